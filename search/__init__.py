@@ -1,0 +1,1 @@
+"""Searches the constants of congestion controllers: studies, samplers, engines, results."""
