@@ -1,0 +1,1 @@
+"""Networks: their configuration, and the traces that drive their links."""
