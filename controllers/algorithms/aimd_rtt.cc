@@ -1,0 +1,62 @@
+// AIMD whose congestion signal is a late acknowledgment. Report 000 section 2.
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+class AimdRtt final : public Controller {
+ public:
+  explicit AimdRtt(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 2,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        alpha_(constants.real({.name = "alpha",
+                               .fallback = 1,
+                               .low = 0.1,
+                               .high = 16,
+                               .scale = Scale::log,
+                               .unit = "packets/RTT",
+                               .meaning = "additive increase: alpha/cwnd an acknowledgment"})),
+        decrease_factor_(constants.real({.name = "decrease_factor",
+                                         .fallback = 0.5,
+                                         .low = 0.1,
+                                         .high = 0.99,
+                                         .most = 1,
+                                         .unit = "1",
+                                         .meaning = "multiplies the window at a late ACK"})),
+        rtt_limit_ms_(constants.real({.name = "rtt_limit_ms",
+                                      .fallback = 200,
+                                      .low = 50,
+                                      .high = 500,
+                                      .unit = "ms",
+                                      .meaning = "an acknowledgment above it is late"})) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    if (static_cast<double>(ack.rtt_ms()) > rtt_limit_ms_) {
+      cwnd_ = std::max(1.0, cwnd_ * decrease_factor_);  // on every late ACK, not once an RTT
+    } else {
+      cwnd_ += alpha_ / cwnd_;
+    }
+  }
+
+ private:
+  double cwnd_;
+  double alpha_;
+  double decrease_factor_;
+  double rtt_limit_ms_;
+};
+
+const Registration<AimdRtt> registration{
+    "aimd_rtt", "AIMD that shrinks its window on every ACK above an RTT limit", "report 000 s2"};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,51 @@
+// AIMD whose congestion signal is silence: the window is divided when the keepalive fires.
+// Report 001 exercise B (keepalive 80 ms); report 002 part B (200 ms).
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+class AimdTimeout final : public Controller {
+ public:
+  explicit AimdTimeout(Constants& constants)
+      : Controller(constants, 80),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 10,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        alpha_(constants.real({.name = "alpha",
+                               .fallback = 1,
+                               .low = 0.01,
+                               .high = 10,
+                               .scale = Scale::log,
+                               .unit = "packets/RTT",
+                               .meaning = "additive increase: alpha/cwnd an acknowledgment"})),
+        beta_(constants.real({.name = "beta",
+                              .fallback = 2,
+                              .low = 1.05,
+                              .high = 20,
+                              .least = 1,
+                              .scale = Scale::log,
+                              .unit = "1",
+                              .meaning = "divisor of the window when the keepalive fires"})) {}
+
+  double window() const override { return cwnd_; }
+  void on_ack(const Ack&) override { cwnd_ += alpha_ / cwnd_; }
+  void on_keepalive(int64_t) override { cwnd_ = std::max(1.0, cwnd_ / beta_); }
+
+ private:
+  double cwnd_;
+  double alpha_;
+  double beta_;
+};
+
+const Registration<AimdTimeout> registration{
+    "aimd_timeout", "AIMD that divides its window after a silence", "reports 001 B, 002 B"};
+
+}  // namespace
+}  // namespace kneepoint

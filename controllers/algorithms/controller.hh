@@ -1,0 +1,56 @@
+// The contract of a congestion controller: everything that an algorithm may know and decide.
+//
+// A controller is asked for its window and told what happened. It has no clock, no I/O and no
+// randomness of its own: time arrives as an argument, in whole milliseconds of the sender's clock,
+// so that the same object runs in virtual time and over real UDP.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/constants.hh"
+
+namespace kneepoint {
+
+// What one acknowledgment tells the sender.
+struct Ack {
+  uint64_t sequence_number;  // of the datagram that is acknowledged
+  int64_t sent_ms;           // sender's clock when that datagram left
+  int64_t received_ms;       // receiver's clock when it arrived
+  int64_t ack_received_ms;   // sender's clock when the acknowledgment arrived
+
+  int64_t rtt_ms() const { return ack_received_ms - sent_ms; }
+};
+
+class Controller {
+ public:
+  virtual ~Controller() = default;
+
+  // Congestion window in packets. Its integer part bounds the datagrams in flight.
+  virtual double window() const = 0;
+
+  // How long the sender stays silent before it sends one datagram, window or not.
+  virtual double keepalive_ms() const { return keepalive_ms_; }
+
+  virtual void on_sent(uint64_t /* sequence_number */, int64_t /* now_ms */) {}
+  virtual void on_ack(const Ack& /* ack */) {}
+  virtual void on_keepalive(int64_t /* now_ms */) {}
+  virtual void on_loss(int64_t /* now_ms */) {}
+
+ protected:
+  // Every controller has the constant keepalive_ms: it shapes the result as much as the rule does.
+  Controller(Constants& constants, double default_keepalive_ms)
+      : keepalive_ms_(constants.integer(
+            {.name = "keepalive_ms",
+             .fallback = default_keepalive_ms,
+             .low = 15,
+             .high = 1000,
+             .least = 1,
+             .scale = Scale::log,
+             .unit = "ms",
+             .meaning = "silence after which the sender sends one datagram regardless"})) {}
+
+ private:
+  double keepalive_ms_;
+};
+
+}  // namespace kneepoint

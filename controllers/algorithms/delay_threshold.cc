@@ -1,0 +1,62 @@
+// Additive increase below an RTT threshold, additive decrease above it. Report 001 exercise C.
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+class DelayThreshold final : public Controller {
+ public:
+  explicit DelayThreshold(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 10,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        alpha_(constants.real({.name = "alpha",
+                               .fallback = 1,
+                               .low = 0.1,
+                               .high = 10,
+                               .scale = Scale::log,
+                               .unit = "packets/RTT",
+                               .meaning = "increase: alpha/cwnd an ACK below the threshold"})),
+        beta_(constants.real({.name = "beta",
+                              .fallback = 10,
+                              .low = 0.1,
+                              .high = 50,
+                              .scale = Scale::log,
+                              .unit = "packets/RTT",
+                              .meaning = "decrease: beta/cwnd an ACK above the threshold"})),
+        rtt_threshold_ms_(constants.real({.name = "rtt_threshold_ms",
+                                          .fallback = 90,
+                                          .low = 45,
+                                          .high = 200,
+                                          .unit = "ms",
+                                          .meaning = "RTT at which growth turns to decrease"})) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    if (static_cast<double>(ack.rtt_ms()) < rtt_threshold_ms_) {
+      cwnd_ += alpha_ / cwnd_;
+    } else {
+      cwnd_ = std::max(1.0, cwnd_ - beta_ / cwnd_);
+    }
+  }
+
+ private:
+  double cwnd_;
+  double alpha_;
+  double beta_;
+  double rtt_threshold_ms_;
+};
+
+const Registration<DelayThreshold> registration{
+    "delay_threshold", "grows below an RTT threshold and shrinks above it", "report 001 C"};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,128 @@
+// TIMELY: the window follows the gradient of the RTT between two thresholds.
+// Mittal et al., SIGCOMM 2015, Algorithm 1; report 004 exercise C, where the rate is a window and
+// the gradient is tested with <= 0 (its text prints < 0, which fits its numbers worse).
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+constexpr int hyperactive_after = 5;  // ACKs in a row without a rising RTT
+
+class Timely final : public Controller {
+ public:
+  explicit Timely(Constants& constants)
+      : Controller(constants, 80),
+        rate_(constants.real({.name = "initial_rate",
+                              .fallback = 10,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        min_rate_(constants.real({.name = "min_rate",
+                                  .fallback = 1,
+                                  .low = 1,
+                                  .high = 10,
+                                  .least = 1,
+                                  .unit = "packets",
+                                  .meaning = "least window"})),
+        alpha_(constants.real({.name = "alpha",
+                               .fallback = 0.8,
+                               .low = 0.05,
+                               .high = 1,
+                               .most = 1,
+                               .unit = "1",
+                               .meaning = "weight of a new RTT difference in the average"})),
+        beta_(constants.real({.name = "beta",
+                              .fallback = 0.3,
+                              .low = 0.05,
+                              .high = 1,
+                              .most = 1,
+                              .unit = "1",
+                              .meaning = "multiplicative decrease"})),
+        delta_(constants.real({.name = "delta",
+                               .fallback = 0.25,
+                               .low = 0.05,
+                               .high = 2,
+                               .scale = Scale::log,
+                               .unit = "packets",
+                               .meaning = "additive increase an acknowledgment"})),
+        t_low_ms_(constants.real({.name = "t_low_ms",
+                                  .fallback = 60,
+                                  .low = 41,
+                                  .high = 120,
+                                  .unit = "ms",
+                                  .meaning = "below it the window always grows"})),
+        t_high_ms_(constants.real({.name = "t_high_ms",
+                                   .fallback = 150,
+                                   .low = 60,
+                                   .high = 500,
+                                   .unit = "ms",
+                                   .meaning = "above it the window always shrinks"})),
+        min_rtt_ms_(constants.real({.name = "min_rtt_ms",
+                                    .fallback = 50,
+                                    .low = 20,
+                                    .high = 100,
+                                    .least = 1,
+                                    .unit = "ms",
+                                    .meaning = "RTT that normalises the gradient"})),
+        hyperactive_n_(constants.integer({.name = "hyperactive_n",
+                                          .fallback = 1,
+                                          .low = 1,
+                                          .high = 5,
+                                          .least = 1,
+                                          .unit = "1",
+                                          .meaning = "increase multiplier from the fifth ACK on "
+                                                     "without a rising RTT"})) {}
+
+  double window() const override { return rate_; }
+
+  void on_ack(const Ack& ack) override {
+    const auto rtt_ms = static_cast<double>(ack.rtt_ms());
+    const double change_ms = has_sample_ ? rtt_ms - previous_rtt_ms_ : 0;
+    has_sample_ = true;
+    previous_rtt_ms_ = rtt_ms;
+    difference_ms_ = (1 - alpha_) * difference_ms_ + alpha_ * change_ms;
+    rate_ = std::max(min_rate_, next_rate(rtt_ms, difference_ms_ / min_rtt_ms_));
+  }
+
+ private:
+  double next_rate(double rtt_ms, double gradient) {
+    if (rtt_ms < t_low_ms_) {
+      not_rising_ = 0;
+      return rate_ + delta_;
+    }
+    if (rtt_ms > t_high_ms_) {
+      not_rising_ = 0;
+      return rate_ * (1 - beta_ * (1 - t_high_ms_ / rtt_ms));
+    }
+    if (gradient <= 0) {
+      ++not_rising_;
+      return rate_ + (not_rising_ >= hyperactive_after ? hyperactive_n_ : 1) * delta_;
+    }
+    not_rising_ = 0;
+    return rate_ * (1 - beta_ * gradient);
+  }
+
+  double rate_;
+  double min_rate_;
+  double alpha_;
+  double beta_;
+  double delta_;
+  double t_low_ms_;
+  double t_high_ms_;
+  double min_rtt_ms_;
+  double hyperactive_n_;
+  bool has_sample_ = false;
+  double previous_rtt_ms_ = 0;
+  double difference_ms_ = 0;
+  int not_rising_ = 0;
+};
+
+const Registration<Timely> registration{
+    "timely", "follows the gradient of the RTT", "report 004 s3; TIMELY, SIGCOMM 2015"};
+
+}  // namespace
+}  // namespace kneepoint

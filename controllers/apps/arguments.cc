@@ -1,0 +1,121 @@
+#include "apps/arguments.hh"
+
+#include <functional>
+#include <map>
+#include <stdexcept>
+
+#include "network/text.hh"
+
+namespace kneepoint {
+
+const char* const run_usage =
+    R"(usage: emulate --controller NAME [--set CONSTANT=VALUE]... --uplink TRACE --downlink TRACE
+               [--delay-ms 20] [--duration-s S] [--seed N]
+               [--host-model ideal|event-loop[:KEY=VALUE,...]] [--host-latency-us N]
+               [--uplink-queue QUEUE] [--downlink-queue QUEUE] [--uplink-log F] [--flow-log F]
+       emulate --list
+       emulate --batch
+
+Runs one controller over an emulated cellular link in virtual time and prints its figures as one
+JSON object. Without --duration-s the traces run once; with it they repeat until S seconds.
+QUEUE: infinite, droptail:packets=N, droptail:bytes=N, drophead:..., codel:target=MS,interval=MS,
+pie:qdelay_ref=MS,max_burst=MS. --list describes every controller and its constants. --batch reads
+one run a line from stdin, in these same words, and answers each with one line.
+)";
+
+namespace {
+
+constexpr uint64_t longest_delay_ms = 60'000;
+constexpr double longest_duration_s = 86'400;
+constexpr double longest_latency_us = 1e6;
+
+double to_range(const std::string& text, const std::string& what, double least, double most) {
+  const double value = to_real(text, what);
+  if (value < least or value > most) {
+    throw std::invalid_argument(what + " " + text + " is outside [" + to_text(least) + ", " +
+                                to_text(most) + "]");
+  }
+  return value;
+}
+
+// Options whose order matters not at all are gathered first and interpreted afterwards.
+struct Parser {
+  RunArguments run{};
+  std::string host_model = "event-loop";
+  double host_latency_us = 0;
+
+  using Option = std::function<void(Parser&, const std::string&)>;
+  static const std::map<std::string, Option>& options();
+
+  void set_constant(const std::string& text) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+      throw std::invalid_argument("--set " + text + " is not CONSTANT=VALUE");
+    }
+    const std::string name = text.substr(0, equals);
+    if (not run.constants.emplace(name, to_real(text.substr(equals + 1), "--set " + name)).second) {
+      throw std::invalid_argument("--set " + name + " is given twice");
+    }
+  }
+
+  RunArguments finish() {
+    if (run.controller.empty()) throw std::invalid_argument("--controller NAME is missing");
+    if (run.uplink.empty()) throw std::invalid_argument("--uplink TRACE is missing");
+    if (run.downlink.empty()) throw std::invalid_argument("--downlink TRACE is missing");
+    run.network.host = make_host_model(host_model);
+    run.network.host.host_latency_us = host_latency_us;
+    make_packet_queue(run.network.uplink_queue, 0);  // refuses what it cannot make
+    make_packet_queue(run.network.downlink_queue, 0);
+    return std::move(run);
+  }
+};
+
+const std::map<std::string, Parser::Option>& Parser::options() {
+  using Text = const std::string&;
+  static const std::map<std::string, Option> all{
+      {"--controller", [](Parser& p, Text text) { p.run.controller = text; }},
+      {"--set", [](Parser& p, Text text) { p.set_constant(text); }},
+      {"--uplink", [](Parser& p, Text text) { p.run.uplink = text; }},
+      {"--downlink", [](Parser& p, Text text) { p.run.downlink = text; }},
+      {"--delay-ms",
+       [](Parser& p, Text text) {
+         to_range(text, "--delay-ms", 0, longest_delay_ms);
+         p.run.network.delay_ms = static_cast<Milliseconds>(to_whole(text, "--delay-ms"));
+       }},
+      {"--duration-s",
+       [](Parser& p, Text text) {
+         const double duration_s = to_range(text, "--duration-s", 0.001, longest_duration_s);
+         p.run.network.duration_ms = static_cast<Milliseconds>(duration_s * 1000 + 0.5);
+       }},
+      {"--seed", [](Parser& p, Text text) { p.run.network.seed = to_whole(text, "--seed"); }},
+      {"--host-model", [](Parser& p, Text text) { p.host_model = text; }},
+      {"--host-latency-us",
+       [](Parser& p, Text text) {
+         p.host_latency_us = to_range(text, "--host-latency-us", 0, longest_latency_us);
+       }},
+      {"--uplink-queue", [](Parser& p, Text text) { p.run.network.uplink_queue = text; }},
+      {"--downlink-queue", [](Parser& p, Text text) { p.run.network.downlink_queue = text; }},
+      {"--uplink-log", [](Parser& p, Text text) { p.run.uplink_log = text; }},
+      {"--flow-log", [](Parser& p, Text text) { p.run.flow_log = text; }},
+  };
+  return all;
+}
+
+}  // namespace
+
+RunArguments parse_run_arguments(const std::vector<std::string>& words) {
+  Parser parser;
+  for (size_t i = 0; i < words.size(); i += 2) {
+    const auto option = Parser::options().find(words[i]);
+    if (option == Parser::options().end()) {
+      throw std::invalid_argument("unknown option '" + words[i] + "'; emulate --help lists them");
+    }
+    if (i + 1 == words.size()) throw std::invalid_argument(words[i] + " needs a value");
+    option->second(parser, words[i + 1]);
+  }
+  RunArguments run = parser.finish();
+  for (const std::string& word : words) run.command_line += (run.command_line.empty() ? "" : " ") + word;
+  return run;
+}
+
+}  // namespace kneepoint

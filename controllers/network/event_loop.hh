@@ -1,0 +1,69 @@
+// The emulation of one run: every process of the rig, in one loop of virtual time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/controller.hh"
+#include "network/delay_line.hh"
+#include "network/flow.hh"
+#include "network/flow_log.hh"
+#include "network/host_model.hh"
+#include "network/link.hh"
+#include "network/metrics.hh"
+#include "network/shell.hh"
+#include "network/trace.hh"
+
+namespace kneepoint {
+
+struct NetworkSettings {
+  Milliseconds delay_ms = 20;
+  std::string uplink_queue = "infinite";
+  std::string downlink_queue = "infinite";
+  HostModel host{};
+  std::optional<Milliseconds> duration_ms{};  // none: once through the traces
+  uint64_t seed = 0;
+};
+
+struct RunResult {
+  Metrics metrics;
+  uint64_t packets_sent = 0;
+  uint64_t packets_delivered = 0;  // to the receivers
+  uint64_t packets_dropped = 0;    // by either direction's queue
+};
+
+// Senders -> uplink -> delay -> receiver -> delay -> downlink -> senders, where the uplink carries
+// the data. Elements act in the order of their next events; of simultaneous ones the order below
+// decides. With the ideal host model that is, in each millisecond: opportunities of the uplink, of
+// the downlink, what the delays release, arrivals, and the senders last.
+class EventLoop {
+ public:
+  // The traces, the meter, the logs and the controllers, one a flow, must outlive the loop.
+  EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSettings& settings,
+            const std::vector<Controller*>& controllers, Meter& meter, LinkLog* link_log,
+            FlowLog* flow_log);
+
+  // Runs to the end. Throws ControllerFailure.
+  RunResult run();
+
+ private:
+  // Handles the earliest event if it lies before `end_us`; false when there is none.
+  bool step(Microseconds end_us);
+  Sender* next_sender();
+
+  Milliseconds duration_ms_;
+  Microseconds host_latency_us_;
+  ExponentialTable lateness_;
+  Meter& meter_;
+  Shell<Link> uplink_;
+  Shell<Link> downlink_;
+  Shell<DelayLine> delay_up_;
+  Shell<DelayLine> delay_down_;
+  Receiver receiver_;
+  std::vector<Sender> senders_{};
+};
+
+}  // namespace kneepoint

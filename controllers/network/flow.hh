@@ -1,0 +1,74 @@
+// One flow: a sender under a controller's window, and the receiver that acknowledges it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+
+#include "algorithms/controller.hh"
+#include "network/flow_log.hh"
+#include "network/host_model.hh"
+#include "network/packet.hh"
+#include "network/shell.hh"
+
+namespace kneepoint {
+
+// A run that ends because its controller misbehaved.
+class ControllerFailure : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The contest kit's sender: it sends while fewer datagrams than the window are unacknowledged,
+// and one more, a keepalive, after a silence. Nothing is retransmitted; an acknowledgment covers
+// all earlier datagrams.
+class Sender {
+ public:
+  Sender(uint32_t flow, Controller& controller, const HostModel& host, FlowLog* log);
+
+  Inbox& inbox() { return inbox_; }
+  Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
+
+  // Handles the event at `now_us`; datagrams go to `link`. Throws ControllerFailure.
+  void step(Microseconds now_us, Inbox& link);
+
+  uint64_t packets_sent() const { return sequence_number_; }
+
+ private:
+  void take_acknowledgment(Microseconds now_us);
+  void fill_window(Inbox& link);
+  void send(Inbox& link);
+  bool window_is_open() const;
+  void schedule_keepalive();
+
+  uint32_t flow_;
+  Controller& controller_;
+  FlowLog* log_;
+  Microseconds packet_us_;
+  Microseconds sender_us_;
+  Microseconds keepalive_late_us_;
+  Inbox inbox_{};
+  uint64_t sequence_number_ = 0;
+  uint64_t next_ack_expected_ = 0;
+  Microseconds busy_until_us_ = 0;
+  Microseconds last_activity_us_ = 0;
+  Microseconds wake_up_us_ = 0;  // the flow starts at once
+  bool started_ = false;
+};
+
+// Answers every datagram with an acknowledgment.
+class Receiver {
+ public:
+  explicit Receiver(const HostModel& host);
+
+  Inbox& inbox() { return inbox_; }
+  Microseconds next_event_us() const { return inbox_.next_us(); }
+  void step(Microseconds now_us, Inbox& next);
+  uint64_t packets_delivered() const { return packets_delivered_; }
+
+ private:
+  Microseconds response_us_;
+  Inbox inbox_{};
+  uint64_t packets_delivered_ = 0;
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,65 @@
+#include "network/host_model.hh"
+
+#include <map>
+#include <stdexcept>
+#include <string_view>
+
+#include "network/text.hh"
+
+namespace kneepoint {
+
+namespace {
+
+constexpr HostModel fitted_event_loop{.wake_us = 50,
+                                      .wake_mean_us = 200,
+                                      .packet_us = 5,
+                                      .receiver_us = 50,
+                                      .sender_us = 50,
+                                      .keepalive_late_us = 100};
+
+const std::map<std::string, double HostModel::*, std::less<>> constants_by_name{
+    {"wake_us", &HostModel::wake_us},
+    {"wake_mean_us", &HostModel::wake_mean_us},
+    {"packet_us", &HostModel::packet_us},
+    {"receiver_us", &HostModel::receiver_us},
+    {"sender_us", &HostModel::sender_us},
+    {"keepalive_late_us", &HostModel::keepalive_late_us},
+};
+
+constexpr double longest_us = 1e6;
+
+void set_constant(HostModel& model, const std::string& description, const std::string& argument) {
+  const size_t equals = argument.find('=');
+  const auto constant = constants_by_name.find(argument.substr(0, equals));
+  if (equals == std::string::npos or constant == constants_by_name.end()) {
+    std::string known;
+    for (const auto& [name, member] : constants_by_name) known += " " + name;
+    throw std::invalid_argument("host model " + description + ": '" + argument +
+                                "' is not KEY=VALUE with one of:" + known);
+  }
+  const double value = to_real(argument.substr(equals + 1), "host model " + description);
+  if (value < 0 or value > longest_us) {
+    throw std::invalid_argument("host model " + description + ": " + constant->first +
+                                " must lie between 0 and " + to_text(longest_us));
+  }
+  model.*(constant->second) = value;
+}
+
+}  // namespace
+
+HostModel make_host_model(const std::string& description) {
+  constexpr std::string_view prefix = "event-loop:";
+  if (description == "ideal") return HostModel{};
+  if (description == "event-loop") return fitted_event_loop;
+  if (not description.starts_with(prefix)) {
+    throw std::invalid_argument("host model '" + description +
+                                "' is unknown; there are: ideal, event-loop[:KEY=VALUE,...]");
+  }
+  HostModel model = fitted_event_loop;
+  for (const std::string& argument : split(description.substr(prefix.size()), ',')) {
+    set_constant(model, description, argument);
+  }
+  return model;
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,55 @@
+// A first-in first-out queue in one block of memory.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace kneepoint {
+
+// Doubles its block when it is full and never gives it back: once a run has seen its longest queue
+// it allocates no more, and a batch of runs allocates only in its first ones.
+template <class Item>
+class Ring {
+ public:
+  bool empty() const { return first_ == end_; }
+  size_t size() const { return end_ - first_; }
+  const Item& front() const { return at(first_); }
+  const Item& back() const { return at(end_ - 1); }
+
+  void push(const Item& item) {
+    if (size() == items_.size()) grow();
+    at(end_++) = item;
+  }
+
+  // Keeps the items in the order of `key`, later arrivals behind equal ones.
+  template <class Key>
+  void push_in_order(const Item& item, Key key) {
+    push(item);
+    for (size_t i = end_ - 1; i > first_ and key(at(i)) < key(at(i - 1)); --i) {
+      std::swap(at(i), at(i - 1));
+    }
+  }
+
+  Item pop() { return at(first_++); }
+  void clear() { first_ = end_ = 0; }
+
+ private:
+  Item& at(size_t position) { return items_[position & (items_.size() - 1)]; }
+  const Item& at(size_t position) const { return items_[position & (items_.size() - 1)]; }
+
+  void grow() {
+    std::vector<Item> larger(2 * items_.size());
+    const size_t count = size();
+    for (size_t i = 0; i < count; ++i) larger[i] = at(first_ + i);
+    items_ = std::move(larger);
+    first_ = 0;
+    end_ = count;
+  }
+
+  std::vector<Item> items_ = std::vector<Item>(64);
+  size_t first_ = 0;
+  size_t end_ = 0;
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,17 @@
+// Virtual time: whole microseconds since the link started. Clocks that show whole milliseconds
+// truncate it, as mahimahi's and the contest kit's do.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace kneepoint {
+
+using Microseconds = int64_t;
+using Milliseconds = int64_t;
+
+constexpr int64_t never = std::numeric_limits<int64_t>::max();
+
+constexpr Milliseconds whole_ms(Microseconds time_us) { return time_us / 1000; }
+
+}  // namespace kneepoint
