@@ -9,10 +9,9 @@ from pathlib import Path
 from uuid import uuid4
 
 
-def sha256_of(path: Path) -> str:
-    """Returns the SHA-256 of a file's bytes in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def sha256_of(content: bytes) -> str:
+    """Returns the SHA-256 of some bytes in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def write_whole(path: Path, content: bytes | str) -> None:

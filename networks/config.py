@@ -1,0 +1,164 @@
+"""Models of networks and of the sources of their traces, as a user writes them in YAML."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, RootModel, StringConstraints, model_validator
+
+from networks.config_file import ConfigModel, read_config
+from search.errors import KneepointError
+
+TraceName = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+_ARGUMENTS = r"\w+=[\w.]+(,\w+=[\w.]+)*"
+Queue = Annotated[
+    str, StringConstraints(pattern=rf"^(infinite|(droptail|drophead|codel|pie)(:{_ARGUMENTS})?)$")
+]
+HostModel = Annotated[str, StringConstraints(pattern=rf"^(ideal|event-loop(:{_ARGUMENTS})?)$")]
+
+
+class TraceSources(ConfigModel):
+    """Where the traces come from that the cache does not hold yet."""
+
+    source: Literal["auto", "folder", "debian", "git"] = Field(
+        default="auto",
+        description="auto: the folder if one is given, then the Debian package, then git",
+    )
+    folder: Path | None = Field(default=None, description="a folder that holds the trace files")
+    git_url: str = Field(
+        default="https://github.com/ravinet/mahimahi",
+        description="a git repository with the traces in its folder traces/",
+    )
+    git_commit: str = Field(
+        default="ae477d437615b972217498ba52be07db17a15618",
+        pattern=r"^[0-9a-f]{40}$",
+        description="the commit of that repository to take, all 40 digits",
+    )
+
+    @model_validator(mode="after")
+    def _folder_is_named(self) -> Self:
+        if self.source == "folder" and self.folder is None:
+            raise ValueError("source is folder, but no folder is named; add the key folder")
+        return self
+
+
+class TraceEntry(ConfigModel):
+    """What is known of one packaged trace."""
+
+    sha256: Sha256 = Field(description="SHA-256 of the trace file")
+
+
+class TraceCatalogue(RootModel[dict[TraceName, TraceEntry]]):
+    """The packaged traces by name: config/traces.yaml."""
+
+
+class Cut(ConfigModel):
+    """A part of a trace: opportunities after start_s, up to and including end_s, moved to 0.
+
+    An opportunity at the very start could carry nothing: a packet that arrives at a millisecond
+    leaves strictly after it.
+    """
+
+    start_s: float = Field(default=0, ge=0, description="where the part begins (s)")
+    end_s: float = Field(gt=0, description="where the part ends (s)")
+
+    @model_validator(mode="after")
+    def _is_not_empty(self) -> Self:
+        if self.end_s <= self.start_s:
+            raise ValueError(f"end_s {self.end_s:g} must be greater than start_s {self.start_s:g}")
+        return self
+
+
+class Synthetic(ConfigModel):
+    """A cellular link: Poisson deliveries at a Brownian rate, with outages (the Sprout paper)."""
+
+    seed: int = Field(ge=0, description="seed of the random stream; the same seed, the same trace")
+    duration_s: float = Field(gt=0, description="length of the trace (s)")
+    mean_rate_mbps: float = Field(gt=0, description="rate at the start (Mbit/s)")
+    max_rate_mbps: float = Field(gt=0, description="the rate is reflected at this bound (Mbit/s)")
+    sigma_packets_per_s: float = Field(
+        default=200, ge=0, description="noise power of the Brownian motion (packets/s per sqrt(s))"
+    )
+    outage_escape_per_s: float = Field(
+        default=1, gt=0, description="rate at which an outage ends (1/s)"
+    )
+
+
+class LinkTrace(ConfigModel):
+    """The delivery opportunities of one direction: exactly one of trace, constant, synthetic."""
+
+    trace: TraceName | None = Field(default=None, description="a trace of config/traces.yaml")
+    cut: Cut | None = Field(default=None, description="the part of the trace to use; null: all")
+    constant_mbps: float | None = Field(default=None, gt=0, description="a constant rate (Mbit/s)")
+    synthetic: Synthetic | None = Field(default=None, description="a seeded cellular link")
+    sha256: Sha256 | None = Field(default=None, description="pin of the resulting trace file")
+
+    @model_validator(mode="after")
+    def _has_one_kind(self) -> Self:
+        kinds = (self.trace, self.constant_mbps, self.synthetic)
+        if sum(kind is not None for kind in kinds) != 1:
+            raise ValueError("give exactly one of trace, constant_mbps, synthetic")
+        if self.cut and self.trace is None:
+            raise ValueError("cut goes with trace only; remove it")
+        return self
+
+
+class Network(ConfigModel):
+    """One network: config/networks/NAME.yaml."""
+
+    title: str = Field(min_length=1, description="name in reports")
+    uplink: LinkTrace = Field(description="the link that carries the data")
+    downlink: LinkTrace = Field(description="the link that carries the ACKs")
+    delay_ms: int = Field(default=20, ge=0, description="fixed one-way delay, each way (ms)")
+    uplink_queue: Queue = Field(
+        default="infinite", description="infinite, or a policy like droptail:packets=100"
+    )
+    downlink_queue: Queue = Field(
+        default="infinite", description="infinite, or a policy like droptail:packets=100"
+    )
+    duration_s: float | None = Field(
+        default=None, gt=0, description="length of a run (s); null: once through the trace"
+    )
+    host_model: HostModel = Field(
+        default="event-loop", description="ideal, event-loop, or event-loop:KEY=VALUE,..."
+    )
+    host_latency_us: int = Field(
+        default=0, ge=0, description="further latency of the host in each direction (us)"
+    )
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        constant = self.uplink.constant_mbps or self.downlink.constant_mbps
+        if constant and self.duration_s is None:
+            raise ValueError("duration_s: is missing; a constant rate has no end of its own")
+        return self
+
+    @property
+    def trace_names(self) -> tuple[str, ...]:
+        """The packaged traces that this network needs, sorted."""
+        return tuple(sorted({link.trace for link in (self.uplink, self.downlink) if link.trace}))
+
+
+def load_network(config: Path, name: str) -> Network:
+    """Reads networks/`name`.yaml beside the configuration file `config`.
+
+    Raises:
+        KneepointError: no such network, or it is not well-formed.
+    """
+    path = config.parent / "networks" / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
+        raise KneepointError(f"{path}: no network is called {name!r}; known: {known}")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", name):
+        raise KneepointError(f"{path}: rename it; lower-case letters, digits, - and _ only")
+    return read_config(path, Network)
+
+
+def load_trace_catalogue(config: Path) -> dict[str, TraceEntry]:
+    """Reads traces.yaml beside the configuration file `config`.
+
+    Raises:
+        KneepointError: the file is missing or not well-formed.
+    """
+    return read_config(config.parent / "traces.yaml", TraceCatalogue).root

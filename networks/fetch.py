@@ -1,0 +1,178 @@
+"""Fetches packaged traces, verifies their digests, and keeps them in a cache outside git.
+
+python -m networks.fetch --config config/config.yaml --into build/traces NAME...
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from networks.config import TraceEntry, TraceSources, load_trace_catalogue
+from networks.config_file import check_config, read_yaml
+from networks.files import locked, sha256_of, write_whole
+from networks.trace_sources import FolderSource, TraceSource, sources_of
+from search.errors import KneepointError, run_command_line
+
+_WORK_PREFIX = ".fetch-"
+
+
+class TraceCache:
+    """Verified traces in one folder, shared by all checkouts of a user.
+
+    Args:
+        folder: where the traces are kept; made if absent.
+        catalogue: the digest of every trace, by name.
+    """
+
+    def __init__(self, folder: Path, catalogue: Mapping[str, TraceEntry]) -> None:
+        self.folder = folder
+        self._catalogue = catalogue
+
+    def get(self, name: str) -> bytes | None:
+        """Returns a trace, or None when the cache has it not or has it damaged."""
+        try:
+            content = (self.folder / name).read_bytes()
+        except FileNotFoundError:
+            return None
+        return content if sha256_of(content) == self._catalogue[name].sha256 else None
+
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Returns those of the names that the cache cannot serve."""
+        return [name for name in names if self.get(name) is None]
+
+    def fill(self, names: Iterable[str], sources: Iterable[TraceSource]) -> None:
+        """Asks the sources in turn for the traces that the cache lacks.
+
+        Raises:
+            KneepointError: no source had a trace, or none had it with the right digest.
+        """
+        with locked(self.folder / ".lock"):
+            for abandoned in self.folder.glob(f"{_WORK_PREFIX}*"):
+                shutil.rmtree(abandoned, ignore_errors=True)
+            missing = self.missing(names)  # now, for another process may have just fetched them
+            for name in missing:
+                if (self.folder / name).exists():
+                    _note(f"{self.folder / name} is damaged; fetching it again")
+            problems = []
+            for source in sources:
+                if missing:
+                    _note(f"looking for {', '.join(missing)} in {source.title}")
+                    problems += self._fill_from(source, missing)
+                    missing = self.missing(missing)
+        if missing:
+            raise KneepointError(
+                f"no source gave {', '.join(missing)}: {'; '.join(problems)}. With the files at "
+                "hand, name their folder as traces.folder in the configuration"
+            )
+        for problem in problems:
+            _note(problem)
+
+    def _fill_from(self, source: TraceSource, missing: Iterable[str]) -> list[str]:
+        """Keeps what a source has of the whole catalogue; returns what was wrong with it."""
+        problems = []
+        with TemporaryDirectory(dir=self.folder, prefix=_WORK_PREFIX) as work:
+            try:
+                folder = source.unpack(missing, Path(work).resolve())
+            except KneepointError as error:
+                return [f"{source.title}: {error}"]
+            for name, entry in self._catalogue.items():
+                path = folder / name
+                if not path.is_file():
+                    if name in missing:
+                        problems.append(f"{source.title}: has no file {name}")
+                    continue
+                content = path.read_bytes()
+                digest = sha256_of(content)
+                if digest == entry.sha256:
+                    write_whole(self.folder / name, content)
+                elif name in missing:
+                    problems.append(
+                        f"{source.title}: digest mismatch: {name} has SHA-256 {digest}, "
+                        f"config/traces.yaml wants {entry.sha256}; get the original file"
+                    )
+        return problems
+
+
+def fetch_traces(
+    names: Iterable[str],
+    into: Path,
+    *,
+    cache_folder: Path,
+    catalogue: Mapping[str, TraceEntry],
+    sources: Iterable[TraceSource],
+) -> None:
+    """Puts verified traces into the folder `into`.
+
+    Raises:
+        KneepointError: a trace is not in the catalogue, or no source has it.
+    """
+    names, sources = list(names), list(sources)
+    for name in names:
+        if name not in catalogue:
+            raise KneepointError(_describe_unlisted(name, catalogue, sources))
+    cache = TraceCache(cache_folder, catalogue)
+    try:
+        if cache.missing(names):
+            cache.fill(names, sources)
+        for name in names:
+            content = cache.get(name)
+            if content is None:
+                raise KneepointError(f"{cache.folder / name}: damaged just now; try again")
+            write_whole(into / name, content)
+    except OSError as error:
+        raise KneepointError(
+            f"{error.filename}: {error.strerror}; make it writable, or name another folder as "
+            "cache in the configuration"
+        ) from None
+
+
+def cache_folder_of(configured: str | None) -> Path:
+    """Returns the folder of cached traces: the configured cache, or where this user has caches."""
+    for root in (configured, os.environ.get("KNEEPOINT_CACHE")):
+        if root:
+            return Path(root).expanduser() / "traces"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    return home / "kneepoint" / "traces"
+
+
+def _describe_unlisted(
+    name: str, catalogue: Mapping[str, TraceEntry], sources: Iterable[TraceSource]
+) -> str:
+    for source in sources:
+        if isinstance(source, FolderSource) and (path := source.folder / name).is_file():
+            digest = sha256_of(path.read_bytes())
+            return f"config/traces.yaml: add the trace: `{name}: {{sha256: {digest}}}`"
+    return f"config/traces.yaml: does not list the trace {name}; known: {', '.join(catalogue)}"
+
+
+def _note(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Parses the command line and fetches."""
+    parser = argparse.ArgumentParser(description="Fetches, verifies and caches packaged traces.")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="a trace of config/traces.yaml")
+    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
+    parser.add_argument("--into", type=Path, required=True, help="folder for the traces")
+    parser.add_argument(
+        "--apt-folder", type=Path, default=Path("/etc/apt"), help="apt's sources (%(default)s)"
+    )
+    arguments = parser.parse_args()
+    data = read_yaml(arguments.config)
+    settings = check_config(data.get("traces", {}), TraceSources, arguments.config)
+    fetch_traces(
+        arguments.names,
+        arguments.into,
+        cache_folder=cache_folder_of(data.get("cache")),
+        catalogue=load_trace_catalogue(arguments.config),
+        sources=sources_of(settings, arguments.apt_folder),
+    )
+
+
+if __name__ == "__main__":
+    run_command_line(main)

@@ -1,0 +1,161 @@
+"""Makes the files of one network: two checked traces and a description.
+
+python -m networks.prepare --config config/config.yaml --network NAME --into build/networks/NAME
+"""
+
+import argparse
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from networks.config import Cut, LinkTrace, Network, Synthetic, load_network
+from networks.constant_rate import constant_rate_trace
+from networks.files import sha256_of, write_whole
+from networks.validate import format_trace, parse_trace
+from search.errors import KneepointError, run_command_line
+
+
+@dataclass(frozen=True)
+class TraceMaker:
+    """Makes the trace of a link from its description.
+
+    Args:
+        traces: folder of the packaged traces.
+        synthesize: the program that makes synthetic traces.
+    """
+
+    traces: Path
+    synthesize: Path
+
+    def make(self, link: LinkTrace, where: str) -> bytes:
+        """Returns the content of a link's trace file, checked.
+
+        Args:
+            link: what to make.
+            where: file and key of the link, for messages.
+
+        Raises:
+            KneepointError: the trace cannot be had, breaks a rule, or is not the one pinned.
+        """
+        try:
+            content = self._content(link)
+            parse_trace(content, link.trace or "made here")
+        except KneepointError as error:
+            raise KneepointError(f"{where}: {error}") from None
+        digest = sha256_of(content)
+        if link.sha256 not in (None, digest):
+            raise KneepointError(
+                f"{where}: digest mismatch: the trace has SHA-256 {digest}, sha256 pins "
+                f"{link.sha256}; correct the pin, or whatever changed the trace"
+            )
+        return content
+
+    def _content(self, link: LinkTrace) -> bytes:
+        if link.constant_mbps is not None:
+            return format_trace(constant_rate_trace(link.constant_mbps))
+        if link.synthetic is not None:
+            return self._synthesize(link.synthetic)
+        path = self.traces / str(link.trace)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise KneepointError(
+                f"trace {path} cannot be read: {error.strerror}; fetch it first"
+            ) from None
+        if link.cut is None:
+            return content
+        return format_trace(cut_trace(parse_trace(content, str(path)), link.cut))
+
+    def _synthesize(self, synthetic: Synthetic) -> bytes:
+        command = [str(self.synthesize)]
+        for name, value in synthetic.model_dump().items():
+            command += [f"--{name.replace('_', '-')}", str(value)]
+        try:
+            result = subprocess.run(command, capture_output=True, check=False)
+        except OSError as error:
+            raise KneepointError(
+                f"{self.synthesize}: {error.strerror}; build it first: make build"
+            ) from None
+        if result.returncode != 0:
+            raise KneepointError(result.stderr.decode(errors="replace").strip())
+        return result.stdout
+
+
+def cut_trace(times_ms: list[int], cut: Cut) -> list[int]:
+    """Returns the opportunities (ms) in a part of a trace, which then begins at 0 (see Cut).
+
+    Raises:
+        KneepointError: the part reaches beyond the trace, or holds no opportunity.
+    """
+    start_ms, end_ms = round(cut.start_s * 1000), round(cut.end_s * 1000)
+    if end_ms > times_ms[-1]:
+        raise KneepointError(
+            f"cut.end_s: {cut.end_s:g} is beyond the trace, which ends at {times_ms[-1] / 1000:g}"
+        )
+    part = [time_ms - start_ms for time_ms in times_ms if start_ms < time_ms <= end_ms]
+    if not part:
+        raise KneepointError(
+            f"cut: from {cut.start_s:g} s to {cut.end_s:g} s the trace has no opportunity; "
+            "choose another part"
+        )
+    return part
+
+
+def prepare_network(
+    name: str, network: Network, where: Path, into: Path, maker: TraceMaker
+) -> None:
+    """Writes uplink.trace, downlink.trace and network.json into the folder `into`.
+
+    Args:
+        name: the network's name.
+        network: what to make.
+        where: the file that describes it, for messages.
+        into: folder for the files; made if absent.
+        maker: makes the traces.
+
+    Raises:
+        KneepointError: see TraceMaker.make.
+    """
+    uplink = maker.make(network.uplink, f"{where}: uplink")
+    downlink = maker.make(network.downlink, f"{where}: downlink")
+    write_whole(into / "uplink.trace", uplink)
+    write_whole(into / "downlink.trace", downlink)
+    description = {
+        "name": name,
+        **network.model_dump(exclude={"uplink", "downlink"}),
+        "uplink": str(into / "uplink.trace"),
+        "downlink": str(into / "downlink.trace"),
+        "uplink_sha256": sha256_of(uplink),
+        "downlink_sha256": sha256_of(downlink),
+    }
+    write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
+
+
+def main() -> None:
+    """Parses the command line and prepares."""
+    parser = argparse.ArgumentParser(description="Makes the traces and description of a network.")
+    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
+    parser.add_argument("--network", required=True, help="a file of networks/ beside it, no suffix")
+    parser.add_argument("--into", type=Path, required=True, help="folder for the network's files")
+    parser.add_argument(
+        "--traces", type=Path, default=Path("build/traces"), help="packaged traces (%(default)s)"
+    )
+    parser.add_argument(
+        "--synthesize",
+        type=Path,
+        default=Path("build/synthesize"),
+        help="program that makes synthetic traces (%(default)s)",
+    )
+    arguments = parser.parse_args()
+    prepare_network(
+        arguments.network,
+        load_network(arguments.config, arguments.network),
+        arguments.config.parent / "networks" / f"{arguments.network}.yaml",
+        arguments.into,
+        TraceMaker(arguments.traces, arguments.synthesize),
+    )
+
+
+if __name__ == "__main__":
+    run_command_line(main)
