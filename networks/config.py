@@ -139,6 +139,11 @@ class Network(ConfigModel):
         """The packaged traces that this network needs, sorted."""
         return tuple(sorted({link.trace for link in (self.uplink, self.downlink) if link.trace}))
 
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether a link of it is made by build/synthesize."""
+        return any(link.synthetic for link in (self.uplink, self.downlink))
+
 
 def load_network(config: Path, name: str) -> Network:
     """Reads networks/`name`.yaml beside the configuration file `config`.

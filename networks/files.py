@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 from uuid import uuid4
+
+from search.errors import KneepointError
 
 
 def sha256_of(content: bytes) -> str:
@@ -41,6 +44,29 @@ def locked(path: Path) -> Iterator[None]:
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def hold_lock(path: Path) -> TextIO:
+    """Takes an exclusive lock on the file `path` at once; it lasts until the result is closed.
+
+    Raises:
+        KneepointError: another living process holds it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("a+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        holder = file.read().strip()
+        file.close()
+        raise KneepointError(
+            f"{path}: process {holder} is working here; wait for it to finish, or end it"
+        ) from None
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
 
 
 def _sync_folder(folder: Path) -> None:

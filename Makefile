@@ -1,0 +1,94 @@
+# What a user does with Kneepoint: `make` lists it.
+
+SHELL := /bin/bash
+CONFIG ?= config/config.yaml
+CORES ?= all
+PYTHON ?= python3
+VENV ?= .venv
+
+# An activated conda environment (other than base) takes the place of the virtual environment.
+ifneq ($(filter-out base,$(CONDA_DEFAULT_ENV)),)
+  VENV := $(CONDA_PREFIX)
+endif
+STAMP := $(VENV)/.kneepoint-requirements
+export PATH := $(abspath $(VENV))/bin:$(PATH)
+export PYTHONUTF8 := 1
+
+FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh')
+SMK = Snakefile rules/*.smk
+PACKAGES = networks search reports tests
+
+.DEFAULT_GOAL := help
+.PHONY: help setup compiler build reproduce test sanitize lint format bench dashboard lock clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: $(STAMP) ## Python packages at their locked versions, in .venv or an activated conda environment
+
+build: setup compiler ## the emulator and everything else in C++
+	@cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release $(CMAKE_OPTIONS) >/dev/null
+	@cmake --build build
+
+reproduce: setup compiler ## everything: searches, repeats, audit, results/report.html and .pdf
+	@python -m snakemake --cores $(CORES) --configfile $(CONFIG)
+
+test: build ## every test
+	@ctest --test-dir build --output-on-failure
+	@python -m pytest
+
+sanitize: setup compiler ## the C++ tests under the address and undefined-behaviour sanitizers
+	@cmake -S controllers -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug -DKNEEPOINT_SANITIZE=ON >/dev/null
+	@cmake --build build/sanitize
+	@ctest --test-dir build/sanitize --output-on-failure
+
+lint: setup ## formatters and linters, changing nothing
+	ruff check .
+	ruff format --check .
+	mypy
+	snakefmt --check $(SMK)
+	clang-format --dry-run --Werror $(FORMATTED_CXX)
+	python -m snakemake --lint
+
+format: setup ## formats Python, Snakemake and C++
+	ruff check --fix .
+	ruff format .
+	snakefmt $(SMK)
+	clang-format -i $(FORMATTED_CXX)
+
+bench: setup compiler ## the emulator's CPU time for one run
+	@python -m snakemake --cores $(CORES) --quiet all -- build/networks/contest/network.json
+	@python -m tests.benchmarks.emulator
+
+dashboard: setup ## Optuna's dashboard over all studies, on this machine only
+	@python -m search.dashboard --config $(CONFIG)
+
+lock: setup ## new versions in requirements.txt and environment.yml, from pyproject.toml
+	uv pip compile pyproject.toml --group dev --upgrade --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
+	  --custom-compile-command 'make lock' --quiet --output-file requirements.txt
+	sed -i.old '/^      - /d' environment.yml
+	sed -nE 's/^([a-z0-9.-]+==[^\]*[^ \]) *\\?$$/      - \1/p' requirements.txt >> environment.yml
+	rm environment.yml.old
+
+clean: ## removes what was built; results and .venv stay
+	rm -rf build logs benchmarks .snakemake .mypy_cache .pytest_cache .ruff_cache
+
+compiler:
+	@rules/check_compiler.sh
+
+# uv installs in seconds what takes pip a minute; where it cannot reach its index, pip may.
+$(STAMP): requirements.txt
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "error: there is no $(PYTHON); install Python 3.11 or later, or name it: make PYTHON=..." >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || { \
+	  echo "error: $(PYTHON) is $$($(PYTHON) -V); Kneepoint needs Python 3.11 to 3.14: install one, or name it: make PYTHON=..." >&2; exit 2; }
+	@test -x $(VENV)/bin/python || { $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "error: $(PYTHON) has no module venv; install it (Debian: apt-get install python3-venv)" >&2; exit 2; }; \
+	  echo "Making $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "Installing the packages of requirements.txt into $(VENV)"
+	@awk '/^[a-z]/ { uv = /^uv==/ } uv' requirements.txt > $(VENV)/uv.txt
+	@command -v uv >/dev/null || $(VENV)/bin/python -m pip install --quiet --require-hashes -r $(VENV)/uv.txt
+	@uv pip install --quiet --python $(VENV)/bin/python --require-hashes -r requirements.txt \
+	  || $(VENV)/bin/python -m pip install --quiet --require-hashes -r requirements.txt
+	@touch $@

@@ -1,0 +1,61 @@
+# Builds the controllers, prepares networks, searches, repeats, audits, and writes the report.
+#
+#     snakemake --cores 2                                          everything of config/config.yaml
+#     snakemake --cores 2 --configfile config/offline.yaml         without a network connection
+#     snakemake --cores 2 results/<study>/study.json               one study
+
+import os
+import sys
+from pathlib import Path
+
+from networks.config import load_network
+from networks.files import hold_lock
+from search.config import load_workflow
+from search.errors import KneepointError
+
+# One file is the whole configuration, for rules hand its path to the programs that they call.
+if workflow.config_settings.config or len(workflow.overwrite_configfiles) > 1:
+    sys.exit("error: give one --configfile and no --config: the programs read that file")
+CONFIG = Path(*workflow.overwrite_configfiles or ["config/config.yaml"])
+if CONFIG.is_relative_to(Path.cwd()):
+    CONFIG = CONFIG.relative_to(Path.cwd())
+
+try:
+    WORKFLOW = load_workflow(CONFIG)
+except KneepointError as error:
+    print(f"error: {error}", file=sys.stderr)
+    sys.exit(2)
+RESULTS = WORKFLOW.results
+
+# `python`, `cmake` and `ninja` of a job are those beside the Python that runs Snakemake.
+os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}")
+
+
+wildcard_constraints:
+    network=r"[a-z0-9_-]+",
+    trace=r"[\w.-]+",
+
+
+# The lock goes with this process however it ends, so that no run needs to be unlocked (the default
+# profile switches Snakemake's own lock off, which outlives a killed process).
+onstart:
+    global workflow_lock
+    try:
+        workflow_lock = hold_lock(Path(".snakemake/kneepoint.lock"))
+    except KneepointError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+include: "rules/build.smk"
+include: "rules/traces.smk"
+include: "rules/search.smk"
+include: "rules/repeat.smk"
+include: "rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        f"{RESULTS}/report.html",
+        f"{RESULTS}/report.pdf",

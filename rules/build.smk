@@ -1,0 +1,30 @@
+CONTROLLER_SOURCES = sorted(
+    str(path)
+    for path in Path("controllers").rglob("*")
+    if path.is_file() and "tests" not in path.parts
+)
+
+
+rule build_controllers:
+    input:
+        CONTROLLER_SOURCES,
+    output:
+        emulate="build/emulate",
+        synthesize="build/synthesize",
+    log:
+        "logs/build_controllers/build.log",
+    benchmark:
+        "benchmarks/build_controllers/build.tsv"
+    priority: 100
+    conda:
+        "../environment.yml"
+    message:
+        "Building the controllers and the emulator"
+    shell:
+        """
+        (
+            rules/check_compiler.sh
+            cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release
+            cmake --build build --target emulate synthesize
+        ) >{log} 2>&1
+        """

@@ -1,0 +1,46 @@
+rule fetch_trace:
+    input:
+        catalogue=CONFIG.parent / "traces.yaml",
+    output:
+        "build/traces/{trace}",
+    log:
+        "logs/fetch_trace/{trace}.log",
+    benchmark:
+        "benchmarks/fetch_trace/{trace}.tsv"
+    conda:
+        "../environment.yml"
+    params:
+        config=CONFIG,
+        into=subpath(output[0], parent=True),
+    message:
+        "Fetching the trace {wildcards.trace}"
+    shell:
+        "python -m networks.fetch --config {params.config}"
+        " --into {params.into} {wildcards.trace} > {log} 2>&1"
+
+
+rule prepare_network:
+    input:
+        traces=lambda wildcards: expand(
+            "build/traces/{trace}", trace=load_network(CONFIG, wildcards.network).trace_names
+        ),
+        synthesize=lambda wildcards: (
+            "build/synthesize" if load_network(CONFIG, wildcards.network).is_synthetic else []
+        ),
+        network=CONFIG.parent / "networks/{network}.yaml",
+    output:
+        multiext("build/networks/{network}/", "uplink.trace", "downlink.trace", "network.json"),
+    log:
+        "logs/prepare_network/{network}.log",
+    benchmark:
+        "benchmarks/prepare_network/{network}.tsv"
+    conda:
+        "../environment.yml"
+    params:
+        config=CONFIG,
+        into=subpath(output[0], parent=True),
+    message:
+        "Preparing the network {wildcards.network}"
+    shell:
+        "python -m networks.prepare --config {params.config} --network {wildcards.network}"
+        " --into {params.into} > {log} 2>&1"
