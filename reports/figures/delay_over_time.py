@@ -1,0 +1,60 @@
+"""How long did packets wait, and how old was the newest information, moment by moment?"""
+
+from matplotlib.figure import Figure
+
+from reports.figures import FigureKind, style
+from reports.subjects import OneRun
+
+
+def draw(run: OneRun) -> Figure:
+    """Every packet's queueing delay as a dot, the signal delay as a line, their percentiles."""
+    figure = style.page(2.6)
+    axes = figure.add_subplot()
+    axes.plot(
+        run.signal["time_ms"] / 1000,
+        run.signal["delay_ms"],
+        color=style.ALTERNATE,
+        linewidth=0.6,
+        label=f"signal delay, 95th percentile {run.metrics.signal_delay_p95_ms:.0f} ms",
+        rasterized=True,
+    )
+    axes.plot(
+        run.packets["departure_ms"] / 1000,
+        run.packets["delay_ms"],
+        ".",
+        color=style.OURS,
+        markersize=1.0,
+        markeredgewidth=0,
+        label=f"queueing delay, 95th percentile {run.metrics.queueing_delay_p95_ms:.0f} ms",
+        rasterized=True,
+    )
+    axes.axhline(
+        run.metrics.signal_delay_p95_ms, color=style.ALTERNATE, linewidth=0.7, dashes=(5, 3)
+    )
+    axes.axhline(run.metrics.queueing_delay_p95_ms, color=style.OURS, linewidth=0.7, dashes=(5, 3))
+    axes.set_xlim(0, float(run.rates["start_s"].iloc[-1]))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("Time (s)")
+    axes.set_ylabel("Delay (ms)")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, markerscale=6)
+    return figure
+
+
+def _caption(run: OneRun) -> str:
+    return (
+        "The same run: each departed packet's wait in the queue (dots), and the signal delay "
+        "(line), the time from each moment until something sent at that moment or later had "
+        "passed the link. Dashed: the 95th percentiles, "
+        f"{run.metrics.queueing_delay_p95_ms:.0f} and {run.metrics.signal_delay_p95_ms:.0f} ms. "
+        "The propagation delay is in neither."
+    )
+
+
+FIGURE = FigureKind(
+    name="delay-over-time",
+    subject=OneRun,
+    order=20,
+    title=lambda _: "Delay over time",
+    caption=_caption,
+    draw=draw,
+)

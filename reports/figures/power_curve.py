@@ -1,0 +1,87 @@
+"""Which value of a swept constant has the greatest power, and which cannot be told from it?"""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reports import labels
+from reports.figures import FigureKind, style
+from reports.frames import extremes
+from reports.metrics import POWER
+from reports.subjects import Sweep
+
+
+def draw(sweep: Sweep) -> Figure:
+    """The whole curve, and beside it the neighbourhood of the best."""
+    figure = style.page(2.9)
+    whole, near = figure.subplots(1, 2, width_ratios=[3, 2])
+    for axes in (whole, near):
+        _draw_curve(axes, sweep)
+        axes.set_xlabel(labels.axis(sweep.constant, sweep.unit))
+    whole.set_ylabel("Power (Mbit/s per second of delay)")
+    whole.set_ylim(0, 1.08 * sweep.best.value)
+    whole.set_title("All settings")
+    whole.legend(loc="upper right")
+    _zoom(near, sweep)
+    return figure
+
+
+def _draw_curve(axes: Axes, sweep: Sweep) -> None:
+    curve = sweep.curve.sort_values("value")
+    axes.plot(curve["value"], curve[POWER], "o-", color=style.OURS, label="Kneepoint", zorder=3)
+    for position, table in enumerate(sweep.reports):
+        rows = sweep.published[sweep.published["table"] == table].dropna(subset=[POWER])
+        if len(rows):
+            style.open_markers(axes, rows["value"], rows[POWER], position, labels.report_of(table))
+    style.ring(axes, sweep.best_value, sweep.best.value)
+
+
+def _zoom(axes: Axes, sweep: Sweep) -> None:
+    """The values within a tenth of the best power, with the band of what chance may explain."""
+    near = sweep.curve[sweep.curve[POWER] >= 0.9 * sweep.best.value]["value"]
+    pad = max((near.max() - near.min()) * 0.06, 0.5)
+    axes.set_xlim(near.min() - pad, near.max() + pad)
+    both = pd.concat([sweep.curve, sweep.published])
+    low, high = extremes(both[both["value"].between(near.min(), near.max())][POWER])
+    axes.set_ylim(low - 0.08 * (high - low), high + 0.22 * (high - low))
+    axes.set_title("Around the best")
+    if sweep.best.margin == sweep.best.margin:
+        floor = sweep.best.value * (1 - sweep.best.margin)
+        axes.axhspan(floor, sweep.best.value, color=style.BEST, alpha=0.13, linewidth=0, zorder=0)
+    axes.annotate(
+        f"{labels.number(sweep.best_value)}: {sweep.best.value:.2f}",
+        (sweep.best_value, sweep.best.value),
+        (0, 8),
+        textcoords="offset points",
+        ha="center",
+        color=style.BEST,
+        weight="bold",
+    )
+
+
+def _caption(sweep: Sweep) -> str:
+    name = labels.words(sweep.constant)
+    text = (
+        f"Power against {name}. The greatest, {sweep.best.value:.2f} Mbit/s/s, is at "
+        f"{name} {labels.number(sweep.best_value)} (ringed)."
+    )
+    if sweep.best.margin != sweep.best.margin:
+        return text + " No repeated runs say how far chance moves a single run."
+    tied = [labels.number(value) for value in sweep.tied_values]
+    band = (
+        f" The band is what two single runs may differ by through chance alone, "
+        f"{labels.percent(sweep.best.margin)} of power (95 %, from the repeated runs): "
+    )
+    if not tied:
+        return text + band + "no other setting lies in it."
+    return text + band + f"{labels.joined(tied)} cannot be told from the best."
+
+
+FIGURE = FigureKind(
+    name="power-curve",
+    subject=Sweep,
+    order=20,
+    title=lambda sweep: f"Power against {labels.words(sweep.constant)}",
+    caption=_caption,
+    draw=draw,
+)

@@ -1,0 +1,65 @@
+"""How much of the link did one run use, moment by moment? In the manner of mm-throughput-graph."""
+
+from matplotlib.figure import Figure
+
+from reports import labels
+from reports.figures import FigureKind, style
+from reports.subjects import OneRun
+
+
+def draw(run: OneRun) -> Figure:
+    """Capacity filled, what entered the queue, what left it, in bins of 500 ms."""
+    figure = style.page(2.6)
+    axes = figure.add_subplot()
+    rates = run.rates
+    start_s = rates["start_s"]
+    axes.fill_between(
+        start_s,
+        rates["capacity_mbps"],
+        step="post",
+        color=style.FAINT,
+        linewidth=0,
+        label=f"capacity, mean {run.metrics.capacity_mbps:.2f} Mbit/s",
+    )
+    axes.plot(
+        start_s,
+        rates["ingress_mbps"],
+        drawstyle="steps-post",
+        color=style.ALTERNATE,
+        linewidth=1.5,
+        alpha=0.75,
+        label="ingress",
+    )
+    axes.plot(
+        start_s,
+        rates["egress_mbps"],
+        drawstyle="steps-post",
+        color=style.OURS,
+        linewidth=0.8,
+        label=f"egress, mean {run.metrics.throughput_mbps:.2f} Mbit/s",
+    )
+    axes.set_xlim(0, float(start_s.iloc[-1]))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("Time (s)")
+    axes.set_ylabel("Rate (Mbit/s)")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    return figure
+
+
+def _caption(run: OneRun) -> str:
+    share = run.metrics.throughput_mbps / run.metrics.capacity_mbps
+    return (
+        f"One run of {labels.words(run.controller)} ({run.constants}) over the link of the data, "
+        "in bins of 500 ms: what the link could have carried (filled), what entered its queue, "
+        f"and what left it. It used {labels.percent(share)} of the capacity."
+    )
+
+
+FIGURE = FigureKind(
+    name="rate-over-time",
+    subject=OneRun,
+    order=10,
+    title=lambda _: "Rate over time",
+    caption=_caption,
+    draw=draw,
+)

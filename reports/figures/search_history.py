@@ -1,0 +1,57 @@
+"""How soon did a search find its best?"""
+
+from matplotlib.figure import Figure
+
+from reports import labels
+from reports.figures import FigureKind, style
+from reports.figures.search_bracket import objective_axis
+from reports.subjects import ONE_PEAK, Search
+
+
+def draw(search: Search) -> Figure:
+    """The value of each trial, and the best so far."""
+    figure = style.page(2.5)
+    axes = figure.add_subplot()
+    past = search.history
+    axes.plot(past["trial"], past["value"], "o", color=style.QUIET, markersize=2.4, alpha=0.7)
+    axes.plot(past["trial"], past["best_so_far"], drawstyle="steps-post", color=style.OURS)
+    found = past[past["improved"]]
+    axes.plot(found["trial"], found["best_so_far"], "o", color=style.OURS, markersize=3.4)
+    failed = past[past["value"].isna()]
+    bottom = axes.get_ylim()[0]
+    axes.plot(failed["trial"], [bottom] * len(failed), "x", color=style.BEST, clip_on=False)
+    last = past.iloc[-1]
+    axes.annotate(
+        f"best so far\n{last['best_so_far']:.2f}",
+        (last["trial"], last["best_so_far"]),
+        (6, 0),
+        textcoords="offset points",
+        va="center",
+        color=style.OURS,
+        annotation_clip=False,
+    )
+    axes.set_xlim(-0.01 * len(past), 1.01 * len(past))
+    axes.set_xlabel("Trial")
+    axes.set_ylabel(objective_axis(search))
+    return figure
+
+
+def _caption(search: Search) -> str:
+    found = search.history[search.history["improved"]]
+    failed = int(search.history["value"].isna().sum())
+    text = (
+        f"Each dot is a trial of {len(search.history)}; the line is the best so far, found in "
+        f"trial {int(found['trial'].iloc[-1])} after {labels.count(len(found), 'improvement')}."
+    )
+    return text + (f" Crosses are the {failed} that failed." if failed else "")
+
+
+FIGURE = FigureKind(
+    name="search-history",
+    subject=Search,
+    order=20,
+    title=lambda search: f"Search history: {search.title}",
+    caption=_caption,
+    draw=draw,
+    applies=lambda search: search.sampler not in ONE_PEAK,
+)

@@ -1,0 +1,165 @@
+"""The house style: print quality, safe for the colour-blind, readable in grey.
+
+What is ours is dark, filled and solid; what others published is open, and told apart by shape.
+Labels stand beside what they name.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from reports import labels
+from reports.collect import Searched
+
+WIDTH_IN = 6.3
+"""The width of the printed page's text: figures are drawn at their printed size."""
+
+INK = "#1b1f24"
+OURS = "#17527f"
+BEST = "#b4451b"
+ALTERNATE = "#d98a3d"
+QUIET = "#8a9099"
+FAINT = "#d9dce0"
+PUBLISHED = ("#b4451b", "#2f7d6d", "#7a4f9a", "#a8780f")
+MARKERS = ("s", "^", "D", "v")
+SEQUENTIAL = "cividis"
+DIVERGING = "PuOr_r"
+
+_STYLE: dict[Any, Any] = {
+    "font.family": "STIXGeneral",
+    "mathtext.fontset": "stix",
+    "font.size": 9.0,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 7.0,
+    "axes.labelsize": 9.0,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#5b626b",
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "xtick.color": "#5b626b",
+    "ytick.color": "#5b626b",
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "xtick.major.size": 3.0,
+    "ytick.major.size": 3.0,
+    "xtick.minor.size": 1.8,
+    "ytick.minor.size": 1.8,
+    "grid.color": "#e7e9ec",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 3.6,
+    "text.color": INK,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "legend.handletextpad": 0.5,
+    "figure.dpi": 100.0,
+    "savefig.dpi": 220.0,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "kneepoint",
+    "path.simplify": True,
+}
+
+
+@contextmanager
+def house() -> Iterator[None]:
+    """Draws in the house style, whatever the user's own matplotlib settings are."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        yield
+
+
+def page(height_in: float) -> Figure:
+    """An empty figure as wide as the text."""
+    layout = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02, wspace=0.04, hspace=0.04)
+    figure = Figure(figsize=(WIDTH_IN, height_in), layout=layout)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """Writes `stem`.svg and `stem`.png; equal figures give equal bytes."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(stem.with_name(stem.name + ".svg"), metadata={"Date": None, "Creator": None})
+    figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
+
+
+def search_axis(axes: Axes, constant: Searched) -> None:
+    """The horizontal axis of a constant, over all of what was searched."""
+    low, high = constant.low, constant.high
+    axes.set_xlabel(labels.axis(constant.name))
+    if not constant.logarithmic:
+        axes.set_xlim(low - 0.03 * (high - low), high + 0.03 * (high - low))
+        return
+    pad = (high / low) ** 0.03
+    axes.set_xscale("log")
+    axes.set_xlim(low / pad, high * pad)
+    axes.minorticks_off()
+    steps = (1,) if high / low > 300 else (1, 3) if high / low > 30 else (1, 2, 5)
+    log_ticks(axes, "x", decades(low, high, steps))
+
+
+def decades(low: float, high: float, steps: Sequence[int] = (1, 2, 5)) -> list[float]:
+    """Round numbers from low to high: each of `steps` times a power of ten."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    numbers = [float(f"{step}e{power}") for power in powers for step in steps]
+    return [number for number in numbers if low <= number <= high]
+
+
+def log_ticks(axis: Axes, which: str, values: Sequence[float]) -> None:
+    """Plain numbers instead of powers of ten on a logarithmic axis."""
+    set_ticks = axis.set_xticks if which == "x" else axis.set_yticks
+    set_ticks(values, [f"{value:g}" for value in values])
+
+
+def open_markers(
+    axes: Axes,
+    x: "pd.Series[float]",
+    y: "pd.Series[float]",
+    position: int,
+    label: str,
+) -> None:
+    """Points that others published; `position` gives them their shape and colour."""
+    axes.plot(
+        x,
+        y,
+        MARKERS[position % len(MARKERS)],
+        markersize=5.4 - 0.6 * (position % len(MARKERS)),
+        markerfacecolor="none",
+        markeredgecolor=PUBLISHED[position % len(PUBLISHED)],
+        markeredgewidth=0.9,
+        label=label,
+        zorder=4,
+    )
+
+
+def ring(axes: Axes, x: float, y: float) -> None:
+    """Rings the best point."""
+    axes.plot(
+        x,
+        y,
+        "o",
+        markersize=10,
+        markerfacecolor="none",
+        markeredgecolor=BEST,
+        markeredgewidth=1.2,
+        zorder=5,
+    )

@@ -1,0 +1,76 @@
+"""How names of programs read in prose: `rtt_threshold_ms` is "RTT threshold", in ms."""
+
+import re
+from collections.abc import Mapping
+
+_ACRONYMS = {"aimd", "rtt", "bbr", "tcp", "tpe", "lte"}
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"
+"""What stands where there is no number."""
+_UNITS = {"ms": "ms", "us": "µs", "s": "s", "mbps": "Mbit/s", "packets": "packets"}
+
+
+def words(name: str) -> str:
+    """The name as words, its unit left out, acronyms in capitals, all else small."""
+    parts = name.split("_")
+    if len(parts) > 1 and parts[-1] in _UNITS:
+        parts = parts[:-1]
+    return " ".join(part.upper() if part in _ACRONYMS else part for part in parts)
+
+
+def sentence(name: str) -> str:
+    """`words`, its first letter a capital."""
+    text = words(name)
+    return text[:1].upper() + text[1:]
+
+
+def unit(name: str) -> str:
+    """The unit that the name ends in, or nothing."""
+    return _UNITS.get(name.rpartition("_")[2], "") if "_" in name else ""
+
+
+def axis(name: str, given_unit: str = "") -> str:
+    """An axis' label: words and unit."""
+    shown = given_unit or unit(name)
+    return f"{sentence(name)} ({shown})" if shown else sentence(name)
+
+
+def report_of(table: str) -> str:
+    """The report that a published table stands in: "Report 001" for 001-fixed-window."""
+    match = re.match(r"(\d+)-", table)
+    return f"Report {match.group(1)}" if match else table
+
+
+def number(value: float) -> str:
+    """A constant's value without needless digits."""
+    return f"{value:.4g}" if abs(value) < 10000 else f"{value:.0f}"
+
+
+def constants(values: Mapping[str, float]) -> str:
+    """Constants as `window 12, alpha 0.1`."""
+    return ", ".join(f"{words(name)} {number(value)}" for name, value in values.items())
+
+
+def joined(items: list[str]) -> str:
+    """A list in prose: "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def percent(ratio: float, decimals: int = 1, signed: bool = False) -> str:
+    """A ratio in per cent, with a real minus sign; a dash for none."""
+    if ratio != ratio:
+        return DASH
+    text = f"{100 * ratio:{'+' if signed else ''}.{decimals}f}"
+    return minus(text) + " %"
+
+
+def minus(text: str) -> str:
+    """The text of a number with a real minus sign; zero has no sign."""
+    if float(text) == 0:
+        text = text.lstrip("+-")
+    return text.replace("-", MINUS)
+
+
+def count(n: int, noun: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

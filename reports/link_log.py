@@ -1,0 +1,148 @@
+"""Reads mahimahi's link log into arrays.
+
+The format is mm-link's own (and mm-throughput-graph's): header lines that begin with `#`, then
+one event a line, times in milliseconds:
+
+    T + BYTES          a packet arrived at the link
+    T # BYTES          an opportunity to deliver so many bytes
+    T - BYTES DELAY    a packet departed, DELAY ms after it had arrived
+    T d PACKETS BYTES  the queue dropped packets
+"""
+
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from search.errors import KneepointError
+
+Integers = NDArray[np.int64]
+
+_EVENT = re.compile(rb"\d+ (?:[+#] \d+|[-d] \d+ \d+)")
+
+
+@dataclass(frozen=True)
+class LinkLog:
+    """The events of one link, in order, times in ms since the log's base timestamp."""
+
+    trace: str
+    queue: str
+    arrival_ms: Integers
+    arrival_bytes: Integers
+    opportunity_ms: Integers
+    opportunity_bytes: Integers
+    departure_ms: Integers
+    departure_bytes: Integers
+    departure_delay_ms: Integers
+    drop_ms: Integers
+    drop_packets: Integers
+    drop_bytes: Integers
+
+    @property
+    def first_ms(self) -> int:
+        """The time of the first event."""
+        return min(int(times[0]) for times in self._times() if times.size)
+
+    @property
+    def last_ms(self) -> int:
+        """The time of the last event."""
+        return max(int(times[-1]) for times in self._times() if times.size)
+
+    def _times(self) -> tuple[Integers, ...]:
+        return self.arrival_ms, self.opportunity_ms, self.departure_ms, self.drop_ms
+
+
+def read_link_log(path: Path) -> LinkLog:
+    """Reads a whole log.
+
+    Raises:
+        KneepointError: the file is missing, has no base timestamp or no event, or a line is not
+            an event or goes back in time; the message names the line.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror}; name a log of mm-link") from None
+    header, body = _split_header(data)
+    base_ms = _header_value(header, "base timestamp")
+    if base_ms is None or not base_ms.isdigit():
+        raise KneepointError(f"{path}: no line '# base timestamp: N'; name a log of mm-link")
+    events = _read_events(path, body, first_line=data.count(b"\n", 0, len(data) - len(body)) + 1)
+    events["ms"] -= int(base_ms)
+    arrivals, opportunities, departures, drops = (events[events["kind"] == kind] for kind in "+#-d")
+    trace = re.search(r"\[(.*?)\]", header)
+    return LinkLog(
+        trace=trace.group(1) if trace else "",
+        queue=_header_value(header, "queue") or "",
+        arrival_ms=_integers(arrivals["ms"]),
+        arrival_bytes=_integers(arrivals["first"]),
+        opportunity_ms=_integers(opportunities["ms"]),
+        opportunity_bytes=_integers(opportunities["first"]),
+        departure_ms=_integers(departures["ms"]),
+        departure_bytes=_integers(departures["first"]),
+        departure_delay_ms=_integers(departures["second"]),
+        drop_ms=_integers(drops["ms"]),
+        drop_packets=_integers(drops["first"]),
+        drop_bytes=_integers(drops["second"]),
+    )
+
+
+def _split_header(data: bytes) -> tuple[str, bytes]:
+    start = 0
+    while data.startswith(b"#", start):
+        end = data.find(b"\n", start)
+        start = len(data) if end < 0 else end + 1
+    return data[:start].decode(errors="replace"), data[start:]
+
+
+def _header_value(header: str, key: str) -> str | None:
+    match = re.search(rf"^# {key}: *(.*?)\s*$", header, re.MULTILINE)
+    return match.group(1) if match else None
+
+
+def _read_events(path: Path, body: bytes, first_line: int) -> pd.DataFrame:
+    """The events as columns ms, kind, first, second (0 where a kind has no second number)."""
+    if not body.strip():
+        raise KneepointError(f"{path}: the log holds no event; was the run cut short?")
+    try:
+        events = pd.read_csv(
+            io.BytesIO(body),
+            sep=" ",
+            header=None,
+            names=["ms", "kind", "first", "second"],
+            dtype={"ms": "int64", "kind": "category", "first": "int64", "second": "float64"},
+            quoting=3,
+            index_col=False,
+            skip_blank_lines=False,
+            na_filter=True,
+        )
+    except (ValueError, pd.errors.ParserError):
+        raise _bad_line(path, body, first_line) from None
+    two_numbers = events["kind"].isin(["-", "d"])
+    known = two_numbers | events["kind"].isin(["+", "#"])
+    if not (known & (events["second"].notna() == two_numbers)).all():
+        raise _bad_line(path, body, first_line)
+    backward = np.flatnonzero(np.diff(events["ms"]) < 0)
+    if backward.size:
+        line = first_line + int(backward[0]) + 1
+        raise KneepointError(f"{path}:{line}: the time goes backward; log one link to one file")
+    return events.fillna({"second": 0})
+
+
+def _bad_line(path: Path, body: bytes, first_line: int) -> KneepointError:
+    """Names the first line that is no event: the fast reader only says that there is one."""
+    for number, line in enumerate(body.splitlines(), first_line):
+        if not _EVENT.fullmatch(line):
+            shown = line[:60].decode(errors="replace")
+            return KneepointError(
+                f"{path}:{number}: {shown!r} is not an event of a link log; was the run cut short?"
+            )
+    return KneepointError(f"{path}: a number of the log is too large")
+
+
+def _integers(column: "pd.Series[int]") -> Integers:
+    return np.asarray(column, dtype=np.int64)

@@ -1,0 +1,268 @@
+"""Made-up results in the shape of real ones: smooth curves, seeded noise, no emulator."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reports.collect import Repeats, Results, Searched, Showcase, Study
+from reports.link_log import LinkLog
+
+NETWORK = "contest"
+
+
+def run_row(
+    controller: str, constants: Mapping[str, float], throughput: float, delay: float, **more: object
+) -> dict[str, object]:
+    """One line of runs.parquet, its constants also as columns."""
+    return {
+        "run_id": f"{controller}-{json.dumps(dict(constants))}-{more.get('run', 0)}",
+        "study": "synthetic",
+        "trial": 0,
+        "run": 0,
+        "row": pd.NA,
+        "engine": "emulator",
+        "controller": controller,
+        "network": NETWORK,
+        "constants": json.dumps(dict(constants), sort_keys=True),
+        "seed": 1,
+        "status": "ok",
+        "reason": "",
+        "throughput_mbps": throughput,
+        "capacity_mbps": 5.04,
+        "utilization": throughput / 5.04,
+        "queueing_delay_p95_ms": delay * 0.4,
+        "signal_delay_p95_ms": delay,
+        "power": throughput / delay * 1000,
+        "packets_sent": 10000,
+        "packets_delivered": 9990,
+        "packets_dropped": 0,
+        **{f"constant_{name}": value for name, value in constants.items()},
+        **more,
+    }
+
+
+def failed_row(controller: str, constants: Mapping[str, float], reason: str) -> dict[str, object]:
+    """A run that measured nothing."""
+    nothing = dict.fromkeys(
+        (
+            "throughput_mbps",
+            "capacity_mbps",
+            "utilization",
+            "queueing_delay_p95_ms",
+            "signal_delay_p95_ms",
+            "power",
+        ),
+        np.nan,
+    )
+    return {
+        **run_row(controller, constants, 1.0, 1.0),
+        "status": "failed",
+        "reason": reason,
+        **nothing,
+    }
+
+
+def fixed_window(window: float, noise: float = 0.0) -> tuple[float, float]:
+    """Throughput and delay of a window: near the contest's trace, most power at about 12."""
+    throughput = 5.04 * (1 - np.exp(-window / 20)) * (1 + noise)
+    return throughput, 77 + 8.6 * window + 0.012 * window**2
+
+
+def study(
+    name: str, runs: Sequence[Mapping[str, object]], logarithmic: Sequence[str] = (), **more: object
+) -> Study:
+    """A study of these runs, one a trial unless they say otherwise."""
+    table = pd.DataFrame(list(runs))
+    table["study"] = name
+    if table["trial"].nunique() == 1:
+        table["trial"] = range(len(table))
+    constants = [column for column in table.columns if column.startswith("constant_")]
+    searched = tuple(
+        Searched(c.removeprefix("constant_"), table[c].min(), table[c].max(), c[9:] in logarithmic)
+        for c in constants
+        if table[c].nunique() > 1
+    )
+    trials = table[["study", "trial", "reason", *constants, "power"]].copy()
+    trials.insert(2, "value", table["power"])
+    trials.insert(2, "state", np.where(table["status"] == "ok", "COMPLETE", "FAIL"))
+    values: dict[str, object] = {
+        "title": name,
+        "controller": table["controller"].iloc[0],
+        "networks": (NETWORK,),
+        "sampler": "grid",
+        "objective": "power",
+        "minimised": False,
+        "fit": "",
+        "searched": searched,
+        "compare": (),
+        "seed": 7,
+        **more,
+    }
+    return Study(name=name, trials=trials, runs=table, **values)  # type: ignore[arg-type]
+
+
+def windows_study(
+    name: str = "windows", values: Sequence[int] = range(3, 100, 3), **more: Any
+) -> Study:
+    """A grid over fixed windows."""
+    runs = [run_row("fixed_window", {"window": w}, *fixed_window(w)) for w in values]
+    return study(name, runs, **more)
+
+
+def ternary_study(**more: Any) -> Study:
+    """A search for the best window."""
+    order = (34, 67, 23, 45, 12, 16, 9, 13, 11, 14)
+    return windows_study("best_window", order, sampler="ternary", **more)
+
+
+def grid_study(**more: Any) -> Study:
+    """AIMD over decrease and increase, published below."""
+    runs = [
+        run_row(
+            "aimd_rtt",
+            {"additive_increase": x, "decrease_factor": y, "initial_window": w},
+            3.5 + 0.05 * np.log2(x),
+            3500 / (19 - 2 * np.log2(x) + 0.1 * y + 0.005 * w),
+        )
+        for y in (0.2, 0.4, 0.6, 0.8)
+        for x in (1, 2, 4, 8, 16)
+        for w in (2, 10)
+    ]
+    return study("aimd_grid", runs, compare=("000-aimd-grid",), **more)
+
+
+def tpe_study(trials: int = 120, **more: Any) -> Study:
+    """A search of three constants that gathers around its peak; two trials fail."""
+    random = np.random.default_rng(5)
+    runs = []
+    for trial in range(trials):
+        width = 2.0 * np.exp(-trial / 40) + 0.1
+        a, b, t = (width * random.normal() for _ in range(3))
+        constants = {"alpha": np.exp(a), "beta": 10 * np.exp(b), "rtt_threshold_ms": 90 + 20 * t}
+        power = 27 * np.exp(-(a**2 + b**2 / 4 + t**2) / 8) * (1 + 0.004 * random.normal())
+        if trial in (3, 17):
+            runs.append(failed_row("delay_threshold", constants, "the window is not a number"))
+        else:
+            runs.append(run_row("delay_threshold", constants, 3.5, 3500 / power))
+    return study("delay_tpe", runs, sampler="tpe", logarithmic=("alpha", "beta"), **more)
+
+
+def published_rows() -> pd.DataFrame:
+    """Tables of two reports on windows and one grid of power."""
+    rows: list[dict[str, object]] = []
+    for table, values in (
+        ("001-fixed-window", range(5, 95, 5)),
+        ("004-fixed-window", range(3, 100, 3)),
+    ):
+        for row, window in enumerate(values):
+            throughput, delay = fixed_window(window, 0.003 if row % 2 else -0.003)
+            rows.append(
+                {
+                    "table": table,
+                    "row": row,
+                    "controller": "fixed_window",
+                    "network": NETWORK,
+                    "constant_window": window,
+                    "throughput_mbps": round(throughput, 2),
+                    "signal_delay_p95_ms": round(delay),
+                    "power": round(throughput / delay * 1000, 2),
+                }
+            )
+    rows[7]["signal_delay_p95_ms"] = 3 * float(str(rows[7]["signal_delay_p95_ms"]))
+    for row, (y, x) in enumerate((y, x) for y in (0.2, 0.4, 0.6, 0.8) for x in (1, 2, 4, 8, 16)):
+        rows.append(
+            {
+                "table": "000-aimd-grid",
+                "row": row,
+                "controller": "aimd_rtt",
+                "network": NETWORK,
+                "constant_additive_increase": x,
+                "constant_decrease_factor": y,
+                "power": round(18.6 - 1.97 * float(np.log2(x)), 2),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def repeats() -> Repeats:
+    """Two windows repeated, with what was published of them."""
+    random = np.random.default_rng(3)
+    runs = [
+        run_row(
+            "fixed_window",
+            {"window": window},
+            *fixed_window(window, 0.002 * random.normal()),
+            setting=f"windows:{i}",
+            trial=i,
+            run=run,
+            study="windows",
+        )
+        for i, (window, n) in enumerate(((12, 10), (15, 25)))
+        for run in range(n)
+    ]
+    settings = pd.DataFrame(
+        {
+            "setting": ["windows:0", "windows:1"],
+            "controller": "fixed_window",
+            "network": NETWORK,
+            "label": ["fixed window 12", "fixed window 15"],
+        }
+    )
+    published = pd.DataFrame(
+        {
+            "setting": ["windows:0", "windows:1"],
+            "metric": "power",
+            "mean": [12.868, 11.66],
+            "standard_deviation": [0.046, np.nan],
+            "n": [10, 25],
+            "source": ["Report 000, Table 1", "Report 004, text"],
+        }
+    )
+    return Repeats("windows", "Windows repeated", settings, published, pd.DataFrame(runs))
+
+
+def link_log(seconds: int = 20) -> LinkLog:
+    """A link of one opportunity every 2 ms, used by every second one, with one outage."""
+    opportunity = np.arange(0, seconds * 1000, 2)
+    opportunity = opportunity[(opportunity < 9000) | (opportunity > 9700)]
+    departure = opportunity[1::2]
+    delay = 20 + (15 * np.sin(departure / 700)).astype(np.int64)
+    arrival = np.sort(departure - delay)
+    size = np.full_like
+    return LinkLog(
+        trace="made-up",
+        queue="infinite",
+        arrival_ms=arrival[arrival >= 0],
+        arrival_bytes=size(arrival[arrival >= 0], 1504),
+        opportunity_ms=opportunity,
+        opportunity_bytes=size(opportunity, 1504),
+        departure_ms=departure[departure >= delay],
+        departure_bytes=size(departure[departure >= delay], 1504),
+        departure_delay_ms=delay[departure >= delay],
+        drop_ms=opportunity[:0],
+        drop_packets=opportunity[:0],
+        drop_bytes=opportunity[:0],
+    )
+
+
+def results() -> Results:
+    """Everything at once."""
+    tables = ("001-fixed-window", "004-fixed-window")
+    return Results(
+        studies=(
+            windows_study(compare=tables),
+            windows_study("windows_five", range(5, 95, 5), compare=tables[:1]),
+            ternary_study(),
+            grid_study(),
+            tpe_study(),
+        ),
+        repeats=(repeats(),),
+        showcase=Showcase("fixed_window", {"window": 12}, NETWORK, link_log()),
+        published=published_rows(),
+        sources={"001-fixed-window": "Report 001, Table 2.1"},
+        networks={NETWORK: "Verizon LTE, short"},
+        units={("fixed_window", "window"): "packets"},
+    )
