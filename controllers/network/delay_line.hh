@@ -11,26 +11,25 @@ class DelayLine {
  public:
   explicit DelayLine(Milliseconds delay_ms) : delay_ms_(delay_ms) {}
 
-  void enqueue(Packet packet, Milliseconds now_ms) {
-    packet.queued_ms = now_ms;
-    waiting_.push(packet);
-    advance(now_ms);
+  // Packets whose time has come are passed to deliver(packet), in order.
+  template <class Deliver>
+  void enqueue(const Packet& packet, Milliseconds now_ms, Deliver deliver) {
+    waiting_.push(packet).queued_ms = stamp(now_ms);
+    advance(now_ms, deliver);
   }
 
-  void advance(Milliseconds now_ms) {
-    while (next_event_ms() <= now_ms) delivered_.push(waiting_.pop());
+  template <class Deliver>
+  void advance(Milliseconds now_ms, Deliver deliver) {
+    while (next_event_ms() <= now_ms) deliver(waiting_.pop());
   }
 
   Milliseconds next_event_ms() const {
     return waiting_.empty() ? never : waiting_.front().queued_ms + delay_ms_;
   }
 
-  Ring<Packet>& delivered() { return delivered_; }
-
  private:
   Milliseconds delay_ms_;
   Ring<Packet> waiting_{};
-  Ring<Packet> delivered_{};
 };
 
 }  // namespace kneepoint

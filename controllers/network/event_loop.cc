@@ -8,7 +8,15 @@ namespace kneepoint {
 namespace {
 
 // The streams of a run's seed, one for each thing that draws from it.
-enum Stream : uint64_t { uplink_shell, downlink_shell, delay_up_shell, delay_down_shell, queues };
+enum Stream : uint64_t {
+  uplink_shell,
+  downlink_shell,
+  delay_up_shell,
+  delay_down_shell,
+  uplink_queue,
+  downlink_queue,
+  first_sender
+};
 
 Link::AtEnd at_end(const NetworkSettings& settings) {
   return settings.duration_ms ? Link::AtEnd::repeat : Link::AtEnd::stop;
@@ -21,33 +29,38 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
                      FlowLog* flow_log)
     : duration_ms_(settings.duration_ms.value_or(std::min(uplink.last_ms(), downlink.last_ms()))),
       host_latency_us_(std::llround(settings.host.host_latency_us)),
-      lateness_(settings.host.wake_mean_us),
+      exponential_(settings.host.wake_mean_us),
       meter_(meter),
       uplink_(Link(uplink, at_end(settings),
-                   make_packet_queue(settings.uplink_queue, Random(settings.seed, queues).next())),
-              settings.host, lateness_, Random(settings.seed, uplink_shell)),
+                   make_packet_queue(settings.uplink_queue,
+                                     Random(settings.seed, uplink_queue).next())),
+              settings.host, lateness(settings, uplink_shell)),
       downlink_(Link(downlink, at_end(settings),
                      make_packet_queue(settings.downlink_queue,
-                                       Random(settings.seed, queues + 1).next())),
-                settings.host, lateness_, Random(settings.seed, downlink_shell)),
-      delay_up_(DelayLine(settings.delay_ms), settings.host, lateness_,
-                Random(settings.seed, delay_up_shell)),
-      delay_down_(DelayLine(settings.delay_ms), settings.host, lateness_,
-                  Random(settings.seed, delay_down_shell)),
+                                       Random(settings.seed, downlink_queue).next())),
+                settings.host, lateness(settings, downlink_shell)),
+      delay_up_(DelayLine(settings.delay_ms), settings.host, lateness(settings, delay_up_shell)),
+      delay_down_(DelayLine(settings.delay_ms), settings.host,
+                  lateness(settings, delay_down_shell)),
       receiver_(settings.host) {
   meter_.start(duration_ms_);
   uplink_.queue().observe(&meter_, link_log);
   for (Controller* controller : controllers) {
-    senders_.emplace_back(static_cast<uint32_t>(senders_.size()), *controller, settings.host,
-                          flow_log);
+    const auto flow = static_cast<uint16_t>(senders_.size());
+    senders_.emplace_back(flow, *controller, settings.host,
+                          lateness(settings, first_sender + flow), flow_log);
   }
+}
+
+Lateness EventLoop::lateness(const NetworkSettings& settings, uint64_t stream) const {
+  return {settings.host, exponential_, Random(settings.seed, stream)};
 }
 
 RunResult EventLoop::run() {
   const Microseconds end_us = (duration_ms_ + 1) * 1000;
   while (step(end_us)) {
   }
-  uplink_.queue().advance(duration_ms_);
+  uplink_.queue().advance(duration_ms_, [](const Packet&) {});  // too late to arrive anywhere
   RunResult result;
   result.metrics = meter_.metrics();
   for (const Sender& sender : senders_) result.packets_sent += sender.packets_sent();
@@ -62,33 +75,51 @@ Sender* EventLoop::next_sender() {
 }
 
 bool EventLoop::step(Microseconds end_us) {
-  const auto into = [](Inbox& inbox, Microseconds latency_us = 0) {
-    return [&inbox, latency_us](Microseconds time_us, const Packet& packet) {
-      inbox.push(time_us + latency_us, packet);
-    };
-  };
   Sender* const sender = next_sender();
-  const Microseconds next_us =
-      std::min({uplink_.next_event_us(), downlink_.next_event_us(), delay_up_.next_event_us(),
-                receiver_.next_event_us(), delay_down_.next_event_us(), sender->next_event_us()});
+  const Microseconds uplink_us = uplink_.next_event_us();
+  const Microseconds downlink_us = downlink_.next_event_us();
+  const Microseconds delay_up_us = delay_up_.next_event_us();
+  const Microseconds delay_down_us = delay_down_.next_event_us();
+  const Microseconds next_us = std::min(
+      {uplink_us, downlink_us, delay_up_us, delay_down_us, sender->next_event_us()});
   if (next_us >= end_us) return false;
 
-  if (next_us == uplink_.next_event_us()) {
-    uplink_.step(next_us, into(delay_up_.inbox(), host_latency_us_));
-  } else if (next_us == downlink_.next_event_us()) {
-    downlink_.step(next_us, [this](Microseconds time_us, const Packet& packet) {
-      senders_[packet.flow].inbox().push(time_us, packet);
-    });
-  } else if (next_us == delay_up_.next_event_us()) {
-    delay_up_.step(next_us, into(receiver_.inbox()));
-  } else if (next_us == receiver_.next_event_us()) {
-    receiver_.step(next_us, delay_down_.inbox());
-  } else if (next_us == delay_down_.next_event_us()) {
-    delay_down_.step(next_us, into(downlink_.inbox(), host_latency_us_));
+  if (next_us == uplink_us) {
+    uplink_.step(next_us, [this](const auto&... arrival) { to_delay_up(arrival...); });
+  } else if (next_us == downlink_us) {
+    downlink_.step(next_us, [this](const auto&... arrival) { to_sender(arrival...); });
+  } else if (next_us == delay_up_us) {
+    delay_up_.step(next_us, [this](const auto&... arrival) { to_receiver(arrival...); });
+  } else if (next_us == delay_down_us) {
+    delay_down_.step(next_us, [this](const auto&... arrival) { to_downlink(arrival...); });
   } else {
-    sender->step(next_us, uplink_.inbox());
+    sender->step(next_us);
+    while (not sender->outbox().empty()) {
+      const auto [time_us, packet] = sender->outbox().pop();
+      uplink_.arrive_later(time_us, packet);
+    }
   }
   return true;
+}
+
+void EventLoop::to_delay_up(Microseconds time_us, const Packet& packet) {
+  delay_up_.arrive(time_us + host_latency_us_, packet,
+                   [this](const auto&... arrival) { to_receiver(arrival...); });
+}
+
+void EventLoop::to_receiver(Microseconds time_us, const Packet& packet) {
+  const auto [answer_us, acknowledgment] = receiver_.answer(time_us, packet);
+  delay_down_.arrive(answer_us, acknowledgment,
+                     [this](const auto&... arrival) { to_downlink(arrival...); });
+}
+
+void EventLoop::to_downlink(Microseconds time_us, const Packet& packet) {
+  downlink_.arrive(time_us + host_latency_us_, packet,
+                   [this](const auto&... arrival) { to_sender(arrival...); });
+}
+
+void EventLoop::to_sender(Microseconds time_us, const Packet& packet) {
+  senders_[packet.flow].inbox().push(time_us, packet);
 }
 
 }  // namespace kneepoint

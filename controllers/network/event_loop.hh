@@ -54,9 +54,17 @@ class EventLoop {
   bool step(Microseconds end_us);
   Sender* next_sender();
 
+  // The hops, each taking a packet that gets there at `time_us`.
+  void to_delay_up(Microseconds time_us, const Packet& packet);
+  void to_receiver(Microseconds time_us, const Packet& packet);
+  void to_downlink(Microseconds time_us, const Packet& packet);
+  void to_sender(Microseconds time_us, const Packet& packet);
+
+  Lateness lateness(const NetworkSettings& settings, uint64_t stream) const;
+
   Milliseconds duration_ms_;
   Microseconds host_latency_us_;
-  ExponentialTable lateness_;
+  ExponentialTable exponential_;
   Meter& meter_;
   Shell<Link> uplink_;
   Shell<Link> downlink_;

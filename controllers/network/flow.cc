@@ -16,28 +16,28 @@ constexpr double longest_keepalive_ms = 1e9;
 
 }  // namespace
 
-Sender::Sender(uint32_t flow, Controller& controller, const HostModel& host, FlowLog* log)
+Sender::Sender(uint16_t flow, Controller& controller, const HostModel& host, Lateness lateness,
+               FlowLog* log)
     : flow_(flow),
       controller_(controller),
       log_(log),
       packet_us_(std::llround(host.packet_us)),
-      sender_us_(std::llround(host.sender_us)),
-      keepalive_late_us_(std::llround(host.keepalive_late_us)) {}
+      lateness_(lateness) {}
 
-void Sender::step(Microseconds now_us, Inbox& link) {
+void Sender::step(Microseconds now_us) {
   busy_until_us_ = std::max(busy_until_us_, now_us);
   if (inbox_.next_us() <= now_us) {
     take_acknowledgment(now_us);
     last_activity_us_ = now_us;
-    busy_until_us_ += sender_us_;
   } else if (started_) {
     const Milliseconds now_ms = whole_ms(now_us);
     controller_.on_keepalive(now_ms);
     if (log_ != nullptr) log_->keepalive(now_us, flow_, controller_.window());
-    send(link);
+    send();
+    lateness_us_ = lateness_.draw();
   }
   started_ = true;
-  fill_window(link);
+  while (window_is_open()) send();
   schedule_keepalive();
 }
 
@@ -52,10 +52,6 @@ void Sender::take_acknowledgment(Microseconds now_us) {
   if (log_ != nullptr) log_->acknowledged(now_us, flow_, ack, controller_.window());
 }
 
-void Sender::fill_window(Inbox& link) {
-  while (window_is_open()) send(link);
-}
-
 bool Sender::window_is_open() const {
   const double window = controller_.window();
   if (not(window >= 0 and window <= widest_window_packets)) {
@@ -65,16 +61,15 @@ bool Sender::window_is_open() const {
   return sequence_number_ - next_ack_expected_ < static_cast<uint64_t>(window);
 }
 
-void Sender::send(Inbox& link) {
+void Sender::send() {
   const Packet packet{.sequence_number = sequence_number_++,
-                      .sent_ms = whole_ms(busy_until_us_),
-                      .bytes = datagram_bytes,
+                      .sent_ms = stamp(whole_ms(busy_until_us_)),
                       .flow = flow_};
   controller_.on_sent(packet.sequence_number, packet.sent_ms);
   if (log_ != nullptr) log_->sent(busy_until_us_, flow_, packet.sequence_number);
   last_activity_us_ = busy_until_us_;
   busy_until_us_ += packet_us_;
-  link.push(busy_until_us_, packet);
+  outbox_.push({busy_until_us_, packet});
 }
 
 void Sender::schedule_keepalive() {
@@ -84,18 +79,17 @@ void Sender::schedule_keepalive() {
                             " ms; it must be at least 1");
   }
   const auto wait_ms = static_cast<Milliseconds>(std::min(keepalive_ms, longest_keepalive_ms));
-  wake_up_us_ = last_activity_us_ + wait_ms * 1000 + keepalive_late_us_;
+  wake_up_us_ = last_activity_us_ + wait_ms * 1000 + lateness_us_;
 }
 
 Receiver::Receiver(const HostModel& host)
     : response_us_(std::llround(host.receiver_us + host.packet_us)) {}
 
-void Receiver::step(Microseconds now_us, Inbox& next) {
-  Packet packet = inbox_.pop();
+Arrival Receiver::answer(Microseconds time_us, Packet packet) {
   ++packets_delivered_;
-  packet.received_ms = whole_ms(now_us);
+  packet.received_ms = stamp(whole_ms(time_us));
   packet.bytes = acknowledgment_bytes;
-  next.push(now_us + response_us_, packet);
+  return {time_us + response_us_, packet};
 }
 
 }  // namespace kneepoint

@@ -23,30 +23,33 @@ class ControllerFailure : public std::runtime_error {
 // all earlier datagrams.
 class Sender {
  public:
-  Sender(uint32_t flow, Controller& controller, const HostModel& host, FlowLog* log);
+  Sender(uint16_t flow, Controller& controller, const HostModel& host, Lateness lateness,
+         FlowLog* log);
 
   Inbox& inbox() { return inbox_; }
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
 
-  // Handles the event at `now_us`; datagrams go to `link`. Throws ControllerFailure.
-  void step(Microseconds now_us, Inbox& link);
+  // Handles the event at `now_us`. Datagrams wait in outbox(), with the times at which they leave,
+  // for the caller to take. Throws ControllerFailure.
+  void step(Microseconds now_us);
+  Ring<Arrival>& outbox() { return outbox_; }
 
   uint64_t packets_sent() const { return sequence_number_; }
 
  private:
   void take_acknowledgment(Microseconds now_us);
-  void fill_window(Inbox& link);
-  void send(Inbox& link);
+  void send();
   bool window_is_open() const;
   void schedule_keepalive();
 
-  uint32_t flow_;
+  uint16_t flow_;
   Controller& controller_;
   FlowLog* log_;
   Microseconds packet_us_;
-  Microseconds sender_us_;
-  Microseconds keepalive_late_us_;
+  Lateness lateness_;
+  Microseconds lateness_us_ = lateness_.draw();  // of the next keepalive
   Inbox inbox_{};
+  Ring<Arrival> outbox_{};
   uint64_t sequence_number_ = 0;
   uint64_t next_ack_expected_ = 0;
   Microseconds busy_until_us_ = 0;
@@ -60,14 +63,13 @@ class Receiver {
  public:
   explicit Receiver(const HostModel& host);
 
-  Inbox& inbox() { return inbox_; }
-  Microseconds next_event_us() const { return inbox_.next_us(); }
-  void step(Microseconds now_us, Inbox& next);
+  // The acknowledgment of a datagram that arrives at `time_us`, and when it leaves.
+  Arrival answer(Microseconds time_us, Packet packet);
+
   uint64_t packets_delivered() const { return packets_delivered_; }
 
  private:
   Microseconds response_us_;
-  Inbox inbox_{};
   uint64_t packets_delivered_ = 0;
 };
 

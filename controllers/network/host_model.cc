@@ -11,19 +11,15 @@ namespace kneepoint {
 namespace {
 
 constexpr HostModel fitted_event_loop{.wake_us = 50,
-                                      .wake_mean_us = 200,
+                                      .wake_mean_us = 100,
                                       .packet_us = 5,
-                                      .receiver_us = 50,
-                                      .sender_us = 50,
-                                      .keepalive_late_us = 100};
+                                      .receiver_us = 50};
 
 const std::map<std::string, double HostModel::*, std::less<>> constants_by_name{
     {"wake_us", &HostModel::wake_us},
     {"wake_mean_us", &HostModel::wake_mean_us},
     {"packet_us", &HostModel::packet_us},
     {"receiver_us", &HostModel::receiver_us},
-    {"sender_us", &HostModel::sender_us},
-    {"keepalive_late_us", &HostModel::keepalive_late_us},
 };
 
 constexpr double longest_us = 1e6;

@@ -7,20 +7,35 @@
 // difference between an ideal clock and a real run.
 #pragma once
 
+#include <cmath>
 #include <string>
 
+#include "network/random.hh"
 #include "network/time.hh"
 
 namespace kneepoint {
 
 struct HostModel {
-  double wake_us = 0;          // least lateness of a timer's wake-up
+  double wake_us = 0;          // least lateness of a timer, a shell's or the sender's
   double wake_mean_us = 0;     // mean of the exponential lateness on top of it
   double packet_us = 0;        // to handle one packet in a shell, the sender or the receiver
   double receiver_us = 0;      // from a datagram's arrival to its acknowledgment's departure
-  double sender_us = 0;        // from an acknowledgment's arrival to the datagrams it allows
-  double keepalive_late_us = 0;  // lateness of the sender's keepalive timer
   double host_latency_us = 0;  // constant extra latency in each direction
+};
+
+// How late the timers of one process fire: wake_us plus an exponential of mean wake_mean_us.
+// The table of the exponential is shared by the processes of a run and must outlive them.
+class Lateness {
+ public:
+  Lateness(const HostModel& host, const ExponentialTable& table, Random random)
+      : least_us_(std::llround(host.wake_us)), table_(&table), random_(random) {}
+
+  Microseconds draw() { return least_us_ + table_->draw(random_); }
+
+ private:
+  Microseconds least_us_;
+  const ExponentialTable* table_;
+  Random random_;
 };
 
 // "ideal": whole milliseconds, nothing costs time. "event-loop": the constants fitted to real runs

@@ -1,6 +1,7 @@
 // A trace-driven link, with the semantics of mahimahi's mm-link.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -8,7 +9,6 @@
 #include "network/metrics.hh"
 #include "network/packet.hh"
 #include "network/packet_queue.hh"
-#include "network/ring.hh"
 #include "network/trace.hh"
 
 namespace kneepoint {
@@ -30,26 +30,57 @@ class Link {
     log_ = log;
   }
 
-  void enqueue(Packet packet, Milliseconds now_ms);
+  // Queues a packet, after the opportunities up to and including now. Each packet that crosses the
+  // link is passed to deliver(packet), in order.
+  template <class Deliver>
+  void enqueue(const Packet& packet, Milliseconds now_ms, Deliver deliver) {
+    advance(now_ms, deliver);
+    join_queue(packet, now_ms);
+  }
 
   // Consumes every opportunity up to and including now.
-  void advance(Milliseconds now_ms);
+  template <class Deliver>
+  void advance(Milliseconds now_ms, Deliver deliver) {
+    while (next_opportunity_ms_ <= now_ms) {
+      if (holds_packet()) {
+        use_opportunity(now_ms, deliver);
+      } else {
+        record_opportunity();
+        next_opportunity();
+      }
+    }
+  }
 
   // When the link must be advanced for the sake of a packet; never, while it holds none: lost
   // opportunities can be consumed at any later time.
   Milliseconds next_event_ms() const { return holds_packet() ? next_opportunity_ms_ : never; }
 
-  // Packets that have crossed the link, in order, for the next hop to take.
-  Ring<Packet>& delivered() { return delivered_; }
-
   uint64_t packets_dropped() const { return packets_dropped_; }
 
  private:
   bool holds_packet() const { return bytes_left_ > 0 or not queue_->empty(); }
-  void skip_lost_opportunities(Milliseconds now_ms);
-  void use_opportunity(Milliseconds now_ms);
+
+  template <class Deliver>
+  void use_opportunity(Milliseconds now_ms, Deliver deliver) {
+    const Milliseconds opportunity_ms = next_opportunity_ms_;
+    record_opportunity();
+    uint32_t capacity_bytes = datagram_bytes;
+    while (capacity_bytes > 0 and (bytes_left_ > 0 or take_next_packet(now_ms))) {
+      const uint32_t carried_bytes = std::min(capacity_bytes, bytes_left_);
+      capacity_bytes -= carried_bytes;
+      bytes_left_ -= carried_bytes;
+      if (bytes_left_ > 0) break;
+      record_departure(opportunity_ms);
+      deliver(in_transit_);
+    }
+    next_opportunity();
+  }
+
+  void join_queue(const Packet& packet, Milliseconds now_ms);
+  bool take_next_packet(Milliseconds now_ms);
   void next_opportunity();
   void record_opportunity();
+  void record_departure(Milliseconds opportunity_ms);
   void record_drops(Milliseconds now_ms);
 
   const Trace& trace_;
@@ -58,13 +89,12 @@ class Link {
   Meter* meter_ = nullptr;
   LinkLog* log_ = nullptr;
 
-  size_t position_ = 0;          // in the trace
+  size_t position_ = 0;            // in the trace
   Milliseconds lap_start_ms_ = 0;  // when this repetition of the trace began
   Milliseconds next_opportunity_ms_ = trace_[0];
 
   Packet in_transit_{};
   uint32_t bytes_left_ = 0;  // of the packet in transit; 0 when there is none
-  Ring<Packet> delivered_{};
   uint64_t packets_dropped_ = 0;
 };
 

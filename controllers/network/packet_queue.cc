@@ -15,7 +15,7 @@ namespace {
 
 class InfiniteQueue final : public PacketQueue {
  public:
-  void enqueue(const Packet& packet, Milliseconds) override { push(packet); }
+  void enqueue(const Packet& packet, Milliseconds now_ms) override { push(packet, now_ms); }
   std::optional<Packet> dequeue(Milliseconds) override {
     return empty() ? std::nullopt : std::optional(pop());
   }
@@ -31,11 +31,11 @@ class DroptailQueue : public PacketQueue {
  public:
   explicit DroptailQueue(Limit limit) : limit_(limit) {}
 
-  void enqueue(const Packet& packet, Milliseconds) override {
+  void enqueue(const Packet& packet, Milliseconds now_ms) override {
     if (packets() >= limit_.packets or bytes() + packet.bytes > limit_.bytes) {
       drop(packet);
     } else {
-      push(packet);
+      push(packet, now_ms);
     }
   }
   std::optional<Packet> dequeue(Milliseconds) override {
@@ -54,8 +54,8 @@ class DropheadQueue final : public DroptailQueue {
  public:
   using DroptailQueue::DroptailQueue;
 
-  void enqueue(const Packet& packet, Milliseconds) override {
-    push(packet);
+  void enqueue(const Packet& packet, Milliseconds now_ms) override {
+    push(packet, now_ms);
     while (overfull()) drop(pop());
   }
 };

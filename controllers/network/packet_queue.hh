@@ -35,8 +35,8 @@ class PacketQueue {
   Drops take_drops() { return std::exchange(drops_, {}); }
 
  protected:
-  void push(const Packet& packet) {
-    packets_.push(packet);
+  void push(const Packet& packet, Milliseconds now_ms) {
+    packets_.push(packet).queued_ms = stamp(now_ms);
     bytes_ += packet.bytes;
   }
   Packet pop() {

@@ -17,9 +17,12 @@ class Ring {
   const Item& front() const { return at(first_); }
   const Item& back() const { return at(end_ - 1); }
 
-  void push(const Item& item) {
-    if (size() == items_.size()) grow();
-    at(end_++) = item;
+  // Returns the item in the queue.
+  Item& push(const Item& item) {
+    if (size() == mask_ + 1) grow();
+    Item& place = at(end_++);
+    place = item;
+    return place;
   }
 
   // Keeps the items in the order of `key`, later arrivals behind equal ones.
@@ -35,19 +38,21 @@ class Ring {
   void clear() { first_ = end_ = 0; }
 
  private:
-  Item& at(size_t position) { return items_[position & (items_.size() - 1)]; }
-  const Item& at(size_t position) const { return items_[position & (items_.size() - 1)]; }
+  Item& at(size_t position) { return items_[position & mask_]; }
+  const Item& at(size_t position) const { return items_[position & mask_]; }
 
   void grow() {
     std::vector<Item> larger(2 * items_.size());
     const size_t count = size();
     for (size_t i = 0; i < count; ++i) larger[i] = at(first_ + i);
     items_ = std::move(larger);
+    mask_ = items_.size() - 1;
     first_ = 0;
     end_ = count;
   }
 
-  std::vector<Item> items_ = std::vector<Item>(64);
+  std::vector<Item> items_ = std::vector<Item>(64);  // a power of two of them
+  size_t mask_ = items_.size() - 1;
   size_t first_ = 0;
   size_t end_ = 0;
 };

@@ -7,7 +7,6 @@
 
 #include "network/host_model.hh"
 #include "network/packet.hh"
-#include "network/random.hh"
 #include "network/ring.hh"
 
 namespace kneepoint {
@@ -23,12 +22,18 @@ class Inbox {
  public:
   void push(Microseconds time_us, const Packet& packet) {
     arrivals_.push_in_order({time_us, packet}, [](const Arrival& arrival) { return arrival.time_us; });
+    next_us_ = std::min(next_us_, time_us);
   }
-  Microseconds next_us() const { return arrivals_.empty() ? never : arrivals_.front().time_us; }
-  Packet pop() { return arrivals_.pop().packet; }
+  Packet pop() {
+    const Packet packet = arrivals_.pop().packet;
+    next_us_ = arrivals_.empty() ? never : arrivals_.front().time_us;
+    return packet;
+  }
+  Microseconds next_us() const { return next_us_; }
 
  private:
   Ring<Arrival> arrivals_{};
+  Microseconds next_us_ = never;
 };
 
 // A Link or a DelayLine in a mahimahi shell's event loop.
@@ -38,46 +43,67 @@ class Inbox {
 template <class Queue>
 class Shell {
  public:
-  Shell(Queue queue, const HostModel& host, const ExponentialTable& lateness, Random random)
-      : queue_(std::move(queue)),
-        packet_us_(std::llround(host.packet_us)),
-        wake_us_(std::llround(host.wake_us)),
-        lateness_(&lateness),
-        random_(random) {}
+  Shell(Queue queue, const HostModel& host, Lateness lateness)
+      : queue_(std::move(queue)), packet_us_(std::llround(host.packet_us)), lateness_(lateness) {}
 
-  Inbox& inbox() { return inbox_; }
   Queue& queue() { return queue_; }
   const Queue& queue() const { return queue_; }
 
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
 
-  // Handles the event at `now_us` (which next_event_us() named) and passes each packet that the
-  // queue delivers, with the time at which this process lets go of it, to hand_on(time_us, packet).
+  // A packet that arrives at `time_us`, now or a little later. Each packet that the queue delivers
+  // goes, with the time at which this process lets go of it, to hand_on(time_us, packet).
+  template <class HandOn>
+  void arrive(Microseconds time_us, const Packet& packet, HandOn hand_on) {
+    // Packets come in order, so nothing but the timer can happen here before this one arrives.
+    if (time_us < next_event_us()) {
+      handle_arrival(time_us, packet, hand_on);
+    } else {
+      inbox_.push(time_us, packet);
+    }
+  }
+
+  // The same from several processes at once, whose packets are out of order among each other.
+  void arrive_later(Microseconds time_us, const Packet& packet) { inbox_.push(time_us, packet); }
+
+  // Handles the event at `now_us`, which next_event_us() named.
   template <class HandOn>
   void step(Microseconds now_us, HandOn hand_on) {
-    const Milliseconds now_ms = whole_ms(now_us);
     if (inbox_.next_us() <= now_us) {
-      queue_.enqueue(inbox_.pop(), now_ms);
-    } else {
-      queue_.advance(now_ms);
-      lateness_us_ = wake_us_ + lateness_->draw(random_);
+      handle_arrival(now_us, inbox_.pop(), hand_on);
+      return;
     }
-    while (not queue_.delivered().empty()) {
-      busy_until_us_ = std::max(busy_until_us_, now_us) + packet_us_;
-      hand_on(busy_until_us_, queue_.delivered().pop());
-    }
-    const Milliseconds event_ms = queue_.next_event_ms();
-    wake_up_us_ = event_ms == never ? never : now_us + (event_ms - now_ms) * 1000 + lateness_us_;
+    queue_.advance(whole_ms(now_us), let_go(now_us, hand_on));
+    lateness_us_ = lateness_.draw();
+    set_timer(now_us);
   }
 
  private:
+  template <class HandOn>
+  void handle_arrival(Microseconds now_us, const Packet& packet, HandOn hand_on) {
+    queue_.enqueue(packet, whole_ms(now_us), let_go(now_us, hand_on));
+    set_timer(now_us);
+  }
+
+  template <class HandOn>
+  auto let_go(Microseconds now_us, HandOn hand_on) {
+    return [this, now_us, hand_on](const Packet& packet) {
+      busy_until_us_ = std::max(busy_until_us_, now_us) + packet_us_;
+      hand_on(busy_until_us_, packet);
+    };
+  }
+
+  void set_timer(Microseconds now_us) {
+    const Milliseconds event_ms = queue_.next_event_ms();
+    wake_up_us_ =
+        event_ms == never ? never : now_us + (event_ms - whole_ms(now_us)) * 1000 + lateness_us_;
+  }
+
   Queue queue_;
   Inbox inbox_{};
   Microseconds packet_us_;
-  Microseconds wake_us_;
-  const ExponentialTable* lateness_;
-  Random random_;
-  Microseconds lateness_us_ = wake_us_;  // of the next timer's wake-up
+  Lateness lateness_;
+  Microseconds lateness_us_ = lateness_.draw();  // of the next timer
   Microseconds wake_up_us_ = never;
   Microseconds busy_until_us_ = 0;
 };

@@ -14,4 +14,7 @@ constexpr int64_t never = std::numeric_limits<int64_t>::max();
 
 constexpr Milliseconds whole_ms(Microseconds time_us) { return time_us / 1000; }
 
+// A millisecond as packets carry it. Runs are bounded to a day, which fits.
+constexpr int32_t stamp(Milliseconds time_ms) { return static_cast<int32_t>(time_ms); }
+
 }  // namespace kneepoint

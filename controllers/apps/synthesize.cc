@@ -1,0 +1,144 @@
+// synthesize: a seeded cellular trace, one direction of a link that varies and fails.
+//
+// Deliveries are a Poisson process whose rate is itself random: it moves as a Brownian motion in
+// ticks of 20 ms and, once it reaches zero, stays there until an outage of exponential length is
+// over (Winstein, Sivaraman, Balakrishnan: Stochastic Forecasts Achieve High Throughput and Low
+// Delay over Cellular Networks, NSDI 2013, section 3.1).
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "network/packet.hh"
+#include "network/random.hh"
+#include "network/text.hh"
+
+namespace {
+
+using namespace kneepoint;
+
+constexpr int exit_bad_arguments = 2;
+constexpr double packets_per_mbit = 1e6 / (datagram_bytes * 8);
+
+const char* const usage =
+    R"(usage: synthesize --seed N --duration-s S --start-rate-mbps R --max-rate-mbps M
+                  [--sigma-packets-per-s 200] [--outage-escape-per-s 1]
+
+Writes a packet-delivery trace to stdout. The rate starts at R, moves by a Brownian motion of
+sigma packets/s per square root of a second, stays below M, and leaves an outage at the given rate.
+)";
+
+struct Model {
+  uint64_t seed = 0;
+  double duration_s = 0;
+  double start_rate_mbps = 0;
+  double max_rate_mbps = 0;
+  double sigma_packets_per_s = 200;
+  double outage_escape_per_s = 1;
+};
+
+Model parse(const std::vector<std::string>& words) {
+  Model model;
+  std::map<std::string, bool> missing{{"--seed", true},
+                                      {"--duration-s", true},
+                                      {"--start-rate-mbps", true},
+                                      {"--max-rate-mbps", true}};
+  const std::map<std::string, double Model::*> numbers{
+      {"--duration-s", &Model::duration_s},
+      {"--start-rate-mbps", &Model::start_rate_mbps},
+      {"--max-rate-mbps", &Model::max_rate_mbps},
+      {"--sigma-packets-per-s", &Model::sigma_packets_per_s},
+      {"--outage-escape-per-s", &Model::outage_escape_per_s}};
+  for (size_t i = 0; i < words.size(); i += 2) {
+    const std::string& option = words[i];
+    if (i + 1 == words.size()) throw std::invalid_argument(option + " needs a value");
+    const auto number = numbers.find(option);
+    if (option == "--seed") {
+      model.seed = to_whole(words[i + 1], option);
+    } else if (number != numbers.end()) {
+      model.*(number->second) = to_real(words[i + 1], option);
+      if (not(model.*(number->second) > 0)) {
+        throw std::invalid_argument(option + " " + words[i + 1] + " must be above 0");
+      }
+    } else {
+      throw std::invalid_argument("unknown option '" + option + "'; synthesize --help lists them");
+    }
+    missing.erase(option);
+  }
+  if (not missing.empty()) throw std::invalid_argument(missing.begin()->first + " is missing");
+  if (model.max_rate_mbps < model.start_rate_mbps) {
+    throw std::invalid_argument("--max-rate-mbps is below --start-rate-mbps");
+  }
+  if (model.duration_s > 86'400) throw std::invalid_argument("--duration-s is above a day");
+  return model;
+}
+
+// The delivery rate in packets/s, tick by tick.
+class Rate {
+ public:
+  Rate(const Model& model, Random random)
+      : model_(model), random_(random), rate_(model.start_rate_mbps * packets_per_mbit) {}
+
+  double next(double tick_s) {
+    if (outage_left_s_ > 0) {
+      outage_left_s_ -= tick_s;
+      return 0;
+    }
+    rate_ += model_.sigma_packets_per_s * std::sqrt(tick_s) * draw_normal(random_);
+    rate_ = std::min(rate_, model_.max_rate_mbps * packets_per_mbit);
+    if (rate_ <= 0) {
+      rate_ = 0;
+      outage_left_s_ = draw_exponential(random_, 1 / model_.outage_escape_per_s);
+    }
+    return rate_;
+  }
+
+ private:
+  const Model& model_;
+  Random random_;
+  double rate_;
+  double outage_left_s_ = 0;
+};
+
+void write_trace(const Model& model, std::ostream& out) {
+  constexpr int64_t tick_ms = 20;
+  Rate rate(model, Random(model.seed, 0));
+  Random deliveries(model.seed, 1);
+  const auto duration_ms = static_cast<int64_t>(model.duration_s * 1000 + 0.5);
+  // A Poisson process of unit rate in the accumulated rate's own time.
+  double accumulated = 0;
+  double next_delivery = draw_exponential(deliveries, 1);
+  double packets_per_ms = 0;
+  for (int64_t t = 1; t < duration_ms; ++t) {
+    if (t % tick_ms == 1) packets_per_ms = rate.next(tick_ms / 1000.0) / 1000;
+    accumulated += packets_per_ms;
+    for (; next_delivery <= accumulated; next_delivery += draw_exponential(deliveries, 1)) {
+      out << t << '\n';
+    }
+  }
+  out << duration_ms << '\n';  // closes the trace, so that it repeats after exactly its duration
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  try {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (words == std::vector<std::string>{"--help"}) {
+      std::cout << usage;
+      return EXIT_SUCCESS;
+    }
+    write_trace(parse(words), std::cout);
+    std::cout.flush();
+    if (not std::cout) throw std::runtime_error("cannot write the trace; disk full?");
+    return EXIT_SUCCESS;
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return exit_bad_arguments;
+  }
+}

@@ -1,0 +1,163 @@
+// Each rule, stepped through acknowledgments worked by hand.
+#include <memory>
+
+#include "algorithms/registry.hh"
+#include "tests/check.hh"
+
+using namespace kneepoint;
+using kneepoint::test::expect_refused;
+
+namespace {
+
+// A controller and the acknowledgments that reach it, one millisecond apart.
+class Steps {
+ public:
+  Steps(const std::string& name, Constants::Values constants)
+      : controller_(make_controller(name, std::move(constants))) {}
+
+  double ack(int64_t rtt_ms) {
+    ++now_ms_;
+    controller_->on_ack({.sequence_number = sequence_number_++,
+                         .sent_ms = now_ms_ - rtt_ms,
+                         .received_ms = now_ms_ - rtt_ms / 2,
+                         .ack_received_ms = now_ms_});
+    return controller_->window();
+  }
+  double keepalive() {
+    controller_->on_keepalive(now_ms_);
+    return controller_->window();
+  }
+  double window() const { return controller_->window(); }
+  double keepalive_ms() const { return controller_->keepalive_ms(); }
+
+ private:
+  std::unique_ptr<Controller> controller_;
+  uint64_t sequence_number_ = 0;
+  int64_t now_ms_ = 10'000;
+};
+
+constexpr double exact = 1e-12;
+
+}  // namespace
+
+TEST(fixed_window_never_moves) {
+  Steps steps("fixed_window", {{"window", 12}});
+  EXPECT_EQUAL(steps.window(), 12);
+  EXPECT_EQUAL(steps.ack(40), 12);
+  EXPECT_EQUAL(steps.ack(4000), 12);
+  EXPECT_EQUAL(steps.keepalive(), 12);
+  EXPECT_EQUAL(steps.keepalive_ms(), 1000);
+}
+
+TEST(aimd_timeout_grows_by_acks_and_shrinks_by_silence) {
+  Steps steps("aimd_timeout", {{"alpha", 1}, {"beta", 4}});
+  EXPECT_EQUAL(steps.window(), 10);
+  EXPECT_NEAR(steps.ack(400), 10.1, exact);
+  EXPECT_NEAR(steps.ack(40), 10.1 + 1 / 10.1, exact);
+  EXPECT_NEAR(steps.keepalive(), (10.1 + 1 / 10.1) / 4, exact);
+  EXPECT_EQUAL(steps.keepalive(), 1);
+  EXPECT_EQUAL(steps.keepalive_ms(), 80);
+}
+
+TEST(aimd_rtt_shrinks_on_every_late_ack) {
+  Steps steps("aimd_rtt", {{"initial_window", 8}, {"alpha", 2}, {"decrease_factor", 0.5}});
+  EXPECT_NEAR(steps.ack(200), 8.25, exact);  // the limit itself is not late
+  EXPECT_NEAR(steps.ack(201), 4.125, exact);
+  EXPECT_NEAR(steps.ack(201), 2.0625, exact);
+  EXPECT_NEAR(steps.ack(201), 1.03125, exact);
+  EXPECT_EQUAL(steps.ack(201), 1);
+  EXPECT_EQUAL(steps.ack(100), 3);
+}
+
+TEST(delay_threshold_moves_additively) {
+  Steps steps("delay_threshold", {{"alpha", 1}, {"beta", 20}, {"rtt_threshold_ms", 100}});
+  EXPECT_NEAR(steps.ack(99), 10.1, exact);
+  EXPECT_NEAR(steps.ack(100), 10.1 - 20 / 10.1, exact);  // the threshold itself is above
+  Steps floor("delay_threshold", {{"initial_window", 2}, {"beta", 20}});
+  EXPECT_EQUAL(floor.ack(1000), 1);
+}
+
+TEST(rocinante_compares_with_its_average_and_returns_to_the_least_rtt) {
+  Steps steps("rocinante", {{"alpha", 2}, {"beta", 5}, {"ewma_weight", 0.5}});
+  // Average (50 + 46) / 2 = 48, limit 67.2: grow.
+  EXPECT_NEAR(steps.ack(46), 10.2, exact);
+  // Average (48 + 152) / 2 = 100, limit 140: shrink, average to the least RTT, 46.
+  EXPECT_NEAR(steps.ack(152), 10.2 - 5 / 10.2, exact);
+  // Average (46 + 80) / 2 = 63, limit 88.2: grow.
+  const double before = steps.window();
+  EXPECT_NEAR(steps.ack(80), before + 2 / before, exact);
+}
+
+TEST(rocinante_forgets_rtts_older_than_2000_samples) {
+  Steps steps("rocinante", {{"alpha", 1}, {"beta", 5}, {"ewma_weight", 0.5}, {"rtt_allowance", 1.2}});
+  steps.ack(20);
+  for (int i = 0; i < 1999; ++i) steps.ack(60);
+  // Average (60 + 140) / 2 = 100, limit 120: shrink. The 20 ms sample is just out of the window, so
+  // the average returns to 60, and the next sample, average (60 + 66) / 2 = 63, limit 75.6, grows.
+  steps.ack(140);
+  const double before = steps.window();
+  EXPECT_NEAR(steps.ack(66), before + 1 / before, exact);
+
+  Steps remembering("rocinante",
+                    {{"alpha", 1}, {"beta", 5}, {"ewma_weight", 0.5}, {"rtt_allowance", 1.2}});
+  remembering.ack(20);
+  for (int i = 0; i < 1998; ++i) remembering.ack(60);
+  // One sample earlier the least RTT is still 20: average (20 + 66) / 2 = 43, limit 51.6: it
+  // would shrink, were it not at 1 already.
+  remembering.ack(140);
+  EXPECT_EQUAL(remembering.ack(66), 1);
+}
+
+TEST(timely_follows_thresholds_and_gradient) {
+  const Constants::Values constants{{"alpha", 0.5},    {"beta", 0.4},       {"delta", 1},
+                                    {"t_low_ms", 60},  {"t_high_ms", 150},  {"min_rtt_ms", 50},
+                                    {"hyperactive_n", 5}};
+  Steps steps("timely", constants);
+  EXPECT_EQUAL(steps.ack(50), 11);                            // below t_low
+  EXPECT_NEAR(steps.ack(90), 11 * (1 - 0.4 * 0.4), exact);    // d = 20, g = 0.4
+  const double w1 = steps.window();
+  EXPECT_NEAR(steps.ack(80), w1 * (1 - 0.4 * 0.1), exact);    // d = 10 - 5 = 5, g = 0.1
+  const double w2 = steps.window();
+  EXPECT_NEAR(steps.ack(70), w2 + 1, exact);                  // d = 2.5 - 5 = -2.5
+  EXPECT_NEAR(steps.ack(200), (w2 + 1) * (1 - 0.4 * 0.25), exact);  // above t_high
+}
+
+TEST(timely_is_hyperactive_from_the_fifth_ack_without_a_rising_rtt) {
+  Steps steps("timely", {{"delta", 1}, {"hyperactive_n", 5}});
+  for (const double expected : {11.0, 12.0, 13.0, 14.0, 19.0, 24.0}) {
+    EXPECT_EQUAL(steps.ack(100), expected);
+  }
+  EXPECT_EQUAL(steps.ack(59), 25);    // below t_low: counted anew
+  EXPECT_EQUAL(steps.ack(59), 26);
+}
+
+TEST(timely_never_falls_below_its_least_rate) {
+  Steps steps("timely", {{"initial_rate", 2}, {"min_rate", 1.5}, {"beta", 1}});
+  EXPECT_EQUAL(steps.ack(1500), 1.5);
+}
+
+TEST(constants_are_checked) {
+  expect_refused([] { make_controller("fixed_windows", {}); }, "no controller is named");
+  expect_refused([] { make_controller("fixed_window", {{"windwo", 3}}); },
+                 "fixed_window has no constant windwo; it has: keepalive_ms, window");
+  expect_refused([] { make_controller("fixed_window", {{"window", 0}}); },
+                 "window = 0 is outside [1, inf]");
+  expect_refused([] { make_controller("fixed_window", {{"window", 1.5}}); },
+                 "window = 1.5 must be a whole number");
+}
+
+TEST(every_declaration_is_sound) {
+  for (const auto& [name, algorithm] : algorithms()) {
+    Constants constants;
+    algorithm.construct(constants);
+    for (const Constant& constant : constants.declared()) {
+      const std::string what = name + "." + constant.name;
+      using kneepoint::test::expect_equal;
+      expect_equal(constant.low < constant.high, true, what + ": low < high");
+      expect_equal(constant.least <= constant.low, true, what + ": least <= low");
+      expect_equal(constant.high <= constant.most, true, what + ": high <= most");
+      expect_equal(constant.scale == Scale::linear or constant.low > 0, true, what + ": log scale");
+      expect_equal(constant.meaning.empty() or constant.unit.empty(), false, what + ": described");
+    }
+  }
+}

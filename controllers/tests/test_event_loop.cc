@@ -1,0 +1,145 @@
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <sstream>
+
+#include "algorithms/registry.hh"
+#include "network/event_loop.hh"
+#include "tests/check.hh"
+
+using namespace kneepoint;
+using kneepoint::test::expect_refused;
+
+namespace {
+
+// An opportunity every `interval_ms`, from the first interval's end to `end_ms`.
+Trace constant_rate(Milliseconds interval_ms, Milliseconds end_ms) {
+  std::string text;
+  for (Milliseconds t = interval_ms; t <= end_ms; t += interval_ms) text += std::to_string(t) + "\n";
+  return Trace("constant", text);
+}
+
+RunResult run(const Trace& trace, const NetworkSettings& settings,
+              const std::vector<Controller*>& controllers) {
+  Meter meter;
+  return EventLoop(trace, trace, settings, controllers, meter, nullptr, nullptr).run();
+}
+
+RunResult run_window(const Trace& trace, const NetworkSettings& settings, double window) {
+  const auto controller = make_controller("fixed_window", {{"window", window}});
+  return run(trace, settings, {controller.get()});
+}
+
+// Whatever window a test wants.
+class Unruly final : public Controller {
+ public:
+  explicit Unruly(double window, Constants constants = Constants())
+      : Controller(constants, 1000), window_(window) {}
+  double window() const override { return window_; }
+
+ private:
+  double window_;
+};
+
+}  // namespace
+
+// One datagram at a time over opportunities every 10 ms: it waits for the opportunity after its
+// arrival (10 ms), 20 ms to the receiver, 20 ms back, 10 ms for the downlink's opportunity: an RTT
+// of 60 ms. So datagrams leave the uplink at 10, 70, ..., 550: ten in 600 ms.
+TEST(ideal_clock_of_one_datagram_at_a_time) {
+  const Trace trace = constant_rate(10, 600);
+  const RunResult result = run_window(trace, {}, 1);
+  EXPECT_EQUAL(result.packets_sent, 11u);  // the eleventh at 600
+  EXPECT_EQUAL(result.packets_delivered, 10u);
+  EXPECT_EQUAL(result.metrics.queueing_delay_p95_ms, 10);
+  EXPECT_NEAR(result.metrics.throughput_mbps, 10 * 1504 * 8 / 600e3, 1e-12);
+  EXPECT_NEAR(result.metrics.capacity_mbps, 60 * 1504 * 8 / 600e3, 1e-12);
+}
+
+// A window of 6 just fills that path; a wider one only queues.
+TEST(ideal_clock_fills_the_link_at_the_bandwidth_delay_product) {
+  const Trace trace = constant_rate(10, 6000);
+  EXPECT_NEAR(run_window(trace, {}, 6).metrics.utilization, 1, 0.002);
+  EXPECT_NEAR(run_window(trace, {}, 5).metrics.utilization, 5.0 / 6, 0.002);
+  EXPECT_EQUAL(run_window(trace, {}, 6).metrics.queueing_delay_p95_ms, 10);
+  EXPECT_EQUAL(run_window(trace, {}, 16).metrics.queueing_delay_p95_ms, 110);
+}
+
+TEST(a_finite_queue_drops_and_the_run_goes_on) {
+  const Trace trace = constant_rate(10, 6000);
+  NetworkSettings settings;
+  settings.uplink_queue = "droptail:packets=5";
+  const RunResult result = run_window(trace, settings, 40);
+  EXPECT_EQUAL(result.packets_dropped > 0, true);
+  EXPECT_EQUAL(result.metrics.queueing_delay_p95_ms <= 60, true);
+  EXPECT_EQUAL(result.packets_delivered > 400, true);
+}
+
+TEST(flows_share_one_link) {
+  const Trace trace = constant_rate(10, 6000);
+  const auto first = make_controller("fixed_window", {{"window", 10}});
+  const auto second = make_controller("fixed_window", {{"window", 10}});
+  const RunResult both = run(trace, {}, {first.get(), second.get()});
+  const RunResult alone = run_window(trace, {}, 20);
+  EXPECT_EQUAL(both.packets_delivered, alone.packets_delivered);
+  EXPECT_EQUAL(both.metrics.queueing_delay_p95_ms, alone.metrics.queueing_delay_p95_ms);
+}
+
+TEST(a_trace_repeats_until_the_duration) {
+  const Trace trace = constant_rate(10, 100);
+  NetworkSettings settings;
+  settings.duration_ms = 6000;
+  const RunResult repeated = run_window(trace, settings, 6);
+  const RunResult once = run_window(constant_rate(10, 6000), {}, 6);
+  EXPECT_EQUAL(repeated.packets_delivered, once.packets_delivered);
+}
+
+TEST(a_run_is_the_same_for_a_seed_and_another_for_another) {
+  const Trace trace = constant_rate(7, 20000);
+  NetworkSettings settings;
+  settings.host = make_host_model("event-loop");
+  const auto throughput = [&](uint64_t seed) {
+    settings.seed = seed;
+    return run_window(trace, settings, 5).metrics.throughput_mbps;
+  };
+  EXPECT_EQUAL(throughput(1), throughput(1));
+  EXPECT_EQUAL(throughput(1) == throughput(2), false);
+}
+
+TEST(host_latency_costs_throughput_in_each_direction) {
+  const Trace trace = constant_rate(1, 20000);
+  NetworkSettings settings;
+  const double without = run_window(trace, settings, 4).metrics.throughput_mbps;
+  settings.host.host_latency_us = 5000;
+  const double with = run_window(trace, settings, 4).metrics.throughput_mbps;
+  EXPECT_NEAR(with / without, 42.0 / 52.0, 0.01);  // RTT 42 ms, and 10 ms more
+}
+
+TEST(a_keepalive_ends_a_silence) {
+  const Trace trace("gap", "1\n9000\n9001\n");
+  const auto controller = make_controller("fixed_window", {{"window", 1}, {"keepalive_ms", 1000}});
+  // At 0, then at 1000 ... 8000; at 9000 the first acknowledgment comes and restarts the timer.
+  EXPECT_EQUAL(run(trace, {}, {controller.get()}).packets_sent, 9u);
+}
+
+TEST(a_controller_without_a_sane_window_ends_its_run) {
+  const Trace trace = constant_rate(10, 1000);
+  for (const double window : {std::numeric_limits<double>::quiet_NaN(), 1e9, -1.0}) {
+    Unruly controller(window);
+    expect_refused([&] { run(trace, {}, {&controller}); }, "the window became");
+  }
+}
+
+TEST(a_window_of_zero_still_sends_keepalives) {
+  const Trace trace = constant_rate(10, 5000);
+  Unruly controller(0);
+  // At 1000; its acknowledgment at 1060 restarts the timer: 2060, 3120, 4180.
+  EXPECT_EQUAL(run(trace, {}, {&controller}).packets_sent, 4u);
+}
+
+TEST(host_models_are_checked) {
+  expect_refused([] { make_host_model("real"); }, "host model 'real' is unknown");
+  expect_refused([] { make_host_model("event-loop:wake=1"); }, "'wake=1' is not KEY=VALUE");
+  expect_refused([] { make_host_model("event-loop:wake_us=-1"); }, "wake_us must lie between");
+  EXPECT_EQUAL(make_host_model("event-loop:wake_us=7").wake_us, 7);
+}

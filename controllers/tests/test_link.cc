@@ -1,0 +1,129 @@
+#include <vector>
+
+#include "network/delay_line.hh"
+#include "network/link.hh"
+#include "tests/check.hh"
+
+using namespace kneepoint;
+
+namespace {
+
+Packet datagram(uint64_t number, uint16_t bytes = datagram_bytes) {
+  return {.sequence_number = number, .bytes = bytes};
+}
+
+// A link whose deliveries are kept with the time of the call that brought them.
+struct LinkUnderTest {
+  explicit LinkUnderTest(const Trace& trace, Link::AtEnd at_end = Link::AtEnd::stop)
+      : link(trace, at_end, make_packet_queue("infinite", 0)) {}
+
+  void enqueue(uint64_t number, Milliseconds now_ms, uint16_t bytes = datagram_bytes) {
+    link.enqueue(datagram(number, bytes), now_ms, keep());
+  }
+  std::vector<uint64_t> advance(Milliseconds now_ms) {
+    delivered.clear();
+    link.advance(now_ms, keep());
+    return delivered;
+  }
+  std::function<void(const Packet&)> keep() {
+    return [this](const Packet& packet) { delivered.push_back(packet.sequence_number); };
+  }
+
+  Link link;
+  std::vector<uint64_t> delivered{};
+};
+
+std::string text(const std::vector<uint64_t>& numbers) {
+  std::string joined;
+  for (const uint64_t number : numbers) joined += std::to_string(number) + " ";
+  return joined;
+}
+
+}  // namespace
+
+TEST(link_consumes_a_milliseconds_opportunities_before_its_arrivals) {
+  const Trace trace("t", "5\n5\n6\n");
+  LinkUnderTest t(trace);
+  t.enqueue(0, 5);
+  EXPECT_EQUAL(text(t.advance(5)), "");
+  EXPECT_EQUAL(text(t.advance(6)), "0 ");
+}
+
+TEST(link_loses_an_opportunity_that_finds_no_packet) {
+  const Trace trace("t", "1\n2\n3\n9\n");
+  LinkUnderTest t(trace);
+  t.enqueue(0, 4);
+  EXPECT_EQUAL(t.link.next_event_ms(), 9);
+  EXPECT_EQUAL(text(t.advance(8)), "");
+  EXPECT_EQUAL(text(t.advance(9)), "0 ");
+}
+
+TEST(link_has_no_event_without_a_packet) {
+  const Trace trace("t", "1\n2\n");
+  EXPECT_EQUAL(LinkUnderTest(trace).link.next_event_ms(), never);
+}
+
+TEST(link_carries_a_packet_over_several_opportunities) {
+  const Trace trace("t", "1\n2\n3\n");
+  LinkUnderTest t(trace);
+  t.enqueue(0, 0, 3008 - 8);
+  EXPECT_EQUAL(text(t.advance(1)), "");
+  EXPECT_EQUAL(text(t.advance(2)), "0 ");
+}
+
+TEST(link_carries_18_acknowledgments_and_a_part_of_the_19th_in_one_opportunity) {
+  const Trace trace("t", "1\n2\n");
+  LinkUnderTest t(trace);
+  for (uint64_t i = 0; i < 20; ++i) t.enqueue(i, 0, acknowledgment_bytes);
+  EXPECT_EQUAL(t.advance(1).size(), 18u);
+  EXPECT_EQUAL(text(t.advance(2)), "18 19 ");
+}
+
+TEST(link_repeats_its_trace_shifted_by_the_last_time) {
+  const Trace trace("t", "3\n10\n");
+  LinkUnderTest t(trace, Link::AtEnd::repeat);
+  t.advance(10);
+  t.enqueue(0, 11);
+  EXPECT_EQUAL(t.link.next_event_ms(), 13);
+  t.advance(20);
+  t.enqueue(1, 20);
+  EXPECT_EQUAL(t.link.next_event_ms(), 23);
+}
+
+TEST(link_stops_after_its_trace) {
+  const Trace trace("t", "3\n10\n");
+  LinkUnderTest t(trace);
+  t.enqueue(0, 10);
+  EXPECT_EQUAL(t.link.next_event_ms(), never);
+  EXPECT_EQUAL(text(t.advance(1000)), "");
+}
+
+TEST(link_reports_every_opportunity_and_departure_to_its_meter) {
+  const Trace trace("t", "0\n10\n20\n30\n");
+  LinkUnderTest t(trace);
+  Meter meter;
+  meter.start(30);
+  t.link.observe(&meter, nullptr);
+  t.enqueue(0, 4);
+  t.enqueue(1, 5);
+  t.advance(30);
+  const Metrics metrics = meter.metrics();
+  EXPECT_NEAR(metrics.throughput_mbps, 2 * 1504 * 8 / 30e3, 1e-12);
+  EXPECT_NEAR(metrics.capacity_mbps, 4 * 1504 * 8 / 30e3, 1e-12);
+  EXPECT_EQUAL(metrics.queueing_delay_p95_ms, 15);
+}
+
+TEST(delay_line_counts_whole_milliseconds_from_the_arrivals_millisecond) {
+  DelayLine line(20);
+  std::vector<uint64_t> delivered;
+  const auto keep = [&](const Packet& packet) { delivered.push_back(packet.sequence_number); };
+  line.enqueue(datagram(0), 7, keep);
+  line.enqueue(datagram(1), 9, keep);
+  EXPECT_EQUAL(line.next_event_ms(), 27);
+  line.advance(26, keep);
+  EXPECT_EQUAL(delivered.size(), 0u);
+  line.advance(28, keep);
+  EXPECT_EQUAL(text(delivered), "0 ");
+  line.advance(29, keep);
+  EXPECT_EQUAL(text(delivered), "0 1 ");
+}

@@ -1,0 +1,53 @@
+#include <cmath>
+
+#include "network/metrics.hh"
+#include "network/packet.hh"
+#include "tests/check.hh"
+
+using namespace kneepoint;
+
+// Arrivals at 10, 10, 13 and 15 ms depart at 14, 16, 16 and 25: delays 4, 6, 3, 10.
+// Signal delay by millisecond: 10: min(4, 6) = 4; 11: value(12) + 1 = 5; 12: value(13) + 1 = 4;
+// 13: 3; 14: value(15) + 1 = 11; 15: 10. Sorted 3 4 4 5 10 11; element floor(0.95 * 6) = 5: 11.
+// Sorted delays 3 4 6 10; element floor(0.95 * 4) = 3: 10.
+TEST(metrics_of_a_log_worked_by_hand) {
+  Meter meter;
+  meter.start(100);
+  meter.event(10);
+  meter.opportunities(5);
+  meter.event(30);
+  meter.departure(10, 14, 1504);
+  meter.departure(10, 16, 1504);
+  meter.departure(13, 16, 1504);
+  meter.departure(15, 25, 1504);
+  const Metrics metrics = meter.metrics();
+  EXPECT_NEAR(metrics.throughput_mbps, 4 * 1504 * 8 / 20e3, 1e-12);
+  EXPECT_NEAR(metrics.capacity_mbps, 5 * 1504 * 8 / 20e3, 1e-12);
+  EXPECT_NEAR(metrics.utilization, 0.8, 1e-12);
+  EXPECT_EQUAL(metrics.queueing_delay_p95_ms, 10);
+  EXPECT_EQUAL(metrics.signal_delay_p95_ms, 11);
+  EXPECT_NEAR(metrics.power, metrics.throughput_mbps / 0.011, 1e-9);
+}
+
+TEST(metrics_without_a_departure_are_undefined_but_for_the_rates) {
+  Meter meter;
+  meter.start(100);
+  meter.opportunities(1);
+  meter.event(0);
+  meter.event(100);
+  EXPECT_EQUAL(meter.metrics().throughput_mbps, 0);
+  EXPECT_EQUAL(std::isnan(meter.metrics().signal_delay_p95_ms), true);
+  EXPECT_EQUAL(std::isnan(meter.metrics().power), true);
+}
+
+TEST(metrics_start_anew) {
+  Meter meter;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    meter.start(10);
+    meter.event(0);
+    meter.event(10);
+    meter.departure(1, 3, 1504);
+    EXPECT_EQUAL(meter.metrics().signal_delay_p95_ms, 2);
+    EXPECT_NEAR(meter.metrics().throughput_mbps, 1504 * 8 / 10e3, 1e-12);
+  }
+}

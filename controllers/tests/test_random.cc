@@ -1,0 +1,49 @@
+#include <cmath>
+
+#include "network/random.hh"
+#include "tests/check.hh"
+
+using namespace kneepoint;
+
+// The reference output of SplitMix64 for the seed 1234567.
+TEST(random_is_splitmix64) {
+  Random random(1234567);
+  EXPECT_EQUAL(random.next(), 6457827717110365317u);
+  EXPECT_EQUAL(random.next(), 3203168211198807973u);
+}
+
+TEST(random_streams_of_a_seed_differ) {
+  EXPECT_EQUAL(Random(1, 0).next() == Random(1, 1).next(), false);
+  EXPECT_EQUAL(Random(1, 1).next() == Random(2, 1).next(), false);
+  EXPECT_EQUAL(Random(3, 4).next(), Random(3, 4).next());
+}
+
+TEST(exact_log_agrees_with_the_c_library) {
+  for (const double x : {1e-300, 1e-9, 0.3, 0.70710678, 1.0, 1.41421356, 2.0, 3.5, 1e12}) {
+    EXPECT_NEAR(exact_log(x), std::log(x), 1e-13 * std::max(1.0, std::abs(std::log(x))));
+  }
+}
+
+TEST(distributions_have_their_moments) {
+  constexpr int draws = 100000;
+  Random random(7);
+  const ExponentialTable table(200);
+  double table_sum = 0, exponential_sum = 0, normal_sum = 0, normal_squares = 0;
+  for (int i = 0; i < draws; ++i) {
+    table_sum += static_cast<double>(table.draw(random));
+    exponential_sum += draw_exponential(random, 3);
+    const double normal = draw_normal(random);
+    normal_sum += normal;
+    normal_squares += normal * normal;
+  }
+  EXPECT_NEAR(table_sum / draws, 200, 3);
+  EXPECT_NEAR(exponential_sum / draws, 3, 0.05);
+  EXPECT_NEAR(normal_sum / draws, 0, 0.02);
+  EXPECT_NEAR(normal_squares / draws, 1, 0.02);
+}
+
+TEST(exponential_table_of_mean_zero_is_always_zero) {
+  Random random(7);
+  const ExponentialTable table(0);
+  for (int i = 0; i < 100; ++i) EXPECT_EQUAL(table.draw(random), 0);
+}
