@@ -60,7 +60,7 @@ class Cut(ConfigModel):
     leaves strictly after it.
     """
 
-    start_s: float = Field(default=0, ge=0, description="where the part begins (s)")
+    start_s: float = Field(default=0.0, ge=0, description="where the part begins (s)")
     end_s: float = Field(gt=0, description="where the part ends (s)")
 
     @model_validator(mode="after")
@@ -78,10 +78,12 @@ class Synthetic(ConfigModel):
     mean_rate_mbps: float = Field(gt=0, description="rate at the start (Mbit/s)")
     max_rate_mbps: float = Field(gt=0, description="the rate is reflected at this bound (Mbit/s)")
     sigma_packets_per_s: float = Field(
-        default=200, ge=0, description="noise power of the Brownian motion (packets/s per sqrt(s))"
+        default=200.0,
+        ge=0,
+        description="noise power of the Brownian motion (packets/s per sqrt(s))",
     )
     outage_escape_per_s: float = Field(
-        default=1, gt=0, description="rate at which an outage ends (1/s)"
+        default=1.0, gt=0, description="rate at which an outage ends (1/s)"
     )
 
 

@@ -78,7 +78,8 @@ class TraceMaker:
                 f"{self.synthesize}: {error.strerror}; build it first: make build"
             ) from None
         if result.returncode != 0:
-            raise KneepointError(result.stderr.decode(errors="replace").strip())
+            complaint = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
+            raise KneepointError(f"{self.synthesize}: {complaint}")
         return result.stdout
 
 

@@ -1,0 +1,92 @@
+from pathlib import Path
+
+import pytest
+
+from networks.config import TraceSources, load_network, load_trace_catalogue
+from networks.config_file import check_config
+from search.errors import KneepointError
+from tests.conftest import ROOT
+
+GOOD = """\
+title: A network
+uplink: {trace: a.down}
+downlink: {trace: a.up}
+"""
+
+
+def load(tmp_path: Path, text: str) -> object:
+    (tmp_path / "networks").mkdir(exist_ok=True)
+    (tmp_path / "networks" / "net.yaml").write_text(text)
+    return load_network(tmp_path / "config.yaml", "net")
+
+
+def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
+    load(tmp_path, GOOD)
+    network = load_network(tmp_path / "config.yaml", "net")
+    assert network.trace_names == ("a.down", "a.up")
+    assert (network.delay_ms, network.uplink_queue, network.duration_s) == (20, "infinite", None)
+    assert (network.host_model, network.is_synthetic) == ("event-loop", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GOOD + "delay: 20\n", "unknown key 'delay'; did you mean 'delay_ms'?"),
+        (GOOD + "colour: red\n", "unknown key 'colour'; known: title, uplink, "),
+        (GOOD + "delay_ms: fast\n", "delay_ms: 'fast' is refused: Input should be a valid integer"),
+        (GOOD + "delay_ms: -1\n", "delay_ms: -1 is refused: Input should be greater than or equal"),
+        (GOOD + "uplink_queue: red:packets=9\n", "uplink_queue: 'red:packets=9' is refused"),
+        (GOOD + "host_model: exact\n", "host_model: 'exact' is refused"),
+        (GOOD + "title: twice\n", "line 4: key 'title' stands twice; remove one"),
+        ("title: A\nuplink: {trace: a}\n", "downlink: is missing; add it"),
+        (
+            "title: A\nuplink: {}\ndownlink: {trace: a}\n",
+            "uplink: give exactly one of trace, constant_mbps, synthetic",
+        ),
+        (
+            "title: A\nuplink: {trace: a, constant_mbps: 1}\ndownlink: {trace: a}\n",
+            "uplink: give exactly one of trace, constant_mbps, synthetic",
+        ),
+        (
+            "title: A\nuplink: {trace: a, cut: {start_s: 9, end_s: 9}}\ndownlink: {trace: a}\n",
+            "uplink.cut: end_s 9 must be greater than start_s 9",
+        ),
+        (
+            "title: A\nuplink: {constant_mbps: 1, cut: {end_s: 9}}\ndownlink: {trace: a}\n",
+            "uplink: cut goes with trace only; remove it",
+        ),
+        (
+            "title: A\nuplink: {constant_mbps: 1}\ndownlink: {trace: a}\n",
+            "duration_s: is missing; a constant rate has no end of its own",
+        ),
+        ("title: A\nuplink: {trace: ../a}\ndownlink: {trace: a}\n", "uplink.trace: '../a' is refu"),
+        ("title: [\n", "line 2: expected the node content"),
+        ("", "None is refused: Input should be a valid dictionary"),
+    ],
+)
+def test_load_network_refuses(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(KneepointError) as raised:
+        load(tmp_path, text)
+    assert str(raised.value).startswith(str(tmp_path / "networks" / "net.yaml"))
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_load_network_lists_the_networks_that_there_are(tmp_path: Path) -> None:
+    load(tmp_path, GOOD)
+    with pytest.raises(KneepointError, match=r"no network is called 'met'; known: net"):
+        load_network(tmp_path / "config.yaml", "met")
+
+
+def test_trace_sources_want_a_folder_for_the_source_folder(tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match="add the key folder"):
+        check_config({"source": "folder"}, TraceSources, tmp_path)
+
+
+def test_every_committed_network_is_well_formed_and_its_traces_are_listed() -> None:
+    config = ROOT / "config" / "config.yaml"
+    catalogue = load_trace_catalogue(config)
+    files = sorted((config.parent / "networks").glob("*.yaml"))
+    assert files
+    for file in files:
+        assert set(load_network(config, file.stem).trace_names) <= set(catalogue)

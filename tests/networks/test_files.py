@@ -1,0 +1,52 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from networks.files import hold_lock, sha256_of, write_whole
+from search.errors import KneepointError
+
+
+def test_write_whole_makes_folders_and_replaces(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b"
+    write_whole(path, "old")
+    write_whole(path, b"new")
+    assert path.read_text() == "new"
+    assert [file.name for file in path.parent.iterdir()] == ["b"]
+
+
+def test_write_whole_leaves_nothing_behind_when_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def disk_full(descriptor: int) -> None:
+        raise OSError(28, f"No space left on device {descriptor}")
+
+    monkeypatch.setattr(os, "fsync", disk_full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(tmp_path / "a", "content")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sha256_of_nothing() -> None:
+    assert sha256_of(b"").startswith("e3b0c44298fc1c14")
+
+
+def test_hold_lock_names_the_process_that_holds_it_and_ends_with_it(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    program = (
+        "import sys; from pathlib import Path; from networks.files import hold_lock\n"
+        "lock = hold_lock(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(lock)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(KneepointError, match=f"process {holder.pid} is working here"):
+            hold_lock(lock)
+        holder.kill()
+    hold_lock(lock).close()

@@ -1,0 +1,124 @@
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from networks.config import Cut
+from networks.prepare import cut_trace
+from networks.validate import read_trace
+from search.errors import KneepointError
+from tests.conftest import ROOT
+
+# It stands in for build/synthesize: a trace that shows the arguments with which it was made.
+SYNTHESIZE = """\
+#!/bin/sh
+[ "$*" = "--seed 7 --duration-s 60.0 --mean-rate-mbps 5.0 --max-rate-mbps 12.0 \
+--sigma-packets-per-s 200.0 --outage-escape-per-s 1.0" ] || { echo "error: $*" >&2; exit 2; }
+echo 10; echo 20
+"""
+DIGEST = hashlib.sha256(b"10\n20\n").hexdigest()
+
+
+def prepare(tmp_path: Path, network: str) -> "subprocess.CompletedProcess[str]":
+    (tmp_path / "networks").mkdir(exist_ok=True)
+    (tmp_path / "networks" / "net.yaml").write_text(network)
+    (tmp_path / "config.yaml").touch()
+    (tmp_path / "traces").mkdir(exist_ok=True)
+    (tmp_path / "traces" / "a").write_text("0\n500\n1000\n1500\n2000\n")
+    (tmp_path / "traces" / "bad").write_text("5\n4\n")
+    (tmp_path / "synthesize").write_text(SYNTHESIZE)
+    (tmp_path / "synthesize").chmod(0o755)
+    command = [sys.executable, "-m", "networks.prepare", "--network", "net"]
+    for option, path in {
+        "--config": "config.yaml",
+        "--into": "into",
+        "--traces": "traces",
+        "--synthesize": "synthesize",
+    }.items():
+        command += [option, str(tmp_path / path)]
+    return subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+
+
+def test_prepare_writes_traces_and_description(tmp_path: Path) -> None:
+    result = prepare(
+        tmp_path,
+        "title: A network\n"
+        "uplink: {trace: a}\n"
+        "downlink: {trace: a, cut: {start_s: 0.5, end_s: 1.5}}\n"
+        "delay_ms: 30\nuplink_queue: droptail:packets=9\nhost_latency_us: 700\n",
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    into = tmp_path / "into"
+    assert read_trace(into / "uplink.trace") == [0, 500, 1000, 1500, 2000]
+    assert read_trace(into / "downlink.trace") == [500, 1000]
+    assert json.loads((into / "network.json").read_text()) == {
+        "name": "net",
+        "title": "A network",
+        "delay_ms": 30,
+        "uplink_queue": "droptail:packets=9",
+        "downlink_queue": "infinite",
+        "duration_s": None,
+        "host_model": "event-loop",
+        "host_latency_us": 700,
+        "uplink": str(into / "uplink.trace"),
+        "downlink": str(into / "downlink.trace"),
+        "uplink_sha256": hashlib.sha256(b"0\n500\n1000\n1500\n2000\n").hexdigest(),
+        "downlink_sha256": hashlib.sha256(b"500\n1000\n").hexdigest(),
+    }
+
+
+def test_prepare_makes_constant_and_synthetic_traces(tmp_path: Path) -> None:
+    result = prepare(
+        tmp_path,
+        "title: A network\nduration_s: 10\nuplink: {constant_mbps: 12.032}\n"
+        "downlink:\n  synthetic: {seed: 7, duration_s: 60, mean_rate_mbps: 5, max_rate_mbps: 12}\n"
+        f"  sha256: {DIGEST}\n",
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert read_trace(tmp_path / "into" / "uplink.trace") == [1]
+    assert read_trace(tmp_path / "into" / "downlink.trace") == [10, 20]
+
+
+@pytest.mark.parametrize(
+    ("uplink", "message"),
+    [
+        ("{trace: absent}", "uplink: trace {path}/traces/absent cannot be read: No such file"),
+        ("{trace: bad}", "uplink: trace bad, line 2: 4 ms follows 5 ms; times must not decrease"),
+        ("{trace: bad, cut: {end_s: 1}}", "line 2: 4 ms follows 5 ms; times must not decrease"),
+        (
+            "{trace: a, cut: {end_s: 3}}",
+            "uplink: cut.end_s: 3 is beyond the trace, which ends at 2",
+        ),
+        (
+            "{synthetic: {seed: 8, duration_s: 60, mean_rate_mbps: 5, max_rate_mbps: 12}}",
+            "uplink: {path}/synthesize: --seed 8",
+        ),
+        (
+            "{trace: a, sha256: " + "f" * 64 + "}",
+            "uplink: digest mismatch: the trace has SHA-256",
+        ),
+    ],
+)
+def test_prepare_refuses(tmp_path: Path, uplink: str, message: str) -> None:
+    result = prepare(tmp_path, f"title: A\nuplink: {uplink}\ndownlink: {{trace: a}}\n")
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"error: {tmp_path}/networks/net.yaml: uplink: ")
+    assert message.format(path=tmp_path) in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "into").exists()
+
+
+def test_cut_trace_parts_join_to_the_whole() -> None:
+    times_ms = [0, 1, 999, 1000, 1001, 2000, 3000]
+    first = cut_trace(times_ms, Cut(start_s=0, end_s=1))
+    second = cut_trace(times_ms, Cut(start_s=1, end_s=3))
+    assert first == [1, 999, 1000]
+    assert [*first, *(time_ms + 1000 for time_ms in second)] == times_ms[1:]
+
+
+def test_cut_trace_refuses_a_part_without_opportunities() -> None:
+    with pytest.raises(KneepointError, match="from 1 s to 2 s the trace has no opportunity"):
+        cut_trace([1, 5000], Cut(start_s=1, end_s=2))

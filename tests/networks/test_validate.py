@@ -1,0 +1,52 @@
+from pathlib import Path
+
+import pytest
+
+from networks.validate import format_trace, parse_trace, read_trace
+from search.errors import KneepointError
+
+
+@pytest.mark.parametrize(
+    ("content", "times_ms"),
+    [
+        (b"8\n", [8]),
+        (b"8", [8]),  # the last line may lack its end
+        (b"0\n0\n5\n5\n7\n", [0, 0, 5, 5, 7]),
+    ],
+)
+def test_parse_trace_returns_times(content: bytes, times_ms: list[int]) -> None:
+    assert parse_trace(content, "good") == times_ms
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "trace bad is empty; it needs at least one line"),
+        (b"1\n\n2\n", "trace bad, line 2: is empty; remove it"),
+        (b"\n", "trace bad, line 1: is empty; remove it"),
+        (b"1\n2\n\n", "trace bad, line 3: is empty; remove it"),
+        (b"1\nabc\n", "trace bad, line 2: 'abc' is not a whole number of milliseconds"),
+        (b"1\n2.5\n", "trace bad, line 2: '2.5' is not a whole number of milliseconds"),
+        (b"-1\n", "trace bad, line 1: '-1' is not a whole number of milliseconds"),
+        (b"1\r\n", "trace bad, line 1: '1\\r' is not a whole number of milliseconds"),
+        (b" 1\n", "trace bad, line 1: ' 1' is not a whole number of milliseconds"),
+        (b"1\n\xff\n", "trace bad, line 2: '\ufffd' is not a whole number of milliseconds"),
+        (b"9" * 40, f"trace bad, line 1: '{'9' * 40}' is not a whole number of milliseconds"),
+        (b"5\n4\n", "trace bad, line 2: 4 ms follows 5 ms; times must not decrease"),
+        (b"0\n0\n", "trace bad, line 2: the last time is 0 ms; a trace must take some time"),
+    ],
+)
+def test_parse_trace_refuses(content: bytes, message: str) -> None:
+    with pytest.raises(KneepointError) as raised:
+        parse_trace(content, "bad")
+    assert str(raised.value) == message
+
+
+def test_read_trace_names_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match=r"absent\.up cannot be read: No such file"):
+        read_trace(tmp_path / "absent.up")
+
+
+def test_format_trace_is_read_back(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(format_trace([0, 3, 3, 10]))
+    assert read_trace(tmp_path / "t") == [0, 3, 3, 10]

@@ -1,0 +1,79 @@
+"""The Makefile's errors: each names its cause and its remedy, before any work."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+
+
+def make(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=ROOT,
+        env=os.environ | {"CONDA_DEFAULT_ENV": "", "MAKEFLAGS": ""} | environment,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+
+def program(path: Path, script: str) -> str:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_make_alone_lists_the_targets() -> None:
+    result = make()
+    assert result.returncode == 0
+    for target in "setup build reproduce test lint format bench dashboard lock clean".split():
+        assert f"\nmake {target} " in f"\n{result.stdout}"
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ('[ "$1" = -V ] && echo Python 3.9.2; exit 1', "is Python 3.9.2; Kneepoint needs Python 3"),
+        ("case $2 in *venv*) exit 1;; esac", "has no module venv; install it"),
+    ],
+)
+def test_setup_refuses_a_python(tmp_path: Path, script: str, message: str) -> None:
+    python = program(tmp_path / "python3", script)
+    result = make("setup", f"PYTHON={python}", f"VENV={tmp_path / 'venv'}")
+    assert result.returncode == 2
+    assert f"error: {python} {message}" in result.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+def test_setup_refuses_a_python_that_is_not_there(tmp_path: Path) -> None:
+    result = make("setup", "PYTHON=python-absent", f"VENV={tmp_path / 'venv'}")
+    assert result.returncode == 2
+    assert "error: there is no python-absent; install Python 3.11 or later" in result.stderr
+
+
+@pytest.mark.parametrize("goal", ["build", "reproduce"])
+def test_make_refuses_a_compiler_without_cxx20(tmp_path: Path, goal: str) -> None:
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv" / ".kneepoint-requirements").touch()  # set up already
+    compiler = program(tmp_path / "old-c++", "echo unrecognized option -std=c++20 >&2; exit 1")
+    result = make(goal, f"VENV={tmp_path / 'venv'}", CXX=compiler)
+    assert result.returncode == 2
+    assert f"error: the compiler {compiler} does not compile C++20; install g++ 11" in result.stderr
+
+
+def test_check_compiler_refuses_a_machine_without_compiler(tmp_path: Path) -> None:
+    bash = shutil.which("bash")
+    assert bash
+    environment = {"PATH": str(tmp_path)}
+    command = [bash, "rules/check_compiler.sh"]
+    result = subprocess.run(
+        command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: there is no C++ compiler; install g++ 11")
