@@ -34,11 +34,10 @@ class Registration {
  public:
   Registration(std::string name, std::string summary, std::string source) {
     algorithms().insert_or_assign(
-        std::move(name),
-        Algorithm{std::move(summary), std::move(source),
-                  [](Constants& constants) -> std::unique_ptr<Controller> {
-                    return std::make_unique<Algorithm_>(constants);
-                  }});
+        std::move(name), Algorithm{std::move(summary), std::move(source),
+                                   [](Constants& constants) -> std::unique_ptr<Controller> {
+                                     return std::make_unique<Algorithm_>(constants);
+                                   }});
   }
 };
 

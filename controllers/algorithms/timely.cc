@@ -121,8 +121,8 @@ class Timely final : public Controller {
   int not_rising_ = 0;
 };
 
-const Registration<Timely> registration{
-    "timely", "follows the gradient of the RTT", "report 004 s3; TIMELY, SIGCOMM 2015"};
+const Registration<Timely> registration{"timely", "follows the gradient of the RTT",
+                                        "report 004 s3; TIMELY, SIGCOMM 2015"};
 
 }  // namespace
 }  // namespace kneepoint

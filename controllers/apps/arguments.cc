@@ -114,7 +114,8 @@ RunArguments parse_run_arguments(const std::vector<std::string>& words) {
     option->second(parser, words[i + 1]);
   }
   RunArguments run = parser.finish();
-  for (const std::string& word : words) run.command_line += (run.command_line.empty() ? "" : " ") + word;
+  for (const std::string& word : words)
+    run.command_line += (run.command_line.empty() ? "" : " ") + word;
   return run;
 }
 

@@ -47,8 +47,8 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
   uplink_.queue().observe(&meter_, link_log);
   for (Controller* controller : controllers) {
     const auto flow = static_cast<uint16_t>(senders_.size());
-    senders_.emplace_back(flow, *controller, settings.host,
-                          lateness(settings, first_sender + flow), flow_log);
+    senders_.emplace_back(flow, *controller, settings.host, lateness(settings, first_sender + flow),
+                          flow_log);
   }
 }
 
@@ -65,8 +65,7 @@ RunResult EventLoop::run() {
   result.metrics = meter_.metrics();
   for (const Sender& sender : senders_) result.packets_sent += sender.packets_sent();
   result.packets_delivered = receiver_.packets_delivered();
-  result.packets_dropped =
-      uplink_.queue().packets_dropped() + downlink_.queue().packets_dropped();
+  result.packets_dropped = uplink_.queue().packets_dropped() + downlink_.queue().packets_dropped();
   return result;
 }
 
@@ -80,8 +79,8 @@ bool EventLoop::step(Microseconds end_us) {
   const Microseconds downlink_us = downlink_.next_event_us();
   const Microseconds delay_up_us = delay_up_.next_event_us();
   const Microseconds delay_down_us = delay_down_.next_event_us();
-  const Microseconds next_us = std::min(
-      {uplink_us, downlink_us, delay_up_us, delay_down_us, sender->next_event_us()});
+  const Microseconds next_us =
+      std::min({uplink_us, downlink_us, delay_up_us, delay_down_us, sender->next_event_us()});
   if (next_us >= end_us) return false;
 
   if (next_us == uplink_us) {

@@ -55,8 +55,9 @@ void Sender::take_acknowledgment(Microseconds now_us) {
 bool Sender::window_is_open() const {
   const double window = controller_.window();
   if (not(window >= 0 and window <= widest_window_packets)) {
-    throw ControllerFailure("the window became " + to_text(window) + " packets; it must stay in [0, " +
-                            to_text(widest_window_packets) + "]");
+    throw ControllerFailure("the window became " + to_text(window) +
+                            " packets; it must stay in [0, " + to_text(widest_window_packets) +
+                            "]");
   }
   return sequence_number_ - next_ack_expected_ < static_cast<uint64_t>(window);
 }

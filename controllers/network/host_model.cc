@@ -10,10 +10,8 @@ namespace kneepoint {
 
 namespace {
 
-constexpr HostModel fitted_event_loop{.wake_us = 50,
-                                      .wake_mean_us = 100,
-                                      .packet_us = 5,
-                                      .receiver_us = 50};
+constexpr HostModel fitted_event_loop{
+    .wake_us = 50, .wake_mean_us = 100, .packet_us = 5, .receiver_us = 50};
 
 const std::map<std::string, double HostModel::*, std::less<>> constants_by_name{
     {"wake_us", &HostModel::wake_us},

@@ -49,7 +49,9 @@ void Meter::departure(Milliseconds arrival_ms, Milliseconds departure_ms, uint32
   count_in(packets_by_delay_, static_cast<size_t>(delay_ms));
 }
 
-double Meter::queueing_delay_p95_ms() const { return percentile_95(packets_by_delay_, departures_); }
+double Meter::queueing_delay_p95_ms() const {
+  return percentile_95(packets_by_delay_, departures_);
+}
 
 double Meter::signal_delay_p95_ms() const {
   std::vector<uint32_t> milliseconds_by_delay;

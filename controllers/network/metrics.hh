@@ -44,8 +44,8 @@ class Meter {
   double queueing_delay_p95_ms() const;
   double signal_delay_p95_ms() const;
 
-  std::vector<int32_t> least_delay_ms_{};      // by arrival time in ms
-  std::vector<uint32_t> packets_by_delay_{};   // by delay in ms
+  std::vector<int32_t> least_delay_ms_{};     // by arrival time in ms
+  std::vector<uint32_t> packets_by_delay_{};  // by delay in ms
   uint64_t departures_ = 0;
   uint64_t departed_bytes_ = 0;
   uint64_t opportunities_ = 0;

@@ -179,9 +179,10 @@ class PieQueue final : public DroptailQueue {
     probability_ += step;
     if (delay_ms_ == 0 and old_delay_ms_ == 0) probability_ *= 0.98;
     probability_ = std::clamp(probability_, 0.0, 1.0);
-    const bool calm = probability_ == 0 and delay_ms_ < reference_ms_ / 2 and
-                      old_delay_ms_ < reference_ms_ / 2;
-    allowance_ms_ = calm ? burst_ms_ : std::max<Milliseconds>(0, allowance_ms_ - update_interval_ms_);
+    const bool calm =
+        probability_ == 0 and delay_ms_ < reference_ms_ / 2 and old_delay_ms_ < reference_ms_ / 2;
+    allowance_ms_ =
+        calm ? burst_ms_ : std::max<Milliseconds>(0, allowance_ms_ - update_interval_ms_);
     old_delay_ms_ = delay_ms_;
   }
 

@@ -21,7 +21,8 @@ struct Arrival {
 class Inbox {
  public:
   void push(Microseconds time_us, const Packet& packet) {
-    arrivals_.push_in_order({time_us, packet}, [](const Arrival& arrival) { return arrival.time_us; });
+    arrivals_.push_in_order({time_us, packet},
+                            [](const Arrival& arrival) { return arrival.time_us; });
     next_us_ = std::min(next_us_, time_us);
   }
   Packet pop() {

@@ -61,8 +61,8 @@ inline void expect_refused(const std::function<void()>& action, const std::strin
 
 }  // namespace kneepoint::test
 
-#define TEST(name)                                                           \
-  static void test_##name();                                                 \
+#define TEST(name)                                                            \
+  static void test_##name();                                                  \
   static const kneepoint::test::Register register_##name(#name, test_##name); \
   static void test_##name()
 #define EXPECT_EQUAL(actual, expected) kneepoint::test::expect_equal(actual, expected, #actual)

@@ -89,7 +89,8 @@ TEST(rocinante_compares_with_its_average_and_returns_to_the_least_rtt) {
 }
 
 TEST(rocinante_forgets_rtts_older_than_2000_samples) {
-  Steps steps("rocinante", {{"alpha", 1}, {"beta", 5}, {"ewma_weight", 0.5}, {"rtt_allowance", 1.2}});
+  Steps steps("rocinante",
+              {{"alpha", 1}, {"beta", 5}, {"ewma_weight", 0.5}, {"rtt_allowance", 1.2}});
   steps.ack(20);
   for (int i = 0; i < 1999; ++i) steps.ack(60);
   // Average (60 + 140) / 2 = 100, limit 120: shrink. The 20 ms sample is just out of the window, so
@@ -109,16 +110,16 @@ TEST(rocinante_forgets_rtts_older_than_2000_samples) {
 }
 
 TEST(timely_follows_thresholds_and_gradient) {
-  const Constants::Values constants{{"alpha", 0.5},    {"beta", 0.4},       {"delta", 1},
-                                    {"t_low_ms", 60},  {"t_high_ms", 150},  {"min_rtt_ms", 50},
+  const Constants::Values constants{{"alpha", 0.5},      {"beta", 0.4},      {"delta", 1},
+                                    {"t_low_ms", 60},    {"t_high_ms", 150}, {"min_rtt_ms", 50},
                                     {"hyperactive_n", 5}};
   Steps steps("timely", constants);
-  EXPECT_EQUAL(steps.ack(50), 11);                            // below t_low
-  EXPECT_NEAR(steps.ack(90), 11 * (1 - 0.4 * 0.4), exact);    // d = 20, g = 0.4
+  EXPECT_EQUAL(steps.ack(50), 11);                          // below t_low
+  EXPECT_NEAR(steps.ack(90), 11 * (1 - 0.4 * 0.4), exact);  // d = 20, g = 0.4
   const double w1 = steps.window();
-  EXPECT_NEAR(steps.ack(80), w1 * (1 - 0.4 * 0.1), exact);    // d = 10 - 5 = 5, g = 0.1
+  EXPECT_NEAR(steps.ack(80), w1 * (1 - 0.4 * 0.1), exact);  // d = 10 - 5 = 5, g = 0.1
   const double w2 = steps.window();
-  EXPECT_NEAR(steps.ack(70), w2 + 1, exact);                  // d = 2.5 - 5 = -2.5
+  EXPECT_NEAR(steps.ack(70), w2 + 1, exact);                        // d = 2.5 - 5 = -2.5
   EXPECT_NEAR(steps.ack(200), (w2 + 1) * (1 - 0.4 * 0.25), exact);  // above t_high
 }
 
@@ -127,7 +128,7 @@ TEST(timely_is_hyperactive_from_the_fifth_ack_without_a_rising_rtt) {
   for (const double expected : {11.0, 12.0, 13.0, 14.0, 19.0, 24.0}) {
     EXPECT_EQUAL(steps.ack(100), expected);
   }
-  EXPECT_EQUAL(steps.ack(59), 25);    // below t_low: counted anew
+  EXPECT_EQUAL(steps.ack(59), 25);  // below t_low: counted anew
   EXPECT_EQUAL(steps.ack(59), 26);
 }
 

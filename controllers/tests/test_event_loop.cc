@@ -15,7 +15,8 @@ namespace {
 // An opportunity every `interval_ms`, from the first interval's end to `end_ms`.
 Trace constant_rate(Milliseconds interval_ms, Milliseconds end_ms) {
   std::string text;
-  for (Milliseconds t = interval_ms; t <= end_ms; t += interval_ms) text += std::to_string(t) + "\n";
+  for (Milliseconds t = interval_ms; t <= end_ms; t += interval_ms)
+    text += std::to_string(t) + "\n";
   return Trace("constant", text);
 }
 
