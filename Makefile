@@ -25,6 +25,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 setup: $(STAMP) ## Python packages at their locked versions, in .venv or an activated conda environment
+	@:
 
 build: setup compiler ## the emulator and everything else in C++
 	@cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release $(CMAKE_OPTIONS) >/dev/null
@@ -34,13 +35,14 @@ reproduce: setup compiler ## everything: searches, repeats, audit, results/repor
 	@python -m snakemake --cores $(CORES) --configfile $(CONFIG)
 
 test: build ## every test
-	@ctest --test-dir build --output-on-failure
+	@cmake --build build --target controller_tests
+	@build/controller_tests
 	@python -m pytest
 
 sanitize: setup compiler ## the C++ tests under the address and undefined-behaviour sanitizers
 	@cmake -S controllers -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug -DKNEEPOINT_SANITIZE=ON >/dev/null
-	@cmake --build build/sanitize
-	@ctest --test-dir build/sanitize --output-on-failure
+	@cmake --build build/sanitize --target controller_tests
+	@build/sanitize/controller_tests
 
 lint: setup ## formatters and linters, changing nothing
 	ruff check .
