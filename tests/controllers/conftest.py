@@ -1,0 +1,46 @@
+"""The contest's traces, and a small link that needs no download."""
+
+from pathlib import Path
+
+import pytest
+
+from networks.config import TraceSources, load_trace_catalogue
+from networks.fetch import cache_folder_of, fetch_traces
+from networks.trace_sources import sources_of
+from search.errors import KneepointError
+from tests.controllers.emulator import EMULATE, Link
+
+CONTEST = ("Verizon-LTE-short.down", "Verizon-LTE-short.up")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _emulator_is_built() -> None:
+    assert EMULATE.exists(), "build/emulate is missing: run `make build`"
+
+
+@pytest.fixture(scope="session")
+def contest(tmp_path_factory: pytest.TempPathFactory) -> Link:
+    """The network of the contest; its traces come from the user's cache or are fetched into it."""
+    folder = tmp_path_factory.mktemp("contest")
+    try:
+        fetch_traces(
+            CONTEST,
+            folder,
+            cache_folder=cache_folder_of(None),
+            catalogue=load_trace_catalogue(Path("config/config.yaml")),
+            sources=sources_of(TraceSources(), Path("/etc/apt")),
+        )
+    except KneepointError as error:
+        pytest.skip(f"NOT TESTED on the real trace: {error}")
+    return Link(uplink=folder / CONTEST[0], downlink=folder / CONTEST[1])
+
+
+@pytest.fixture
+def small_link(tmp_path: Path) -> Link:
+    """Three seconds that vary: 2 Mbit/s, a gap of 300 ms, 6 Mbit/s; ACKs return at 1.2 Mbit/s."""
+    times = [*range(6, 1000, 6), *range(1300, 3000, 2), 3000]
+    uplink = tmp_path / "uplink.trace"
+    uplink.write_text("".join(f"{time}\n" for time in times))
+    downlink = tmp_path / "downlink.trace"
+    downlink.write_text("".join(f"{time}\n" for time in range(10, 3001, 10)))
+    return Link(uplink, downlink)

@@ -1,0 +1,43 @@
+"""How these tests run the emulator."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+EMULATE = Path("build/emulate").absolute()
+
+
+@dataclass(frozen=True)
+class Link:
+    """The traces of both directions."""
+
+    uplink: Path
+    downlink: Path
+
+
+def emulate(
+    link: Link, controller: str, constants: dict[str, float], *options: str
+) -> dict[str, Any]:
+    """Returns the figures of one run."""
+    command = [str(EMULATE), "--controller", controller]
+    for name, value in constants.items():
+        command += ["--set", f"{name}={value}"]
+    command += ["--uplink", str(link.uplink), "--downlink", str(link.downlink), *options]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    figures: dict[str, Any] = json.loads(result.stdout)
+    return figures
+
+
+def mean_figures(
+    link: Link, controller: str, constants: dict[str, float], seeds: int, *options: str
+) -> dict[str, float]:
+    """Returns the mean of each figure over runs with the seeds 0 to seeds - 1."""
+    runs = [
+        emulate(link, controller, constants, "--seed", str(seed), *options) for seed in range(seeds)
+    ]
+    return {
+        name: sum(run[name] for run in runs) / seeds
+        for name in ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms")
+    }

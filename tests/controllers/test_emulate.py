@@ -1,0 +1,101 @@
+"""The command line of the emulator: one run, a batch, and what it refuses."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.controllers.emulator import EMULATE, Link, emulate
+
+
+def _run(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(EMULATE), *words], input=given, capture_output=True, text=True)
+
+
+def _line(link: Link, *options: str) -> str:
+    words = ["--controller", "fixed_window", "--uplink", str(link.uplink)]
+    return " ".join([*words, "--downlink", str(link.downlink), *options])
+
+
+def test_batch_answers_each_line_as_a_run_of_its_own(small_link: Link) -> None:
+    lines = [_line(small_link, "--set", f"window={w}", "--seed", str(w)) for w in (3, 30, 3)]
+    answers = _run("--batch", given="".join(f"{line}\n" for line in lines)).stdout.splitlines()
+    alone = [
+        emulate(small_link, "fixed_window", {"window": w}, "--seed", str(w)) for w in (3, 30, 3)
+    ]
+    assert [json.loads(answer) for answer in answers] == alone
+
+
+def test_batch_survives_a_bad_line(small_link: Link) -> None:
+    good = _line(small_link)
+    answers = _run("--batch", given=f"{good}\n--controler x\n\n{good}\n").stdout.splitlines()
+    status = [json.loads(answer)["status"] for answer in answers]
+    assert status == ["ok", "error", "error", "ok"]
+    assert "unknown option '--controler'" in json.loads(answers[1])["reason"]
+
+
+def test_paths_may_hold_spaces(small_link: Link, tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    copy = folder / "uplink.trace"
+    copy.write_bytes(small_link.uplink.read_bytes())
+    line = f'--controller fixed_window --uplink "{copy}" --downlink "{small_link.downlink}"\n'
+    assert json.loads(_run("--batch", given=line).stdout)["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--set", "window=0"], "window = 0 is outside"),
+        (["--set", "windwo=3"], "fixed_window has no constant windwo"),
+        (["--seed", "-1"], "is not a whole number"),
+        (["--host-model", "fast"], "host model 'fast' is unknown"),
+        (["--uplink-queue", "droptail"], "needs packets=NUMBER"),
+        (["--uplink-log", "/no/such/folder/log"], "cannot write /no/such/folder/log"),
+    ],
+)
+def test_bad_arguments_exit_with_2_and_one_line(
+    small_link: Link, options: list[str], message: str
+) -> None:
+    result = _run(*_line(small_link).split(), *options)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("1\n\n", "line 2: is empty"),
+        ("1\nx\n", "line 2: 'x' is not a whole number"),
+        ("2\n1\n", "line 2: 1 ms follows 2 ms"),
+        ("0\n", "last time is 0"),
+        (None, "cannot be read"),
+    ],
+)
+def test_bad_traces_are_refused(
+    small_link: Link, tmp_path: Path, content: str | None, message: str
+) -> None:
+    bad = tmp_path / "bad.trace"
+    if content is not None:
+        bad.write_text(content)
+    result = _run(*_line(Link(bad, small_link.downlink)).split())
+    assert result.returncode == 2
+    assert str(bad) in result.stderr and message in result.stderr
+
+
+def test_a_controller_that_delivers_nothing_fails_with_its_reason(tmp_path: Path) -> None:
+    trace = tmp_path / "late.trace"
+    trace.write_text("10\n")
+    result = _run(*_line(Link(trace, trace)).split())
+    assert result.returncode == 3
+    assert json.loads(result.stdout) == {"status": "failed", "reason": "no datagram was delivered"}
+
+
+def test_repeats_until_the_duration(small_link: Link) -> None:
+    once = emulate(small_link, "fixed_window", {"window": 10})
+    longer = emulate(small_link, "fixed_window", {"window": 10}, "--duration-s", "6")
+    assert longer["packets_delivered"] == pytest.approx(2 * once["packets_delivered"], rel=0.1)
