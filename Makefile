@@ -10,6 +10,7 @@ VENV ?= .venv
 ifneq ($(filter-out base,$(CONDA_DEFAULT_ENV)),)
   VENV := $(CONDA_PREFIX)
 endif
+PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --require-hashes -r
 STAMP := $(VENV)/.kneepoint-requirements
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export PYTHONUTF8 := 1
@@ -90,7 +91,8 @@ $(STAMP): requirements.txt
 	  echo "Making $(VENV)"; $(PYTHON) -m venv $(VENV); }
 	@echo "Installing the packages of requirements.txt into $(VENV)"
 	@awk '/^[a-z]/ { uv = /^uv==/ } uv' requirements.txt > $(VENV)/uv.txt
-	@command -v uv >/dev/null || $(VENV)/bin/python -m pip install --quiet --require-hashes -r $(VENV)/uv.txt
+	@command -v uv >/dev/null || $(PIP_INSTALL) $(VENV)/uv.txt || true
 	@uv pip install --quiet --python $(VENV)/bin/python --require-hashes -r requirements.txt \
-	  || $(VENV)/bin/python -m pip install --quiet --require-hashes -r requirements.txt
+	  || $(PIP_INSTALL) requirements.txt \
+	  || { echo "error: the packages cannot be installed; check the network and pip's settings" >&2; exit 2; }
 	@touch $@

@@ -75,8 +75,8 @@ class Synthetic(ConfigModel):
 
     seed: int = Field(ge=0, description="seed of the random stream; the same seed, the same trace")
     duration_s: float = Field(gt=0, description="length of the trace (s)")
-    mean_rate_mbps: float = Field(gt=0, description="rate at the start (Mbit/s)")
-    max_rate_mbps: float = Field(gt=0, description="the rate is reflected at this bound (Mbit/s)")
+    start_rate_mbps: float = Field(gt=0, description="rate at the start (Mbit/s)")
+    max_rate_mbps: float = Field(gt=0, description="the rate stays below (Mbit/s)")
     sigma_packets_per_s: float = Field(
         default=200.0,
         ge=0,
@@ -85,6 +85,15 @@ class Synthetic(ConfigModel):
     outage_escape_per_s: float = Field(
         default=1.0, gt=0, description="rate at which an outage ends (1/s)"
     )
+
+    @model_validator(mode="after")
+    def _starts_below_its_bound(self) -> Self:
+        if self.max_rate_mbps < self.start_rate_mbps:
+            raise ValueError(
+                f"max_rate_mbps {self.max_rate_mbps:g} is below "
+                f"start_rate_mbps {self.start_rate_mbps:g}"
+            )
+        return self
 
 
 class LinkTrace(ConfigModel):

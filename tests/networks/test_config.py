@@ -59,6 +59,11 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             "title: A\nuplink: {constant_mbps: 1}\ndownlink: {trace: a}\n",
             "duration_s: is missing; a constant rate has no end of its own",
         ),
+        (
+            "title: A\ndownlink: {trace: a}\nuplink: {synthetic: {seed: 1, duration_s: 9, "
+            "start_rate_mbps: 5, max_rate_mbps: 4}}\n",
+            "uplink.synthetic: max_rate_mbps 4 is below start_rate_mbps 5",
+        ),
         ("title: A\nuplink: {trace: ../a}\ndownlink: {trace: a}\n", "uplink.trace: '../a' is refu"),
         ("title: [\n", "line 2: expected the node content"),
         ("", "None is refused: Input should be a valid dictionary"),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from networks.config import Cut
-from networks.prepare import cut_trace
+from networks.config import Cut, load_network
+from networks.prepare import TraceMaker, cut_trace, prepare_network
 from networks.validate import read_trace
 from search.errors import KneepointError
 from tests.conftest import ROOT
@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 # It stands in for build/synthesize: a trace that shows the arguments with which it was made.
 SYNTHESIZE = """\
 #!/bin/sh
-[ "$*" = "--seed 7 --duration-s 60.0 --mean-rate-mbps 5.0 --max-rate-mbps 12.0 \
+[ "$*" = "--seed 7 --duration-s 60.0 --start-rate-mbps 5.0 --max-rate-mbps 12.0 \
 --sigma-packets-per-s 200.0 --outage-escape-per-s 1.0" ] || { echo "error: $*" >&2; exit 2; }
 echo 10; echo 20
 """
@@ -74,7 +74,7 @@ def test_prepare_makes_constant_and_synthetic_traces(tmp_path: Path) -> None:
     result = prepare(
         tmp_path,
         "title: A network\nduration_s: 10\nuplink: {constant_mbps: 12.032}\n"
-        "downlink:\n  synthetic: {seed: 7, duration_s: 60, mean_rate_mbps: 5, max_rate_mbps: 12}\n"
+        "downlink:\n  synthetic: {seed: 7, duration_s: 60, start_rate_mbps: 5, max_rate_mbps: 12}\n"
         f"  sha256: {DIGEST}\n",
     )
     assert (result.returncode, result.stderr) == (0, "")
@@ -93,7 +93,7 @@ def test_prepare_makes_constant_and_synthetic_traces(tmp_path: Path) -> None:
             "uplink: cut.end_s: 3 is beyond the trace, which ends at 2",
         ),
         (
-            "{synthetic: {seed: 8, duration_s: 60, mean_rate_mbps: 5, max_rate_mbps: 12}}",
+            "{synthetic: {seed: 8, duration_s: 60, start_rate_mbps: 5, max_rate_mbps: 12}}",
             "uplink: {path}/synthesize: --seed 8",
         ),
         (
@@ -122,3 +122,16 @@ def test_cut_trace_parts_join_to_the_whole() -> None:
 def test_cut_trace_refuses_a_part_without_opportunities() -> None:
     with pytest.raises(KneepointError, match="from 1 s to 2 s the trace has no opportunity"):
         cut_trace([1, 5000], Cut(start_s=1, end_s=2))
+
+
+def test_prepare_makes_every_committed_network_that_needs_no_download(tmp_path: Path) -> None:
+    config = ROOT / "config" / "config.yaml"
+    if not (ROOT / "build" / "synthesize").exists():
+        pytest.skip("NOT TESTED: build/synthesize is not built; run `make build`")
+    maker = TraceMaker(tmp_path, ROOT / "build" / "synthesize")
+    names = [file.stem for file in (config.parent / "networks").glob("*.yaml")]
+    for name in names:
+        network = load_network(config, name)
+        if not network.trace_names:
+            prepare_network(name, network, config, tmp_path / name, maker)
+            assert read_trace(tmp_path / name / "uplink.trace")[-1] > 0
