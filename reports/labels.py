@@ -61,7 +61,7 @@ def percent(ratio: float, decimals: int = 1, signed: bool = False) -> str:
     if ratio != ratio:
         return DASH
     text = f"{100 * ratio:{'+' if signed else ''}.{decimals}f}"
-    return minus(text) + " %"
+    return minus(text) + "\N{NO-BREAK SPACE}%"
 
 
 def minus(text: str) -> str:
@@ -71,6 +71,6 @@ def minus(text: str) -> str:
     return text.replace("-", MINUS)
 
 
-def count(n: int, noun: str) -> str:
+def count(n: int, noun: str, plural: str = "") -> str:
     """`1 run`, `2 runs`."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    return f"{n} {noun}" if n == 1 else f"{n:,} {plural or noun + 's'}"

@@ -62,8 +62,8 @@ def _panel(
 
 def _caption(grid: Grid) -> str:
     text = (
-        f"Power over {labels.words(grid.y)} and {labels.words(grid.x)}. "
-        "Each cell is the mean of its runs."
+        f"Over {labels.words(grid.y)} and {labels.words(grid.x)}; each cell is the mean of its "
+        "runs."
     )
     if grid.unsaid and grid.published is not None:
         names = labels.joined([labels.words(name) for name in grid.unsaid])

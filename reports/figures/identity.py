@@ -8,6 +8,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from reports import labels
 from reports.figures import FigureKind, style
+from reports.frames import records
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.subjects import Comparison
 
@@ -20,7 +21,7 @@ def draw(comparison: Comparison) -> Figure:
     """Ours against published with the identity line, and below it the difference in per cent."""
     figure = style.page(4.3)
     panels = figure.subplots(2, len(SHOWN), sharex="col", height_ratios=[3, 2])
-    reports = list(dict.fromkeys(comparison.rows["table"].map(labels.report_of)))
+    reports = sorted(set(comparison.rows["table"].map(labels.report_of)))
     for column, metric in enumerate(SHOWN):
         rows = comparison.rows.dropna(subset=[f"published_{metric}", f"ours_{metric}"])
         if rows.empty:
@@ -86,18 +87,23 @@ def _name_far_rows(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     size = rows[f"relative_{metric}"].abs()
     far = rows.loc[size[size > 0.1].sort_values(ascending=False).index[:NAMED]]
     low, high = axes.get_xlim()
-    for _, row in far.iterrows():
-        x = row[f"published_{metric}"]
-        right = np.log(x / low) > 0.5 * np.log(high / low)
+    taken: list[tuple[bool, float]] = []
+    for row in records(far):
+        place = row[f"published_{metric}"], 100 * row[f"relative_{metric}"]
+        right = bool(np.log(place[0] / low) > 0.5 * np.log(high / low))
+        height = float(axes.transData.transform(place)[1])
+        if any(right == side and abs(height - other) < 9 for side, other in taken):
+            continue
+        taken.append((right, height))
         axes.annotate(
-            f"{row['table'].split('-')[0]}, row {int(row['row']) + 1}",
-            (x, 100 * row[f"relative_{metric}"]),
+            f"{row['table']} {row['row'] + 1}",
+            place,
             (-5 if right else 5, 0),
             textcoords="offset points",
             ha="right" if right else "left",
             va="center",
             fontsize=7.0,
-            color=style.QUIET,
+            color=style.INK,
         )
 
 
@@ -107,7 +113,7 @@ def _caption(comparison: Comparison) -> str:
         "Every published row that we replay: above, ours against published with the line of "
         "identity; below, the difference in per cent, linear within 5 % and logarithmic beyond, "
         f"with the tolerance in grey. {agreed} of {compared} rows lie within tolerance. The rows "
-        "farthest off are named."
+        "farthest off are named by table and row."
     )
 
 

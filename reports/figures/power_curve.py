@@ -3,12 +3,16 @@
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from reports import labels
 from reports.figures import FigureKind, style
 from reports.frames import extremes
 from reports.metrics import POWER
 from reports.subjects import Sweep
+
+WIDE = 150
+"""A sweep whose values differ by more than this factor has a logarithmic axis."""
 
 
 def draw(sweep: Sweep) -> Figure:
@@ -21,6 +25,11 @@ def draw(sweep: Sweep) -> Figure:
     whole.set_ylabel("Power (Mbit/s per second of delay)")
     whole.set_ylim(0, 1.08 * sweep.best.value)
     whole.set_title("All settings")
+    values = sweep.curve["value"]
+    if values.min() > 0 and values.max() / values.min() > WIDE:
+        whole.set_xscale("log")
+        whole.minorticks_off()
+        style.log_ticks(whole, "x", style.decades(values.min(), values.max()))
     whole.legend(loc="upper right")
     _zoom(near, sweep)
     return figure
@@ -43,7 +52,7 @@ def _zoom(axes: Axes, sweep: Sweep) -> None:
     axes.set_xlim(near.min() - pad, near.max() + pad)
     both = pd.concat([sweep.curve, sweep.published])
     low, high = extremes(both[both["value"].between(near.min(), near.max())][POWER])
-    axes.set_ylim(low - 0.08 * (high - low), high + 0.22 * (high - low))
+    axes.set_ylim(low - 0.08 * (high - low), high + 0.26 * (high - low))
     axes.set_title("Around the best")
     if sweep.best.margin == sweep.best.margin:
         floor = sweep.best.value * (1 - sweep.best.margin)
@@ -51,19 +60,23 @@ def _zoom(axes: Axes, sweep: Sweep) -> None:
     axes.annotate(
         f"{labels.number(sweep.best_value)}: {sweep.best.value:.2f}",
         (sweep.best_value, sweep.best.value),
-        (0, 8),
+        (0, 11),
         textcoords="offset points",
         ha="center",
         color=style.BEST,
         weight="bold",
+        bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},
+        zorder=6,
     )
+    if not (sweep.curve["value"] % 1).any():
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
 
 
 def _caption(sweep: Sweep) -> str:
     name = labels.words(sweep.constant)
     text = (
-        f"Power against {name}. The greatest, {sweep.best.value:.2f} Mbit/s/s, is at "
-        f"{name} {labels.number(sweep.best_value)} (ringed)."
+        f"The greatest power, {sweep.best.value:.2f} Mbit/s/s, is at {name} "
+        f"{labels.number(sweep.best_value)} (ringed)."
     )
     if sweep.best.margin != sweep.best.margin:
         return text + " No repeated runs say how far chance moves a single run."

@@ -16,7 +16,7 @@ _TICKS_MS = (20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 300
 
 def draw(sweep: Sweep) -> Figure:
     """Throughput against signal delay, delay inverted, so that up and to the right is better."""
-    figure = style.page(3.75)
+    figure = style.page(3.5)
     axes = figure.add_subplot()
     curve = sweep.curve.sort_values("value")
     axes.plot(
@@ -60,37 +60,30 @@ def _draw_powers(axes: Axes, sweep: Sweep) -> None:
     top = axes.get_ylim()[1]
     delay_ms = np.geomspace(least_ms, most_ms, 200)
     greatest = float(sweep.curve[POWER].max())
-    step = next(s for s in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if greatest / s <= 5)
-    for power in np.arange(step, greatest, step):
+    step = next(s for s in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if greatest / s <= 7)
+    lines = [(float(power), style.FAINT, style.QUIET) for power in np.arange(step, greatest, step)]
+    for power, color, text_color in [*lines, (greatest, style.BEST, style.BEST)]:
         throughput = power * delay_ms / 1000
-        shown = throughput <= top
-        axes.plot(delay_ms[shown], throughput[shown], color=style.FAINT, linewidth=0.6, zorder=1)
-        axes.annotate(
-            f"power {power:g}" if power == step else f"{power:g}",
-            (least_ms, power * least_ms / 1000),
-            (-2, 1.5),
-            textcoords="offset points",
-            ha="right",
-            fontsize=7.5,
-            color=style.QUIET,
+        axes.plot(
+            delay_ms,
+            throughput,
+            color=color,
+            linewidth=0.6,
+            zorder=1,
+            dashes=(5, 3) if color == style.BEST else (None, None),
         )
-    axes.plot(
-        delay_ms,
-        greatest * delay_ms / 1000,
-        color=style.BEST,
-        linewidth=0.6,
-        zorder=2,
-        dashes=(5, 3),
-    )
-    axes.annotate(
-        f"{greatest:.2f}",
-        (least_ms, greatest * least_ms / 1000),
-        (-2, 2.5),
-        textcoords="offset points",
-        ha="right",
-        fontsize=7.5,
-        color=style.BEST,
-    )
+        top_ms = 1000 * top / power
+        if top_ms > 0.97 * most_ms or 0.92 * greatest < power < greatest:
+            continue
+        axes.annotate(
+            f"power {power:.2f}" if power == greatest else f"{power:g}",
+            (top_ms, top),
+            (3, -2),
+            textcoords="offset points",
+            va="top",
+            fontsize=7.5,
+            color=text_color,
+        )
 
 
 def _label_points(axes: Axes, sweep: Sweep, apart_points: float = 13.0) -> None:
@@ -117,11 +110,12 @@ def _label_points(axes: Axes, sweep: Sweep, apart_points: float = 13.0) -> None:
 
 def _caption(sweep: Sweep) -> str:
     return (
-        "Throughput against 95th-percentile signal delay. As usual for this rig the delay axis is "
-        "inverted, so that up and to the right is better; it is logarithmic. Labels give the "
+        "As usual for this rig the delay axis is inverted, so that up and to the right is better; "
+        "it is logarithmic. Labels give the "
         f"{labels.words(sweep.constant)}{f' in {sweep.unit}' if sweep.unit else ''}; grey lines "
-        "join points of equal power, and the dashed one is the highest that the curve touches, at "
-        f"the ringed point, {labels.words(sweep.constant)} {labels.number(sweep.best_value)}."
+        "join points of equal power (its value above), and the dashed one is the highest that the "
+        f"curve touches, at the ringed point, {labels.words(sweep.constant)} "
+        f"{labels.number(sweep.best_value)}."
     )
 
 

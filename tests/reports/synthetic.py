@@ -9,6 +9,7 @@ import pandas as pd
 
 from reports.collect import Repeats, Results, Searched, Showcase, Study
 from reports.link_log import LinkLog
+from reports.metrics import METRICS
 
 NETWORK = "contest"
 
@@ -85,7 +86,7 @@ def study(
         for c in constants
         if table[c].nunique() > 1
     )
-    trials = table[["study", "trial", "reason", *constants, "power"]].copy()
+    trials = table[["study", "trial", "reason", *constants, *METRICS]].copy()
     trials.insert(2, "value", table["power"])
     trials.insert(2, "state", np.where(table["status"] == "ok", "COMPLETE", "FAIL"))
     values: dict[str, object] = {

@@ -1,0 +1,137 @@
+"""The first page: what was run, and what came of it, in figures."""
+
+from reports import labels
+from reports.collect import Results
+from reports.content import Highlight, Report, Section, literal
+from reports.metrics import POWER
+from reports.provenance import Provenance
+from reports.subjects import (
+    Search,
+    Sweep,
+    comparison,
+    repetition,
+    searches,
+    sweeps,
+)
+
+TITLE = "The knee of the throughput-delay curve"
+
+
+def assemble(results: Results, provenance: Provenance, sections: tuple[Section, ...]) -> Report:
+    """The whole report."""
+    return Report(
+        title=TITLE,
+        subtitle=_subtitle(results),
+        abstract=(_what(results, provenance), _findings(results)),
+        highlights=_highlights(results),
+        sections=sections,
+    )
+
+
+def _networks(results: Results) -> str:
+    used = [name for study in results.studies for name in study.networks]
+    titles = [results.networks.get(name, name) for name in dict.fromkeys(used)]
+    return labels.joined([literal(title) for title in titles])
+
+
+def _subtitle(results: Results) -> str:
+    controllers = list(dict.fromkeys(study.controller for study in results.studies))
+    what = "Published results replayed, searched and repeated" if len(results.published) else ""
+    return what or f"{labels.sentence(labels.joined(controllers))}: searched and repeated"
+
+
+def _what(results: Results, provenance: Provenance) -> str:
+    runs = sum(len(study.runs) for study in results.studies)
+    runs += sum(len(each.runs) for each in results.repeats)
+    controllers = list(dict.fromkeys(study.controller for study in results.studies))
+    names = labels.joined([labels.words(name) for name in controllers])
+    return (
+        "A congestion controller works best at the knee of its throughput-delay curve, where "
+        f"power, throughput over delay, is greatest. We looked for the knee of {names} on "
+        f"{_networks(results)}: {labels.count(runs, 'run')} in "
+        f"{labels.count(len(results.studies), 'study', 'studies')} and "
+        f"{labels.count(len(results.repeats), 'repetition')}, all from the seed {provenance.seed}."
+    )
+
+
+def _findings(results: Results) -> str:
+    texts = [_sweep_sentence(sweep) for sweep in sweeps(results)]
+    compared = comparison(results)
+    if compared is not None:
+        agreed, rows = int(compared.rows["within"].sum()), compared.agreement["compared"].sum()
+        texts.append(
+            f"Of {rows} published rows that we replayed, {agreed} agree with ours within the "
+            "tolerances of {published}."
+        )
+    for search in searches(results):
+        if not search.minimised and len(search.searched) > 1:
+            texts.append(
+                f"The best {labels.words(search.controller)} that {len(search.trials)} trials "
+                f"found has power {search.best.value:.2f} "
+                f"({labels.constants(search.best_constants)})."
+            )
+    return " ".join(texts)
+
+
+def _sweep_sentence(sweep: Sweep) -> str:
+    name = labels.words(sweep.constant)
+    text = (
+        f"The best {labels.words(sweep.controller)} has {name} "
+        f"{labels.number(sweep.best_value)} with power {sweep.best.value:.2f}"
+        if not labels.words(sweep.controller).endswith(name)
+        else f"The best {labels.words(sweep.controller)} is {labels.number(sweep.best_value)}"
+        f" with power {sweep.best.value:.2f}"
+    )
+    tied = [labels.number(value) for value in sweep.tied_values]
+    return text + (f"; {labels.joined(tied)} cannot be told from it." if tied else ".")
+
+
+def _highlights(results: Results) -> tuple[Highlight, ...]:
+    found = [_best_of(sweep) for sweep in sweeps(results)]
+    compared = comparison(results)
+    if compared is not None:
+        agreed, rows = int(compared.rows["within"].sum()), compared.agreement["compared"].sum()
+        medians = compared.rows[f"relative_{POWER}"].abs().median()
+        found.append(
+            Highlight(
+                f"{agreed} of {rows}",
+                "published rows agree",
+                f"median difference in power {labels.percent(medians)}",
+            )
+        )
+    repeated = repetition(results)
+    if repeated is not None:
+        powers = repeated.spread[(repeated.spread["metric"] == POWER) & (repeated.spread["n"] > 1)]
+        if len(powers):
+            found.append(
+                Highlight(
+                    labels.percent(powers["cv"].max(), 2),
+                    "greatest variation of power",
+                    f"coefficient over {labels.count(len(powers), 'repeated setting')}",
+                )
+            )
+    found += [
+        _best_found(search)
+        for search in searches(results)
+        if not search.minimised and len(search.searched) > 1
+    ]
+    return tuple(found)
+
+
+def _best_of(sweep: Sweep) -> Highlight:
+    tied = [labels.number(value) for value in sweep.tied_values]
+    detail = f"power {sweep.best.value:.2f} Mbit/s/s"
+    if tied:
+        detail += f"; {labels.joined(tied)} tie"
+    unit = f" {sweep.unit}" if sweep.unit else ""
+    return Highlight(
+        f"{labels.number(sweep.best_value)}{unit}", f"best {labels.words(sweep.constant)}", detail
+    )
+
+
+def _best_found(search: Search) -> Highlight:
+    return Highlight(
+        f"{search.best.value:.2f}",
+        f"power of the best {labels.words(search.controller)} found",
+        labels.constants(search.best_constants),
+    )

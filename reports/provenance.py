@@ -1,0 +1,188 @@
+"""Where a report comes from: versions, digests, seeds, host and times, so that it can be rerun."""
+
+import csv
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from networks.files import sha256_of
+from reports.collect import Results
+from search.errors import KneepointError
+
+_PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
+
+
+@dataclass(frozen=True)
+class WallTime:
+    """How long one job of the workflow took."""
+
+    rule: str
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ResultsDigest:
+    """What identifies one study's or repetition's results: equal digests, equal runs."""
+
+    name: str
+    seed: int | None
+    runs: int
+    runs_sha256: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Everything about a report that does not follow from its results."""
+
+    commit: str
+    committed: str
+    changed_files: int
+    command: str
+    config: str
+    config_sha256: str
+    seed: int
+    versions: Mapping[str, str]
+    binary_sha256: str
+    networks: tuple[Mapping[str, Any], ...]
+    results: tuple[ResultsDigest, ...]
+    host: Mapping[str, str]
+    wall_times: tuple[WallTime, ...]
+
+    def json(self) -> str:
+        """As a JSON object, one key a line."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+
+
+def gather(config: Path, seed: int, results: Results) -> Provenance:
+    """Looks around: git, installed packages, build/, benchmarks/, the host."""
+    commit, committed, changed = _git()
+    return Provenance(
+        commit=commit,
+        committed=committed,
+        changed_files=changed,
+        command=f"make reproduce CONFIG={config}",
+        config=str(config),
+        config_sha256=sha256_of(config.read_bytes()),
+        seed=seed,
+        versions=_versions(),
+        binary_sha256=_digest(Path("build/emulate")),
+        networks=_networks(sorted(results.networks)),
+        results=tuple(_digests(results)),
+        host=_host(),
+        wall_times=_wall_times(Path("benchmarks")),
+    )
+
+
+def _git() -> tuple[str, str, int]:
+    """The commit, its date and the number of files changed since; empty outside a checkout."""
+
+    def ask(*arguments: str) -> str:
+        answer = subprocess.run(
+            ["git", *arguments], capture_output=True, text=True, check=False, timeout=30
+        )
+        return answer.stdout.strip() if answer.returncode == 0 else ""
+
+    try:
+        commit = ask("rev-parse", "HEAD")
+        committed = ask("show", "--no-patch", "--format=%cs", "HEAD") if commit else ""
+        return commit, committed, len(ask("status", "--porcelain").splitlines())
+    except (OSError, subprocess.TimeoutExpired):
+        return "", "", 0
+
+
+def _versions() -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions | _compiler()
+
+
+def _compiler() -> dict[str, str]:
+    """The C++ compiler that CMake found."""
+    for path in sorted(Path("build/CMakeFiles").glob("*/CMakeCXXCompiler.cmake")):
+        found = dict(re.findall(r'set\((CMAKE_CXX_COMPILER_\w+) "([^"]*)"\)', path.read_text()))
+        name = found.get("CMAKE_CXX_COMPILER_ID", "")
+        return {f"C++ compiler ({name})": found.get("CMAKE_CXX_COMPILER_VERSION", "unknown")}
+    return {}
+
+
+def _digest(path: Path) -> str:
+    return sha256_of(path.read_bytes()) if path.is_file() else ""
+
+
+def _networks(names: list[str]) -> tuple[Mapping[str, Any], ...]:
+    found = []
+    for name in names:
+        path = Path("build/networks") / name / "network.json"
+        if path.is_file():
+            found.append(_read_json(path))
+    return tuple(found)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise KneepointError(f"{path}: is not JSON ({error}); remove it and run again") from None
+    assert isinstance(content, dict)
+    return content
+
+
+def _digests(results: Results) -> list[ResultsDigest]:
+    studies = [
+        ResultsDigest(study.name, study.seed, len(study.runs), runs_digest(study.runs))
+        for study in results.studies
+    ]
+    repeats = [
+        ResultsDigest(each.name, None, len(each.runs), runs_digest(each.runs))
+        for each in results.repeats
+    ]
+    return studies + repeats
+
+
+def runs_digest(runs: pd.DataFrame) -> str:
+    """SHA-256 over what was run and what came of it, in order; not over how a file encodes it."""
+    columns = [name for name in runs.columns if not name.startswith("constant_")]
+    return sha256_of(runs[columns].to_csv(index=False, lineterminator="\n").encode())
+
+
+def _host() -> dict[str, str]:
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "cores": str(os.cpu_count() or "unknown"),
+        "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB",
+    }
+
+
+def _processor() -> str:
+    try:
+        match = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        match = None
+    return match.group(1) if match else platform.processor() or "unknown"
+
+
+def _wall_times(folder: Path) -> tuple[WallTime, ...]:
+    """From Snakemake's benchmark files, `<rule>/<name>.tsv`; a repeated job counts its mean."""
+    times = []
+    for path in sorted(folder.glob("*/*.tsv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            seconds = [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
+        if seconds:
+            times.append(WallTime(path.parent.name, path.stem, sum(seconds) / len(seconds)))
+    return tuple(times)

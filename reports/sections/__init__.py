@@ -1,0 +1,46 @@
+"""The sections of the report, one file each: a file with `ORDER` and `compose` is part of it.
+
+`compose(context)` yields the sections for which there are results, and none where there are not.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from reports import figures
+from reports.collect import Results
+from reports.content import Picture, Section
+from reports.provenance import Provenance
+from reports.subjects import Subject
+
+
+@dataclass(frozen=True)
+class Context:
+    """What sections are composed from; figures are drawn into the folder `figures`."""
+
+    results: Results
+    provenance: Provenance
+    figures: Path
+
+    def draw(self, subject: Subject) -> tuple[Picture, ...]:
+        """Every figure of the subject."""
+        return figures.draw(subject, self.figures)
+
+    def network(self, name: str) -> str:
+        """A network's title."""
+        return self.results.networks.get(name, name)
+
+
+def compose(context: Context) -> tuple[Section, ...]:
+    """All sections in the order that their files give."""
+    modules = [
+        importlib.import_module(f"{__name__}.{module.name}")
+        for module in pkgutil.iter_modules(__path__)
+    ]
+    parts: list[Iterable[Section]] = [
+        module.compose(context)
+        for module in sorted(modules, key=lambda module: (module.ORDER, module.__name__))
+    ]
+    return tuple(section for part in parts for section in part)

@@ -1,0 +1,130 @@
+"""Every published table beside ours, row by row."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from reports import labels
+from reports.content import Block, Column, Heading, Paragraph, Section, Table, literal
+from reports.frames import Record, records
+from reports.labels import DASH
+from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from reports.sections import Context
+from reports.statistics import CONSTANT
+from reports.subjects import Comparison, comparison
+
+ORDER = 60
+SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
+
+
+def compose(context: Context) -> Iterator[Section]:
+    """One section for all tables that were replayed."""
+    compared = comparison(context.results)
+    if compared is None:
+        return
+    blocks: list[Block] = [Paragraph(tolerances()), _summary(compared), *context.draw(compared)]
+    blocks += [Heading("Row by row")]
+    for table, rows in compared.rows.groupby("table", sort=False):
+        source = context.results.sources.get(str(table), "")
+        blocks.append(_row_by_row(str(table), source, rows))
+    yield Section("published", "Published tables beside ours", tuple(blocks))
+
+
+def tolerances() -> str:
+    """When a row counts as agreeing."""
+    throughput, delay, power = (METRICS[metric] for metric in SHOWN)
+    return (
+        f"A row agrees if its throughput is within {labels.percent(throughput.relative, 0)} of "
+        f"ours and its signal delay within {labels.percent(delay.relative, 0)} or "
+        f"{delay.absolute:.0f} ms; a row that prints power alone, if that is within "
+        f"{labels.percent(power.relative, 0)}. Differences are ours less published, relative to "
+        "published. What does not agree is set in bold; whose fault that is, this table does not "
+        "say."
+    )
+
+
+def _summary(compared: Comparison) -> Table:
+    rows = [
+        (
+            literal(row["table"]),
+            str(row["rows"]),
+            str(row["compared"]),
+            str(row["within"]),
+            *(
+                labels.percent(row[f"{kind}_{metric}"])
+                for metric in SHOWN
+                for kind in ("median", "worst")
+            ),
+        )
+        for row in records(compared.agreement)
+    ]
+    return Table(
+        name="agreement",
+        title="How well each table is met",
+        caption="Sizes of the relative differences, by table.",
+        columns=(
+            Column("Table", align="left"),
+            Column("Rows"),
+            Column("Replayed"),
+            Column("Agree"),
+            *(
+                Column(kind, "", METRICS[metric].title)
+                for metric in SHOWN
+                for kind in ("median", "worst")
+            ),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _row_by_row(table: str, source: str, rows: pd.DataFrame) -> Table:
+    constants = [
+        name
+        for name in rows.columns
+        if name.startswith(CONSTANT) and rows[name].notna().any() and rows[name].nunique() > 1
+    ]
+    metrics = [metric for metric in SHOWN if rows[f"published_{metric}"].notna().any()]
+    columns = [Column("Row")]
+    columns += [
+        Column(labels.sentence(name.removeprefix(CONSTANT)), labels.unit(name))
+        for name in constants
+    ]
+    for metric in metrics:
+        group = f"{METRICS[metric].title}, {METRICS[metric].unit}"
+        columns += [Column(head, "", group) for head in ("published", "ours", "%")]
+    columns.append(Column("Agrees", align="left"))
+    lines = records(rows)
+    return Table(
+        name=f"rows-{table}",
+        title=literal(table),
+        caption=literal(source) + ("." if source and not source.endswith(".") else ""),
+        columns=tuple(columns),
+        rows=tuple(
+            (
+                str(row["row"] + 1),
+                *(labels.number(row[name]) for name in constants),
+                *(cell for metric in metrics for cell in _compared(row, metric)),
+                _verdict(row),
+            )
+            for row in lines
+        ),
+        strong=frozenset(i for i, row in enumerate(lines) if row["within"] is False),
+        muted=frozenset(i for i, row in enumerate(lines) if row["runs"] == 0),
+    )
+
+
+def _compared(row: Record, metric: str) -> tuple[str, str, str]:
+    relative = row[f"relative_{metric}"]
+    return (
+        METRICS[metric].text(row[f"published_{metric}"]),
+        METRICS[metric].text(row[f"ours_{metric}"]),
+        DASH if relative != relative else labels.minus(f"{100 * relative:+.1f}"),
+    )
+
+
+def _verdict(row: Record) -> str:
+    if row["runs"] == 0:
+        return "not run"
+    if pd.isna(row["within"]):
+        return DASH
+    return "yes" if row["within"] else "no"
