@@ -14,7 +14,9 @@ class DelayLine {
   // Packets whose time has come are passed to deliver(packet), in order.
   template <class Deliver>
   void enqueue(const Packet& packet, Milliseconds now_ms, Deliver deliver) {
-    waiting_.push(packet).queued_ms = stamp(now_ms);
+    Packet& queued = waiting_.push();
+    queued = packet;
+    queued.queued_ms = stamp(now_ms);
     advance(now_ms, deliver);
   }
 

@@ -94,7 +94,7 @@ bool EventLoop::step(Microseconds end_us) {
   } else {
     sender->step(next_us);
     while (not sender->outbox().empty()) {
-      const auto [time_us, packet] = sender->outbox().pop();
+      const auto& [time_us, packet] = sender->outbox().pop();
       uplink_.arrive_later(time_us, packet);
     }
   }

@@ -42,7 +42,7 @@ void Sender::step(Microseconds now_us) {
 }
 
 void Sender::take_acknowledgment(Microseconds now_us) {
-  const Packet packet = inbox_.pop();
+  const Packet& packet = inbox_.pop();
   next_ack_expected_ = std::max(next_ack_expected_, packet.sequence_number + 1);
   const Ack ack{.sequence_number = packet.sequence_number,
                 .sent_ms = packet.sent_ms,
@@ -63,14 +63,17 @@ bool Sender::window_is_open() const {
 }
 
 void Sender::send() {
-  const Packet packet{.sequence_number = sequence_number_++,
-                      .sent_ms = stamp(whole_ms(busy_until_us_)),
-                      .flow = flow_};
+  Arrival& departure = outbox_.push();
+  Packet& packet = departure.packet;
+  packet = Packet{};
+  packet.sequence_number = sequence_number_++;
+  packet.sent_ms = stamp(whole_ms(busy_until_us_));
+  packet.flow = flow_;
   controller_.on_sent(packet.sequence_number, packet.sent_ms);
   if (log_ != nullptr) log_->sent(busy_until_us_, flow_, packet.sequence_number);
   last_activity_us_ = busy_until_us_;
   busy_until_us_ += packet_us_;
-  outbox_.push({busy_until_us_, packet});
+  departure.time_us = busy_until_us_;
 }
 
 void Sender::schedule_keepalive() {

@@ -10,9 +10,9 @@ void Link::join_queue(const Packet& packet, Milliseconds now_ms) {
 }
 
 bool Link::take_next_packet(Milliseconds now_ms) {
-  const auto packet = queue_->dequeue(now_ms);
+  const Packet* packet = queue_->dequeue(now_ms);
   record_drops(now_ms);
-  if (not packet) return false;
+  if (packet == nullptr) return false;
   in_transit_ = *packet;
   bytes_left_ = packet->bytes;
   return true;

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
 
 #include "network/random.hh"
 #include "network/text.hh"
@@ -16,9 +18,7 @@ namespace {
 class InfiniteQueue final : public PacketQueue {
  public:
   void enqueue(const Packet& packet, Milliseconds now_ms) override { push(packet, now_ms); }
-  std::optional<Packet> dequeue(Milliseconds) override {
-    return empty() ? std::nullopt : std::optional(pop());
-  }
+  const Packet* dequeue(Milliseconds) override { return empty() ? nullptr : &pop(); }
 };
 
 struct Limit {
@@ -38,9 +38,7 @@ class DroptailQueue : public PacketQueue {
       push(packet, now_ms);
     }
   }
-  std::optional<Packet> dequeue(Milliseconds) override {
-    return empty() ? std::nullopt : std::optional(pop());
-  }
+  const Packet* dequeue(Milliseconds) override { return empty() ? nullptr : &pop(); }
 
  protected:
   bool overfull() const { return packets() > limit_.packets or bytes() > limit_.bytes; }
@@ -66,7 +64,7 @@ class CodelQueue final : public DroptailQueue {
   CodelQueue(Limit limit, Milliseconds target_ms, Milliseconds interval_ms)
       : DroptailQueue(limit), target_ms_(target_ms), interval_ms_(interval_ms) {}
 
-  std::optional<Packet> dequeue(Milliseconds now_ms) override {
+  const Packet* dequeue(Milliseconds now_ms) override {
     auto [packet, above_target] = take(now_ms);
     if (dropping_) {
       if (not above_target) dropping_ = false;
@@ -90,21 +88,21 @@ class CodelQueue final : public DroptailQueue {
 
  private:
   // The packet at the head, and whether the sojourn time has been above the target for an interval.
-  std::pair<std::optional<Packet>, bool> take(Milliseconds now_ms) {
+  std::pair<const Packet*, bool> take(Milliseconds now_ms) {
     if (empty()) {
       first_above_ms_ = 0;
-      return {std::nullopt, false};
+      return {nullptr, false};
     }
-    const Packet packet = pop();
+    const Packet& packet = pop();
     if (now_ms - packet.queued_ms < target_ms_ or bytes() <= datagram_bytes) {
       first_above_ms_ = 0;
-      return {packet, false};
+      return {&packet, false};
     }
     if (first_above_ms_ == 0) {
       first_above_ms_ = now_ms + interval_ms_;
-      return {packet, false};
+      return {&packet, false};
     }
-    return {packet, now_ms >= first_above_ms_};
+    return {&packet, now_ms >= first_above_ms_};
   }
 
   void start_dropping(Milliseconds now_ms) {
@@ -150,10 +148,11 @@ class PieQueue final : public DroptailQueue {
     }
   }
 
-  std::optional<Packet> dequeue(Milliseconds now_ms) override {
+  const Packet* dequeue(Milliseconds now_ms) override {
     update(now_ms);
-    auto packet = DroptailQueue::dequeue(now_ms);
-    delay_ms_ = packet and not empty() ? static_cast<double>(now_ms - packet->queued_ms) : 0;
+    const Packet* packet = DroptailQueue::dequeue(now_ms);
+    delay_ms_ =
+        packet != nullptr and not empty() ? static_cast<double>(now_ms - packet->queued_ms) : 0;
     return packet;
   }
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,8 +24,9 @@ class PacketQueue {
   // Take in a packet, or drop it, or drop another one for it.
   virtual void enqueue(const Packet& packet, Milliseconds now_ms) = 0;
 
-  // The next packet to transmit; none when the queue is empty or all that was left was dropped.
-  virtual std::optional<Packet> dequeue(Milliseconds now_ms) = 0;
+  // The next packet to transmit, to be used before the next enqueue; null when the queue is empty
+  // or all that was left was dropped.
+  virtual const Packet* dequeue(Milliseconds now_ms) = 0;
 
   bool empty() const { return packets_.empty(); }
   uint64_t bytes() const { return bytes_; }
@@ -36,11 +36,13 @@ class PacketQueue {
 
  protected:
   void push(const Packet& packet, Milliseconds now_ms) {
-    packets_.push(packet).queued_ms = stamp(now_ms);
+    Packet& queued = packets_.push();
+    queued = packet;
+    queued.queued_ms = stamp(now_ms);
     bytes_ += packet.bytes;
   }
-  Packet pop() {
-    const Packet packet = packets_.pop();
+  const Packet& pop() {
+    const Packet& packet = packets_.pop();
     bytes_ -= packet.bytes;
     return packet;
   }

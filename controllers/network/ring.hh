@@ -17,24 +17,24 @@ class Ring {
   const Item& front() const { return at(first_); }
   const Item& back() const { return at(end_ - 1); }
 
-  // Returns the item in the queue.
-  Item& push(const Item& item) {
+  // A new last item, for the caller to fill: its content is whatever was there before.
+  Item& push() {
     if (size() == mask_ + 1) grow();
-    Item& place = at(end_++);
-    place = item;
-    return place;
+    return at(end_++);
   }
 
-  // Keeps the items in the order of `key`, later arrivals behind equal ones.
+  void push(const Item& item) { push() = item; }
+
+  // Moves the last item forward to its place in the order of `key`, behind those equal to it.
   template <class Key>
-  void push_in_order(const Item& item, Key key) {
-    push(item);
+  void sort_last(Key key) {
     for (size_t i = end_ - 1; i > first_ and key(at(i)) < key(at(i - 1)); --i) {
       std::swap(at(i), at(i - 1));
     }
   }
 
-  Item pop() { return at(first_++); }
+  // The item taken out, to be used before the next push.
+  const Item& pop() { return at(first_++); }
   void clear() { first_ = end_ = 0; }
 
  private:

@@ -21,12 +21,14 @@ struct Arrival {
 class Inbox {
  public:
   void push(Microseconds time_us, const Packet& packet) {
-    arrivals_.push_in_order({time_us, packet},
-                            [](const Arrival& arrival) { return arrival.time_us; });
+    Arrival& arrival = arrivals_.push();
+    arrival.time_us = time_us;
+    arrival.packet = packet;
+    arrivals_.sort_last([](const Arrival& other) { return other.time_us; });
     next_us_ = std::min(next_us_, time_us);
   }
-  Packet pop() {
-    const Packet packet = arrivals_.pop().packet;
+  const Packet& pop() {
+    const Packet& packet = arrivals_.pop().packet;
     next_us_ = arrivals_.empty() ? never : arrivals_.front().time_us;
     return packet;
   }
