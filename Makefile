@@ -92,7 +92,7 @@ $(STAMP): requirements.txt
 	@echo "Installing the packages of requirements.txt into $(VENV)"
 	@awk '/^[a-z]/ { uv = /^uv==/ } uv' requirements.txt > $(VENV)/uv.txt
 	@command -v uv >/dev/null || $(PIP_INSTALL) $(VENV)/uv.txt || true
-	@uv pip install --quiet --python $(VENV)/bin/python --require-hashes -r requirements.txt \
+	@uv pip install --quiet --python $(VENV)/bin/python --require-hashes -r requirements.txt 2>/dev/null \
 	  || $(PIP_INSTALL) requirements.txt \
 	  || { echo "error: the packages cannot be installed; check the network and pip's settings" >&2; exit 2; }
 	@touch $@

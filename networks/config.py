@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, RootModel, StringConstraints, model_validator
+from pydantic import BaseModel, Field, RootModel, StringConstraints, model_validator
 
 from networks.config_file import ConfigModel, read_config
 from search.errors import KneepointError
@@ -41,6 +41,17 @@ class TraceSources(ConfigModel):
         if self.source == "folder" and self.folder is None:
             raise ValueError("source is folder, but no folder is named; add the key folder")
         return self
+
+
+class FetchSettings(BaseModel, frozen=True):
+    """The two keys of the workflow's configuration that fetching reads; it ignores the others."""
+
+    traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
+    cache: Path | None = Field(
+        default=None,
+        description="folder of the cache; null: $KNEEPOINT_CACHE, or kneepoint/ in "
+        "$XDG_CACHE_HOME or ~/.cache",
+    )
 
 
 class TraceEntry(ConfigModel):

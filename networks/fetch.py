@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from networks.config import TraceEntry, TraceSources, load_trace_catalogue
-from networks.config_file import check_config, read_yaml
+from networks.config import FetchSettings, TraceEntry, load_trace_catalogue
+from networks.config_file import read_config
 from networks.files import locked, sha256_of, write_whole
 from networks.trace_sources import FolderSource, TraceSource, sources_of
 from search.errors import KneepointError, run_command_line
@@ -130,7 +130,7 @@ def fetch_traces(
         ) from None
 
 
-def cache_folder_of(configured: str | None) -> Path:
+def cache_folder_of(configured: Path | None) -> Path:
     """Returns the folder of cached traces: the configured cache, or where this user has caches."""
     for root in (configured, os.environ.get("KNEEPOINT_CACHE")):
         if root:
@@ -163,14 +163,13 @@ def main() -> None:
         "--apt-folder", type=Path, default=Path("/etc/apt"), help="apt's sources (%(default)s)"
     )
     arguments = parser.parse_args()
-    data = read_yaml(arguments.config)
-    settings = check_config(data.get("traces", {}), TraceSources, arguments.config)
+    settings = read_config(arguments.config, FetchSettings)
     fetch_traces(
         arguments.names,
         arguments.into,
-        cache_folder=cache_folder_of(data.get("cache")),
+        cache_folder=cache_folder_of(settings.cache),
         catalogue=load_trace_catalogue(arguments.config),
-        sources=sources_of(settings, arguments.apt_folder),
+        sources=sources_of(settings.traces, arguments.apt_folder),
     )
 
 

@@ -205,7 +205,7 @@ def test_sources_of_auto_are_tried_in_order(tmp_path: Path) -> None:
 def test_cache_folder_is_configured_or_by_environment_or_by_custom(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert cache_folder_of("mine") == Path("mine/traces")
+    assert cache_folder_of(Path("mine")) == Path("mine/traces")
     monkeypatch.setenv("KNEEPOINT_CACHE", "/k")
     assert cache_folder_of(None) == Path("/k/traces")
     monkeypatch.delenv("KNEEPOINT_CACHE")
