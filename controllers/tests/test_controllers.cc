@@ -137,6 +137,73 @@ TEST(timely_never_falls_below_its_least_rate) {
   EXPECT_EQUAL(steps.ack(1500), 1.5);
 }
 
+TEST(bounded_aimd_is_divided_at_its_boundary_and_by_silence) {
+  Steps steps("bounded_aimd", {{"initial_window", 11}, {"alpha", 0.5}, {"beta", 4}});
+  EXPECT_EQUAL(steps.ack(40), 11.5);
+  EXPECT_EQUAL(steps.ack(40), 3);  // reaches 12
+  EXPECT_EQUAL(steps.ack(4000), 3.5);
+  EXPECT_EQUAL(steps.keepalive(), 1);  // 0.875, but never below the least window
+}
+
+TEST(bounded_aimd_with_beta_1_stays_at_its_boundary) {
+  Steps steps("bounded_aimd", {{"initial_window", 11.9}, {"alpha", 0.5}, {"beta", 1}});
+  EXPECT_EQUAL(steps.ack(40), 12);
+  EXPECT_EQUAL(steps.ack(40), 12);
+  EXPECT_EQUAL(steps.keepalive(), 12);
+}
+
+TEST(bounded_aimd_has_the_details_that_its_report_leaves_open) {
+  Steps steps("bounded_aimd", {{"initial_window", 4},
+                               {"alpha", 2},
+                               {"beta", 4},
+                               {"per_rtt", 1},
+                               {"least_window", 2},
+                               {"rtt_limit_ms", 100}});
+  EXPECT_EQUAL(steps.ack(100), 4.5);
+  EXPECT_EQUAL(steps.ack(101), 2);
+}
+
+TEST(delay_band_holds_inside_its_band) {
+  Steps steps("delay_band", {{"increase", 2}, {"decrease", 5}, {"gain", 0.5}});
+  EXPECT_NEAR(steps.ack(60), 10.2, exact);              // srtt 60
+  EXPECT_NEAR(steps.ack(100), 10.2, exact);             // srtt 80: the edge is inside
+  EXPECT_NEAR(steps.ack(120), 10.2, exact);             // srtt 100: so is this
+  EXPECT_NEAR(steps.ack(102), 10.2 - 5 / 10.2, exact);  // srtt 101
+}
+
+TEST(aimd_soph_doubles_its_increase_near_the_least_rtt) {
+  Steps steps("aimd_soph", {{"alpha", 2}, {"gain", 0.5}});
+  EXPECT_EQUAL(steps.keepalive_ms(), 200);
+  EXPECT_NEAR(steps.ack(40), 10.2 + 2 / 10.2, exact);  // srtt 40 < 60
+  EXPECT_EQUAL(steps.keepalive_ms(), 80);
+  const double before = steps.window();
+  EXPECT_NEAR(steps.ack(80), before + 2 / before, exact);  // srtt 60: not below 60
+  const double wide = steps.window();
+  EXPECT_NEAR(steps.keepalive(), wide * 0.75, exact);
+}
+
+TEST(fast_tcp_keeps_alpha_packets_in_the_queue) {
+  Steps steps("fast_tcp", {{"gamma", 0.5}, {"alpha", 4}, {"gain", 0.5}});
+  EXPECT_NEAR(steps.ack(40), 0.5 * 10 + 0.5 * (10 + 4), exact);
+  EXPECT_NEAR(steps.ack(120), 0.5 * 12 + 0.5 * (12 * 40.0 / 80 + 4), exact);
+}
+
+TEST(tangra_corrects_in_proportion_to_the_distance_from_its_target) {
+  Steps steps("tangra", {{"t", 1.5},
+                         {"t_bound", 2},
+                         {"t_high", 3},
+                         {"gain", 0},
+                         {"increase", 4},
+                         {"small_decrease", 8},
+                         {"large_decrease", 16}});
+  EXPECT_NEAR(steps.ack(40), 10 + 4 * 0.5 / 10, exact);     // ratio 1
+  EXPECT_NEAR(steps.ack(60), 10.2, exact);                  // ratio 1.5: hold
+  EXPECT_NEAR(steps.ack(80), 10.2, exact);                  // ratio 2: hold
+  EXPECT_NEAR(steps.ack(100), 10.2 - 8 * 1 / 10.2, exact);  // ratio 2.5
+  const double before = steps.window();
+  EXPECT_NEAR(steps.ack(140), before - 16 * 2 / before, exact);  // ratio 3.5
+}
+
 TEST(constants_are_checked) {
   expect_refused([] { make_controller("fixed_windows", {}); }, "no controller is named");
   expect_refused([] { make_controller("fixed_window", {{"windwo", 3}}); },

@@ -1,0 +1,87 @@
+// AIMDSoph: AIMD whose silence and speed follow the least RTT. Report 002 part D1, which calls its
+// decrease both "1.5" and "multiply by 0.75"; the factor is a constant.
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+#include "algorithms/rtt_estimate.hh"
+
+namespace kneepoint {
+namespace {
+
+class AimdSoph final : public Controller {
+ public:
+  explicit AimdSoph(Constants& constants)
+      : Controller(constants, 200),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 10,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        alpha_(constants.real({.name = "alpha",
+                               .fallback = 2,
+                               .low = 0.05,
+                               .high = 10,
+                               .scale = Scale::log,
+                               .unit = "packets/RTT",
+                               .meaning = "additive increase: alpha/cwnd an acknowledgment"})),
+        decrease_factor_(constants.real({.name = "decrease_factor",
+                                         .fallback = 0.75,
+                                         .low = 0.1,
+                                         .high = 0.99,
+                                         .most = 1,
+                                         .unit = "1",
+                                         .meaning = "multiplies the window after a silence"})),
+        timeout_factor_(constants.real({.name = "timeout_factor",
+                                        .fallback = 2,
+                                        .low = 1,
+                                        .high = 5,
+                                        .least = 0.1,
+                                        .unit = "1",
+                                        .meaning = "the silence, as a multiple of the least RTT"})),
+        boost_below_(constants.real({.name = "boost_below",
+                                     .fallback = 1.5,
+                                     .low = 1,
+                                     .high = 3,
+                                     .unit = "1",
+                                     .meaning = "a smoothed RTT below this multiple of the least "
+                                                "RTT doubles the increase"})),
+        rtt_(constants.real({.name = "gain",
+                             .fallback = 0.9,
+                             .low = 0,
+                             .high = 0.99,
+                             .most = 1,
+                             .unit = "1",
+                             .meaning = "weight of the old value in the smoothed RTT"})) {}
+
+  double window() const override { return cwnd_; }
+
+  // The constant keepalive_ms serves until there is a sample.
+  double keepalive_ms() const override {
+    if (not rtt_.has_sample()) return Controller::keepalive_ms();
+    return std::max(1.0, timeout_factor_ * rtt_.least_ms());
+  }
+
+  void on_ack(const Ack& ack) override {
+    rtt_.add(ack);
+    cwnd_ += alpha_ / cwnd_;
+    if (rtt_.smoothed_ms() < boost_below_ * rtt_.least_ms()) cwnd_ += alpha_ / cwnd_;
+  }
+
+  void on_keepalive(int64_t) override { cwnd_ = std::max(1.0, cwnd_ * decrease_factor_); }
+
+ private:
+  double cwnd_;
+  double alpha_;
+  double decrease_factor_;
+  double timeout_factor_;
+  double boost_below_;
+  RttEstimate rtt_;
+};
+
+const Registration<AimdSoph> registration{
+    "aimd_soph", "AIMD whose silence and speed follow the least RTT", "report 002 D1"};
+
+}  // namespace
+}  // namespace kneepoint

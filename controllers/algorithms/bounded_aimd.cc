@@ -1,0 +1,100 @@
+// AIMD below a boundary: the window climbs to it and is divided there. Report 004 exercise B.
+//
+// The report leaves three details open, which are constants here so that they can be recovered from
+// its table: whether alpha is added per ACK or per RTT, the least window, and an RTT limit.
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+class BoundedAimd final : public Controller {
+ public:
+  explicit BoundedAimd(Constants& constants)
+      : Controller(constants, 80),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 1,
+                              .low = 1,
+                              .high = 20,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        alpha_(constants.real({.name = "alpha",
+                               .fallback = 0.1,
+                               .low = 0.01,
+                               .high = 2,
+                               .scale = Scale::log,
+                               .unit = "packets",
+                               .meaning = "additive increase, an ACK or an RTT (per_rtt)"})),
+        beta_(constants.real({.name = "beta",
+                              .fallback = 2,
+                              .low = 1,
+                              .high = 20,
+                              .least = 1,
+                              .scale = Scale::log,
+                              .unit = "1",
+                              .meaning = "divisor of the window; 1 holds it at the boundary"})),
+        boundary_window_(constants.real({.name = "boundary_window",
+                                         .fallback = 12,
+                                         .low = 5,
+                                         .high = 50,
+                                         .least = 1,
+                                         .unit = "packets",
+                                         .meaning = "the window never exceeds it"})),
+        least_window_(constants.real({.name = "least_window",
+                                      .fallback = 1,
+                                      .low = 1,
+                                      .high = 5,
+                                      .least = 1,
+                                      .unit = "packets",
+                                      .meaning = "the window never falls below it"})),
+        rtt_limit_ms_(constants.real({.name = "rtt_limit_ms",
+                                      .fallback = 10000,
+                                      .low = 60,
+                                      .high = 1000,
+                                      .scale = Scale::log,
+                                      .unit = "ms",
+                                      .meaning = "an RTT above it divides the window, too"})),
+        per_rtt_(constants.integer({.name = "per_rtt",
+                                    .fallback = 0,
+                                    .low = 0,
+                                    .high = 1,
+                                    .most = 1,
+                                    .unit = "0 or 1",
+                                    .meaning = "1: an ACK adds alpha/cwnd; 0: alpha"}) != 0) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    if (static_cast<double>(ack.rtt_ms()) > rtt_limit_ms_) {
+      divide();
+      return;
+    }
+    cwnd_ += per_rtt_ ? alpha_ / cwnd_ : alpha_;
+    if (cwnd_ >= boundary_window_) {
+      cwnd_ = boundary_window_;
+      divide();
+    }
+  }
+
+  void on_keepalive(int64_t) override { divide(); }
+
+ private:
+  void divide() { cwnd_ = std::max(least_window_, cwnd_ / beta_); }
+
+  double cwnd_;
+  double alpha_;
+  double beta_;
+  double boundary_window_;
+  double least_window_;
+  double rtt_limit_ms_;
+  bool per_rtt_;
+};
+
+const Registration<BoundedAimd> registration{
+    "bounded_aimd", "AIMD that divides its window at a boundary and after a silence",
+    "report 004 s2"};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,79 @@
+// Additive moves outside a band of the smoothed RTT, none inside. Report 002 part C.
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+#include "algorithms/rtt_estimate.hh"
+
+namespace kneepoint {
+namespace {
+
+class DelayBand final : public Controller {
+ public:
+  explicit DelayBand(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 10,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        low_ms_(constants.real({.name = "low_ms",
+                                .fallback = 80,
+                                .low = 45,
+                                .high = 150,
+                                .unit = "ms",
+                                .meaning = "the window grows while the smoothed RTT is below"})),
+        high_ms_(constants.real({.name = "high_ms",
+                                 .fallback = 100,
+                                 .low = 50,
+                                 .high = 200,
+                                 .unit = "ms",
+                                 .meaning = "the window shrinks while the smoothed RTT is above"})),
+        increase_(constants.real({.name = "increase",
+                                  .fallback = 2,
+                                  .low = 0.1,
+                                  .high = 20,
+                                  .scale = Scale::log,
+                                  .unit = "packets/RTT",
+                                  .meaning = "increase: increase/cwnd an acknowledgment"})),
+        decrease_(constants.real({.name = "decrease",
+                                  .fallback = 2,
+                                  .low = 0.1,
+                                  .high = 50,
+                                  .scale = Scale::log,
+                                  .unit = "packets/RTT",
+                                  .meaning = "decrease: decrease/cwnd an acknowledgment"})),
+        rtt_(constants.real({.name = "gain",
+                             .fallback = 0.9,
+                             .low = 0,
+                             .high = 0.99,
+                             .most = 1,
+                             .unit = "1",
+                             .meaning = "weight of the old value in the smoothed RTT"})) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    rtt_.add(ack);
+    if (rtt_.smoothed_ms() < low_ms_) {
+      cwnd_ += increase_ / cwnd_;
+    } else if (rtt_.smoothed_ms() > high_ms_) {
+      cwnd_ = std::max(1.0, cwnd_ - decrease_ / cwnd_);
+    }
+  }
+
+ private:
+  double cwnd_;
+  double low_ms_;
+  double high_ms_;
+  double increase_;
+  double decrease_;
+  RttEstimate rtt_;
+};
+
+const Registration<DelayBand> registration{
+    "delay_band", "moves its window while the smoothed RTT is outside a band", "report 002 C"};
+
+}  // namespace
+}  // namespace kneepoint

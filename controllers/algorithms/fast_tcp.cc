@@ -1,0 +1,66 @@
+// FAST TCP: the window that keeps alpha packets in the queue. Wei, Jin, Low, Hegde: FAST TCP,
+// IEEE/ACM Transactions on Networking 14(6), 2006, equation (1); report 002 part D2, which updates
+// on every ACK and does not cap the growth at doubling.
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+#include "algorithms/rtt_estimate.hh"
+
+namespace kneepoint {
+namespace {
+
+class FastTcp final : public Controller {
+ public:
+  explicit FastTcp(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 10,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        gamma_(constants.real({.name = "gamma",
+                               .fallback = 0.5,
+                               .low = 0.01,
+                               .high = 1,
+                               .most = 1,
+                               .scale = Scale::log,
+                               .unit = "1",
+                               .meaning = "share of the new window in each update"})),
+        alpha_(constants.real({.name = "alpha",
+                               .fallback = 5,
+                               .low = 0.5,
+                               .high = 50,
+                               .scale = Scale::log,
+                               .unit = "packets",
+                               .meaning = "packets kept in the queue"})),
+        rtt_(constants.real({.name = "gain",
+                             .fallback = 0.9,
+                             .low = 0,
+                             .high = 0.99,
+                             .most = 1,
+                             .unit = "1",
+                             .meaning = "weight of the old value in the smoothed RTT"})) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    rtt_.add(ack);
+    const double target = cwnd_ * rtt_.least_ms() / rtt_.smoothed_ms() + alpha_;
+    cwnd_ = std::max(1.0, (1 - gamma_) * cwnd_ + gamma_ * target);
+  }
+
+ private:
+  double cwnd_;
+  double gamma_;
+  double alpha_;
+  RttEstimate rtt_;
+};
+
+const Registration<FastTcp> registration{"fast_tcp",
+                                         "the window that keeps alpha packets in the queue",
+                                         "report 002 D2; FAST TCP, ToN 2006"};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,33 @@
+// What a controller may remember of its RTT samples.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "algorithms/controller.hh"
+
+namespace kneepoint {
+
+// Smoothed RTT and least RTT: srtt = gain * srtt + (1 - gain) * rtt, where `gain` weighs the old
+// value and the first sample initialises (Jacobson, SIGCOMM 1988).
+class RttEstimate {
+ public:
+  explicit RttEstimate(double gain) : gain_(gain) {}
+
+  void add(const Ack& ack) {
+    const auto rtt_ms = static_cast<double>(ack.rtt_ms());
+    smoothed_ms_ = has_sample() ? gain_ * smoothed_ms_ + (1 - gain_) * rtt_ms : rtt_ms;
+    least_ms_ = std::min(least_ms_, std::max(rtt_ms, 1.0));  // a clock's tick, so that ratios exist
+  }
+
+  bool has_sample() const { return least_ms_ < std::numeric_limits<double>::infinity(); }
+  double smoothed_ms() const { return smoothed_ms_; }
+  double least_ms() const { return least_ms_; }
+
+ private:
+  double gain_;
+  double smoothed_ms_ = 0;
+  double least_ms_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,103 @@
+// TANGRA: a target RTT relative to the least, and a correction proportional to the distance from
+// it. Report 002 part D3. The step sizes are not in the report; they are constants to be fitted.
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+#include "algorithms/rtt_estimate.hh"
+
+namespace kneepoint {
+namespace {
+
+class Tangra final : public Controller {
+ public:
+  explicit Tangra(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 10,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment"})),
+        t_(constants.real({.name = "t",
+                           .fallback = 1.4,
+                           .low = 1.05,
+                           .high = 2.5,
+                           .least = 1,
+                           .unit = "1",
+                           .meaning = "target RTT, as a multiple of the least RTT"})),
+        t_bound_(constants.real({.name = "t_bound",
+                                 .fallback = 1.6,
+                                 .low = 1.1,
+                                 .high = 3,
+                                 .least = 1,
+                                 .unit = "1",
+                                 .meaning = "the small decrease begins above this multiple"})),
+        t_high_(constants.real({.name = "t_high",
+                                .fallback = 1.8,
+                                .low = 1.2,
+                                .high = 4,
+                                .least = 1,
+                                .unit = "1",
+                                .meaning = "the large decrease begins above this multiple"})),
+        increase_(constants.real({.name = "increase",
+                                  .fallback = 5,
+                                  .low = 0.1,
+                                  .high = 100,
+                                  .scale = Scale::log,
+                                  .unit = "packets/RTT",
+                                  .meaning = "increase at one least RTT below the target"})),
+        small_decrease_(constants.real({.name = "small_decrease",
+                                        .fallback = 5,
+                                        .low = 0.1,
+                                        .high = 100,
+                                        .scale = Scale::log,
+                                        .unit = "packets/RTT",
+                                        .meaning = "small decrease at one least RTT above"})),
+        large_decrease_(constants.real({.name = "large_decrease",
+                                        .fallback = 20,
+                                        .low = 0.1,
+                                        .high = 100,
+                                        .scale = Scale::log,
+                                        .unit = "packets/RTT",
+                                        .meaning = "large decrease at one least RTT above"})),
+        rtt_(constants.real({.name = "gain",
+                             .fallback = 0.7,
+                             .low = 0,
+                             .high = 0.99,
+                             .most = 1,
+                             .unit = "1",
+                             .meaning = "weight of the old value in the smoothed RTT"})) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    rtt_.add(ack);
+    const double ratio = rtt_.smoothed_ms() / rtt_.least_ms();
+    cwnd_ = std::max(1.0, cwnd_ + step(ratio) * (t_ - ratio) / cwnd_);
+  }
+
+ private:
+  double step(double ratio) const {
+    if (ratio > t_high_) return large_decrease_;
+    if (ratio > t_bound_) return small_decrease_;
+    if (ratio >= t_) return 0;
+    return increase_;
+  }
+
+  double cwnd_;
+  double t_;
+  double t_bound_;
+  double t_high_;
+  double increase_;
+  double small_decrease_;
+  double large_decrease_;
+  RttEstimate rtt_;
+};
+
+const Registration<Tangra> registration{
+    "tangra", "corrects its window in proportion to the distance from a target RTT",
+    "report 002 D3"};
+
+}  // namespace
+}  // namespace kneepoint
