@@ -41,6 +41,8 @@ def _subtitle(results: Results) -> str:
 
 
 def _what(results: Results, provenance: Provenance) -> str:
+    if not results.studies:
+        return "No study of this configuration has results."
     runs = sum(len(study.runs) for study in results.studies)
     runs += sum(len(each.runs) for each in results.repeats)
     controllers = list(dict.fromkeys(study.controller for study in results.studies))
@@ -49,9 +51,14 @@ def _what(results: Results, provenance: Provenance) -> str:
         "A congestion controller works best at the knee of its throughput-delay curve, where "
         f"power, throughput over delay, is greatest. We looked for the knee of {names} on "
         f"{_networks(results)}: {labels.count(runs, 'run')} in "
-        f"{labels.count(len(results.studies), 'study', 'studies')} and "
-        f"{labels.count(len(results.repeats), 'repetition')}, all from the seed {provenance.seed}."
+        f"{labels.count(len(results.studies), 'study', 'studies')}{_repeated(results)}, all from "
+        f"the seed {provenance.seed}."
     )
+
+
+def _repeated(results: Results) -> str:
+    settings = sum(len(each.settings) for each in results.repeats)
+    return f" and {labels.count(settings, 'repeated setting')}" if settings else ""
 
 
 def _findings(results: Results) -> str:

@@ -113,18 +113,18 @@ def _read_events(path: Path, body: bytes, first_line: int) -> pd.DataFrame:
             io.BytesIO(body),
             sep=" ",
             header=None,
-            names=["ms", "kind", "first", "second"],
+            names=["ms", "kind", "first", "second", "rest"],
             dtype={"ms": "int64", "kind": "category", "first": "int64", "second": "float64"},
             quoting=3,
-            index_col=False,
             skip_blank_lines=False,
-            na_filter=True,
+            on_bad_lines="error",
         )
-    except (ValueError, pd.errors.ParserError):
+    except (ValueError, OverflowError):
         raise _bad_line(path, body, first_line) from None
     two_numbers = events["kind"].isin(["-", "d"])
     known = two_numbers | events["kind"].isin(["+", "#"])
-    if not (known & (events["second"].notna() == two_numbers)).all():
+    fits = known & (events["second"].notna() == two_numbers) & events["rest"].isna()
+    if not fits.all():
         raise _bad_line(path, body, first_line)
     backward = np.flatnonzero(np.diff(events["ms"]) < 0)
     if backward.size:

@@ -165,8 +165,8 @@ def best(values: "pd.Series[float]", margin: float) -> Best | None:
         return None
     label = int(known.index[int(np.argmax(known.to_numpy()))])
     greatest = float(known.to_numpy().max())
-    near = known[known >= greatest * (1 - margin)].index if margin == margin else known.index[:0]
-    return Best(label, greatest, margin, tuple(int(i) for i in near if i != label))
+    near = known[known >= greatest - margin * abs(greatest)]  # none where the margin is NaN
+    return Best(label, greatest, margin, tuple(int(i) for i in near.index if i != label))
 
 
 def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:

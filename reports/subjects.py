@@ -175,15 +175,18 @@ def sweeps(results: Results) -> Iterator[Sweep]:
             groups.setdefault((study.controller, study.networks[0], constant, held), []).append(
                 study
             )
+    keys: list[str] = []
     for (controller, network, constant, _), studies in groups.items():
         runs = pd.concat([study.runs for study in studies], ignore_index=True)
         curve = statistics.response(runs, constant)
         best = statistics.best(curve[POWER], margin(results, controller, network))
         if best is None or len(curve) < 3:
             continue
+        key = f"{controller}-{constant}-{network}"
+        keys.append(key)
         tables = list(dict.fromkeys(table for study in studies for table in study.compare))
         yield Sweep(
-            key="-".join(filter(None, [controller, constant, network])),
+            key=key if keys.count(key) == 1 else f"{key}-{keys.count(key)}",
             controller=controller,
             network=network,
             constant=constant,

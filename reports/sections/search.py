@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator
 
-import pandas as pd
-
 from reports import labels
 from reports.content import Block, Column, Paragraph, Section, Table, literal
-from reports.frames import records
+from reports.frames import Record, records
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.sections import Context
 from reports.statistics import CONSTANT
-from reports.subjects import ONE_PEAK, Search, searches, sweeps
+from reports.subjects import ONE_PEAK, Search, comparison, searches, sweeps
 
 SHOWN = 8
 ORDER = 35
@@ -111,14 +109,25 @@ def _beside_published(context: Context, search: Search) -> str:
     printed = {
         name.removeprefix(CONSTANT): value
         for name, value in best.items()
-        if name.startswith(CONSTANT) and pd.notna(value)
+        if name.startswith(CONSTANT) and value == value
     }
     return (
         f"The best published for this controller is {best[POWER]:.2f} Mbit/s/s "
-        f"({labels.report_of(best['table'])}: {labels.constants(printed)}); "
-        f"the search's best is {labels.percent(abs(gain))} "
+        f"({labels.report_of(best['table'])}: {labels.constants(printed)})"
+        f"{_replayed(context, best)}; the search's best is {labels.percent(abs(gain))} "
         f"{'above' if gain > 0 else 'below'} it. Found on one network, it may not hold on another."
     )
+
+
+def _replayed(context: Context, published: Record) -> str:
+    """Our power at a published row's constants, where a study ran it."""
+    compared = comparison(context.results)
+    if compared is None:
+        return ""
+    for row in records(compared.rows):
+        if (row["table"], row["row"]) == (published["table"], published["row"]) and row["runs"]:
+            return f", where ours is {row[f'ours_{POWER}']:.2f}"
+    return ""
 
 
 def _best_trials(search: Search) -> Table:

@@ -1,0 +1,218 @@
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from reports import content, front, render, sections
+from reports.collect import Results
+from reports.content import Column, Highlight, Paragraph, Picture, Report, Section, Span, Table
+from reports.provenance import Provenance
+from tests.reports import synthetic
+
+PROVENANCE = Provenance(
+    commit="0" * 40,
+    committed="2026-11-21",
+    changed_files=2,
+    command="make reproduce CONFIG=config/config.yaml",
+    config="config/config.yaml",
+    config_sha256="1" * 64,
+    seed=2017,
+    versions={"python": "3.11"},
+    binary_sha256="2" * 64,
+    networks=(),
+    results=(),
+    host={"cores": "2"},
+    wall_times=(),
+)
+NASTY = '<b> & "quotes" #set $x$ [a] *b* _c_ `d` {e} \\ @f // ~'
+
+
+def small(*blocks: content.Block) -> Report:
+    return Report(
+        "Title",
+        "Sub",
+        ("See {part}.",),
+        (Highlight("1", "a", "b"),),
+        (Section("part", "P", blocks),),
+    )
+
+
+def whole(results: Results, folder: Path) -> Report:
+    context = sections.Context(results, PROVENANCE, folder)
+    return front.assemble(results, PROVENANCE, sections.compose(context))
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, Path]:
+    folder = tmp_path_factory.mktemp("figures")
+    return whole(synthetic.results(), folder), folder
+
+
+class Page(HTMLParser):
+    """Collects what a page refers to and what can be referred to."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.references: list[str] = []
+        self.ids: list[str] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in ("script", "link", "iframe", "object")
+        for name, value in attrs:
+            if name in ("src", "href", "srcset", "data"):
+                self.references.append(value or "")
+            if name == "id":
+                self.ids.append(value or "")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_spans_read_marks_and_literal_hides_them() -> None:
+    assert list(content.spans("a **b** `c` {d}")) == [
+        Span("text", "a "),
+        Span("strong", "b"),
+        Span("text", " "),
+        Span("code", "c"),
+        Span("text", " "),
+        Span("reference", "d"),
+    ]
+    assert list(content.spans(content.literal(NASTY))) == [Span("text", NASTY)]
+    assert list(content.spans(content.code('{"a": 1}'))) == [Span("code", '{"a": 1}')]
+
+
+def test_numbers_count_figures_and_tables_apart() -> None:
+    table = Table("t", "T", "", (Column("a"),), (("1",),))
+    report = small(Picture("f", "F", "", Path("f")), table)
+    assert report.numbers() == {"part": "Section 1", "f": "Figure 1", "t": "Table 1"}
+
+
+def test_two_parts_of_one_name_are_refused() -> None:
+    table = Table("t", "T", "", (Column("a"),), ())
+    with pytest.raises(AssertionError, match="called t"):
+        small(table, table).numbers()
+
+
+def test_column_groups_join_neighbours() -> None:
+    columns = (Column("a"), Column("b", group="G"), Column("c", group="G"), Column("d"))
+    groups = render.column_groups(Table("t", "T", "", columns, ()))
+    assert groups == [
+        {"title": "", "width": 1},
+        {"title": "G", "width": 2},
+        {"title": "", "width": 1},
+    ]
+    assert render.column_groups(Table("t", "T", "", (Column("a"),), ())) == []
+
+
+def test_html_is_one_file_that_refers_to_nothing_outside(drawn: tuple[Report, Path]) -> None:
+    report, folder = drawn
+    html = render.to_html(render.document(report, "v"), folder)
+    page = Page(html)
+    outside = [r for r in page.references if not r.startswith(("#", "data:image/svg+xml;base64,"))]
+    assert outside == []
+    assert "url(" not in html
+    assert "@import" not in html
+    assert {r[1:] for r in page.references if r.startswith("#")} <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_html_shows_every_section_figure_and_table(drawn: tuple[Report, Path]) -> None:
+    report, folder = drawn
+    html = render.to_html(render.document(report, "v"), folder)
+    assert set(report.numbers()) <= set(Page(html).ids)
+    assert html.count("<img ") == sum(
+        isinstance(block, Picture) for section in report.sections for block in section.blocks
+    )
+
+
+def test_html_escapes_what_comes_from_data() -> None:
+    report = small(Paragraph(content.literal(NASTY)))
+    html = render.to_html(render.document(report, NASTY), Path())
+    assert "<b>" not in html
+    assert Page(html).text.count(NASTY) == 2
+
+
+def test_pdf_is_the_same_bytes_each_time(drawn: tuple[Report, Path]) -> None:
+    report, folder = drawn
+    document = render.document(report, "v")
+    pdf = render.to_pdf(document, folder)
+    assert pdf.startswith(b"%PDF-")
+    assert pdf == render.to_pdf(document, folder)
+    assert b"CreationDate" not in pdf
+
+
+def test_pdf_takes_any_text() -> None:
+    report = small(
+        Paragraph(content.literal(NASTY)),
+        Table("t", content.literal(NASTY), "", (Column(NASTY),), ((content.code(NASTY),),)),
+    )
+    assert render.to_pdf(render.document(report, NASTY), Path()).startswith(b"%PDF-")
+
+
+def test_report_has_the_sections_that_have_results(drawn: tuple[Report, Path]) -> None:
+    report, _ = drawn
+    assert [section.name for section in report.sections] == [
+        "sweep-fixed_window-window-contest",
+        "search-best_window",
+        "grid-aimd_grid",
+        "search-delay_tpe",
+        "repeatability",
+        "one-run",
+        "published",
+        "exclusions",
+        "provenance",
+    ]
+
+
+def text_of(report: Report, name: str) -> str:
+    section = next(section for section in report.sections if section.name == name)
+    return " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
+
+
+def test_first_page_tells_the_main_results(drawn: tuple[Report, Path]) -> None:
+    report, _ = drawn
+    told = " ".join(report.abstract)
+    assert "The best fixed window is 16" in told
+    assert re.search(r"Of 71 published rows that we replayed, \d+ agree", told)
+    assert "120 trials" in told
+    assert [highlight.label for highlight in report.highlights] == [
+        "best window",
+        "published rows agree",
+        "greatest variation of power",
+        "power of the best delay threshold found",
+    ]
+
+
+def test_failed_runs_are_listed_with_their_reasons(drawn: tuple[Report, Path]) -> None:
+    report, _ = drawn
+    section = next(section for section in report.sections if section.name == "exclusions")
+    assert "2 runs of" in text_of(report, "exclusions")
+    (table,) = (block for block in section.blocks if isinstance(block, Table))
+    assert {row[3] for row in table.rows} == {"the window is not a number"}
+
+
+def test_without_failures_the_report_says_none(tmp_path: Path) -> None:
+    report = whole(Results(studies=(synthetic.windows_study(),)), tmp_path)
+    assert "None: all 33 runs" in text_of(report, "exclusions")
+
+
+def test_a_report_of_one_study_has_its_sections_only(tmp_path: Path) -> None:
+    report = whole(Results(studies=(synthetic.windows_study(),)), tmp_path)
+    assert [section.name for section in report.sections] == [
+        "sweep-fixed_window-window-contest",
+        "exclusions",
+        "provenance",
+    ]
+    assert "not known" in text_of(report, "sweep-fixed_window-window-contest")
+    document = render.document(report, "v")
+    assert render.to_html(document, tmp_path)
+    assert render.to_pdf(document, tmp_path)
+
+
+def test_a_report_of_nothing_still_renders(tmp_path: Path) -> None:
+    report = whole(Results(), tmp_path)
+    assert [section.name for section in report.sections] == ["exclusions", "provenance"]
+    assert render.to_pdf(render.document(report, "v"), tmp_path)
