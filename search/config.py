@@ -1,0 +1,379 @@
+"""Models of studies, repeats and the workflow, and the check of the whole configuration."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from networks.config import Network, TraceSources, load_network, load_trace_catalogue
+from networks.config_file import ConfigModel, read_config
+from search.catalogue import Catalogue, Controller
+from search.errors import KneepointError
+from search.published import Metric, PublishedTable, load_table
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+
+class Range(ConfigModel):
+    """Where a constant is searched: an interval, or a list of values."""
+
+    low: float | None = Field(default=None, description="least value")
+    high: float | None = Field(default=None, description="greatest value")
+    log: bool | None = Field(default=None, description="logarithmic; null: as it is declared")
+    values: tuple[float, ...] | None = Field(default=None, description="the only values")
+
+    @model_validator(mode="after")
+    def _is_interval_or_list(self) -> Self:
+        if self.values is not None:
+            if self.low is not None or self.high is not None or self.log is not None:
+                raise ValueError("give values, or low and high, not both")
+            if not self.values or len(set(self.values)) != len(self.values):
+                raise ValueError(f"values {list(self.values)} must be distinct, and at least one")
+        elif self.low is None or self.high is None:
+            raise ValueError("give low and high, or values")
+        elif self.low >= self.high:
+            raise ValueError(f"low {self.low:g} must be less than high {self.high:g}")
+        elif self.log and self.low <= 0:
+            raise ValueError(f"low {self.low:g} must be above 0 on a logarithmic scale")
+        return self
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest value."""
+        if self.values is not None:
+            return min(self.values), max(self.values)
+        assert self.low is not None and self.high is not None
+        return self.low, self.high
+
+
+class Sampler(ConfigModel):
+    """How the next trials are chosen."""
+
+    kind: Literal["grid", "ternary", "golden", "tpe", "random", "qmc", "cmaes"] = Field(
+        description="grid: every point; ternary, golden: for one unimodal constant"
+    )
+    trials: int | None = Field(
+        default=None,
+        ge=1,
+        description="number of trials, for samplers that do not end by themselves",
+    )
+    startup_trials: int | None = Field(
+        default=None, ge=1, description="random trials before TPE or CMA-ES learns"
+    )
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        ends_itself = self.kind in ("grid", "ternary", "golden")
+        if ends_itself and self.trials is not None:
+            raise ValueError(f"sampler {self.kind} ends by itself; remove trials")
+        if not ends_itself and self.trials is None:
+            raise ValueError(f"sampler {self.kind} does not end by itself; add trials")
+        if self.startup_trials is not None and self.kind not in ("tpe", "cmaes"):
+            raise ValueError(f"sampler {self.kind} has no start-up; remove startup_trials")
+        return self
+
+
+class Objective(ConfigModel):
+    """What a study optimises: the power, or the misfit to a published table."""
+
+    power: Literal["mean", "worst", "mean_log"] | None = Field(
+        default=None, description="maximise the power: its mean, worst or mean log over networks"
+    )
+    fit: str | None = Field(default=None, description="minimise the misfit to a published table")
+    robust: bool = Field(
+        default=True, description="with fit: bound the influence of a row that cannot be right"
+    )
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.power is None) == (self.fit is None):
+            raise ValueError("give exactly one of power, fit")
+        return self
+
+    @property
+    def minimises(self) -> bool:
+        """Whether a smaller value is better."""
+        return self.fit is not None
+
+
+class Study(ConfigModel):
+    """One search: config/studies/NAME.yaml."""
+
+    title: str = Field(min_length=1, description="name in reports")
+    controller: str = Field(description="the controller that is searched")
+    networks: tuple[str, ...] = Field(min_length=1, description="files of config/networks")
+    constants: Mapping[str, float] = Field(default={}, description="constants held at a value")
+    space: Mapping[str, Range] = Field(default={}, description="constants that are searched")
+    host: Mapping[str, Range] = Field(
+        default={},
+        description="settings of the emulated host that are searched, with objective fit: "
+        "host_latency_us, or a constant of the event-loop model",
+    )
+    table: str | None = Field(
+        default=None, description="instead of a space: trial i is row i of this published table"
+    )
+    sampler: Sampler = Field(default=Sampler(kind="grid"), description="how trials are chosen")
+    objective: Objective = Field(default=Objective(power="mean"), description="what is optimised")
+    runs_per_trial: int = Field(default=1, ge=1, description="seeds for each network of a trial")
+    ask_ahead: int = Field(
+        default=4, ge=1, description="trials that are asked before the first of them is told"
+    )
+    compare: tuple[str, ...] = Field(
+        default=(), description="published tables that reports set beside this study"
+    )
+
+    @field_validator("objective", mode="before")
+    @classmethod
+    def _objective_may_be_a_word(cls, value: Any) -> Any:
+        return {"power": "mean"} if value == "power" else value
+
+    @field_validator("networks")
+    @classmethod
+    def _networks_differ(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(networks)) != len(networks):
+            raise ValueError("a network stands twice; remove one")
+        return networks
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        if self.table is not None:
+            if self.space or self.host or self.sampler.kind != "grid" or self.objective.fit:
+                raise ValueError(
+                    "table names every trial; remove space, host, sampler and objective.fit"
+                )
+        elif not self.space and not self.host:
+            raise ValueError("nothing is searched; add space or table")
+        for name in self.space:
+            if name in self.constants:
+                raise ValueError(f"{name} is both held (constants) and searched (space)")
+        if self.host and not self.objective.fit:
+            raise ValueError("host is searched with objective fit only; remove it")
+        if self.sampler.kind in ("ternary", "golden"):
+            searched = [*self.space.values(), *self.host.values()]
+            if len(searched) != 1 or searched[0].values is not None:
+                raise ValueError(
+                    f"sampler {self.sampler.kind} searches exactly one constant with low and high"
+                )
+        if self.sampler.kind == "grid":
+            for name, searched_range in {**self.space, **self.host}.items():
+                if searched_range.values is None:
+                    raise ValueError(f"sampler grid needs values for {name}, not low and high")
+        return self
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The published tables that this study needs or is set beside, each once."""
+        needed = (self.table, self.objective.fit, *self.compare)
+        return tuple(dict.fromkeys(name for name in needed if name is not None))
+
+
+class Setting(ConfigModel):
+    """A controller with its constants; those that are not given have their defaults."""
+
+    controller: str = Field(description="the controller")
+    constants: Mapping[str, float] = Field(default={}, description="its constants")
+
+
+class PublishedSpread(ConfigModel):
+    """What a report says of repeated runs of one setting."""
+
+    setting: int = Field(ge=0, description="the setting, counted from 0")
+    metric: Metric = Field(description="metric of a run")
+    mean: float = Field(description="published mean, or the single value of another table")
+    standard_deviation: float | None = Field(default=None, ge=0, description="published deviation")
+    n: int | None = Field(default=None, ge=1, description="number of runs, if it is said")
+    source: str = Field(min_length=1, description="report and table, for captions")
+
+
+class Repeat(ConfigModel):
+    """Settings that are run many times with fresh seeds: config/repeats/NAME.yaml."""
+
+    title: str = Field(min_length=1, description="name in reports")
+    network: str = Field(description="file of config/networks")
+    repeats: int = Field(ge=1, description="runs of each setting")
+    settings: tuple[Setting, ...] = Field(min_length=1, description="what is repeated")
+    published: tuple[PublishedSpread, ...] = Field(default=(), description="what reports say")
+
+    @model_validator(mode="after")
+    def _settings_exist(self) -> Self:
+        for spread in self.published:
+            if spread.setting >= len(self.settings):
+                raise ValueError(
+                    f"published names setting {spread.setting}; the last one is "
+                    f"{len(self.settings) - 1}"
+                )
+        return self
+
+
+class Showcase(Setting):
+    """The run whose rate and delay the report shows over time."""
+
+    network: str = Field(description="file of config/networks")
+
+
+class Settings(ConfigModel):
+    """The workflow's configuration file."""
+
+    seed: int = Field(ge=0, description="every random stream of every study comes from it")
+    results: Path = Field(default=Path("results"), description="folder of the results")
+    cache: str | None = Field(default=None, description="folder of cached traces; see README")
+    traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
+    studies: tuple[str, ...] = Field(default=(), description="files of config/studies")
+    repeats: tuple[str, ...] = Field(default=(), description="files of config/repeats")
+    showcase: Showcase | None = Field(default=None, description="the run shown over time")
+
+    @field_validator("studies", "repeats")
+    @classmethod
+    def _names_are_sound(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{name!r}: lower-case letters, digits, - and _ only")
+            if names.count(name) > 1:
+                raise ValueError(f"{name!r} stands twice; remove one")
+        return names
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """The whole configuration, read and checked."""
+
+    path: Path
+    settings: Settings
+    studies: Mapping[str, Study]
+    repeats: Mapping[str, Repeat]
+    tables: Mapping[str, PublishedTable]
+    networks: Mapping[str, Network]
+
+    @property
+    def results(self) -> Path:
+        """Folder of the results."""
+        return self.settings.results
+
+    @cached_property
+    def tables_beside(self) -> Mapping[str, tuple[str, ...]]:
+        """For each study the published tables that reports set beside it."""
+        return {
+            name: tuple(t for t in study.tables if t != study.objective.fit)
+            for name, study in self.studies.items()
+        }
+
+    def check_against(self, catalogue: Catalogue) -> None:
+        """Checks every controller, constant and value that the configuration names.
+
+        Raises:
+            KneepointError: the first mistake, with its file.
+        """
+        for name, table in self.tables.items():
+            where = self._file("published", name)
+            controller = catalogue.controller(table.description.controller, where)
+            for row in table.rows:
+                controller.complete(row.constants, f"{where}, row {row.number}")
+        for name, study in self.studies.items():
+            _check_study(self._file("studies", name), study, self.tables, catalogue)
+        for name, repeat in self.repeats.items():
+            for setting in repeat.settings:
+                where = self._file("repeats", name)
+                _controller(setting, catalogue, where).complete(setting.constants, where)
+        if self.settings.showcase:
+            where = f"{self.path}, showcase"
+            shown = self.settings.showcase
+            _controller(shown, catalogue, where).complete(shown.constants, where)
+
+    def _file(self, folder: str, name: str) -> str:
+        return str(self.path.parent / folder / f"{name}.yaml")
+
+
+def load_workflow(config: Path) -> Workflow:
+    """Reads the configuration and every file that it names.
+
+    Raises:
+        KneepointError: a file is missing or not well-formed, or two files disagree.
+    """
+    settings = read_config(config, Settings)
+    studies = {name: _load(config, "studies", name, Study) for name in settings.studies}
+    repeats = {name: _load(config, "repeats", name, Repeat) for name in settings.repeats}
+    for name, study in studies.items():
+        if name in ("repeats", "showcase", "figures", "tables"):
+            raise KneepointError(f"{config}: a study cannot be called {name!r}; rename it")
+        _check_fit_networks(config, name, study)
+    tables = {
+        table: load_table(config, table) for study in studies.values() for table in study.tables
+    }
+    for name, study in studies.items():
+        _check_tables(config, name, study, tables)
+    named = [network for study in studies.values() for network in study.networks]
+    named += [repeat.network for repeat in repeats.values()]
+    named += [settings.showcase.network] if settings.showcase else []
+    networks = {name: load_network(config, name) for name in dict.fromkeys(named)}
+    _check_traces(config, networks)
+    return Workflow(config, settings, studies, repeats, tables, networks)
+
+
+def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
+    path = config.parent / folder / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
+        raise KneepointError(
+            f"{config}: {folder} names {name!r}, but there is no {path}; known: {known}"
+        )
+    return read_config(path, model)
+
+
+def _check_fit_networks(config: Path, name: str, study: Study) -> None:
+    if study.objective.fit and len(study.networks) != 1:
+        raise KneepointError(
+            f"{config.parent / 'studies' / name}.yaml: a fit runs on one network, "
+            f"not on {len(study.networks)}; keep one"
+        )
+
+
+def _check_tables(
+    config: Path, name: str, study: Study, tables: Mapping[str, PublishedTable]
+) -> None:
+    path = config.parent / "studies" / f"{name}.yaml"
+    for table_name in study.tables:
+        table = tables[table_name]
+        if table.description.controller != study.controller:
+            raise KneepointError(
+                f"{path}: controller is {study.controller}, but table {table_name} is about "
+                f"{table.description.controller}; make them agree"
+            )
+        if table_name in (study.table, study.objective.fit) and not table.replayable:
+            raise KneepointError(
+                f"{path}: no row of table {table_name} has all its constants; choose another"
+            )
+
+
+def _check_traces(config: Path, networks: Mapping[str, Network]) -> None:
+    catalogue = (
+        load_trace_catalogue(config) if any(n.trace_names for n in networks.values()) else {}
+    )
+    for name, network in networks.items():
+        for trace in network.trace_names:
+            if trace not in catalogue:
+                raise KneepointError(
+                    f"{config.parent / 'networks' / name}.yaml: trace {trace!r} is not in "
+                    f"traces.yaml; known: {', '.join(sorted(catalogue))}"
+                )
+
+
+def _controller(setting: Setting, catalogue: Catalogue, where: str) -> Controller:
+    return catalogue.controller(setting.controller, where)
+
+
+def _check_study(
+    where: str, study: Study, tables: Mapping[str, PublishedTable], catalogue: Catalogue
+) -> None:
+    controller = catalogue.controller(study.controller, where)
+    controller.complete(study.constants, where)
+    for name, searched in study.space.items():
+        constant = controller.constant(name, where)
+        for value in searched.values if searched.values is not None else searched.bounds:
+            constant.check(value, f"{where}, space")
+    for table in filter(None, (study.table, study.objective.fit)):
+        for row in tables[table].replayable:
+            controller.complete({**study.constants, **row.constants}, f"{where}, table {table}")
