@@ -66,9 +66,9 @@ class Showcase:
     log: LinkLog
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Results:
-    """All that a report is made of.
+    """All that a report is made of; compared by identity.
 
     `published` has columns table, row, controller, network, constant_*, and the metrics;
     `sources`, `networks` and `units` give a table's source, a network's title and the unit of a

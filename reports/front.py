@@ -3,16 +3,10 @@
 from reports import labels
 from reports.collect import Results
 from reports.content import Highlight, Report, Section, literal
+from reports.discover import comparison, repetition, searches, sweeps
 from reports.metrics import POWER
 from reports.provenance import Provenance
-from reports.subjects import (
-    Search,
-    Sweep,
-    comparison,
-    repetition,
-    searches,
-    sweeps,
-)
+from reports.subjects import Search, Sweep
 
 TITLE = "The knee of the throughput-delay curve"
 

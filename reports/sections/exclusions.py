@@ -6,9 +6,9 @@ import pandas as pd
 
 from reports import labels, statistics
 from reports.content import Block, Column, Paragraph, Section, Table, code, literal
+from reports.discover import comparison
 from reports.frames import records
 from reports.sections import Context
-from reports.subjects import comparison
 
 ORDER = 80
 

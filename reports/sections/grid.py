@@ -6,9 +6,10 @@ import pandas as pd
 
 from reports import labels
 from reports.content import Block, Paragraph, Section, literal
+from reports.discover import grids
 from reports.metrics import METRICS, POWER
 from reports.sections import Context
-from reports.subjects import Grid, grids
+from reports.subjects import Grid
 
 ORDER = 30
 

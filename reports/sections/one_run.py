@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from reports import labels
 from reports.content import Paragraph, Section, literal
+from reports.discover import one_run
 from reports.sections import Context
-from reports.subjects import one_run
 
 ORDER = 50
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from reports.content import Section
+from reports.discover import searches
 from reports.sections import Context, search
-from reports.subjects import ONE_PEAK, searches
+from reports.subjects import ONE_PEAK
 
 ORDER = 20
 

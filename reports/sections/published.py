@@ -6,12 +6,13 @@ import pandas as pd
 
 from reports import labels
 from reports.content import Block, Column, Heading, Paragraph, Section, Table, literal
+from reports.discover import comparison
 from reports.frames import Record, records
 from reports.labels import DASH
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.sections import Context
 from reports.statistics import CONSTANT
-from reports.subjects import Comparison, comparison
+from reports.subjects import Comparison
 
 ORDER = 60
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from reports import labels
 from reports.content import Block, Column, Paragraph, Section, Table, literal
+from reports.discover import repetition
 from reports.frames import Record, records
 from reports.labels import DASH
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.sections import Context
-from reports.subjects import Repetition, repetition
+from reports.subjects import Repetition
 
 ORDER = 40
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)

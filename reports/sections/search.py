@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from reports import labels
 from reports.content import Block, Column, Paragraph, Section, Table, literal
+from reports.discover import comparison, searches, sweeps
 from reports.frames import Record, records
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.sections import Context
 from reports.statistics import CONSTANT
-from reports.subjects import ONE_PEAK, Search, comparison, searches, sweeps
+from reports.subjects import ONE_PEAK, Search
 
 SHOWN = 8
 ORDER = 35

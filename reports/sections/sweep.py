@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from reports import labels
 from reports.content import Block, Column, Paragraph, Section, Table, literal
+from reports.discover import sweeps
 from reports.frames import record, records
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.sections import Context
-from reports.subjects import Sweep, sweeps
+from reports.subjects import Sweep
 
 ORDER = 10
 

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from reports import figures, subjects
+from reports import discover, figures
 from reports.figures import (
     delay_over_time,
     heat_map,
@@ -34,36 +34,36 @@ def _house() -> "object":
 
 @pytest.fixture(scope="module")
 def sweep() -> Sweep:
-    return next(iter(subjects.sweeps(RESULTS)))
+    return next(iter(discover.sweeps(RESULTS)))
 
 
 @pytest.fixture(scope="module")
 def grid() -> Grid:
-    return next(iter(subjects.grids(RESULTS)))
+    return next(iter(discover.grids(RESULTS)))
 
 
 @pytest.fixture(scope="module")
 def search() -> dict[str, Search]:
-    return {search.key: search for search in subjects.searches(RESULTS)}
+    return {search.key: search for search in discover.searches(RESULTS)}
 
 
 @pytest.fixture(scope="module")
 def repeated() -> Repetition:
-    found = subjects.repetition(RESULTS)
+    found = discover.repetition(RESULTS)
     assert found is not None
     return found
 
 
 @pytest.fixture(scope="module")
 def run() -> OneRun:
-    found = subjects.one_run(RESULTS)
+    found = discover.one_run(RESULTS)
     assert found is not None
     return found
 
 
 @pytest.fixture(scope="module")
 def compared() -> Comparison:
-    found = subjects.comparison(RESULTS)
+    found = discover.comparison(RESULTS)
     assert found is not None
     return found
 

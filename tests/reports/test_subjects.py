@@ -3,13 +3,13 @@ import math
 
 import pytest
 
-from reports import subjects
+from reports import discover
 from reports.collect import Results, Study
 from tests.reports import synthetic
 
 
 def test_sweeps_join_the_studies_of_one_constant() -> None:
-    (sweep,) = subjects.sweeps(synthetic.results())
+    (sweep,) = discover.sweeps(synthetic.results())
     assert (sweep.controller, sweep.constant, sweep.unit) == ("fixed_window", "window", "packets")
     assert len(sweep.studies) == 3
     assert sweep.reports == ["001-fixed-window", "004-fixed-window"]
@@ -29,24 +29,24 @@ def test_sweeps_keep_apart_what_was_held_at_other_values() -> None:
         return synthetic.study(name, runs)
 
     results = Results(studies=(study("a", 80), study("b", 1000)))
-    assert [len(sweep.curve) for sweep in subjects.sweeps(results)] == [3, 3]
-    assert len({sweep.key for sweep in subjects.sweeps(results)}) == 2
+    assert [len(sweep.curve) for sweep in discover.sweeps(results)] == [3, 3]
+    assert len({sweep.key for sweep in discover.sweeps(results)}) == 2
 
 
 def test_sweeps_leave_fits_and_searches_of_several_constants_out() -> None:
     fit = synthetic.windows_study(fit="001-fixed-window", minimised=True)
-    assert list(subjects.sweeps(Results(studies=(fit, synthetic.tpe_study())))) == []
+    assert list(discover.sweeps(Results(studies=(fit, synthetic.tpe_study())))) == []
 
 
 def test_without_repeats_nothing_is_known_of_ties() -> None:
     results = dataclasses.replace(synthetic.results(), repeats=())
-    (sweep,) = subjects.sweeps(results)
+    (sweep,) = discover.sweeps(results)
     assert math.isnan(sweep.best.margin)
     assert sweep.tied_values == []
 
 
 def test_grids_average_over_what_the_table_leaves_unsaid() -> None:
-    (grid,) = subjects.grids(synthetic.results())
+    (grid,) = discover.grids(synthetic.results())
     assert (grid.x, grid.y) == ("additive_increase", "decrease_factor")
     assert grid.unsaid == ("initial_window",)
     assert grid.ours.shape == (4, 5)
@@ -61,7 +61,7 @@ def test_grids_without_a_table_show_ours_alone() -> None:
     rows = [
         synthetic.run_row("c", {"a": a, "b": b}, a + b, 100.0) for a in (1, 2) for b in (1, 2, 3)
     ]
-    (grid,) = subjects.grids(Results(studies=(synthetic.study("pairs", rows),)))
+    (grid,) = discover.grids(Results(studies=(synthetic.study("pairs", rows),)))
     assert grid.published is None
     assert grid.relative is None
     assert (grid.y, grid.x) == ("a", "b")
@@ -69,18 +69,18 @@ def test_grids_without_a_table_show_ours_alone() -> None:
 
 def test_grids_need_every_pair() -> None:
     rows = [synthetic.run_row("c", {"a": a, "b": a}, a, 100.0) for a in (1, 2, 3)]
-    assert list(subjects.grids(Results(studies=(synthetic.study("line", rows),)))) == []
+    assert list(discover.grids(Results(studies=(synthetic.study("line", rows),)))) == []
 
 
 def test_searches_are_studies_that_learn() -> None:
-    found = {search.key: search for search in subjects.searches(synthetic.results())}
+    found = {search.key: search for search in discover.searches(synthetic.results())}
     assert set(found) == {"best_window", "delay_tpe"}
     assert found["best_window"].best_constants == {"window": 16}
     assert found["delay_tpe"].history["value"].isna().sum() == 2
 
 
 def test_brackets_begin_with_the_range_searched() -> None:
-    search = next(iter(subjects.searches(synthetic.results())))
+    search = next(iter(discover.searches(synthetic.results())))
     first, last = search.brackets.iloc[0], search.brackets.iloc[-1]
     assert (first["low"], first["high"]) == (search.searched[0].low, search.searched[0].high)
     assert first["low"] < last["low"] < 16 < last["high"] < first["high"]
@@ -88,12 +88,12 @@ def test_brackets_begin_with_the_range_searched() -> None:
 
 def test_a_fit_has_its_best_at_the_least() -> None:
     fit = synthetic.ternary_study(fit="001-fixed-window", minimised=True)
-    (search,) = subjects.searches(Results(studies=(fit,)))
+    (search,) = discover.searches(Results(studies=(fit,)))
     assert search.best_trial["value"] == fit.trials["value"].min()
 
 
 def test_comparison_has_every_published_row_of_compared_tables_once() -> None:
-    compared = subjects.comparison(synthetic.results())
+    compared = discover.comparison(synthetic.results())
     assert compared is not None
     assert len(compared.rows) == 18 + 33 + 20
     assert compared.rows["runs"].min() >= 1
@@ -106,9 +106,9 @@ def test_comparison_has_every_published_row_of_compared_tables_once() -> None:
 
 def test_nothing_gives_nothing() -> None:
     empty = Results()
-    assert list(subjects.sweeps(empty)) == []
-    assert list(subjects.grids(empty)) == []
-    assert list(subjects.searches(empty)) == []
-    assert subjects.repetition(empty) is None
-    assert subjects.one_run(empty) is None
-    assert subjects.comparison(empty) is None
+    assert list(discover.sweeps(empty)) == []
+    assert list(discover.grids(empty)) == []
+    assert list(discover.searches(empty)) == []
+    assert discover.repetition(empty) is None
+    assert discover.one_run(empty) is None
+    assert discover.comparison(empty) is None

@@ -1,0 +1,55 @@
+"""Writes the report: figures, tables, report.html, report.pdf and provenance.json.
+
+    python -m reports.build --config config/config.yaml
+"""
+
+import argparse
+import shutil
+from pathlib import Path
+
+from networks.files import write_whole
+from reports import collect, front, render, sections
+from reports.provenance import Provenance, gather
+from reports.tables import write_tables
+from search.errors import run_command_line
+
+
+def build(config: Path, into: Path | None = None) -> None:
+    """Writes everything into the folder `into`, by default the results of the configuration.
+
+    Raises:
+        KneepointError: the configuration is wrong, or results are missing or damaged.
+    """
+    workflow, results = collect.load(config)
+    folder = into or Path(workflow.results)
+    provenance = gather(config, workflow.seed, results)
+    for old in (folder / "figures", folder / "tables"):
+        shutil.rmtree(old, ignore_errors=True)
+    context = sections.Context(results, provenance, folder / "figures")
+    report = front.assemble(results, provenance, sections.compose(context))
+    content = render.document(report, _made_of(provenance))
+    write_tables(results, folder / "tables")
+    write_whole(folder / "report.html", render.to_html(content, context.figures))
+    write_whole(folder / "report.pdf", render.to_pdf(content, context.figures))
+    write_whole(folder / "provenance.json", provenance.json())
+
+
+def _made_of(provenance: Provenance) -> str:
+    parts = [f"seed {provenance.seed}"]
+    if provenance.commit:
+        changed = ", changed" if provenance.changed_files else ""
+        parts.insert(0, f"commit {provenance.commit[:10]} of {provenance.committed}{changed}")
+    return ", ".join(parts)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
+    parser.add_argument("--into", type=Path, help="folder to write to (the results folder)")
+    arguments = parser.parse_args()
+    build(arguments.config, arguments.into)
+
+
+if __name__ == "__main__":
+    run_command_line(main)

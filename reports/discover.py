@@ -1,0 +1,232 @@
+"""Finds in the results what there is to report, by what studies are, not by what they are called.
+
+Results are compared by identity, so that each of these is computed once a report.
+"""
+
+import json
+import math
+from collections import Counter
+from functools import lru_cache
+
+import pandas as pd
+
+from reports import labels, link_series, statistics
+from reports.collect import Results, Study
+from reports.metrics import METRICS, POWER
+from reports.statistics import CONSTANT
+from reports.subjects import (
+    ENUMERATING,
+    Comparison,
+    Grid,
+    OneRun,
+    Repetition,
+    Search,
+    Sweep,
+)
+
+
+def margin(results: Results, controller: str, network: str) -> float:
+    """What two single runs of a controller may differ by in power by chance, relative."""
+    runs = [
+        each.runs[(each.runs["controller"] == controller) & (each.runs["network"] == network)]
+        for each in results.repeats
+    ]
+    alike = pd.concat(runs) if runs else pd.DataFrame()
+    return statistics.tie_margin(alike, ["study", "constants"]) if len(alike) else math.nan
+
+
+@lru_cache(maxsize=1)
+def sweeps(results: Results) -> tuple[Sweep, ...]:
+    """One sweep for each controller, network and constant that studies vary alone."""
+    groups: dict[tuple[str, str, str, str], list[Study]] = {}
+    for study in results.studies:
+        varied = _varied(study.runs)
+        if len(varied) == 1 and len(study.networks) == 1 and not study.fit:
+            alike = study.controller, study.networks[0], varied[0], _held(study.runs, varied[0])
+            groups.setdefault(alike, []).append(study)
+    found: list[Sweep] = []
+    taken: Counter[str] = Counter()
+    for (_, _, constant, _), studies in groups.items():
+        sweep = _sweep(results, constant, studies, taken)
+        if sweep is not None:
+            found.append(sweep)
+    return tuple(found)
+
+
+def _sweep(
+    results: Results, constant: str, studies: list[Study], taken: Counter[str]
+) -> Sweep | None:
+    controller, network = studies[0].controller, studies[0].networks[0]
+    runs = pd.concat([study.runs for study in studies], ignore_index=True)
+    curve = statistics.response(runs, constant)
+    best = statistics.best(curve[POWER], margin(results, controller, network))
+    if best is None or len(curve) < 3:
+        return None
+    key = f"{controller}-{constant}-{network}"
+    taken[key] += 1
+    tables = list(dict.fromkeys(table for study in studies for table in study.compare))
+    return Sweep(
+        key=key if taken[key] == 1 else f"{key}-{taken[key]}",
+        controller=controller,
+        network=network,
+        constant=constant,
+        unit=results.units.get((controller, constant), labels.unit(constant)),
+        studies=tuple(study.title for study in studies),
+        curve=curve,
+        published=_published_points(results.published, tables, constant),
+        best=best,
+    )
+
+
+@lru_cache(maxsize=1)
+def grids(results: Results) -> tuple[Grid, ...]:
+    """One grid for each study that covers every pair of values of two constants.
+
+    A study that varies more shows the two that its published table prints.
+    """
+    found = (_grid(results, study) for study in results.studies if not study.fit)
+    return tuple(grid for grid in found if grid is not None)
+
+
+def _grid(results: Results, study: Study) -> Grid | None:
+    varied = _varied(study.runs)
+    table = study.compare[0] if study.compare else ""
+    rows = results.published[results.published["table"] == table]
+    printed = [name for name in varied if _values(rows, name) > 1]
+    axes = printed if len(printed) == 2 else varied
+    if len(axes) != 2:
+        return None
+    y, x = (CONSTANT + name for name in axes)
+    ours = statistics.grid(statistics.succeeded(study.runs), x, y, POWER)
+    if ours.isna().any(axis=None) or min(ours.shape) < 2:
+        return None
+    published, spread = None, math.nan
+    if axes == printed:
+        beside = statistics.beside(rows, study.runs)
+        published = statistics.grid(beside, x, y, f"published_{POWER}")
+        ours, spread = ours.reindex_like(published), float(beside["spread"].max())
+    return Grid(
+        key=study.name,
+        title=study.title,
+        controller=study.controller,
+        network=study.networks[0],
+        x=axes[1],
+        y=axes[0],
+        ours=ours,
+        published=published,
+        table=table,
+        unsaid=tuple(name for name in varied if name not in axes),
+        spread=spread,
+    )
+
+
+@lru_cache(maxsize=1)
+def searches(results: Results) -> tuple[Search, ...]:
+    """One search for each study whose sampler learns from its trials."""
+    learning = (study for study in results.studies if study.sampler not in ENUMERATING)
+    found = (_search(results, study) for study in learning)
+    return tuple(search for search in found if search is not None)
+
+
+def _search(results: Results, study: Study) -> Search | None:
+    values = -study.trials["value"] if study.minimised else study.trials["value"]
+    chance = math.nan if study.fit else margin(results, study.controller, study.networks[0])
+    best = statistics.best(values, chance)
+    if best is None:
+        return None
+    return Search(
+        key=study.name,
+        title=study.title,
+        controller=study.controller,
+        networks=study.networks,
+        sampler=study.sampler,
+        fit=study.fit,
+        minimised=study.minimised,
+        searched=study.searched,
+        trials=study.trials,
+        history=statistics.history(study.trials, study.minimised),
+        best=best,
+    )
+
+
+@lru_cache(maxsize=1)
+def repetition(results: Results) -> Repetition | None:
+    """All settings that were run many times, together."""
+    if not results.repeats:
+        return None
+    runs = pd.concat([repeats.runs for repeats in results.repeats], ignore_index=True)
+    published = pd.concat([repeats.published for repeats in results.repeats], ignore_index=True)
+    spread = statistics.repeatability(runs, ["setting"])
+    measured = set(spread["setting"])
+    settings = pd.concat([repeats.settings for repeats in results.repeats], ignore_index=True)
+    return Repetition(
+        key="all",
+        settings=settings[settings["setting"].isin(measured)].reset_index(drop=True),
+        runs=statistics.succeeded(runs),
+        spread=spread,
+        published=statistics.beside_published_spread(
+            spread, published[published["setting"].isin(measured)]
+        ),
+    )
+
+
+@lru_cache(maxsize=1)
+def one_run(results: Results) -> OneRun | None:
+    """The run of the rate and delay figures, if there is one."""
+    shown = results.showcase
+    if shown is None:
+        return None
+    return OneRun(
+        key=shown.controller,
+        controller=shown.controller,
+        constants=labels.constants(shown.constants),
+        network=shown.network,
+        rates=link_series.rates(shown.log),
+        packets=link_series.packet_delays(shown.log),
+        signal=link_series.signal_delay(shown.log),
+        metrics=link_series.metrics(shown.log),
+    )
+
+
+@lru_cache(maxsize=1)
+def comparison(results: Results) -> Comparison | None:
+    """Every published row that a study replays, if there is any."""
+    parts = []
+    for table, rows in results.published.groupby("table", sort=False):
+        runs = [study.runs for study in results.studies if table in study.compare and not study.fit]
+        if runs:
+            parts.append(statistics.beside(rows, pd.concat(runs, ignore_index=True)))
+    if not parts:
+        return None
+    rows = pd.concat(parts, ignore_index=True)
+    rows["within"] = statistics.within_tolerance(rows)
+    return Comparison("tables", rows, statistics.agreement(rows))
+
+
+def _varied(runs: pd.DataFrame) -> list[str]:
+    """The constants that differ among the runs, those of fewer values first."""
+    columns = [name for name in runs.columns if name.startswith(CONSTANT)]
+    names = [name.removeprefix(CONSTANT) for name in columns]
+    counts = {name: _values(runs, name) for name in names}
+    return sorted((name for name, n in counts.items() if n > 1), key=lambda name: counts[name])
+
+
+def _values(rows: pd.DataFrame, constant: str) -> int:
+    """How many values of a constant the rows have."""
+    return rows[CONSTANT + constant].nunique() if CONSTANT + constant in rows else 0
+
+
+def _held(runs: pd.DataFrame, constant: str) -> str:
+    """The other constants of a study, as text that is equal where they are."""
+    values = json.loads(runs["constants"].iloc[0])
+    return json.dumps({name: value for name, value in values.items() if name != constant})
+
+
+def _published_points(published: pd.DataFrame, tables: list[str], constant: str) -> pd.DataFrame:
+    """The rows of the tables that print the constant and a metric: table, value, the metrics."""
+    column = CONSTANT + constant
+    columns = ["table", "value", *METRICS]
+    if column not in published:
+        return pd.DataFrame(columns=columns)
+    rows = published[published["table"].isin(tables)].rename(columns={column: "value"})
+    return rows.reindex(columns=columns).dropna(subset=["value"]).reset_index(drop=True)

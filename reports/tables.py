@@ -1,0 +1,37 @@
+"""The statistics behind the figures as CSV files, for whoever wants to compute with them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from networks.files import write_whole
+from reports.collect import Results
+from reports.discover import comparison, grids, one_run, repetition, searches, sweeps
+
+
+def tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Each table with the name of its file."""
+    for sweep in sweeps(results):
+        yield f"sweep-{sweep.key}", sweep.curve
+    for grid in grids(results):
+        yield f"grid-{grid.key}", grid.ours.reset_index()
+    for search in searches(results):
+        yield f"history-{search.key}", search.history
+    repeated = repetition(results)
+    if repeated is not None:
+        yield "repeatability", repeated.spread
+        yield "repeatability-published", repeated.published
+    compared = comparison(results)
+    if compared is not None:
+        yield "published-beside-ours", compared.rows
+        yield "agreement", compared.agreement
+    run = one_run(results)
+    if run is not None:
+        yield "rates-over-time", run.rates
+
+
+def write_tables(results: Results, folder: Path) -> None:
+    """Writes every table into `folder` as `<name>.csv`."""
+    for name, table in tables(results):
+        write_whole(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
