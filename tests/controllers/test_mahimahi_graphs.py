@@ -1,0 +1,90 @@
+"""mahimahi's own scripts read our log and print our figures, digit for digit."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from networks.debian_package import unpack_debian_package
+from search.errors import KneepointError
+from tests.controllers.emulator import Link, emulate
+
+SETTINGS = [
+    ("fixed_window", {"window": 12}),
+    ("fixed_window", {"window": 1}),
+    ("delay_threshold", {}),
+    ("rocinante", {}),
+]
+
+
+@pytest.fixture(scope="session")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with mm-throughput-graph, mm-delay-graph and, where it is missing, a gnuplot.
+
+    The scripts print their figures themselves; gnuplot only draws. Our stand-in draws nothing.
+    """
+    if not shutil.which("perl"):
+        pytest.skip("NOT TESTED against mahimahi's scripts: there is no perl")
+    work = tmp_path_factory.mktemp("mahimahi")
+    try:
+        folder = unpack_debian_package("mahimahi", Path("/etc/apt"), work.resolve()) / "usr/bin"
+    except KneepointError as error:
+        pytest.skip(f"NOT TESTED against mahimahi's scripts: {error}")
+    if not shutil.which("gnuplot"):
+        gnuplot = folder / "gnuplot"
+        gnuplot.write_text("#!/bin/sh\nexec cat > /dev/null\n")
+        gnuplot.chmod(0o755)
+    return folder
+
+
+def _printed(scripts: Path, *command: str) -> str:
+    environment = os.environ | {"PATH": f"{scripts}:{os.environ['PATH']}"}
+    result = subprocess.run(
+        [str(scripts / command[0]), *command[1:]],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return result.stderr
+
+
+def _number(text: str, pattern: str) -> str:
+    found = re.search(pattern, text)
+    assert found, f"no {pattern!r} in {text!r}"
+    return found[1]
+
+
+@pytest.mark.parametrize(("controller", "constants"), SETTINGS)
+def test_scripts_print_our_figures(
+    scripts: Path, contest: Link, tmp_path: Path, controller: str, constants: dict[str, float]
+) -> None:
+    log = tmp_path / "uplink.log"
+    figures = emulate(contest, controller, constants, "--uplink-log", str(log))
+    throughput = _printed(scripts, "mm-throughput-graph", "500", str(log))
+    assert _number(throughput, r"Average capacity: ([\d.]+)") == f"{figures['capacity_mbps']:.2f}"
+    assert (
+        _number(throughput, r"Average throughput: ([\d.]+)") == f"{figures['throughput_mbps']:.2f}"
+    )
+    assert _number(throughput, r"\(([\d.]+)% utilization") == f"{100 * figures['utilization']:.1f}"
+    queueing = _number(throughput, r"per-packet queueing delay: ([\d.]+)")
+    signal = _number(throughput, r"signal delay: ([\d.]+)")
+    assert queueing == f"{figures['queueing_delay_p95_ms']:.0f}"
+    assert signal == f"{figures['signal_delay_p95_ms']:.0f}"
+    _printed(scripts, "mm-delay-graph", str(log))
+
+
+def test_scripts_agree_on_a_run_with_drops(scripts: Path, contest: Link, tmp_path: Path) -> None:
+    """mm-throughput-graph 0.98 dies at a drop, of mm-link's own logs too; it sees the rest."""
+    log = tmp_path / "uplink.log"
+    options = ["--uplink-queue", "codel:target=5,interval=100", "--uplink-log", str(log)]
+    figures = emulate(contest, "fixed_window", {"window": 50}, *options)
+    lines = log.read_text().splitlines(keepends=True)
+    drops = [line for line in lines if line.split()[1] == "d"]
+    assert sum(int(line.split()[2]) for line in drops) == figures["packets_dropped"] > 0
+    log.write_text("".join(line for line in lines if line not in drops))
+    printed = _printed(scripts, "mm-throughput-graph", "500", str(log))
+    assert _number(printed, r"Average throughput: ([\d.]+)") == f"{figures['throughput_mbps']:.2f}"
