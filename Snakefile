@@ -1,8 +1,8 @@
 # Builds the controllers, prepares networks, searches, repeats, audits, and writes the report.
 #
-#     snakemake --cores 2                                          everything of config/config.yaml
-#     snakemake --cores 2 --configfile config/offline.yaml         without a network connection
-#     snakemake --cores 2 results/<study>/study.json               one study
+#     snakemake --cores 2                                     everything of config/config.yaml
+#     snakemake --cores 2 --configfile config/offline.yaml    without a network connection
+#     snakemake --cores 2 results/<study>/study.json          one study
 
 import os
 import sys
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from networks.config import load_network
 from networks.files import hold_lock
+from search.catalogue import load_catalogue
 from search.config import load_workflow
 from search.errors import KneepointError
 
@@ -20,8 +21,20 @@ CONFIG = Path(*workflow.overwrite_configfiles or ["config/config.yaml"])
 if CONFIG.is_relative_to(Path.cwd()):
     CONFIG = CONFIG.relative_to(Path.cwd())
 
+CONTROLLER_SOURCES = [
+    path
+    for path in sorted(Path("controllers").rglob("*"))
+    if path.is_file() and "tests" not in path.parts
+]
+EMULATE = Path("build/emulate")
+
+# All of the configuration is checked before any work. Only an emulator that is up to date knows the
+# constants; while there is none, each study makes that check before its first run.
 try:
     WORKFLOW = load_workflow(CONFIG)
+    built = EMULATE.stat().st_mtime if EMULATE.exists() else 0
+    if all(path.stat().st_mtime < built for path in CONTROLLER_SOURCES):
+        WORKFLOW.check_against(load_catalogue(EMULATE))
 except KneepointError as error:
     print(f"error: {error}", file=sys.stderr)
     sys.exit(2)

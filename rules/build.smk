@@ -1,10 +1,3 @@
-CONTROLLER_SOURCES = sorted(
-    str(path)
-    for path in Path("controllers").rglob("*")
-    if path.is_file() and "tests" not in path.parts
-)
-
-
 rule build_controllers:
     input:
         CONTROLLER_SOURCES,
