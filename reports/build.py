@@ -1,6 +1,6 @@
 """Writes the report: figures, tables, report.html, report.pdf and provenance.json.
 
-    python -m reports.build --config config/config.yaml
+python -m reports.build --config config/config.yaml
 """
 
 import argparse
@@ -22,7 +22,7 @@ def build(config: Path, into: Path | None = None) -> None:
     """
     workflow, results = collect.load(config)
     folder = into or Path(workflow.results)
-    provenance = gather(config, workflow.seed, results)
+    provenance = gather(config, workflow.settings.seed, results)
     for old in (folder / "figures", folder / "tables"):
         shutil.rmtree(old, ignore_errors=True)
     context = sections.Context(results, provenance, folder / "figures")

@@ -1,11 +1,25 @@
 """Reads what the workflow wrote: studies, repetitions, the showcase run, published tables."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from reports.link_log import LinkLog
+from reports import labels
+from reports.link_log import LinkLog, read_link_log
+from reports.statistics import CONSTANT
+from search import config as configuration
+from search.catalogue import Catalogue, load_catalogue
+from search.config import Workflow, load_workflow
+from search.errors import KneepointError
+from search.published import PublishedTable, load_table
+from search.results import read_frame
+from search.spaces import HOST, searched_ranges
+
+EMULATE = Path("build/emulate")
 
 
 @dataclass(frozen=True)
@@ -24,6 +38,7 @@ class Study:
 
     `trials` and `runs` follow the results schema; runs carry a column `constant_<name>` for each
     constant, and so do trials for those searched (a searched setting of the engine counts as one).
+    `objective` is that of power (mean, worst, mean_log) or "misfit", to the table `fit`.
     """
 
     name: str
@@ -32,13 +47,17 @@ class Study:
     networks: tuple[str, ...]
     sampler: str
     objective: str
-    minimised: bool
     fit: str
     searched: tuple[Searched, ...]
     compare: tuple[str, ...]
     seed: int
     trials: pd.DataFrame
     runs: pd.DataFrame
+
+    @property
+    def minimised(self) -> bool:
+        """Whether a smaller value is better."""
+        return bool(self.fit)
 
 
 @dataclass(frozen=True)
@@ -66,19 +85,176 @@ class Showcase:
     log: LinkLog
 
 
+@dataclass(frozen=True)
+class Source:
+    """Where a published table stands, what it holds constant, and what of that it leaves unsaid."""
+
+    text: str
+    held: Mapping[str, float] = field(default_factory=dict)
+    unstated: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False)
 class Results:
     """All that a report is made of; compared by identity.
 
-    `published` has columns table, row, controller, network, constant_*, and the metrics;
-    `sources`, `networks` and `units` give a table's source, a network's title and the unit of a
-    (controller, constant).
+    `published` has columns table, row, controller, network, replayable, constant_*, and the
+    metrics; `sources`, `networks` and `units` give a table's source, a network's title and the
+    unit of a (controller, constant).
     """
 
     studies: tuple[Study, ...] = ()
     repeats: tuple[Repeats, ...] = ()
     showcase: Showcase | None = None
     published: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"table": []}))
-    sources: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict)
     networks: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+def load(config: Path, emulate: Path = EMULATE) -> tuple[Workflow, Results]:
+    """Reads the configuration and everything that the workflow made of it.
+
+    Raises:
+        KneepointError: the configuration is wrong, or a result is missing or damaged.
+    """
+    workflow = load_workflow(config)
+    catalogue = load_catalogue(emulate)
+    tables = [
+        load_table(config, path.stem)
+        for path in sorted((config.parent / "published").glob("*.yaml"))
+    ]
+    return workflow, Results(
+        studies=tuple(_load_study(workflow, name, catalogue) for name in workflow.studies),
+        repeats=_load_repeats(workflow),
+        showcase=_load_showcase(workflow),
+        published=published_frame(tables),
+        sources={
+            table.name: Source(
+                table.description.source, table.description.constants, table.description.unstated
+            )
+            for table in tables
+        },
+        networks={name: network.title for name, network in workflow.networks.items()},
+        units={
+            (controller.name, constant.name): "" if constant.unit == "1" else constant.unit
+            for controller in catalogue.controllers.values()
+            for constant in controller.constants.values()
+        },
+    )
+
+
+def _load_study(workflow: Workflow, name: str, catalogue: Catalogue) -> Study:
+    study = workflow.studies[name]
+    folder = workflow.results / name
+    trials = read_frame(folder / "trials.parquet")
+    ranges = searched_ranges(study, catalogue.controller(study.controller, f"study {name}"))
+    return Study(
+        name=name,
+        title=study.title,
+        controller=study.controller,
+        networks=study.networks,
+        sampler=study.sampler.kind,
+        objective=study.objective.power or "misfit",
+        fit=study.objective.fit or "",
+        searched=tuple(
+            Searched(column.removeprefix(CONSTANT), *searched.bounds, logarithmic)
+            for column, (searched, _, logarithmic) in ranges.items()
+        ),
+        compare=workflow.tables_beside[name],
+        seed=_read_json(folder / "study.json")["seed"],
+        trials=trials.rename(
+            columns={name: CONSTANT + name for name in trials.columns if name.startswith(HOST)}
+        ),
+        runs=with_constants(read_frame(folder / "runs.parquet")),
+    )
+
+
+def with_constants(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs with a column `constant_<name>` for each constant that any of them has."""
+    values = pd.DataFrame([json.loads(text) for text in runs["constants"]], index=runs.index)
+    return runs.join(values.astype(float).add_prefix(CONSTANT))
+
+
+def _load_repeats(workflow: Workflow) -> tuple[Repeats, ...]:
+    names = _setting_labels(workflow)
+    found = []
+    for name, repeat in workflow.repeats.items():
+        runs = with_constants(read_frame(workflow.results / "repeats" / name / "runs.parquet"))
+        keys = [f"{name}:{position}" for position in range(len(repeat.settings))]
+        settings = pd.DataFrame(
+            {
+                "setting": keys,
+                "controller": [setting.controller for setting in repeat.settings],
+                "network": repeat.network,
+                "label": [names[key] for key in keys],
+            }
+        )
+        published = pd.DataFrame(
+            [{**p.model_dump(), "setting": keys[p.setting]} for p in repeat.published],
+            columns=["setting", "metric", "mean", "standard_deviation", "n", "source"],
+        ).astype({"mean": float, "standard_deviation": float, "n": float})
+        runs["setting"] = [keys[trial] for trial in runs["trial"]]
+        found.append(Repeats(name, repeat.title, settings, published, runs))
+    return tuple(found)
+
+
+def _setting_labels(workflow: Workflow) -> dict[str, str]:
+    """Each repeated setting by what sets it apart from the others of its controller."""
+    settings = {
+        f"{name}:{position}": setting
+        for name, repeat in workflow.repeats.items()
+        for position, setting in enumerate(repeat.settings)
+    }
+    return {
+        key: labels.setting(setting.controller, _differing(setting, settings.values()))
+        for key, setting in settings.items()
+    }
+
+
+def _differing(
+    setting: configuration.Setting, others: Iterable[configuration.Setting]
+) -> dict[str, float]:
+    alike = [other.constants for other in others if other.controller == setting.controller]
+    return {
+        name: value
+        for name, value in setting.constants.items()
+        if any(other.get(name) != value for other in alike)
+    }
+
+
+def _load_showcase(workflow: Workflow) -> Showcase | None:
+    shown = workflow.settings.showcase
+    if shown is None:
+        return None
+    log = read_link_log(workflow.results / "showcase" / "uplink.log")
+    return Showcase(shown.controller, shown.constants, shown.network, log)
+
+
+def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
+    """All rows of the tables, as `Results` describes them."""
+    rows = [
+        {
+            "table": table.name,
+            "row": row.number,
+            "controller": table.description.controller,
+            "network": table.description.network,
+            "replayable": row.has_all_constants,
+            **{CONSTANT + name: value for name, value in row.constants.items()},
+            **row.metrics,
+        }
+        for table in tables
+        for row in table.rows
+    ]
+    return pd.DataFrame(rows, columns=None if rows else ["table"])
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        assert isinstance(content, dict)
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror}; run the study again") from None
+    except (ValueError, AssertionError):
+        raise KneepointError(f"{path}: damaged; remove it and run the study again") from None
+    return content

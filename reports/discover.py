@@ -4,7 +4,6 @@ Results are compared by identity, so that each of these is computed once a repor
 """
 
 import json
-import math
 from collections import Counter
 from functools import lru_cache
 
@@ -13,7 +12,7 @@ import pandas as pd
 from reports import labels, link_series, statistics
 from reports.collect import Results, Study
 from reports.metrics import METRICS, POWER
-from reports.statistics import CONSTANT
+from reports.statistics import CONSTANT, Chance
 from reports.subjects import (
     ENUMERATING,
     Comparison,
@@ -25,14 +24,21 @@ from reports.subjects import (
 )
 
 
-def margin(results: Results, controller: str, network: str) -> float:
-    """What two single runs of a controller may differ by in power by chance, relative."""
-    runs = [
-        each.runs[(each.runs["controller"] == controller) & (each.runs["network"] == network)]
-        for each in results.repeats
-    ]
-    alike = pd.concat(runs) if runs else pd.DataFrame()
-    return statistics.tie_margin(alike, ["study", "constants"]) if len(alike) else math.nan
+def luck(results: Results, controller: str, network: str) -> Chance:
+    """How much a controller's power varies by chance on a network: from its repetitions.
+
+    Where it has none, from the runs that a study repeats within its trials.
+    """
+
+    def of(frames: list[pd.DataFrame]) -> Chance:
+        runs = pd.concat(frames) if frames else pd.DataFrame()
+        if runs.empty:
+            return Chance()
+        alike = runs[(runs["controller"] == controller) & (runs["network"] == network)]
+        return statistics.chance(alike, ["study", "constants"])
+
+    found = of([each.runs for each in results.repeats])
+    return found if found.degrees else of([s.runs for s in results.studies if not s.fit])
 
 
 @lru_cache(maxsize=1)
@@ -59,7 +65,7 @@ def _sweep(
     controller, network = studies[0].controller, studies[0].networks[0]
     runs = pd.concat([study.runs for study in studies], ignore_index=True)
     curve = statistics.response(runs, constant)
-    best = statistics.best(curve[POWER], margin(results, controller, network))
+    best = statistics.best(curve[POWER], curve["runs"], luck(results, controller, network))
     if best is None or len(curve) < 3:
         return None
     key = f"{controller}-{constant}-{network}"
@@ -100,11 +106,11 @@ def _grid(results: Results, study: Study) -> Grid | None:
     ours = statistics.grid(statistics.succeeded(study.runs), x, y, POWER)
     if ours.isna().any(axis=None) or min(ours.shape) < 2:
         return None
-    published, spread = None, math.nan
+    published = None
     if axes == printed:
-        beside = statistics.beside(rows, study.runs)
-        published = statistics.grid(beside, x, y, f"published_{POWER}")
-        ours, spread = ours.reindex_like(published), float(beside["spread"].max())
+        published = statistics.grid(rows, x, y, POWER)
+        ours = ours.reindex_like(published)
+    others = [name for name in varied if name not in axes]
     return Grid(
         key=study.name,
         title=study.title,
@@ -115,8 +121,10 @@ def _grid(results: Results, study: Study) -> Grid | None:
         ours=ours,
         published=published,
         table=table,
-        unsaid=tuple(name for name in varied if name not in axes),
-        spread=spread,
+        others={
+            name: statistics.effect(statistics.succeeded(study.runs), CONSTANT + name, [x, y])
+            for name in others
+        },
     )
 
 
@@ -130,8 +138,8 @@ def searches(results: Results) -> tuple[Search, ...]:
 
 def _search(results: Results, study: Study) -> Search | None:
     values = -study.trials["value"] if study.minimised else study.trials["value"]
-    chance = math.nan if study.fit else margin(results, study.controller, study.networks[0])
-    best = statistics.best(values, chance)
+    chance = Chance() if study.fit else luck(results, study.controller, study.networks[0])
+    best = statistics.best(values, study.trials["n_runs"], chance)
     if best is None:
         return None
     return Search(
@@ -140,7 +148,7 @@ def _search(results: Results, study: Study) -> Search | None:
         controller=study.controller,
         networks=study.networks,
         sampler=study.sampler,
-        fit=study.fit,
+        objective=study.objective,
         minimised=study.minimised,
         searched=study.searched,
         trials=study.trials,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-_ACRONYMS = {"aimd", "rtt", "bbr", "tcp", "tpe", "lte"}
+_ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tcp", "tpe", "lte"}
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 """What stands where there is no number."""
@@ -51,6 +51,22 @@ def constants(values: Mapping[str, float]) -> str:
     return ", ".join(f"{words(name)} {number(value)}" for name, value in values.items())
 
 
+def constants_with_units(values: Mapping[str, float]) -> str:
+    """Constants as `window 12, keepalive 80 ms`."""
+    return ", ".join(
+        " ".join(filter(None, [words(name), number(value), unit(name)]))
+        for name, value in values.items()
+    )
+
+
+def setting(controller: str, values: Mapping[str, float]) -> str:
+    """A controller with constants: `fixed window 12`, `AIMD RTT, alpha 1`."""
+    name = words(controller)
+    if len(values) == 1 and name.endswith(words(next(iter(values)))):
+        return f"{name} {number(next(iter(values.values())))}"
+    return f"{name}, {constants(values)}" if values else name
+
+
 def joined(items: list[str]) -> str:
     """A list in prose: "a", "a and b", "a, b and c"."""
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
@@ -74,3 +90,9 @@ def minus(text: str) -> str:
 def count(n: int, noun: str, plural: str = "") -> str:
     """`1 run`, `2 runs`."""
     return f"{n} {noun}" if n == 1 else f"{n:,} {plural or noun + 's'}"
+
+
+def chance(margin: float, runs: int) -> str:
+    """What chance explains, with a reader's measure of it: `0.4 % that chance explains ...`."""
+    between = "two runs" if runs == 1 else f"two means of {runs} runs"
+    return f"{percent(margin, 2 if margin < 0.001 else 1)} that chance explains between {between}"

@@ -118,19 +118,31 @@ def beside_published_spread(ours: pd.DataFrame, published: pd.DataFrame) -> pd.D
     return joined
 
 
-def tie_margin(repeats: pd.DataFrame, by: Sequence[str]) -> float:
-    """The least relative difference in power between two single runs that is more than chance.
+@dataclass(frozen=True)
+class Chance:
+    """How much power varies from run to run: a coefficient of variation and how well it is known.
 
-    It is t(0.975) sqrt(2) times the coefficient of variation pooled over the groups of repeated
-    runs; NaN where nothing was repeated.
+    With no degrees of freedom nothing was repeated, and nothing is known.
     """
-    table = repeatability(repeats, by)
+
+    cv: float = math.nan
+    degrees: int = 0
+
+    def margin(self, n: float, other_n: float) -> float:
+        """The relative difference of two means of so many runs that chance explains (95 %)."""
+        if self.degrees == 0:
+            return math.nan
+        return student_t_quantile(0.975, self.degrees) * self.cv * math.sqrt(1 / n + 1 / other_n)
+
+
+def chance(runs: pd.DataFrame, by: Sequence[str]) -> Chance:
+    """The variation of power within groups of runs that differ in their seed only, pooled."""
+    table = repeatability(runs, by)
     table = table[(table["metric"] == POWER) & (table["n"] > 1)]
     degrees = int((table["n"] - 1).sum())
     if degrees == 0:
-        return math.nan
-    pooled = math.sqrt(((table["n"] - 1) * table["cv"] ** 2).sum() / degrees)
-    return student_t_quantile(0.975, degrees) * math.sqrt(2) * pooled
+        return Chance()
+    return Chance(math.sqrt(((table["n"] - 1) * table["cv"] ** 2).sum() / degrees), degrees)
 
 
 # Searches -------------------------------------------------------------------------------------
@@ -146,35 +158,40 @@ def response(runs: pd.DataFrame, constant: str) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Best:
-    """The best row of a table by its `power` or `value`, and what cannot be told from it.
+    """The best row of a table, the mean of `runs` runs, and what cannot be told from it.
 
-    `ties` are the labels of the other rows within `margin` (relative) of the best; with an
-    unknown margin (NaN) there are none, and a reader has to be told that it is unknown.
+    `margin` is the relative difference that chance explains between it and another row of as many
+    runs; `ties` are the labels of the rows that chance may have kept below it. With nothing known
+    of chance the margin is NaN and there are no ties, and a reader has to be told that.
     """
 
     label: int
     value: float
+    runs: int
     margin: float
     ties: tuple[int, ...]
 
 
-def best(values: "pd.Series[float]", margin: float) -> Best | None:
+def best(values: "pd.Series[float]", runs: "pd.Series[int]", luck: Chance) -> Best | None:
     """The greatest of `values` (the first of equals) and its ties; None where all are NaN."""
     known = values.dropna()
     if known.empty:
         return None
     label = int(known.index[int(np.argmax(known.to_numpy()))])
-    greatest = float(known.to_numpy().max())
-    near = known[known >= greatest - margin * abs(greatest)]  # none where the margin is NaN
-    return Best(label, greatest, margin, tuple(int(i) for i in near.index if i != label))
+    greatest, n = float(known.to_numpy().max()), int(runs[label])
+    allowed = runs[known.index].map(lambda other: luck.margin(n, other) * abs(greatest))
+    near = known[known >= greatest - allowed]  # none where the margin is NaN
+    ties = tuple(int(i) for i in near.index if i != label)
+    return Best(label, greatest, n, luck.margin(n, n), ties)
 
 
 def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:
-    """The search as it went: columns trial, value, best_so_far, improved (on the best before).
+    """The search as it went: columns trial, value, failed, best_so_far, improved (on that before).
 
-    Failed trials have NaN as their value and change no best.
+    A trial failed if a run of it did; if the machine was at fault, it has no value either.
     """
-    table = trials[["trial", "value"]].sort_values("trial").reset_index(drop=True)
+    table = trials[["trial", "value", "reason"]].sort_values("trial", ignore_index=True)
+    table["failed"] = table["value"].isna() | (table.pop("reason") != "")
     values = table["value"]
     table["best_so_far"] = (values.cummin() if minimised else values.cummax()).ffill()
     table["improved"] = (values == table["best_so_far"]) & ~table["best_so_far"].duplicated()
@@ -215,6 +232,25 @@ def grid(table: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:
     return table.pivot_table(index=y, columns=x, values=value, aggfunc="mean").sort_index()
 
 
+def effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
+    """What one constant changes while others are held.
+
+    Returns:
+        One row for each group of `by` and value of `column`: columns group (a number), value,
+        power, relative (to the mean of its group, less one).
+    """
+    table = runs.groupby([*by, column])[POWER].mean().reset_index()
+    groups = table.groupby(list(by))
+    return pd.DataFrame(
+        {
+            "group": groups.ngroup(),
+            "value": table[column],
+            "power": table[POWER],
+            "relative": table[POWER] / groups[POWER].transform("mean") - 1,
+        }
+    )
+
+
 # Published tables -----------------------------------------------------------------------------
 
 
@@ -222,8 +258,9 @@ def beside(published: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Each published row beside the mean of our runs with its controller, network and constants.
 
     Args:
-        published: columns table, row, controller, network, constant_* (NaN: the row does not
-            have it) and those METRICS that it prints (NaN: it does not print it).
+        published: columns table, row, controller, network, replayable (False: it lacks a
+            constant and is like no run), constant_* (NaN: its table does not have it) and those
+            METRICS that it prints (NaN: it does not print it).
         runs: a frame of runs; several vectors of constants may match a row, where it leaves one
             unsaid that a study searched.
 
@@ -238,6 +275,7 @@ def beside(published: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for _, line in published.iterrows():
         match = (good["controller"] == line["controller"]) & (good["network"] == line["network"])
+        match &= bool(line["replayable"])
         for name in constants:
             if pd.notna(line[name]):
                 match &= _equal(good, name, float(line[name]))

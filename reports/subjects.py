@@ -4,6 +4,7 @@ Each carries its statistics as frames, ready to be drawn and tabulated; `reports
 them in the results.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +17,7 @@ from reports.statistics import CONSTANT, Best
 
 ONE_PEAK = ("ternary", "golden")
 """The samplers that search one constant for a single peak."""
-ENUMERATING = ("grid", "table")
+ENUMERATING = ("grid",)
 """The samplers whose order of trials says nothing."""
 
 
@@ -61,7 +62,11 @@ class Sweep(Subject):
 
 @dataclass(frozen=True)
 class Grid(Subject):
-    """A full grid over two constants: power with `y` down and `x` across, ours and published."""
+    """A full grid over two constants: power with `y` down and `x` across, ours and published.
+
+    Ours is the mean over whatever else the study varied; `others` has the effect of each such
+    constant, from `statistics.effect`.
+    """
 
     title: str
     controller: str
@@ -71,8 +76,7 @@ class Grid(Subject):
     ours: pd.DataFrame
     published: pd.DataFrame | None
     table: str
-    unsaid: tuple[str, ...]
-    spread: float
+    others: Mapping[str, pd.DataFrame]
 
     @cached_property
     def relative(self) -> pd.DataFrame | None:
@@ -88,7 +92,7 @@ class Search(Subject):
     controller: str
     networks: tuple[str, ...]
     sampler: str
-    fit: str
+    objective: str
     minimised: bool
     searched: tuple[Searched, ...]
     trials: pd.DataFrame

@@ -65,12 +65,9 @@ def _caption(grid: Grid) -> str:
         f"Over {labels.words(grid.y)} and {labels.words(grid.x)}; each cell is the mean of its "
         "runs."
     )
-    if grid.unsaid and grid.published is not None:
-        names = labels.joined([labels.words(name) for name in grid.unsaid])
-        text += (
-            f" {labels.report_of(grid.table)} leaves {names} unsaid: ours is the mean over the "
-            f"values searched, over which a cell varies by at most {labels.percent(grid.spread)}."
-        )
+    if grid.others:
+        names = labels.joined([labels.words(name) for name in grid.others])
+        text += f" Ours is the mean over {names}."
     if grid.relative is None:
         return text
     size = pd.Series(grid.relative.abs().to_numpy().ravel())

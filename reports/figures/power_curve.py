@@ -81,10 +81,7 @@ def _caption(sweep: Sweep) -> str:
     if sweep.best.margin != sweep.best.margin:
         return text + " No repeated runs say how far chance moves a single run."
     tied = [labels.number(value) for value in sweep.tied_values]
-    band = (
-        f" The band is what two single runs may differ by through chance alone, "
-        f"{labels.percent(sweep.best.margin)} of power (95 %, from the repeated runs): "
-    )
+    band = f" The band is the {labels.chance(sweep.best.margin, sweep.best.runs)} (95 %): "
     if not tied:
         return text + band + "no other setting lies in it."
     return text + band + f"{labels.joined(tied)} cannot be told from the best."

@@ -8,6 +8,13 @@ from reports import labels
 from reports.figures import FigureKind, style
 from reports.subjects import ONE_PEAK, Search
 
+OBJECTIVES = {
+    "misfit": "Misfit",
+    "mean": "Power (Mbit/s/s)",
+    "worst": "Worst power (Mbit/s/s)",
+    "mean_log": "Mean of log power",
+}
+
 
 def draw(search: Search) -> Figure:
     """The evaluated points in order, and the bracket around the peak step by step."""
@@ -67,7 +74,7 @@ def _draw_steps(axes: Axes, search: Search) -> None:
 
 def objective_axis(search: Search) -> str:
     """What the search optimised, as an axis' label."""
-    return "Misfit" if search.minimised else "Power (Mbit/s/s)"
+    return OBJECTIVES.get(search.objective, search.objective)
 
 
 def _caption(search: Search) -> str:

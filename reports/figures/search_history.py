@@ -13,11 +13,11 @@ def draw(search: Search) -> Figure:
     figure = style.page(2.5)
     axes = figure.add_subplot()
     past = search.history
-    axes.plot(past["trial"], past["value"], "o", color=style.QUIET, markersize=2.4, alpha=0.7)
+    fine, failed = past[~past["failed"]], past[past["failed"]]
+    axes.plot(fine["trial"], fine["value"], "o", color=style.QUIET, markersize=2.4, alpha=0.7)
     axes.plot(past["trial"], past["best_so_far"], drawstyle="steps-post", color=style.OURS)
     found = past[past["improved"]]
     axes.plot(found["trial"], found["best_so_far"], "o", color=style.OURS, markersize=3.4)
-    failed = past[past["value"].isna()]
     bottom = axes.get_ylim()[0]
     axes.plot(failed["trial"], [bottom] * len(failed), "x", color=style.BEST, clip_on=False)
     last = past.iloc[-1]
@@ -38,7 +38,7 @@ def draw(search: Search) -> Figure:
 
 def _caption(search: Search) -> str:
     found = search.history[search.history["improved"]]
-    failed = int(search.history["value"].isna().sum())
+    failed = int(search.history["failed"].sum())
     text = (
         f"Each dot is a trial of {len(search.history)}; the line is the best so far, found in "
         f"trial {int(found['trial'].iloc[-1])} after {labels.count(len(found), 'improvement')}."

@@ -17,7 +17,7 @@ def draw(search: Search) -> Figure:
     rows = -(-len(search.searched) // COLUMNS)
     figure = style.page(0.4 + 2.2 * rows)
     panels = figure.subplots(rows, min(COLUMNS, len(search.searched)), sharey=True, squeeze=False)
-    trials = search.trials.dropna(subset=["value"])
+    trials = search.trials[search.trials["value"].notna() & (search.trials["reason"] == "")]
     best = search.best_trial
     for axes, constant in zip(panels.flat, search.searched, strict=False):
         axes.scatter(

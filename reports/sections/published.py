@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from reports import labels
+from reports.collect import Source
 from reports.content import Block, Column, Heading, Paragraph, Section, Table, literal
 from reports.discover import comparison
 from reports.frames import Record, records
@@ -26,7 +27,7 @@ def compose(context: Context) -> Iterator[Section]:
     blocks: list[Block] = [Paragraph(tolerances()), _summary(compared), *context.draw(compared)]
     blocks += [Heading("Row by row")]
     for table, rows in compared.rows.groupby("table", sort=False):
-        source = context.results.sources.get(str(table), "")
+        source = context.results.sources.get(str(table), Source(""))
         blocks.append(_row_by_row(str(table), source, rows))
     yield Section("published", "Published tables beside ours", tuple(blocks))
 
@@ -78,11 +79,13 @@ def _summary(compared: Comparison) -> Table:
     )
 
 
-def _row_by_row(table: str, source: str, rows: pd.DataFrame) -> Table:
+def _row_by_row(table: str, source: Source, rows: pd.DataFrame) -> Table:
     constants = [
         name
         for name in rows.columns
-        if name.startswith(CONSTANT) and rows[name].notna().any() and rows[name].nunique() > 1
+        if name.startswith(CONSTANT)
+        and rows[name].notna().any()
+        and name.removeprefix(CONSTANT) not in source.held
     ]
     metrics = [metric for metric in SHOWN if rows[f"published_{metric}"].notna().any()]
     columns = [Column("Row")]
@@ -98,7 +101,7 @@ def _row_by_row(table: str, source: str, rows: pd.DataFrame) -> Table:
     return Table(
         name=f"rows-{table}",
         title=literal(table),
-        caption=literal(source) + ("." if source and not source.endswith(".") else ""),
+        caption=_where(source),
         columns=tuple(columns),
         rows=tuple(
             (
@@ -112,6 +115,17 @@ def _row_by_row(table: str, source: str, rows: pd.DataFrame) -> Table:
         strong=frozenset(i for i, row in enumerate(lines) if row["within"] is False),
         muted=frozenset(i for i, row in enumerate(lines) if row["runs"] == 0),
     )
+
+
+def _where(source: Source) -> str:
+    """Where a table stands, what it holds, and what of that it does not say."""
+    parts = [source.text]
+    if source.held:
+        parts.append(f"Held: {labels.constants_with_units(source.held)}")
+    if source.unstated:
+        reasons = [f"{labels.words(name)} ({why})" for name, why in source.unstated.items()]
+        parts.append(f"The report does not state {labels.joined(reasons)}")
+    return " ".join(literal(part) + "." for part in parts if part)
 
 
 def _compared(row: Record, metric: str) -> tuple[str, str, str]:

@@ -44,7 +44,7 @@ def _what(context: Context, search: Search) -> str:
     networks = labels.joined([literal(context.network(name)) for name in search.networks])
     sampler = _SAMPLERS.get(search.sampler, search.sampler)
     goal = "least misfit to a published table" if search.minimised else "greatest power"
-    failed = int(search.trials["value"].isna().sum())
+    failed = int(search.history["failed"].sum())
     text = (
         f"The {sampler} search looked for the {goal} of {labels.words(search.controller)} on "
         f"{networks} over {labels.joined(ranges)}, in {labels.count(len(search.trials), 'trial')}"
@@ -69,7 +69,7 @@ def _found(search: Search) -> str:
     others = f"{labels.count(ties, 'other trial')} {'comes' if ties == 1 else 'come'}"
     return text + (
         f"{others if ties else 'No other trial comes'} within the "
-        f"{labels.percent(search.best.margin)} by which two single runs may differ through chance."
+        f"{labels.chance(search.best.margin, search.best.runs)}."
     )
 
 

@@ -62,14 +62,10 @@ def uncertainty(sweep: Sweep) -> str:
     if sweep.best.margin != sweep.best.margin:
         return "No setting was repeated, so that it is not known what cannot be told from it."
     tied = [labels.number(value) for value in sweep.tied_values]
-    margin = labels.percent(sweep.best.margin)
+    chance = labels.chance(sweep.best.margin, sweep.best.runs)
     if not tied:
-        return f"No other value comes within the {margin} that chance may explain."
-    verb = "lies" if len(tied) == 1 else "lie"
-    return (
-        f"{labels.joined(tied)} {verb} within the {margin} by which two single runs may differ "
-        "through chance, and cannot be told from it."
-    )
+        return f"No other value comes within the {chance}."
+    return f"{labels.joined(tied)} cannot be told from it, with the {chance}."
 
 
 def _bests(sweep: Sweep) -> Table:

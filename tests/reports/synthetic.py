@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reports.collect import Repeats, Results, Searched, Showcase, Study
+from reports.collect import Repeats, Results, Searched, Showcase, Source, Study
 from reports.link_log import LinkLog
 from reports.metrics import METRICS
 
@@ -87,6 +87,7 @@ def study(
         if table[c].nunique() > 1
     )
     trials = table[["study", "trial", "reason", *constants, *METRICS]].copy()
+    trials["n_runs"] = 1
     trials.insert(2, "value", table["power"])
     trials.insert(2, "state", np.where(table["status"] == "ok", "COMPLETE", "FAIL"))
     values: dict[str, object] = {
@@ -94,8 +95,7 @@ def study(
         "controller": table["controller"].iloc[0],
         "networks": (NETWORK,),
         "sampler": "grid",
-        "objective": "power",
-        "minimised": False,
+        "objective": "mean",
         "fit": "",
         "searched": searched,
         "compare": (),
@@ -185,7 +185,7 @@ def published_rows() -> pd.DataFrame:
                 "power": round(18.6 - 1.97 * float(np.log2(x)), 2),
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(replayable=True)
 
 
 def repeats() -> Repeats:
@@ -263,7 +263,7 @@ def results() -> Results:
         repeats=(repeats(),),
         showcase=Showcase("fixed_window", {"window": 12}, NETWORK, link_log()),
         published=published_rows(),
-        sources={"001-fixed-window": "Report 001, Table 2.1"},
+        sources={"001-fixed-window": Source("Report 001, Table 2.1")},
         networks={NETWORK: "Verizon LTE, short"},
         units={("fixed_window", "window"): "packets"},
     )

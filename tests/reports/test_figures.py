@@ -11,6 +11,7 @@ from reports.figures import (
     delay_over_time,
     heat_map,
     identity,
+    other_constant,
     power_curve,
     rate_over_time,
     repeatability,
@@ -113,6 +114,12 @@ def test_heat_map_prints_every_cell(grid: Grid) -> None:
     assert figure.axes[0].get_ylabel() == "Decrease factor"
 
 
+def test_other_constant_has_a_line_a_cell_and_their_mean(grid: Grid) -> None:
+    lines = other_constant.draw(grid).axes[0].lines
+    assert len(lines) == 20 + 1
+    assert x_of(lines[-1]) == [2, 10]
+
+
 def test_search_bracket_has_a_bar_a_step(search: dict[str, Search]) -> None:
     figure = search_bracket.draw(search["best_window"])
     assert len(figure.axes[1].collections) == 10
@@ -122,7 +129,7 @@ def test_search_bracket_has_a_bar_a_step(search: dict[str, Search]) -> None:
 def test_search_history_shows_trials_best_and_failures(search: dict[str, Search]) -> None:
     figure = search_history.draw(search["delay_tpe"])
     trials, best, _, failed = figure.axes[0].lines
-    assert len(x_of(trials)) == 120
+    assert len(x_of(trials)) == 118
     assert np.all(np.diff(np.asarray(best.get_ydata())) >= 0)
     assert x_of(failed) == [3, 17]
 

@@ -100,7 +100,7 @@ def test_beside_published_spread_gives_difference_and_z() -> None:
     assert math.isnan(found["z"][1])
 
 
-def test_tie_margin_pools_the_variation_of_all_settings() -> None:
+def test_chance_pools_the_variation_of_all_settings() -> None:
     runs = pd.concat(
         [
             runs_of([99.0, 101.0], setting="a"),  # cv sqrt(2) %
@@ -108,10 +108,17 @@ def test_tie_margin_pools_the_variation_of_all_settings() -> None:
             runs_of([7.0], setting="c"),  # says nothing
         ]
     )
-    pooled = math.sqrt((1 * 2e-4 + 2 * 1e-4) / 3)
-    expected = 3.182446 * math.sqrt(2) * pooled
-    assert statistics.tie_margin(runs, ["setting"]) == pytest.approx(expected, rel=1e-6)
-    assert math.isnan(statistics.tie_margin(runs_of([7.0], setting="c"), ["setting"]))
+    found = statistics.chance(runs, ["setting"])
+    assert found.degrees == 3
+    assert found.cv == pytest.approx(math.sqrt((1 * 2e-4 + 2 * 1e-4) / 3))
+    assert found.margin(1, 1) == pytest.approx(3.182446 * math.sqrt(2) * found.cv, rel=1e-6)
+    assert found.margin(4, 4) == pytest.approx(found.margin(1, 1) / 2)
+
+
+def test_chance_of_single_runs_is_unknown() -> None:
+    found = statistics.chance(runs_of([7.0], setting="c"), ["setting"])
+    assert found.degrees == 0
+    assert math.isnan(found.margin(1, 1))
 
 
 def test_response_averages_the_runs_of_a_value() -> None:
@@ -129,33 +136,73 @@ def test_response_averages_the_runs_of_a_value() -> None:
     assert curve[THROUGHPUT].tolist() == [1.0, 2.5]
 
 
+def chance(margin: float) -> statistics.Chance:
+    """So that two single runs may differ by `margin`."""
+    return statistics.Chance(margin / (12.706205 * math.sqrt(2)), 1)
+
+
+def single(values: "pd.Series[float]") -> "pd.Series[int]":
+    return pd.Series(1, index=values.index)
+
+
 def test_best_and_its_ties() -> None:
     values = pd.Series([10.0, 12.0, math.nan, 11.9, 11.0], index=[4, 5, 6, 7, 8])
-    found = statistics.best(values, 0.01)
-    assert found == statistics.Best(5, 12.0, 0.01, (7,))
-    unknown = statistics.best(values, math.nan)
+    found = statistics.best(values, single(values), chance(0.01))
+    assert found is not None
+    assert (found.label, found.value, found.ties) == (5, 12.0, (7,))
+    assert found.margin == pytest.approx(0.01)
+    unknown = statistics.best(values, single(values), statistics.Chance())
     assert unknown is not None
     assert unknown.ties == ()
-    assert statistics.best(pd.Series([math.nan]), 0.01) is None
+    assert math.isnan(unknown.margin)
+    nothing = pd.Series([math.nan])
+    assert statistics.best(nothing, single(nothing), chance(0.01)) is None
+
+
+def test_best_trusts_a_mean_of_more_runs_more() -> None:
+    values = pd.Series([12.0, 11.95, 11.95])
+    found = statistics.best(values, pd.Series([25, 25, 1]), chance(0.01))
+    assert found is not None
+    assert found.runs == 25
+    assert found.margin == pytest.approx(0.002)
+    assert found.ties == (2,)
 
 
 def test_best_of_equals_is_the_first_and_the_others_tie() -> None:
-    assert statistics.best(pd.Series([1.0, 2.0, 2.0]), 0.0) == statistics.Best(1, 2.0, 0.0, (2,))
+    values = pd.Series([1.0, 2.0, 2.0])
+    found = statistics.best(values, single(values), chance(0.0))
+    assert found is not None
+    assert (found.label, found.ties) == (1, (2,))
 
 
 def test_best_of_misfits_has_ties_just_below() -> None:
-    found = statistics.best(pd.Series([-1.0, -1.005, -2.0]), 0.01)
-    assert found == statistics.Best(0, -1.0, 0.01, (1,))
+    values = pd.Series([-1.0, -1.005, -2.0])
+    found = statistics.best(values, single(values), chance(0.01))
+    assert found is not None
+    assert (found.label, found.ties) == (0, (1,))
+
+
+def test_effect_is_relative_to_the_mean_of_its_cell() -> None:
+    table = frame(a=[1, 1, 2, 2], w=[5, 9, 5, 9], power=[9.0, 11.0, 19.0, 21.0])
+    found = statistics.effect(table, "w", ["a"])
+    assert found["group"].tolist() == [0, 0, 1, 1]
+    assert found["value"].tolist() == [5, 9, 5, 9]
+    assert found["relative"].tolist() == pytest.approx([-0.1, 0.1, -0.05, 0.05])
 
 
 def test_history_marks_improvements() -> None:
-    trials = frame(trial=[2, 0, 1, 3, 4], value=[3.0, 1.0, math.nan, 3.0, 2.0])
+    trials = frame(
+        trial=[2, 0, 1, 3, 4],
+        value=[3.0, 1.0, math.nan, 3.0, 0.0],
+        reason=["", "", "machine", "", "NaN"],
+    )
     past = statistics.history(trials)
     assert past["trial"].tolist() == [0, 1, 2, 3, 4]
     assert past["best_so_far"].tolist() == [1, 1, 3, 3, 3]
     assert past["improved"].tolist() == [True, False, True, False, False]
     least = statistics.history(trials, minimised=True)
-    assert least["best_so_far"].tolist() == [1, 1, 1, 1, 1]
+    assert least["best_so_far"].tolist() == [1, 1, 1, 1, 0]
+    assert past["failed"].tolist() == [False, True, False, False, True]
 
 
 def test_brackets_close_in_on_the_peak() -> None:
@@ -186,7 +233,9 @@ def test_beside_matches_controller_network_and_printed_constants() -> None:
             {"alpha": 0.7, "power": 20.0, "throughput_mbps": math.nan},
         ]
     ).rename(columns={"alpha": "constant_alpha"})
-    published = published.assign(table="t", row=[0, 1], controller="aimd", network="contest")
+    published = published.assign(
+        table="t", row=[0, 1], controller="aimd", network="contest", replayable=True
+    )
     rows = statistics.beside(published, runs)
     assert rows["runs"].tolist() == [2, 0]
     assert rows["settings"].tolist() == [2, 0]
