@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 from reports.link_log import LinkLog
 
+BIN_MS = 500
+"""The width of a bin that the contest's graphs use."""
+
 
 @dataclass(frozen=True)
 class LinkMetrics:
@@ -24,7 +27,7 @@ class LinkMetrics:
         return self.throughput_mbps / (self.signal_delay_p95_ms / 1000)
 
 
-def rates(log: LinkLog, bin_ms: int = 500) -> pd.DataFrame:
+def rates(log: LinkLog, bin_ms: int = BIN_MS) -> pd.DataFrame:
     """Mean rates in bins of `bin_ms`.
 
     Returns:

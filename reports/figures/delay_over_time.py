@@ -3,6 +3,7 @@
 from matplotlib.figure import Figure
 
 from reports.figures import FigureKind, style
+from reports.link_series import BIN_MS
 from reports.subjects import OneRun
 
 
@@ -32,7 +33,7 @@ def draw(run: OneRun) -> Figure:
         run.metrics.signal_delay_p95_ms, color=style.ALTERNATE, linewidth=0.7, dashes=(5, 3)
     )
     axes.axhline(run.metrics.queueing_delay_p95_ms, color=style.OURS, linewidth=0.7, dashes=(5, 3))
-    axes.set_xlim(0, float(run.rates["start_s"].iloc[-1]))
+    axes.set_xlim(0, (run.rates["start_s"].iloc[-1] * 1000 + BIN_MS) / 1000)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("Time (s)")
     axes.set_ylabel("Delay (ms)")

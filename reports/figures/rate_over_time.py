@@ -1,21 +1,25 @@
 """How much of the link did one run use, moment by moment? In the manner of mm-throughput-graph."""
 
+import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from reports import labels
 from reports.figures import FigureKind, style
+from reports.link_series import BIN_MS
 from reports.subjects import OneRun
+
+Floats = NDArray[np.float64]
 
 
 def draw(run: OneRun) -> Figure:
     """Capacity filled, what entered the queue, what left it, in bins of 500 ms."""
     figure = style.page(2.6)
     axes = figure.add_subplot()
-    rates = run.rates
-    start_s = rates["start_s"]
+    start_s, *rates = _steps(run)
     axes.fill_between(
         start_s,
-        rates["capacity_mbps"],
+        rates[0],
         step="post",
         color=style.FAINT,
         linewidth=0,
@@ -23,7 +27,7 @@ def draw(run: OneRun) -> Figure:
     )
     axes.plot(
         start_s,
-        rates["ingress_mbps"],
+        rates[1],
         drawstyle="steps-post",
         color=style.ALTERNATE,
         linewidth=1.5,
@@ -32,13 +36,13 @@ def draw(run: OneRun) -> Figure:
     )
     axes.plot(
         start_s,
-        rates["egress_mbps"],
+        rates[2],
         drawstyle="steps-post",
         color=style.OURS,
         linewidth=0.8,
         label=f"egress, mean {run.metrics.throughput_mbps:.2f} Mbit/s",
     )
-    axes.set_xlim(0, float(start_s.iloc[-1]))
+    axes.set_xlim(0, start_s[-1])
     axes.set_ylim(bottom=0)
     axes.set_xlabel("Time (s)")
     axes.set_ylabel("Rate (Mbit/s)")
@@ -46,12 +50,20 @@ def draw(run: OneRun) -> Figure:
     return figure
 
 
+def _steps(run: OneRun) -> list[Floats]:
+    """Starts of the bins, capacity, ingress, egress; the last bin ends with a point of its own."""
+    columns = [run.rates[name].to_numpy(dtype=float) for name in run.rates.columns]
+    return [np.append(columns[0], columns[0][-1] + BIN_MS / 1000)] + [
+        np.append(column, column[-1]) for column in columns[1:]
+    ]
+
+
 def _caption(run: OneRun) -> str:
     share = run.metrics.throughput_mbps / run.metrics.capacity_mbps
     return (
         f"One run of {labels.words(run.controller)} ({run.constants}) over the link of the data, "
-        "in bins of 500 ms: what the link could have carried (filled), what entered its queue, "
-        f"and what left it. It used {labels.percent(share)} of the capacity."
+        f"in bins of {BIN_MS} ms: what the link could have carried (filled), what entered its "
+        f"queue, and what left it. It used {labels.percent(share)} of the capacity."
     )
 
 
