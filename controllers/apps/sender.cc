@@ -1,0 +1,124 @@
+// sender: one controller over real UDP, to a receiver of ours or of the public contest kit.
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "algorithms/registry.hh"
+#include "network/flow_log.hh"
+#include "network/json.hh"
+#include "network/text.hh"
+#include "realtime/contest_sender.hh"
+#include "realtime/stop_signal.hh"
+
+namespace {
+
+using namespace kneepoint;
+
+constexpr int exit_bad_arguments = 2;
+constexpr int exit_failed = 3;
+
+const char* const usage =
+    R"(usage: sender HOST PORT --controller NAME [--set CONSTANT=VALUE]... [--duration-s S] [--flow-log F]
+
+Sends until S seconds are over or SIGHUP, SIGINT or SIGTERM ends it; then prints one JSON object.
+)";
+
+struct Arguments {
+  std::string host;
+  uint16_t port = 0;
+  std::string controller{};
+  Constants::Values constants{};
+  std::optional<Microseconds> duration_us{};
+  std::optional<std::string> flow_log{};
+};
+
+uint16_t to_port(const std::string& text) {
+  const uint64_t port = to_whole(text, "port");
+  if (port < 1 or port > 65535)
+    throw std::invalid_argument("port " + text + " is outside [1, 65535]");
+  return static_cast<uint16_t>(port);
+}
+
+Arguments parse(const std::vector<std::string>& words) {
+  if (words.size() < 2) throw std::invalid_argument("HOST PORT is missing; sender --help");
+  Arguments arguments{.host = words[0], .port = to_port(words[1])};
+  for (size_t i = 2; i < words.size(); i += 2) {
+    if (i + 1 == words.size()) throw std::invalid_argument(words[i] + " needs a value");
+    const std::string& option = words[i];
+    const std::string& value = words[i + 1];
+    if (option == "--controller") {
+      arguments.controller = value;
+    } else if (option == "--set") {
+      const size_t equals = value.find('=');
+      if (equals == std::string::npos)
+        throw std::invalid_argument(value + " is not CONSTANT=VALUE");
+      arguments.constants[value.substr(0, equals)] = to_real(value.substr(equals + 1), value);
+    } else if (option == "--duration-s") {
+      arguments.duration_us = static_cast<Microseconds>(to_real(value, option) * 1e6);
+    } else if (option == "--flow-log") {
+      arguments.flow_log = value;
+    } else {
+      throw std::invalid_argument("unknown option '" + option + "'; sender --help lists them");
+    }
+  }
+  return arguments;
+}
+
+std::string describe(const std::string& status, const std::string& reason,
+                     const SenderReport& report) {
+  return JsonWriter()
+      .begin_object()
+      .field("status", status)
+      .field("reason", reason)
+      .field("packets_sent", report.packets_sent)
+      .field("acknowledgments", report.acknowledgments)
+      .field("malformed", report.malformed)
+      .field("read_delay_p99_us", report.read_delay_p99_us)
+      .field("read_delay_max_us", report.read_delay_max_us)
+      .end_object()
+      .text();
+}
+
+int run(const Arguments& arguments) {
+  const auto controller = make_controller(arguments.controller, arguments.constants);
+  std::optional<FlowLog> log;
+  if (arguments.flow_log) log.emplace(*arguments.flow_log);
+  UdpSocket socket;
+  socket.connect(resolve(arguments.host, arguments.port));
+  catch_stop_signals();
+  ContestSender sender(socket, *controller, log ? &*log : nullptr);
+  try {
+    const SenderReport report = sender.run(arguments.duration_us);
+    if (log) log->finish();
+    const bool heard = report.acknowledgments > 0;
+    const std::string reason = report.packets_sent == 0 ? "the controller sent nothing"
+                               : heard                  ? ""
+                                                        : "no acknowledgment came";
+    std::cout << describe(heard ? "ok" : "failed", reason, report) << std::endl;
+    return heard ? EXIT_SUCCESS : exit_failed;
+  } catch (const std::runtime_error& failure) {
+    std::cout << describe("failed", failure.what(), {}) << std::endl;
+    return exit_failed;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  try {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (words == std::vector<std::string>{"--help"}) {
+      std::cout << usage;
+      return EXIT_SUCCESS;
+    }
+    return run(parse(words));
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return exit_bad_arguments;
+  }
+}

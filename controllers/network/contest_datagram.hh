@@ -1,0 +1,42 @@
+// The datagrams of the public contest kit, byte by byte.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+namespace kneepoint {
+
+// The header of every datagram: six unsigned 64-bit numbers, big-endian, in this order. In a data
+// datagram the four that describe an acknowledgment are all ones. Clocks count milliseconds from
+// each program's own start.
+struct ContestHeader {
+  static constexpr uint64_t none = std::numeric_limits<uint64_t>::max();
+  static constexpr size_t bytes = 48;
+
+  uint64_t sequence_number = 0;
+  uint64_t send_timestamp = 0;
+  uint64_t ack_sequence_number = none;  // of the datagram acknowledged
+  uint64_t ack_send_timestamp = none;   // when that one left, by its sender's clock
+  uint64_t ack_recv_timestamp = none;   // when it arrived, by its receiver's clock
+  uint64_t ack_payload_length = none;   // its payload, in bytes
+
+  bool is_ack() const { return ack_sequence_number != none; }
+
+  std::array<std::byte, bytes> encode() const;
+
+  // None when the datagram is too short to hold a header.
+  static std::optional<ContestHeader> decode(std::span<const std::byte> datagram);
+};
+
+// What a data datagram carries behind its header.
+constexpr size_t contest_payload_bytes = 1424;
+
+// The acknowledgment of a data datagram.
+ContestHeader acknowledge(const ContestHeader& data, uint64_t sequence_number,
+                          uint64_t receive_timestamp, size_t payload_length);
+
+}  // namespace kneepoint

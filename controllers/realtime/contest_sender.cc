@@ -1,0 +1,126 @@
+#include "realtime/contest_sender.hh"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "network/text.hh"
+#include "realtime/stop_signal.hh"
+
+namespace kneepoint {
+
+namespace {
+
+constexpr double widest_window_packets = 131072;  // as in the emulator
+constexpr Microseconds longest_wait_ms = 1000;    // so that a stop is never missed for long
+constexpr size_t largest_datagram_bytes = 65536;
+
+using Datagram = std::array<std::byte, ContestHeader::bytes + contest_payload_bytes>;
+
+Datagram data_datagram(uint64_t sequence_number, Milliseconds send_timestamp_ms) {
+  Datagram datagram{};
+  const auto header = ContestHeader{.sequence_number = sequence_number,
+                                    .send_timestamp = static_cast<uint64_t>(send_timestamp_ms)}
+                          .encode();
+  std::ranges::copy(header, datagram.begin());
+  return datagram;
+}
+
+}  // namespace
+
+ContestSender::ContestSender(UdpSocket& socket, Controller& controller, FlowLog* log)
+    : socket_(socket), controller_(controller), log_(log) {}
+
+SenderReport ContestSender::run(std::optional<Microseconds> duration_us) {
+  last_activity_us_ = now_us();
+  while (not stop_requested() and not(duration_us and now_us() >= *duration_us)) {
+    const auto ready = socket_.wait(window_is_open(), timeout_ms(duration_us));
+    if (ready.writable) {
+      while (window_is_open() and send()) {
+      }
+    }
+    if (ready.readable) read();
+    if (ready.timed_out()) send_keepalive();
+  }
+  if (not read_delays_us_.empty()) {
+    std::ranges::sort(read_delays_us_);
+    const size_t p99 = read_delays_us_.size() * 99 / 100;
+    report_.read_delay_p99_us = read_delays_us_[p99];
+    report_.read_delay_max_us = read_delays_us_.back();
+  }
+  return report_;
+}
+
+bool ContestSender::window_is_open() const {
+  const double window = controller_.window();
+  if (not(window >= 0 and window <= widest_window_packets)) {
+    throw std::runtime_error("the window became " + to_text(window) +
+                             " packets; it must stay in [0, " + to_text(widest_window_packets) +
+                             "]");
+  }
+  return report_.packets_sent - next_ack_expected_ < static_cast<uint64_t>(window);
+}
+
+int ContestSender::timeout_ms(std::optional<Microseconds> end_us) const {
+  const double keepalive_ms = controller_.keepalive_ms();
+  if (not(keepalive_ms >= 1)) {
+    throw std::runtime_error("the keepalive became " + to_text(keepalive_ms) +
+                             " ms; it must be at least 1");
+  }
+  // Counted from the last thing that happened, for a wait may have been cut short.
+  const auto silence_ms = static_cast<Microseconds>(std::min(keepalive_ms, 1e9));
+  const Microseconds wake_us = last_activity_us_ + silence_ms * 1000;
+  const Microseconds left_us = std::min(wake_us, end_us.value_or(wake_us)) - now_us();
+  return static_cast<int>(std::clamp<Microseconds>((left_us + 999) / 1000, 0, longest_wait_ms));
+}
+
+bool ContestSender::send() {
+  const Microseconds time_us = now_us();
+  const Datagram datagram = data_datagram(report_.packets_sent, whole_ms(time_us));
+  if (not socket_.send(datagram)) return false;
+  controller_.on_sent(report_.packets_sent, whole_ms(time_us));
+  if (log_ != nullptr) log_->sent(time_us, 0, report_.packets_sent);
+  ++report_.packets_sent;
+  last_activity_us_ = time_us;
+  return true;
+}
+
+void ContestSender::send_keepalive() {
+  const Microseconds time_us = now_us();
+  const auto silence_us = static_cast<Microseconds>(controller_.keepalive_ms()) * 1000;
+  if (time_us - last_activity_us_ < silence_us) return;  // only a wait that was cut short
+  controller_.on_keepalive(whole_ms(time_us));
+  if (log_ != nullptr) log_->keepalive(time_us, 0, controller_.window());
+  if (not send()) last_activity_us_ = time_us;
+}
+
+void ContestSender::read() {
+  std::array<std::byte, largest_datagram_bytes> buffer;
+  const auto received = socket_.receive(buffer);
+  if (not received) return;
+  const auto header = ContestHeader::decode(std::span(buffer).first(received->bytes));
+  if (not header or not header->is_ack() or header->ack_sequence_number >= report_.packets_sent) {
+    ++report_.malformed;
+    return;
+  }
+  take(*header, received->time_us);
+}
+
+void ContestSender::take(const ContestHeader& header, Microseconds received_us) {
+  const Microseconds time_us = received_us - start_us_;
+  last_activity_us_ = now_us();
+  const Microseconds waited_us = std::max<Microseconds>(0, last_activity_us_ - time_us);
+  read_delays_us_.push_back(static_cast<uint32_t>(waited_us));
+  ++report_.acknowledgments;
+  next_ack_expected_ = std::max(next_ack_expected_, header.ack_sequence_number + 1);
+  const Ack ack{.sequence_number = header.ack_sequence_number,
+                .sent_ms = static_cast<int64_t>(header.ack_send_timestamp),
+                .received_ms = static_cast<int64_t>(header.ack_recv_timestamp),
+                .ack_received_ms = whole_ms(time_us)};
+  controller_.on_ack(ack);
+  if (log_ != nullptr) log_->acknowledged(time_us, 0, ack, controller_.window());
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,55 @@
+// The contest kit's sender over real UDP, around any controller.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/controller.hh"
+#include "network/contest_datagram.hh"
+#include "network/flow_log.hh"
+#include "realtime/udp_socket.hh"
+
+namespace kneepoint {
+
+// What a sender can say of its run when it is over.
+struct SenderReport {
+  uint64_t packets_sent = 0;
+  uint64_t acknowledgments = 0;
+  uint64_t malformed = 0;        // datagrams that are no acknowledgment of ours
+  double read_delay_p99_us = 0;  // from the kernel's receipt of an ACK to our reading it
+  double read_delay_max_us = 0;
+};
+
+// Sends while fewer datagrams than the window are unacknowledged, and one more after a silence;
+// everything that a controller hears is in whole milliseconds since the sender's start.
+class ContestSender {
+ public:
+  ContestSender(UdpSocket& socket, Controller& controller, FlowLog* log);
+
+  // Runs until a stop is requested or `duration_us` has passed. Throws std::runtime_error when the
+  // controller's window or keepalive is no sane number.
+  SenderReport run(std::optional<Microseconds> duration_us);
+
+ private:
+  bool window_is_open() const;
+  int timeout_ms(std::optional<Microseconds> end_us) const;
+  bool send();
+  void send_keepalive();
+  void read();
+  void take(const ContestHeader& header, Microseconds received_us);
+  Microseconds now_us() const { return system_time_us() - start_us_; }
+
+  UdpSocket& socket_;
+  Controller& controller_;
+  FlowLog* log_;
+  // On a whole millisecond, so that our milliseconds are the system clock's.
+  Microseconds start_us_ = system_time_us() / 1000 * 1000;
+  Microseconds last_activity_us_ = 0;
+  uint64_t next_ack_expected_ = 0;
+  SenderReport report_{};
+  std::vector<uint32_t> read_delays_us_{};
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,11 @@
+// Whether the program was asked to stop.
+#pragma once
+
+namespace kneepoint {
+
+// From now on SIGHUP (mm-link's word to its child that the link is over), SIGINT and SIGTERM only
+// set a flag and interrupt a wait, whatever their dispositions were when the program started.
+void catch_stop_signals();
+bool stop_requested();
+
+}  // namespace kneepoint

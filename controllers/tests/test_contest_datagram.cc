@@ -1,0 +1,56 @@
+// Datagrams of the contest kit, worked by hand byte by byte.
+#include <algorithm>
+#include <vector>
+
+#include "network/contest_datagram.hh"
+#include "tests/check.hh"
+
+using namespace kneepoint;
+
+namespace {
+
+std::vector<std::byte> bytes(std::initializer_list<int> values) {
+  std::vector<std::byte> result;
+  for (const int value : values) result.push_back(static_cast<std::byte>(value));
+  return result;
+}
+
+const std::vector<std::byte> data_bytes = bytes({
+    0,    0,    0,    0,    0,    0,    1,    2,     // sequence number 258
+    0,    0,    0,    0,    0,    1,    0,    5,     // sent at 65541 ms
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,  // no acknowledgment: all ones, four times
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,  //
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,  //
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,  //
+});
+
+const std::vector<std::byte> ack_bytes = bytes({
+    0, 0, 0, 0, 0, 0, 0,    7,     // the receiver's own sequence number
+    0, 0, 0, 0, 0, 0, 0x20, 0,     // left at 8192 ms of the receiver's clock
+    0, 0, 0, 0, 0, 0, 1,    2,     // acknowledges 258
+    0, 0, 0, 0, 0, 1, 0,    5,     // which left at 65541
+    0, 0, 0, 0, 0, 0, 0x20, 0,     // and arrived at 8192
+    0, 0, 0, 0, 0, 0, 5,    0x90,  // with 1424 bytes of payload
+});
+
+}  // namespace
+
+TEST(data_datagram_byte_by_byte) {
+  const ContestHeader header{.sequence_number = 258, .send_timestamp = 65541};
+  EXPECT_EQUAL(header.is_ack(), false);
+  EXPECT_EQUAL(std::ranges::equal(header.encode(), data_bytes), true);
+}
+
+TEST(acknowledgment_byte_by_byte) {
+  const auto data = ContestHeader::decode(data_bytes);
+  EXPECT_EQUAL(data.has_value(), true);
+  const ContestHeader ack = acknowledge(*data, 7, 8192, contest_payload_bytes);
+  EXPECT_EQUAL(ack.is_ack(), true);
+  EXPECT_EQUAL(std::ranges::equal(ack.encode(), ack_bytes), true);
+  EXPECT_EQUAL(ContestHeader::decode(ack_bytes)->ack_payload_length, 1424u);
+}
+
+TEST(a_datagram_shorter_than_a_header_is_none) {
+  EXPECT_EQUAL(ContestHeader::decode(std::span(data_bytes).first(47)).has_value(), false);
+  EXPECT_EQUAL(ContestHeader::decode({}).has_value(), false);
+}
