@@ -1,0 +1,1 @@
+"""Engines: each takes the description of a run and answers with its record."""

@@ -1,0 +1,193 @@
+"""What an engine takes and gives: run descriptions, run records, and the faults of a machine."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self
+
+from search.errors import KneepointError
+
+METRICS = (
+    "throughput_mbps",
+    "capacity_mbps",
+    "utilization",
+    "queueing_delay_p95_ms",
+    "signal_delay_p95_ms",
+    "power",
+)
+COUNTS = ("packets_sent", "packets_delivered", "packets_dropped")
+
+Status = Literal["ok", "failed", "fault"]
+"""ok: measured. failed: the controller's doing, and final. fault: the machine's; not final."""
+
+
+def canonical_json(value: object) -> str:
+    """Returns the one JSON text of a value: sorted keys, no blanks, shortest numbers, no NaN."""
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+@dataclass(frozen=True)
+class PreparedNetwork:
+    """A network as rule prepare_network left it; trace paths are relative to the repository."""
+
+    name: str
+    uplink: str
+    downlink: str
+    uplink_sha256: str
+    downlink_sha256: str
+    delay_ms: int
+    uplink_queue: str
+    downlink_queue: str
+    duration_s: float | None
+    host_model: str
+    host_latency_us: float
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Reads a network.json.
+
+        Raises:
+            KneepointError: the file is missing or damaged.
+        """
+        try:
+            content = json.loads(path.read_bytes())
+            return cls(**{name: content[name] for name in cls.__dataclass_fields__})
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise KneepointError(
+                f"{path}: cannot be used ({error}); prepare the network: snakemake {path}"
+            ) from None
+
+    def identity(self) -> dict[str, Any]:
+        """Returns all that a result can depend on: not the names of the network and its files."""
+        return {k: v for k, v in asdict(self).items() if k not in ("name", "uplink", "downlink")}
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run: one controller, all its constants, one network, one seed, on one engine."""
+
+    engine: str
+    engine_sha256: str
+    controller: str
+    constants: Mapping[str, float]
+    network: PreparedNetwork
+    seed: int
+    run_id: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        identity = {
+            "engine": self.engine,
+            "engine_sha256": self.engine_sha256,
+            "controller": self.controller,
+            "constants": dict(self.constants),
+            "network": self.network.identity(),
+            "seed": self.seed,
+        }
+        digest = hashlib.sha256(canonical_json(identity).encode()).hexdigest()
+        object.__setattr__(self, "run_id", digest)
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What came of a run; a metric that does not exist is None, never NaN."""
+
+    run_id: str
+    status: Status
+    reason: str = ""
+    throughput_mbps: float | None = None
+    capacity_mbps: float | None = None
+    utilization: float | None = None
+    queueing_delay_p95_ms: float | None = None
+    signal_delay_p95_ms: float | None = None
+    power: float | None = None
+    packets_sent: int | None = None
+    packets_delivered: int | None = None
+    packets_dropped: int | None = None
+
+    @classmethod
+    def measured(cls, run_id: str, answer: Mapping[str, Any]) -> Self:
+        """Takes an engine's figures; nonsense among them makes the run a failed one."""
+        metrics = {name: answer.get(name) for name in METRICS}
+        for name, value in metrics.items():
+            if not _is_measurement(value):
+                return cls(run_id, "failed", f"nonsense: {name} is {value}")
+        counts = {name: answer.get(name) for name in COUNTS}
+        return cls(run_id, "ok", "", **metrics, **counts)
+
+    @classmethod
+    def from_json(cls, line: str | bytes) -> Self:
+        """Reads what `to_json` wrote; raises ValueError, KeyError or TypeError on anything else."""
+        return cls(**json.loads(line))
+
+    def to_json(self) -> str:
+        """Returns one line of text without its end."""
+        return canonical_json(asdict(self))
+
+
+def _is_measurement(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value) and value >= 0
+
+
+class MachineFaultError(Exception):
+    """A run did not come to an end for a reason outside the run's own description.
+
+    Args:
+        reason: what happened.
+        blames_controller: a fault that points to the controller, if it happens every time.
+    """
+
+    def __init__(self, reason: str, *, blames_controller: bool = False) -> None:
+        super().__init__(reason)
+        self.blames_controller = blames_controller
+
+
+class Engine(Protocol):
+    """Runs one description after the other. Equal descriptions give equal records."""
+
+    def run(self, spec: RunSpec) -> RunRecord:
+        """Executes one run.
+
+        Raises:
+            MachineFaultError: try again.
+            KneepointError: the description cannot be run; trying again is no use.
+        """
+
+    def close(self) -> None:
+        """Frees what the engine holds; it can be used again afterwards."""
+
+
+class EngineSettings(Protocol):
+    """What an engine is made from; can be hashed and sent to another process."""
+
+    @property
+    def engine(self) -> str:
+        """The engine's name in results."""
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the engine's program."""
+
+    def open(self) -> Engine:
+        """Makes the engine."""
+
+
+def run_reliably(engine: Engine, spec: RunSpec, attempts: int = 3) -> RunRecord:
+    """Runs, and after a machine fault runs again; never raises MachineFaultError.
+
+    Only a fault that every attempt blames on the controller counts as the controller's failure.
+    """
+    faults: list[MachineFaultError] = []
+    for _ in range(attempts):
+        try:
+            return engine.run(spec)
+        except MachineFaultError as fault:
+            faults.append(fault)
+    controllers_fault = all(fault.blames_controller for fault in faults)
+    return RunRecord(spec.run_id, "failed" if controllers_fault else "fault", str(faults[-1]))

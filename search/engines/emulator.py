@@ -1,0 +1,196 @@
+"""The virtual-time emulator: one persistent `emulate --batch` process, restarted if it dies."""
+
+import contextlib
+import hashlib
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from search.engines.base import MachineFaultError, RunRecord, RunSpec
+from search.errors import KneepointError
+
+# How a process ends that broke its own rules; anything else that kills it comes from outside.
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGBUS)
+
+
+def digest_of(binary: Path) -> str:
+    """Returns the SHA-256 of the emulator.
+
+    Raises:
+        KneepointError: it is not built.
+    """
+    try:
+        return hashlib.sha256(binary.read_bytes()).hexdigest()
+    except OSError as error:
+        raise KneepointError(f"{binary}: {error.strerror}; build it: make build") from None
+
+
+def arguments_of(spec: RunSpec) -> list[str]:
+    """Returns the emulator's arguments for a run."""
+    network = spec.network
+    words = ["--controller", spec.controller]
+    for name, value in spec.constants.items():
+        words += ["--set", f"{name}={value!r}"]
+    words += ["--uplink", network.uplink, "--downlink", network.downlink]
+    words += ["--delay-ms", str(network.delay_ms), "--seed", str(spec.seed)]
+    words += ["--uplink-queue", network.uplink_queue, "--downlink-queue", network.downlink_queue]
+    words += ["--host-model", network.host_model]
+    words += ["--host-latency-us", repr(network.host_latency_us)]
+    if network.duration_s is not None:
+        words += ["--duration-s", repr(network.duration_s)]
+    return words
+
+
+@dataclass(frozen=True)
+class EmulatorSettings:
+    """What an emulator is made from, here or on another machine.
+
+    Args:
+        binary: the emulator.
+        sha256: its digest when the study began; runs of another binary would not compare.
+        folder: what paths of traces are relative to.
+        time_limit_s: a run takes milliseconds; one that takes this long hangs.
+    """
+
+    binary: Path
+    sha256: str
+    folder: Path
+    time_limit_s: float = 30
+
+    @classmethod
+    def of(cls, binary: Path) -> "EmulatorSettings":
+        """Takes the binary as it is now, and the current folder."""
+        return cls(binary.resolve(), digest_of(binary), Path.cwd())
+
+    @property
+    def engine(self) -> str:
+        """The engine's name in results."""
+        return "emulator"
+
+    def open(self) -> "EmulatorEngine":
+        """Makes the engine."""
+        return EmulatorEngine(self)
+
+
+@dataclass
+class _Process:
+    """A running emulator, and what it has said since the last whole line."""
+
+    popen: "subprocess.Popen[bytes]"
+    pending: bytes = b""
+
+
+class EmulatorEngine:
+    """Runs on `emulate --batch`."""
+
+    def __init__(self, settings: EmulatorSettings) -> None:
+        self._settings = settings
+        self._process: _Process | None = None
+
+    def run(self, spec: RunSpec) -> RunRecord:
+        """Executes one run (see Engine)."""
+        line = _quote(arguments_of(spec))
+        process = self._process or self._start()
+        try:
+            assert process.popen.stdin is not None
+            process.popen.stdin.write(line)
+            process.popen.stdin.flush()
+            answer = self._read_line(process)
+        except BrokenPipeError:
+            raise self._died(process) from None
+        return self._record(spec, answer)
+
+    def close(self) -> None:
+        """Ends the process."""
+        if self._process is not None:
+            process, self._process = self._process.popen, None
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    with contextlib.suppress(BrokenPipeError):  # its pending input has no reader
+                        stream.close()
+
+    def _start(self) -> _Process:
+        if digest_of(self._settings.binary) != self._settings.sha256:
+            raise KneepointError(
+                f"{self._settings.binary}: was rebuilt during the study; start it again"
+            )
+        try:
+            popen = subprocess.Popen(
+                [self._settings.binary, "--batch"],
+                cwd=self._settings.folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise KneepointError(
+                f"{self._settings.binary}: {error.strerror}; build it again: make build"
+            ) from None
+        self._process = _Process(popen)
+        return self._process
+
+    def _read_line(self, process: _Process) -> bytes:
+        assert process.popen.stdout is not None
+        descriptor = process.popen.stdout.fileno()
+        deadline = time.monotonic() + self._settings.time_limit_s
+        while b"\n" not in process.pending:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0 or not select.select([descriptor], [], [], left_s)[0]:
+                raise self._hangs(process)
+            chunk = os.read(descriptor, 65536)
+            if not chunk:
+                raise self._died(process)
+            process.pending += chunk
+        line, _, process.pending = process.pending.partition(b"\n")
+        return line
+
+    def _record(self, spec: RunSpec, line: bytes) -> RunRecord:
+        try:
+            answer: dict[str, Any] = json.loads(line)
+            status = answer["status"]
+        except (ValueError, KeyError, TypeError):
+            self.close()
+            text = line[:80].decode(errors="replace")
+            raise MachineFaultError(f"the emulator answered {text!r}") from None
+        if status == "ok":
+            return RunRecord.measured(spec.run_id, answer)
+        if status == "failed":
+            return RunRecord(spec.run_id, "failed", str(answer.get("reason", "no reason given")))
+        raise KneepointError(
+            f"{self._settings.binary}: refuses a run of {spec.controller}: {answer.get('reason')}"
+        )
+
+    def _died(self, process: _Process) -> MachineFaultError:
+        code = process.popen.wait()
+        self.close()
+        if code >= 0:
+            return MachineFaultError(f"the emulator ended with exit status {code}")
+        name = signal.Signals(-code).name
+        return MachineFaultError(f"crashed: {name}", blames_controller=-code in _CRASHES)
+
+    def _hangs(self, process: _Process) -> MachineFaultError:
+        """Ends the process: in an endless loop if it computed all the time, else kept waiting."""
+        process.popen.kill()
+        _, status, usage = os.wait4(process.popen.pid, 0)
+        process.popen.returncode = os.waitstatus_to_exitcode(status)
+        self.close()
+        computed_s = usage.ru_utime + usage.ru_stime
+        return MachineFaultError(
+            f"hangs: no answer within {self._settings.time_limit_s:g} s",
+            blames_controller=computed_s > 0.8 * self._settings.time_limit_s,
+        )
+
+
+def _quote(words: list[str]) -> bytes:
+    for word in words:
+        if '"' in word or "\n" in word:
+            raise KneepointError(f"{word!r}: a run cannot name this; rename it without quotes")
+    return (" ".join(f'"{word}"' for word in words) + "\n").encode()
