@@ -1,0 +1,158 @@
+"""Objectives: pure functions from the runs of a trial to its score."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from search.results import FinishedRun, FinishedTrial
+
+LEAST_POWER = 1e-3
+"""Power (Mbit/s/s) below which a logarithm does not look; that of a failed run, too."""
+
+MISFIT_SCALE = 0.02
+"""Relative error up to which the robust misfit is quadratic: published figures have two or three
+digits."""
+
+WORST_MISFIT = 10.0
+"""Misfit of a figure that a failed run could not give; no other is above it."""
+
+FIT_METRICS = ("throughput_mbps", "signal_delay_p95_ms", "queueing_delay_p95_ms")
+
+
+@dataclass(frozen=True)
+class Score:
+    """The value of a trial, or None if the machine kept a run from ending; and what went wrong."""
+
+    value: float | None
+    reason: str = ""
+
+
+def score_power(runs: Sequence[FinishedRun], over: Literal["mean", "worst", "mean_log"]) -> Score:
+    """Scores by power, the greater the better.
+
+    Power is averaged over the runs on each network, then over the networks: by its mean, by the
+    worst network, or by the mean of natural logarithms. A failed run counts as power 0.
+    """
+    if fault := _fault(runs):
+        return Score(None, fault)
+    by_network: dict[str, list[float]] = {}
+    for run in runs:
+        power = run.record.power if run.record.status == "ok" else 0.0
+        assert power is not None
+        by_network.setdefault(run.planned.spec.network.name, []).append(power)
+    means = [math.fsum(powers) / len(powers) for powers in by_network.values()]
+    if over == "worst":
+        value = min(means)
+    elif over == "mean":
+        value = math.fsum(means) / len(means)
+    else:
+        value = math.fsum(math.log(max(mean, LEAST_POWER)) for mean in means) / len(means)
+    return Score(value, _failure(runs))
+
+
+def score_fit(
+    runs: Sequence[FinishedRun], published: Mapping[int, Mapping[str, float]], robust: bool
+) -> Score:
+    """Scores by the misfit to published rows, the smaller the better.
+
+    The runs of a row are averaged; each figure that the row prints adds a loss of its relative
+    error e = |ln(ours / published)|, and the misfit is the mean loss. Power is counted only where
+    a row prints neither throughput nor delay, for it follows from them. The robust loss is
+    Huber's: e^2 / 2s up to s = MISFIT_SCALE, then e - s/2, so that a wrong row pulls no harder
+    than one that is off by s. Otherwise the loss is e^2.
+
+    Args:
+        runs: the runs of the trial, each with its row.
+        published: the metrics of each row by its number.
+        robust: which loss.
+    """
+    if fault := _fault(runs):
+        return Score(None, fault)
+    losses = []
+    for number, metrics in published.items():
+        of_row = [run for run in runs if run.planned.row == number]
+        for metric in [name for name in FIT_METRICS if name in metrics] or ["power"]:
+            if metric in metrics:
+                losses.append(_loss(_relative_error(of_row, metric, metrics[metric]), robust))
+    return Score(math.fsum(losses) / len(losses), _failure(runs))
+
+
+def find_best(trials: Sequence[FinishedTrial], minimise: bool) -> FinishedTrial | None:
+    """Returns the best trial, the first of equals; None where every trial FAILed."""
+    best: FinishedTrial | None = None
+    for trial in trials:
+        if trial.value is None:
+            continue
+        if best is None or best.value is None or _is_better(trial.value, best.value, minimise):
+            best = trial
+    return best
+
+
+def find_ties(trials: Sequence[FinishedTrial], minimise: bool) -> list[int]:
+    """Returns the other trials that chance alone may set apart from the best one.
+
+    The deviation of a single run comes from repeated runs within trials, pooled over all trials;
+    two means of n runs differ by chance up to 1.96 sqrt(2 / n) of it. Without repeated runs only
+    equal values tie.
+    """
+    best = find_best(trials, minimise)
+    if best is None or best.value is None:
+        return []
+    margin = 0.0
+    if not minimise and (deviation := _pooled_deviation(trials)) is not None:
+        margin = 1.96 * math.sqrt(2 / len(best.runs)) * deviation
+    return [
+        trial.number
+        for trial in trials
+        if trial.number != best.number
+        and trial.value is not None
+        and abs(trial.value - best.value) <= margin
+    ]
+
+
+def _pooled_deviation(trials: Sequence[FinishedTrial]) -> float | None:
+    squares, degrees = 0.0, 0
+    for trial in trials:
+        groups: dict[str, list[float]] = {}
+        for run in trial.runs:
+            if run.record.power is not None:
+                groups.setdefault(run.planned.spec.network.name, []).append(run.record.power)
+        for powers in groups.values():
+            mean = math.fsum(powers) / len(powers)
+            squares += math.fsum((power - mean) ** 2 for power in powers)
+            degrees += len(powers) - 1
+    return math.sqrt(squares / degrees) if degrees else None
+
+
+def _is_better(value: float, than: float, minimise: bool) -> bool:
+    return value < than if minimise else value > than
+
+
+def _relative_error(runs: Sequence[FinishedRun], metric: str, published: float) -> float | None:
+    """Returns |ln(ours / published)|, or None where a run gave no figure."""
+    values = [getattr(run.record, metric) for run in runs if run.record.status == "ok"]
+    if len(values) < len(runs) or not values:
+        return None
+    ours = math.fsum(values) / len(values)
+    return abs(math.log(ours / published)) if ours > 0 and published > 0 else None
+
+
+def _loss(error: float | None, robust: bool) -> float:
+    if error is None:
+        return WORST_MISFIT
+    if not robust:
+        loss = error**2
+    elif error <= MISFIT_SCALE:
+        loss = error**2 / (2 * MISFIT_SCALE)
+    else:
+        loss = error - MISFIT_SCALE / 2
+    return min(loss, WORST_MISFIT)
+
+
+def _fault(runs: Sequence[FinishedRun]) -> str:
+    return next((f"machine: {r.record.reason}" for r in runs if r.record.status == "fault"), "")
+
+
+def _failure(runs: Sequence[FinishedRun]) -> str:
+    return next((run.record.reason for run in runs if run.record.status == "failed"), "")

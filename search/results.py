@@ -1,0 +1,211 @@
+"""The results schema: tables of runs and trials in Parquet, the same bytes for the same content.
+
+Version 1. A newer version is refused; an older one is upgraded step by step when it is read.
+"""
+
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from networks.files import write_whole
+from search.engines.base import COUNTS, METRICS, RunRecord, RunSpec, canonical_json
+from search.errors import KneepointError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERSION = 1
+_VERSION_KEY = b"kneepoint_schema"
+
+TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
+
+# From version n to n + 1: what to do with a table of version n.
+_UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {}
+
+RUNS_SCHEMA = pa.schema(
+    [
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("study", pa.string(), nullable=False),
+        pa.field("trial", pa.int64(), nullable=False),
+        pa.field("run", pa.int64(), nullable=False),
+        pa.field("row", pa.int64()),
+        pa.field("engine", pa.string(), nullable=False),
+        pa.field("controller", pa.string(), nullable=False),
+        pa.field("network", pa.string(), nullable=False),
+        pa.field("constants", pa.string(), nullable=False),
+        pa.field("seed", pa.int64(), nullable=False),
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+        *(pa.field(name, pa.float64(), nullable=False) for name in METRICS),
+        *(pa.field(name, pa.int64()) for name in COUNTS),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run and its place: trial, number within the trial, row of a published table."""
+
+    trial: int
+    run: int
+    row: int | None
+    spec: RunSpec
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A planned run and what came of it."""
+
+    planned: PlannedRun
+    record: RunRecord
+
+
+@dataclass(frozen=True)
+class FinishedTrial:
+    """A trial: what was searched (column name: value), its score, its runs.
+
+    `value` is None where the trial FAILed; `reason` says why, or why a run of it failed.
+    """
+
+    number: int
+    searched: Mapping[str, float]
+    value: float | None
+    reason: str
+    runs: tuple[FinishedRun, ...]
+
+
+def runs_table(study: str, runs: Iterable[FinishedRun]) -> pa.Table:
+    """Returns one row a run, in the order given."""
+    return pa.Table.from_pylist([_run_row(study, run) for run in runs], schema=RUNS_SCHEMA)
+
+
+def trials_table(
+    study: str, columns: Mapping[str, type], trials: Iterable[FinishedTrial]
+) -> pa.Table:
+    """Returns one row a trial, in the order given.
+
+    Args:
+        study: name of the study.
+        columns: name and type (int or float) of each searched column.
+        trials: the trials.
+    """
+    schema = pa.schema(
+        [
+            pa.field("study", pa.string(), nullable=False),
+            pa.field("trial", pa.int64(), nullable=False),
+            pa.field("state", pa.string(), nullable=False),
+            pa.field("value", pa.float64(), nullable=False),
+            pa.field("reason", pa.string(), nullable=False),
+            *(
+                pa.field(name, pa.int64() if kind is int else pa.float64(), nullable=False)
+                for name, kind in columns.items()
+            ),
+            *(pa.field(name, pa.float64(), nullable=False) for name in TRIAL_METRICS),
+            pa.field("n_runs", pa.int64(), nullable=False),
+        ]
+    )
+    return pa.Table.from_pylist([_trial_row(study, trial) for trial in trials], schema=schema)
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Writes a table whole, with the version of the schema."""
+    table = table.replace_schema_metadata({_VERSION_KEY: str(VERSION).encode()})
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    write_whole(path, buffer.getvalue())
+
+
+def read_table(path: Path) -> pa.Table:
+    """Reads a table that any version up to ours wrote.
+
+    Raises:
+        KneepointError: the file is missing, damaged, not ours, or of a newer version.
+    """
+    try:
+        table = pq.read_table(path)
+        version = int((table.schema.metadata or {})[_VERSION_KEY])
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror or error}; run the study again") from None
+    except pa.ArrowInvalid as error:
+        raise KneepointError(f"{path}: damaged ({error}); remove it and run again") from None
+    except (KeyError, ValueError):
+        raise KneepointError(f"{path}: is not a table of results; remove it") from None
+    if version > VERSION:
+        raise KneepointError(
+            f"{path}: has schema version {version}, this Kneepoint reads up to {VERSION}; "
+            "use the newer Kneepoint that wrote it"
+        )
+    while version < VERSION:
+        table, version = _UPGRADES[version](table), version + 1
+    return table
+
+
+def read_frame(path: Path) -> "pd.DataFrame":
+    """Reads a table as a frame; whole numbers that can be missing have the type Int64.
+
+    Raises:
+        KneepointError: see read_table.
+    """
+    import pandas as pd  # slow to import, and searches do without
+
+    table = read_table(path)
+    frame: pd.DataFrame = table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+    sure = [f.name for f in table.schema if f.type == pa.int64() and not f.nullable]
+    return frame.astype(dict.fromkeys(sure, "int64"))
+
+
+def write_summary(path: Path, summary: Mapping[str, Any]) -> None:
+    """Writes study.json and its like."""
+    content = {"kneepoint_schema": VERSION, **summary}
+    write_whole(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
+    spec, record = run.planned.spec, run.record
+    reason = f"machine: {record.reason}" if record.status == "fault" else record.reason
+    return {
+        "run_id": spec.run_id,
+        "study": study,
+        "trial": run.planned.trial,
+        "run": run.planned.run,
+        "row": run.planned.row,
+        "engine": spec.engine,
+        "controller": spec.controller,
+        "network": spec.network.name,
+        "constants": canonical_json(dict(spec.constants)),
+        "seed": spec.seed,
+        "status": "ok" if record.status == "ok" else "failed",
+        "reason": reason,
+        **{name: _or_nan(getattr(record, name)) for name in METRICS},
+        **{name: getattr(record, name) for name in COUNTS},
+    }
+
+
+def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
+    measured = [run.record for run in trial.runs if run.record.status == "ok"]
+    means = {
+        name: sum(getattr(record, name) for record in measured) / len(measured)
+        if measured
+        else float("nan")
+        for name in TRIAL_METRICS
+    }
+    return {
+        "study": study,
+        "trial": trial.number,
+        "state": "FAIL" if trial.value is None else "COMPLETE",
+        "value": _or_nan(trial.value),
+        "reason": trial.reason,
+        **trial.searched,
+        **means,
+        "n_runs": len(trial.runs),
+    }
+
+
+def _or_nan(value: float | None) -> float:
+    return float("nan") if value is None else value
