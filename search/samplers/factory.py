@@ -1,0 +1,82 @@
+"""Makes the sampler that a study names, and says how many trials it can be asked for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.study import Study
+
+from search.config import Sampler
+from search.errors import KneepointError
+from search.samplers.golden import GoldenSectionSampler
+from search.samplers.points import PointsSampler
+from search.samplers.ternary import TernarySampler
+
+# What a sampler needs beyond the locked packages.
+_NEEDS = {"qmc": "scipy", "cmaes": "cmaes"}
+
+
+@dataclass(frozen=True)
+class Asker:
+    """A sampler, and how it is to be asked.
+
+    `ready` takes the study and the number of trials asked so far, and returns how many more can
+    be asked now; 0 while none is running means that the search is over. `learns` says whether
+    the sampler makes use of results.
+    """
+
+    sampler: BaseSampler
+    ready: Callable[[Study, int], int]
+    learns: bool
+
+
+def make_asker(
+    settings: Sampler,
+    space: Mapping[str, BaseDistribution],
+    points: Sequence[Mapping[str, float]] | None,
+    seed: int,
+) -> Asker:
+    """Makes a sampler.
+
+    Args:
+        settings: the study's key sampler.
+        space: what is searched.
+        points: every trial, where they are known beforehand.
+        seed: of the sampler's random stream.
+
+    Raises:
+        KneepointError: the sampler needs a package that is not installed.
+    """
+    if points is not None:
+        return _counted(PointsSampler(space, points), len(points), learns=False)
+    if settings.kind in ("ternary", "golden"):
+        kind = TernarySampler if settings.kind == "ternary" else GoldenSectionSampler
+        bracket = kind(space)
+        return Asker(bracket, lambda study, _: len(bracket.open_values(study)), learns=True)
+    assert settings.trials is not None
+    learns = settings.kind in ("tpe", "cmaes")
+    return _counted(_optuna_sampler(settings, seed % 2**32), settings.trials, learns=learns)
+
+
+def _counted(sampler: BaseSampler, trials: int, *, learns: bool) -> Asker:
+    return Asker(sampler, lambda _, asked: trials - asked, learns)
+
+
+def _optuna_sampler(settings: Sampler, seed: int) -> BaseSampler:
+    package = _NEEDS.get(settings.kind)
+    if package and find_spec(package) is None:
+        raise KneepointError(
+            f"sampler {settings.kind}: needs the Python package {package}; install it, or choose "
+            "another sampler"
+        )
+    if settings.kind == "random":
+        return optuna.samplers.RandomSampler(seed=seed)
+    if settings.kind == "qmc":
+        return optuna.samplers.QMCSampler(seed=seed, warn_independent_sampling=False)
+    startup = 10 if settings.startup_trials is None else settings.startup_trials
+    if settings.kind == "cmaes":
+        return optuna.samplers.CmaEsSampler(seed=seed, n_startup_trials=startup)
+    return optuna.samplers.TPESampler(seed=seed, n_startup_trials=startup)

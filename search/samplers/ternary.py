@@ -1,0 +1,39 @@
+"""Ternary search: compares the scores at the two thirds of the bracket, drops the worse third."""
+
+from collections.abc import Sequence
+
+from search.samplers.bracket import BracketSampler, Scores
+
+
+class TernarySampler(BracketSampler):
+    """Ternary search of one constant (see BracketSampler); asks both thirds at once.
+
+    Of whole numbers it finds the exact peak if there is one peak: a bracket of three or fewer is
+    evaluated as a whole.
+    """
+
+    def propose_integers(self, low: int, high: int, score_at: Scores) -> Sequence[int]:
+        """Returns the numbers to evaluate next (see BracketSampler)."""
+        while high - low >= 3:
+            third = (high - low) // 3
+            left, right = low + third, high - third
+            at_left, at_right = score_at(left), score_at(right)
+            if at_left is None or at_right is None:
+                return [place for place in (left, right) if score_at(place) is None]
+            # Either is known now, and the better one stays in the list of trials.
+            low = left + 1 if at_left <= at_right else low
+            high = right - 1 if at_right <= at_left else high
+        return [place for place in range(low, high + 1) if score_at(place) is None]
+
+    def propose_reals(self, tolerance: float, score_at: Scores) -> Sequence[float]:
+        """Returns the parts of the range to evaluate next (see BracketSampler)."""
+        low, high = 0.0, 1.0
+        while high - low > tolerance:
+            third = (high - low) / 3
+            left, right = low + third, high - third
+            at_left, at_right = score_at(left), score_at(right)
+            if at_left is None or at_right is None:
+                return [place for place in (left, right) if score_at(place) is None]
+            low = left if at_left <= at_right else low
+            high = right if at_right <= at_left else high
+        return []

@@ -1,0 +1,102 @@
+"""What a study searches, as Optuna's distributions, and the points of a grid or a table."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+
+from search.catalogue import Constant, Controller
+from search.config import Range, Study
+from search.published import PublishedRow
+
+Point = Mapping[str, float]
+"""A value for every searched name; names are columns of the results: constant_*, host_*."""
+
+CONSTANT = "constant_"
+HOST = "host_"
+
+
+def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Range, bool, bool]]:
+    """Returns range, is_integer and is_log of everything that a study searches, by column."""
+    ranges: dict[str, tuple[Range, bool, bool]] = {}
+    for name, searched in study.space.items():
+        constant = controller.constants[name]
+        is_log = constant.is_log if searched.log is None else searched.log
+        ranges[CONSTANT + name] = (searched, constant.is_integer, is_log)
+    for name, searched in study.host.items():
+        ranges[column_of_host(name)] = (searched, True, bool(searched.log))
+    return ranges
+
+
+def column_of_host(setting: str) -> str:
+    """Returns the column of a searched setting of the host: host_latency_us is one already."""
+    return setting if setting.startswith(HOST) else HOST + setting
+
+
+def make_distributions(study: Study, controller: Controller) -> dict[str, BaseDistribution]:
+    """Returns the distribution of each searched column of a study that has a space."""
+    enumerates = study.sampler.kind == "grid"
+    return {
+        name: _distribution(searched, is_integer, is_log, enumerates)
+        for name, (searched, is_integer, is_log) in searched_ranges(study, controller).items()
+    }
+
+
+def grid_points(study: Study, controller: Controller) -> list[Point]:
+    """Returns every point of a grid; what stands first in the study varies slowest."""
+    ranges = searched_ranges(study, controller)
+    axes = [_typed(searched.values or (), whole) for searched, whole, _ in ranges.values()]
+    return [dict(zip(ranges, values, strict=True)) for values in itertools.product(*axes)]
+
+
+def table_points(rows: Sequence[PublishedRow], controller: Controller) -> list[Point]:
+    """Returns the constants of each row that are not the same in all rows."""
+    names = [
+        name
+        for name in controller.constants
+        if len({row.constants.get(name) for row in rows}) > 1 or len(rows) == 1
+    ]
+    return [
+        {
+            CONSTANT + name: typed(row.constants[name], controller.constants[name])
+            for name in names
+            if name in row.constants
+        }
+        for row in rows
+    ]
+
+
+def span_distributions(points: Sequence[Point]) -> dict[str, BaseDistribution]:
+    """Returns distributions that reach from the least to the greatest value of each column."""
+    spans: dict[str, BaseDistribution] = {}
+    for name in points[0]:
+        values = [point[name] for point in points]
+        kind = IntDistribution if all(isinstance(v, int) for v in values) else FloatDistribution
+        spans[name] = kind(min(values), max(values))  # type: ignore[arg-type]
+    return spans
+
+
+def typed(value: float, constant: Constant) -> float:
+    """Returns the value as an int where the constant is one."""
+    return int(value) if constant.is_integer else float(value)
+
+
+def _distribution(
+    searched: Range, is_integer: bool, is_log: bool, enumerates: bool
+) -> BaseDistribution:
+    if searched.values is not None and not enumerates:
+        return CategoricalDistribution(_typed(searched.values, is_integer))
+    low, high = searched.bounds
+    log = is_log and not enumerates
+    if is_integer:
+        return IntDistribution(int(low), int(high), log=log)
+    return FloatDistribution(low, high, log=log)
+
+
+def _typed(values: Sequence[float], is_integer: bool) -> list[float]:
+    return [int(value) if is_integer else float(value) for value in values]
