@@ -1,0 +1,67 @@
+"""The ask-and-tell loop: what it does depends on the study alone, not on when runs end.
+
+`ask_ahead` trials are asked; their runs are executed in any order, anywhere; when all have ended,
+the trials are told in the order in which they were asked. (Telling in order of completion made
+different searches of the same study.) A study is resumed by asking from the start again: runs
+that the journal holds are not executed twice, and the same scores lead to the same questions.
+"""
+
+import optuna
+from optuna.study import StudyDirection
+from optuna.trial import TrialState
+
+from search.optuna_journal import OptunaJournal
+from search.plan import StudyPlan
+from search.results import FinishedRun, FinishedTrial
+from search.runner import Runner
+from search.samplers import Asker
+
+_ENUMERATED_AHEAD = 64
+"""Trials asked at once of a sampler that does not learn: it makes no difference to them."""
+
+
+def direction_of(plan: StudyPlan) -> StudyDirection:
+    """Returns Optuna's name for it."""
+    minimises = plan.study.objective.minimises
+    return StudyDirection.MINIMIZE if minimises else StudyDirection.MAXIMIZE
+
+
+def run_study(
+    plan: StudyPlan, asker: Asker, runner: Runner, copy: OptunaJournal
+) -> list[FinishedTrial]:
+    """Runs a study to its end, or what is left of it.
+
+    Args:
+        plan: the study.
+        asker: its sampler.
+        runner: gets the records of runs.
+        copy: the dashboard's copy.
+
+    Returns:
+        All trials in order.
+
+    Raises:
+        KneepointError: a run cannot be executed at all.
+    """
+    study = optuna.create_study(sampler=asker.sampler, direction=direction_of(plan))
+    ahead = plan.study.ask_ahead if asker.learns else _ENUMERATED_AHEAD
+    trials: list[FinishedTrial] = []
+    while count := min(ahead, asker.ready(study, len(trials))):
+        asked = [study.ask(dict(plan.space)) for _ in range(count)]
+        planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
+        records = runner.run([run.spec for runs in planned for run in runs])
+        for trial, runs in zip(asked, planned, strict=True):
+            finished = tuple(FinishedRun(run, records[run.spec.run_id]) for run in runs)
+            score = plan.score(finished)
+            if score.value is None:
+                study.tell(trial, state=TrialState.FAIL)
+            else:
+                study.tell(trial, score.value)
+            trials.append(
+                FinishedTrial(trial.number, trial.params, score.value, score.reason, finished)
+            )
+        copy.add(study.get_trials(deepcopy=False)[-count:])
+        if runner.has_executed:
+            copy.publish()
+    copy.publish()
+    return trials

@@ -1,0 +1,65 @@
+"""The file that Optuna's dashboard opens: a copy of the study in Optuna's journal format.
+
+Nothing is ever read from it to go on with a study, so it may be behind, or be lost.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial
+
+
+class OptunaJournal:
+    """Writes a study's finished trials to a file for the dashboard.
+
+    A study that is resumed writes a new file under a temporary name, which takes the place of the
+    old one when the study has caught up (`publish`), so that a reader never sees it shrink.
+
+    Args:
+        path: the file.
+        name: name of the study.
+        direction: of its objective.
+        attributes: what else the dashboard shows of it.
+    """
+
+    def __init__(
+        self, path: Path, name: str, direction: StudyDirection, attributes: Mapping[str, Any]
+    ) -> None:
+        self._path = path
+        self._temporary = path.with_name(f".{path.name}.new")
+        self._temporary.unlink(missing_ok=True)
+        self._storage = JournalStorage(_OneWriterFile(self._temporary))
+        self._study_id = self._storage.create_new_study([direction], name)
+        for key, value in attributes.items():
+            self._storage.set_study_user_attr(self._study_id, key, value)
+        self._is_published = False
+
+    def add(self, trials: Iterable[FrozenTrial]) -> None:
+        """Appends finished trials."""
+        for trial in trials:
+            self._storage.create_new_trial(self._study_id, trial)
+
+    def publish(self) -> None:
+        """Puts the file in place; later trials are appended to it there."""
+        if not self._is_published:
+            self._temporary.replace(self._path)
+            self._storage = JournalStorage(_OneWriterFile(self._path))
+            self._is_published = True
+
+
+class _OneWriterFile(JournalFileBackend):
+    """A journal file with one writer needs no lock, and a copy needs no fsync."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path))
+        self._path = path
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        """Appends in one write."""
+        with self._path.open("ab") as file:
+            file.write("".join(f"{json.dumps(log)}\n" for log in logs).encode())

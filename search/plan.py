@@ -1,0 +1,164 @@
+"""What a study will run: from a trial's point to its runs, and from its runs to its score."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from optuna.distributions import BaseDistribution
+
+from search import objective, spaces
+from search.catalogue import Controller
+from search.config import Study
+from search.engines.base import EngineSettings, PreparedNetwork, RunSpec
+from search.published import PublishedRow, PublishedTable
+from search.results import FinishedRun, PlannedRun
+from search.seeds import run_seed
+from search.spaces import CONSTANT, Point
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """A study with everything that its runs depend on.
+
+    `rows` are those of the table to replay, or to fit; `points` are the trials, where they are
+    known beforehand.
+    """
+
+    name: str
+    study: Study
+    controller: Controller
+    networks: tuple[PreparedNetwork, ...]
+    engine: EngineSettings
+    seed: int
+    rows: tuple[PublishedRow, ...]
+    points: Sequence[Point] | None
+    space: Mapping[str, BaseDistribution]
+
+    def runs_of(self, trial: int, point: Point) -> tuple[PlannedRun, ...]:
+        """Returns a trial's runs: over its rows, over the networks, over the seeds."""
+        rows: Sequence[PublishedRow | None] = [None]
+        if self.study.table:
+            rows = [self.rows[trial]]
+        elif self.study.objective.fit:
+            rows = self.rows
+        places = [
+            (row, network)
+            for row in rows
+            for network in self.networks
+            for _ in range(self.study.runs_per_trial)
+        ]
+        return tuple(
+            PlannedRun(
+                trial, run, row.number if row else None, self._spec(trial, run, row, network, point)
+            )
+            for run, (row, network) in enumerate(places)
+        )
+
+    def score(self, runs: Sequence[FinishedRun]) -> objective.Score:
+        """Returns a trial's score."""
+        wanted = self.study.objective
+        if wanted.fit:
+            published = {row.number: row.metrics for row in self.rows}
+            return objective.score_fit(runs, published, wanted.robust)
+        assert wanted.power is not None
+        return objective.score_power(runs, wanted.power)
+
+    def _spec(
+        self, trial: int, run: int, row: PublishedRow | None, network: PreparedNetwork, point: Point
+    ) -> RunSpec:
+        searched = {
+            name.removeprefix(CONSTANT): value
+            for name, value in point.items()
+            if name.startswith(CONSTANT)
+        }
+        given = {**self.study.constants, **(row.constants if row else {}), **searched}
+        return RunSpec(
+            engine=self.engine.engine,
+            engine_sha256=self.engine.sha256,
+            controller=self.controller.name,
+            constants=complete_constants(self.controller, given, f"study {self.name}"),
+            network=self._on_host(network, point),
+            seed=run_seed(self.seed, trial, run),
+        )
+
+    def _on_host(self, network: PreparedNetwork, point: Point) -> PreparedNetwork:
+        for setting in self.study.host:
+            value = point[spaces.column_of_host(setting)]
+            if setting == "host_latency_us":
+                network = replace(network, host_latency_us=value)
+            else:
+                network = replace(network, host_model=_with(network.host_model, setting, value))
+        return network
+
+
+def plan_study(
+    name: str,
+    study: Study,
+    controller: Controller,
+    tables: Mapping[str, PublishedTable],
+    networks: Sequence[PreparedNetwork],
+    engine: EngineSettings,
+    seed: int,
+) -> StudyPlan:
+    """Makes the plan of a study that has been checked."""
+    table = study.table or study.objective.fit
+    rows = tuple(tables[table].replayable) if table else ()
+    points: Sequence[Point] | None = None
+    if study.table:
+        points = spaces.table_points(rows, controller)
+    elif study.sampler.kind == "grid":
+        points = spaces.grid_points(study, controller)
+    space = (
+        spaces.span_distributions(points)
+        if points is not None
+        else spaces.make_distributions(study, controller)
+    )
+    return StudyPlan(name, study, controller, tuple(networks), engine, seed, rows, points, space)
+
+
+def complete_constants(
+    controller: Controller, given: Mapping[str, float], where: str
+) -> dict[str, float]:
+    """Returns every constant's value, whole numbers as such; raises KneepointError (see there)."""
+    complete = controller.complete(given, where)
+    return {name: spaces.typed(v, controller.constants[name]) for name, v in complete.items()}
+
+
+def summarise(plan: StudyPlan) -> dict[str, Any]:
+    """Returns what study.json says of a study apart from its outcome."""
+    study = plan.study
+    return {
+        "name": plan.name,
+        "title": study.title,
+        "controller": plan.controller.name,
+        "networks": [network.name for network in plan.networks],
+        "constants": dict(study.constants),
+        "table": study.table,
+        "sampler": "table" if study.table else study.sampler.kind,
+        "objective": "fit" if study.objective.fit else f"{study.objective.power} power",
+        "fit": study.objective.fit,
+        "direction": "minimize" if study.objective.minimises else "maximize",
+        "runs_per_trial": study.runs_per_trial,
+        "ask_ahead": study.ask_ahead,
+        "searched": [
+            {"column": column, **_interval(distribution)}
+            for column, distribution in plan.space.items()
+        ],
+        "compare": list(study.compare),
+        "seed": plan.seed,
+    }
+
+
+def _interval(distribution: BaseDistribution) -> dict[str, Any]:
+    choices = getattr(distribution, "choices", None)
+    if choices is not None:
+        return {"low": min(choices), "high": max(choices), "log": False}
+    return {name: getattr(distribution, name) for name in ("low", "high", "log")}
+
+
+def _with(host_model: str, setting: str, value: float) -> str:
+    """Returns an event-loop model with one more setting, or another value of one that it has."""
+    kind, _, text = host_model.partition(":")
+    settings = dict(part.split("=") for part in text.split(",") if part)
+    settings[setting] = str(value)
+    return f"{kind}:{','.join(f'{key}={value}' for key, value in settings.items())}"
