@@ -1,0 +1,189 @@
+"""Executors run many runs at once. The only place that imports Ray.
+
+Ray's import takes longer than many a study, so it is imported when it is needed.
+"""
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from search.engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_reliably
+from search.errors import KneepointError
+
+_NAMESPACE = "kneepoint"
+_CHUNK = 16
+"""Runs in one call of a worker at most: a call costs about as much as a fifth of a run."""
+
+_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "disabled",
+    # Ray binds to the address of the outside network, even if it is told 127.0.0.1; as on a
+    # laptop with a firewall, it must think that this machine cannot be part of a bigger cluster.
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+
+
+class Executor(Protocol):
+    """Executes runs in any order."""
+
+    def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
+        """Yields the records of all runs, some at a time, as they finish.
+
+        Raises:
+            KneepointError: a run cannot be executed at all.
+        """
+
+    def close(self) -> None:
+        """Frees what the executor holds."""
+
+
+class SerialExecutor:
+    """Executes one run after the other, in this process."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._engine = settings.open()
+
+    def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
+        """Yields the records of all runs (see Executor)."""
+        for start in range(0, len(specs), _CHUNK):
+            yield [run_reliably(self._engine, spec) for spec in specs[start : start + _CHUNK]]
+
+    def close(self) -> None:
+        """Ends the engine."""
+        self._engine.close()
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A running Ray: its address, and the names of the workers that hold engines."""
+
+    address: str
+    workers: tuple[str, ...]
+
+
+class RayExecutor:
+    """Executes runs on the workers of a Ray that somebody else owns."""
+
+    def __init__(self, cluster: Cluster, settings: EngineSettings) -> None:
+        os.environ.update(_ENVIRONMENT)
+        import ray
+
+        self._settings = settings
+        try:
+            ray.init(
+                address=cluster.address,
+                namespace=_NAMESPACE,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                ignore_reinit_error=True,
+            )
+            self._workers = [ray.get_actor(name) for name in cluster.workers]
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise KneepointError(
+                f"Ray at {cluster.address} does not answer ({error}); start the workflow again"
+            ) from None
+
+    def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
+        """Yields the records of all runs (see Executor)."""
+        import ray
+
+        size = max(1, min(_CHUNK, -(-len(specs) // (2 * len(self._workers)))))
+        chunks = [specs[start : start + size] for start in range(0, len(specs), size)]
+        pending: list[Any] = [
+            self._workers[i % len(self._workers)].run.remote(self._settings, chunk)
+            for i, chunk in enumerate(chunks)
+        ]
+        try:
+            while pending:
+                done, pending = ray.wait(pending, num_returns=1)
+                for answer in ray.get(done):
+                    if isinstance(answer, str):
+                        raise KneepointError(answer)
+                    yield answer
+        except ray.exceptions.RayError as error:
+            reason = str(error).partition("\n")[0]
+            raise KneepointError(f"Ray ended ({reason}); start the workflow again") from None
+
+    def close(self) -> None:
+        """Lets go of Ray, which goes on."""
+        import ray
+
+        ray.shutdown()
+
+
+class OwnRayExecutor:
+    """Executes runs on a Ray of its own, which ends with it."""
+
+    def __init__(self, cores: int, settings: EngineSettings) -> None:
+        self._context = own_ray(cores)
+        self._inner = RayExecutor(self._context.__enter__(), settings)
+
+    def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
+        """Yields the records of all runs (see Executor)."""
+        return self._inner.execute(specs)
+
+    def close(self) -> None:
+        """Ends this Ray, and no other."""
+        self._context.__exit__(None, None, None)
+
+
+@contextmanager
+def own_ray(cores: int) -> Iterator[Cluster]:
+    """Starts a Ray with one worker a core, reachable from this machine only, and ends it again.
+
+    Its helper processes end with this process, however that ends.
+    """
+    os.environ.update(_ENVIRONMENT)
+    # Workers import this package as we did, whatever folder they are started in.
+    path = [str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(path)
+    import ray
+
+    # Sockets are in this folder, and their paths are limited to about 100 characters.
+    with tempfile.TemporaryDirectory(
+        prefix="kneepoint-", dir="/tmp", ignore_cleanup_errors=True
+    ) as folder:
+        ray.init(
+            address="local",
+            num_cpus=cores,
+            namespace=_NAMESPACE,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            object_store_memory=80 * 2**20,
+            _temp_dir=folder,
+        )
+        try:
+            names = tuple(f"worker-{i}" for i in range(cores))
+            remote: Any = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(_Worker)
+            workers = [remote.options(name=name).remote() for name in names]
+            ray.get([worker.ready.remote() for worker in workers])
+            yield Cluster(ray.get_runtime_context().gcs_address, names)
+        finally:
+            ray.shutdown()
+
+
+class _Worker:
+    """A Ray actor: holds engines, so that their processes live from call to call."""
+
+    def __init__(self) -> None:
+        self._engines: dict[EngineSettings, Engine] = {}
+
+    def ready(self) -> bool:
+        """Answers when the worker is there."""
+        return True
+
+    def run(self, settings: Any, specs: Sequence[RunSpec]) -> list[RunRecord] | str:
+        """Returns the records of all runs, or the message of a KneepointError."""
+        try:
+            if settings not in self._engines:
+                self._engines[settings] = settings.open()
+            return [run_reliably(self._engines[settings], spec) for spec in specs]
+        except KneepointError as error:
+            return str(error)
