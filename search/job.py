@@ -1,0 +1,119 @@
+"""What the command lines of studies, repeats and the showcase have in common."""
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from networks.files import hold_lock
+from search.catalogue import Catalogue, load_catalogue
+from search.cluster import end_with_owner, find_cluster
+from search.config import Workflow, load_workflow
+from search.engines.base import EngineSettings, PreparedNetwork
+from search.engines.emulator import EmulatorSettings
+from search.errors import KneepointError
+from search.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecutor
+from search.journal import RunJournal
+from search.progress import Progress
+from search.runner import Runner
+
+_LOCK_PATIENCE_S = 5
+"""How long the process of a killed workflow may take to notice."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The configuration, checked against the emulator, and where to run what."""
+
+    workflow: Workflow
+    catalogue: Catalogue
+    engine: EngineSettings
+    emulate: Path
+    networks: Path
+    out_dir: Path
+    make_executor: Callable[[], Executor]
+
+    def network(self, name: str) -> PreparedNetwork:
+        """Reads a prepared network."""
+        return PreparedNetwork.load(self.networks / name / "network.json")
+
+    @contextmanager
+    def runner(self, name: str, total: int | None) -> Iterator[tuple[Runner, Progress]]:
+        """Gives a runner on the journal of the output folder, which is locked meanwhile."""
+        progress = Progress(name, total)
+        with (
+            _lock(self.out_dir / ".lock"),
+            RunJournal(self.out_dir / "runs.jsonl") as journal,
+        ):
+            runner = Runner(journal, self.make_executor, progress.add)
+            try:
+                yield runner, progress
+            finally:
+                runner.close()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that all jobs have."""
+    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
+    parser.add_argument("--out-dir", type=Path, required=True, help="folder of the results")
+    parser.add_argument("--cluster", type=Path, help="file of the workflow's Ray; none: its own")
+    parser.add_argument("--executor", choices=["ray", "serial"], default="ray", help="%(default)s")
+    parser.add_argument(
+        "--cores", type=int, default=os.cpu_count() or 1, help="of an own Ray (%(default)s)"
+    )
+    parser.add_argument(
+        "--emulate", type=Path, default=Path("build/emulate"), help="the emulator (%(default)s)"
+    )
+    parser.add_argument(
+        "--networks", type=Path, default=Path("build/networks"), help="prepared (%(default)s)"
+    )
+
+
+def open_job(arguments: argparse.Namespace) -> Job:
+    """Reads and checks the whole configuration.
+
+    Raises:
+        KneepointError: something in it is wrong, or the emulator is not built.
+    """
+    workflow = load_workflow(arguments.config)
+    engine = EmulatorSettings.of(arguments.emulate)
+    catalogue = load_catalogue(arguments.emulate)
+    workflow.check_against(catalogue)
+    if arguments.cluster:
+        end_with_owner(arguments.cluster)
+
+    def make_executor() -> Executor:
+        if arguments.executor == "serial":
+            return SerialExecutor(engine)
+        if arguments.cluster:
+            return RayExecutor(find_cluster(arguments.cluster), engine)
+        return OwnRayExecutor(arguments.cores, engine)
+
+    return Job(
+        workflow=workflow,
+        catalogue=catalogue,
+        engine=engine,
+        emulate=arguments.emulate,
+        networks=arguments.networks,
+        out_dir=arguments.out_dir,
+        make_executor=make_executor,
+    )
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    deadline = time.monotonic() + _LOCK_PATIENCE_S
+    file: TextIO | None = None
+    while file is None:
+        try:
+            file = hold_lock(path)
+        except KneepointError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+    with file:
+        yield

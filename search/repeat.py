@@ -1,0 +1,69 @@
+"""Runs settings many times with fresh seeds.
+
+    python -m search.repeat --config config/config.yaml --repeat NAME --out-dir results/repeats/NAME
+
+writes runs.parquet: trial counts the settings, run the repeats of one.
+"""
+
+import argparse
+
+from search.config import Repeat
+from search.engines.base import RunSpec
+from search.errors import KneepointError, run_command_line
+from search.job import Job, add_arguments, open_job
+from search.plan import complete_constants
+from search.results import FinishedRun, PlannedRun, runs_table, write_table
+from search.seeds import run_seed, study_seed
+
+
+def repeat(job: Job, name: str) -> None:
+    """Runs a repeat of the configuration and writes its results.
+
+    Raises:
+        KneepointError: there is no such repeat, or a run cannot be executed.
+    """
+    workflow = job.workflow
+    if name not in workflow.repeats:
+        raise KneepointError(
+            f"{workflow.path}: repeats does not name {name!r}; known: {', '.join(workflow.repeats)}"
+        )
+    planned = plan_repeat(job, name, workflow.repeats[name])
+    with job.runner(name, len(planned)) as (runner, progress):
+        records = runner.run([run.spec for run in planned])
+        finished = [FinishedRun(run, records[run.spec.run_id]) for run in planned]
+        write_table(job.out_dir / "runs.parquet", runs_table(name, finished))
+        progress.end(f"{len(finished)} runs")
+
+
+def plan_repeat(job: Job, name: str, settings: Repeat) -> list[PlannedRun]:
+    """Returns all runs of a repeat."""
+    seed = study_seed(job.workflow.settings.seed, f"repeats/{name}")
+    network = job.network(settings.network)
+    planned = []
+    for trial, setting in enumerate(settings.settings):
+        controller = job.catalogue.controllers[setting.controller]
+        constants = complete_constants(controller, setting.constants, f"repeat {name}")
+        for run in range(settings.repeats):
+            spec = RunSpec(
+                engine=job.engine.engine,
+                engine_sha256=job.engine.sha256,
+                controller=controller.name,
+                constants=constants,
+                network=network,
+                seed=run_seed(seed, trial, run),
+            )
+            planned.append(PlannedRun(trial, run, None, spec))
+    return planned
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--repeat", required=True, help="name of the repeat")
+    add_arguments(parser)
+    arguments = parser.parse_args()
+    repeat(open_job(arguments), arguments.repeat)
+
+
+if __name__ == "__main__":
+    run_command_line(main)

@@ -1,0 +1,103 @@
+"""Runs one study, or goes on with it.
+
+    python -m search.study --config config/config.yaml --study NAME --out-dir results/NAME
+
+writes trials.parquet, runs.parquet and study.json.
+"""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import optuna
+from optuna.distributions import IntDistribution
+
+from search import objective
+from search.errors import KneepointError, run_command_line
+from search.job import Job, add_arguments, open_job
+from search.loop import direction_of, run_study
+from search.optuna_journal import OptunaJournal
+from search.plan import StudyPlan, plan_study, summarise
+from search.results import FinishedTrial, runs_table, trials_table, write_summary, write_table
+from search.samplers import make_asker
+from search.seeds import study_seed
+
+
+def search(job: Job, name: str) -> None:
+    """Runs a study of the configuration and writes its results.
+
+    Raises:
+        KneepointError: there is no such study, or not one run of it could be executed.
+    """
+    plan = _plan(job, name)
+    asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
+    with job.runner(name, _number_of_runs(plan)) as (runner, progress):
+        copy = OptunaJournal(
+            job.out_dir / "optuna.journal", name, direction_of(plan), summarise(plan)
+        )
+        trials = run_study(plan, asker, runner, copy)
+        best = objective.find_best(trials, plan.study.objective.minimises)
+        if best is None:
+            raise KneepointError(f"{name}: every trial failed, the first: {trials[0].reason}")
+        _write(job, plan, trials, best)
+        progress.end(f"{len(trials)} trials, best {best.value:.4g} in trial {best.number}")
+
+
+def _plan(job: Job, name: str) -> StudyPlan:
+    workflow = job.workflow
+    if name not in workflow.studies:
+        raise KneepointError(
+            f"{workflow.path}: studies does not name {name!r}; known: {', '.join(workflow.studies)}"
+        )
+    study = workflow.studies[name]
+    return plan_study(
+        name,
+        study,
+        job.catalogue.controllers[study.controller],
+        workflow.tables,
+        [job.network(network) for network in study.networks],
+        job.engine,
+        study_seed(workflow.settings.seed, name),
+    )
+
+
+def _number_of_runs(plan: StudyPlan) -> int | None:
+    trials = plan.study.sampler.trials if plan.points is None else len(plan.points)
+    rows = len(plan.rows) if plan.study.objective.fit else 1
+    each = rows * len(plan.networks) * plan.study.runs_per_trial
+    return None if trials is None else trials * each
+
+
+def _write(job: Job, plan: StudyPlan, trials: Sequence[FinishedTrial], best: FinishedTrial) -> None:
+    columns = {
+        name: int if isinstance(distribution, IntDistribution) else float
+        for name, distribution in plan.space.items()
+    }
+    runs = [run for trial in trials for run in trial.runs]
+    write_table(job.out_dir / "runs.parquet", runs_table(plan.name, runs))
+    write_table(job.out_dir / "trials.parquet", trials_table(plan.name, columns, trials))
+    outcome: dict[str, Any] = {
+        "n_trials": len(trials),
+        "best": {
+            "trial": best.number,
+            "value": best.value,
+            "searched": dict(best.searched),
+            "constants": dict(best.runs[0].planned.spec.constants),
+        },
+        "ties": objective.find_ties(trials, plan.study.objective.minimises),
+    }
+    write_summary(job.out_dir / "study.json", {**summarise(plan), **outcome})
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--study", required=True, help="name of the study")
+    add_arguments(parser)
+    arguments = parser.parse_args()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    search(open_job(arguments), arguments.study)
+
+
+if __name__ == "__main__":
+    run_command_line(main)
