@@ -45,6 +45,7 @@ os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}"
 
 
 wildcard_constraints:
+    study="|".join(WORKFLOW.studies) or "none",
     network=r"[a-z0-9_-]+",
     trace=r"[\w.-]+",
 
@@ -58,6 +59,7 @@ onstart:
     except KneepointError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
+    start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"))
 
 
 include: "rules/build.smk"

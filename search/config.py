@@ -253,6 +253,11 @@ class Workflow:
         """Folder of the results."""
         return self.settings.results
 
+    @property
+    def showcase(self) -> Showcase | None:
+        """The run shown over time."""
+        return self.settings.showcase
+
     @cached_property
     def tables_beside(self) -> Mapping[str, tuple[str, ...]]:
         """For each study the published tables that reports set beside it."""

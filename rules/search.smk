@@ -1,0 +1,38 @@
+from search.cluster import start_cluster
+
+# The workflow's one Ray writes this file when it is ready; `onstart` starts it.
+CLUSTER = Path("build/cluster.json")
+
+
+rule search_study:
+    input:
+        emulate="build/emulate",
+        networks=lambda wildcards: expand(
+            "build/networks/{network}/network.json",
+            network=WORKFLOW.studies[wildcards.study].networks,
+        ),
+        study=CONFIG.parent / "studies/{study}.yaml",
+        tables=lambda wildcards: expand(
+            CONFIG.parent / "published/{table}.{suffix}",
+            table=WORKFLOW.studies[wildcards.study].tables,
+            suffix=["csv", "yaml"],
+        ),
+    output:
+        multiext(f"{RESULTS}/{{study}}/", "study.json", "trials.parquet", "runs.parquet"),
+    log:
+        "logs/search_study/{study}.log",
+    benchmark:
+        "benchmarks/search_study/{study}.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    params:
+        config=CONFIG,
+        seed=WORKFLOW.settings.seed,
+        out_dir=subpath(output[0], parent=True),
+        cluster=CLUSTER,
+    message:
+        "Searching: {wildcards.study}"
+    shell:
+        "python -m search.study --config {params.config} --study {wildcards.study}"
+        " --out-dir {params.out_dir} --cluster {params.cluster} > {log} 2>&1"
