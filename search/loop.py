@@ -7,8 +7,8 @@ that the journal holds are not executed twice, and the same scores lead to the s
 """
 
 import optuna
-from optuna.study import StudyDirection
-from optuna.trial import TrialState
+from optuna.study import Study, StudyDirection
+from optuna.trial import Trial, TrialState
 
 from search.optuna_journal import OptunaJournal
 from search.plan import StudyPlan
@@ -48,20 +48,36 @@ def run_study(
     trials: list[FinishedTrial] = []
     while count := min(ahead, asker.ready(study, len(trials))):
         asked = [study.ask(dict(plan.space)) for _ in range(count)]
-        planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
-        records = runner.run([run.spec for runs in planned for run in runs])
-        for trial, runs in zip(asked, planned, strict=True):
-            finished = tuple(FinishedRun(run, records[run.spec.run_id]) for run in runs)
-            score = plan.score(finished)
-            if score.value is None:
-                study.tell(trial, state=TrialState.FAIL)
-            else:
-                study.tell(trial, score.value)
-            trials.append(
-                FinishedTrial(trial.number, trial.params, score.value, score.reason, finished)
-            )
+        finished = _execute(plan, runner, asked)
+        for trial, result in zip(asked, finished, strict=True):
+            _tell(study, trial, result)
+        trials += finished
         copy.add(study.get_trials(deepcopy=False)[-count:])
         if runner.has_executed:
             copy.publish()
     copy.publish()
     return trials
+
+
+def _execute(plan: StudyPlan, runner: Runner, asked: list[Trial]) -> list[FinishedTrial]:
+    planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
+    records = runner.run([run.spec for runs in planned for run in runs])
+    finished = []
+    for trial, runs in zip(asked, planned, strict=True):
+        results = tuple(FinishedRun(run, records[run.spec.run_id]) for run in runs)
+        score = plan.score(results)
+        finished.append(
+            FinishedTrial(trial.number, trial.params, score.value, score.reason, results)
+        )
+    return finished
+
+
+def _tell(study: Study, trial: Trial, finished: FinishedTrial) -> None:
+    for name, value in finished.means.items():
+        trial.set_user_attr(name, value)
+    if finished.reason:
+        trial.set_user_attr("reason", finished.reason)
+    if finished.value is None:
+        study.tell(trial, state=TrialState.FAIL)
+    else:
+        study.tell(trial, finished.value)

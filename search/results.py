@@ -5,6 +5,7 @@ Version 1. A newer version is refused; an older one is upgraded step by step whe
 
 import io
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +79,17 @@ class FinishedTrial:
     value: float | None
     reason: str
     runs: tuple[FinishedRun, ...]
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each of TRIAL_METRICS over the runs that were measured; empty without any."""
+        measured = [run.record for run in self.runs if run.record.status == "ok"]
+        if not measured:
+            return {}
+        return {
+            name: math.fsum(getattr(record, name) for record in measured) / len(measured)
+            for name in TRIAL_METRICS
+        }
 
 
 def runs_table(study: str, runs: Iterable[FinishedRun]) -> pa.Table:
@@ -188,13 +200,6 @@ def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
 
 
 def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
-    measured = [run.record for run in trial.runs if run.record.status == "ok"]
-    means = {
-        name: sum(getattr(record, name) for record in measured) / len(measured)
-        if measured
-        else float("nan")
-        for name in TRIAL_METRICS
-    }
     return {
         "study": study,
         "trial": trial.number,
@@ -202,10 +207,10 @@ def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
         "value": _or_nan(trial.value),
         "reason": trial.reason,
         **trial.searched,
-        **means,
+        **(trial.means or dict.fromkeys(TRIAL_METRICS, math.nan)),
         "n_runs": len(trial.runs),
     }
 
 
 def _or_nan(value: float | None) -> float:
-    return float("nan") if value is None else value
+    return math.nan if value is None else value

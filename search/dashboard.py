@@ -1,0 +1,78 @@
+"""Serves Optuna's dashboard over all studies, live and read-only, on this machine only.
+
+python -m search.dashboard --config config/config.yaml [--port 8080]
+"""
+
+import argparse
+import errno
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import optuna_dashboard  # type: ignore[import-untyped]
+
+from networks.config_file import read_config
+from search.all_studies import AllStudies
+from search.config import Settings
+from search.errors import KneepointError, run_command_line
+
+HOST = "127.0.0.1"
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+def read_only(application: Application) -> Application:
+    """Returns the application without all that would change a study."""
+
+    def refuse_changes(
+        environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
+            return application(environ, start_response)
+        start_response("403 Forbidden", [("Content-Type", "application/json")])
+        return [b'{"reason": "Studies are read-only here; change config/studies and run again."}']
+
+    return refuse_changes
+
+
+def make_dashboard(results: Path, port: int) -> WSGIServer:
+    """Returns a server of all studies under the results folder, now and later.
+
+    Raises:
+        KneepointError: the port cannot be had.
+    """
+    application = read_only(optuna_dashboard.wsgi(AllStudies(results)))
+    try:
+        return make_server(HOST, port, application, handler_class=_QuietHandler)
+    except (OSError, OverflowError) as error:
+        taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+        reason = "is taken" if taken else f"cannot be used ({error})"
+        raise KneepointError(
+            f"port {port} {reason}; name another with --port, or make dashboard PORT=8081"
+        ) from None
+
+
+class _QuietHandler(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base's name)
+        """Says nothing of requests."""
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
+    parser.add_argument("--port", type=int, default=8080, help="%(default)s")
+    arguments = parser.parse_args()
+    results = read_config(arguments.config, Settings).results
+    with make_dashboard(results, arguments.port) as server:
+        print(f"All studies under {results}: http://{HOST}:{server.server_port}/ (Ctrl-C ends it)")
+        sys.stdout.flush()
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
+
+
+if __name__ == "__main__":
+    run_command_line(main)
