@@ -68,8 +68,8 @@ class DebianSource:
     def unpack(self, names: Iterable[str], work: Path) -> Path:
         """Downloads and unpacks the package (see TraceSource)."""
         del names
-        unpack_debian_package(_PACKAGE, self.apt_folder, work)
-        return work / "package/usr/share/mahimahi/traces"
+        package = unpack_debian_package(_PACKAGE, self.apt_folder, work)
+        return package / "usr/share/mahimahi/traces"
 
 
 @dataclass(frozen=True)
@@ -89,20 +89,11 @@ class GitSource:
         del names
         require_program("git", "install git, or take another source of traces")
         for command in (
-            ["git", "init", "--quiet"],
-            ["git", "fetch", "--quiet", "--depth=1", "--no-tags", self.url, self.commit],
-            [
-                "git",
-                "-c",
-                "core.autocrlf=false",
-                "checkout",
-                "--quiet",
-                self.commit,
-                "--",
-                "traces",
-            ],
+            ["init"],
+            ["fetch", "--depth=1", "--no-tags", self.url, self.commit],
+            ["-c", "core.autocrlf=false", "checkout", self.commit, "--", "traces"],
         ):
-            result = run_program(command, work)
+            result = run_program(["git", *command], work)
             if result.returncode != 0:
                 raise KneepointError(
                     f"git could not fetch commit {self.commit} ({complaint(result)}); "
