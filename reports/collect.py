@@ -38,7 +38,8 @@ class Study:
 
     `trials` and `runs` follow the results schema; runs carry a column `constant_<name>` for each
     constant, and so do trials for those searched (a searched setting of the engine counts as one).
-    `objective` is that of power (mean, worst, mean_log) or "misfit", to the table `fit`.
+    `objective` is that of power (mean, worst, mean_log) or "misfit", to the table `fit`;
+    a `robust` one bounds the influence of a row.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Study:
     sampler: str
     objective: str
     fit: str
+    robust: bool
     searched: tuple[Searched, ...]
     compare: tuple[str, ...]
     seed: int
@@ -157,6 +159,7 @@ def _load_study(workflow: Workflow, name: str, catalogue: Catalogue) -> Study:
         sampler=study.sampler.kind,
         objective=study.objective.power or "misfit",
         fit=study.objective.fit or "",
+        robust=study.objective.robust,
         searched=tuple(
             Searched(column.removeprefix(CONSTANT), *searched.bounds, logarithmic)
             for column, (searched, _, logarithmic) in ranges.items()

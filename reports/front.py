@@ -2,7 +2,7 @@
 
 from reports import labels
 from reports.collect import Results
-from reports.content import Highlight, Report, Section, literal
+from reports.content import Highlight, Report, Section, code, literal
 from reports.discover import comparison, repetition, searches, sweeps
 from reports.metrics import POWER
 from reports.provenance import Provenance
@@ -25,13 +25,15 @@ def assemble(results: Results, provenance: Provenance, sections: tuple[Section, 
 def _networks(results: Results) -> str:
     used = [name for study in results.studies for name in study.networks]
     titles = [results.networks.get(name, name) for name in dict.fromkeys(used)]
-    return labels.joined([literal(title) for title in titles])
+    return labels.joined(titles)
 
 
 def _subtitle(results: Results) -> str:
     controllers = list(dict.fromkeys(study.controller for study in results.studies))
-    what = "Published results replayed, searched and repeated" if len(results.published) else ""
-    return what or f"{labels.sentence(labels.joined(controllers))}: searched and repeated"
+    if comparison(results) is not None:
+        return f"Published results replayed, searched and repeated on {_networks(results)}"
+    names = [labels.words(name) for name in controllers]
+    return f"{labels.joined(names)} on {_networks(results)}"
 
 
 def _what(results: Results, provenance: Provenance) -> str:
@@ -44,7 +46,7 @@ def _what(results: Results, provenance: Provenance) -> str:
     return (
         "A congestion controller works best at the knee of its throughput-delay curve, where "
         f"power, throughput over delay, is greatest. We looked for the knee of {names} on "
-        f"{_networks(results)}: {labels.count(runs, 'run')} in "
+        f"{literal(_networks(results))}: {labels.count(runs, 'run')} in "
         f"{labels.count(len(results.studies), 'study', 'studies')}{_repeated(results)}, all from "
         f"the seed {provenance.seed}."
     )
@@ -57,6 +59,11 @@ def _repeated(results: Results) -> str:
 
 def _findings(results: Results) -> str:
     texts = [_sweep_sentence(sweep) for sweep in sweeps(results)]
+    texts += [
+        f"Fitted to {code(search.fit)} alone: {labels.constants_with_units(search.best_constants)}."
+        for search in searches(results)
+        if search.minimised
+    ]
     compared = comparison(results)
     if compared is not None:
         agreed, rows = int(compared.rows["within"].sum()), compared.agreement["compared"].sum()
@@ -76,12 +83,10 @@ def _findings(results: Results) -> str:
 
 def _sweep_sentence(sweep: Sweep) -> str:
     name = labels.words(sweep.constant)
+    verb = "is" if labels.words(sweep.controller).endswith(name) else f"has {name}"
     text = (
-        f"The best {labels.words(sweep.controller)} has {name} "
-        f"{labels.number(sweep.best_value)} with power {sweep.best.value:.2f}"
-        if not labels.words(sweep.controller).endswith(name)
-        else f"The best {labels.words(sweep.controller)} is {labels.number(sweep.best_value)}"
-        f" with power {sweep.best.value:.2f}"
+        f"The best {labels.words(sweep.controller)} {verb} {labels.number(sweep.best_value)}, with "
+        f"power {labels.with_interval(sweep.best.value, sweep.best.half_width)} Mbit/s/s"
     )
     tied = [labels.number(value) for value in sweep.tied_values]
     return text + (f"; {labels.joined(tied)} cannot be told from it." if tied else ".")
@@ -121,7 +126,7 @@ def _highlights(results: Results) -> tuple[Highlight, ...]:
 
 def _best_of(sweep: Sweep) -> Highlight:
     tied = [labels.number(value) for value in sweep.tied_values]
-    detail = f"power {sweep.best.value:.2f} Mbit/s/s"
+    detail = f"power {labels.with_interval(sweep.best.value, sweep.best.half_width)} Mbit/s/s"
     if tied:
         detail += f"; {labels.joined(tied)} tie"
     unit = f" {sweep.unit}" if sweep.unit else ""

@@ -51,10 +51,10 @@ def constants(values: Mapping[str, float]) -> str:
     return ", ".join(f"{words(name)} {number(value)}" for name, value in values.items())
 
 
-def constants_with_units(values: Mapping[str, float]) -> str:
+def constants_with_units(values: Mapping[str, float], named: bool = True) -> str:
     """Constants as `window 12, keepalive 80 ms`."""
     return ", ".join(
-        " ".join(filter(None, [words(name), number(value), unit(name)]))
+        " ".join(filter(None, [words(name) if named else "", number(value), unit(name)]))
         for name, value in values.items()
     )
 
@@ -90,6 +90,12 @@ def minus(text: str) -> str:
 def count(n: int, noun: str, plural: str = "") -> str:
     """`1 run`, `2 runs`."""
     return f"{n} {noun}" if n == 1 else f"{n:,} {plural or noun + 's'}"
+
+
+def with_interval(value: float, half_width: float, decimals: int = 2) -> str:
+    """A value with the relative half width of its interval, if that is known: `12.84 ± 0.01`."""
+    text = f"{value:.{decimals}f}"
+    return text if half_width != half_width else f"{text} ± {value * half_width:.{decimals}f}"
 
 
 def chance(margin: float, runs: int) -> str:

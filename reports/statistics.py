@@ -137,12 +137,12 @@ class Chance:
 
 def chance(runs: pd.DataFrame, by: Sequence[str]) -> Chance:
     """The variation of power within groups of runs that differ in their seed only, pooled."""
-    table = repeatability(runs, by)
-    table = table[(table["metric"] == POWER) & (table["n"] > 1)]
-    degrees = int((table["n"] - 1).sum())
+    groups = succeeded(runs).groupby(list(by))[POWER]
+    free, cv = groups.size() - 1, groups.std() / groups.mean()
+    degrees = int(free.sum())
     if degrees == 0:
         return Chance()
-    return Chance(math.sqrt(((table["n"] - 1) * table["cv"] ** 2).sum() / degrees), degrees)
+    return Chance(math.sqrt(float((free * cv**2).sum()) / degrees), degrees)
 
 
 # Searches -------------------------------------------------------------------------------------
@@ -160,14 +160,16 @@ def response(runs: pd.DataFrame, constant: str) -> pd.DataFrame:
 class Best:
     """The best row of a table, the mean of `runs` runs, and what cannot be told from it.
 
-    `margin` is the relative difference that chance explains between it and another row of as many
-    runs; `ties` are the labels of the rows that chance may have kept below it. With nothing known
-    of chance the margin is NaN and there are no ties, and a reader has to be told that.
+    `half_width` is that of its 95 % interval, relative; `margin` the relative difference that
+    chance explains between it and another row of as many runs; `ties` are the labels of the rows
+    that chance may have kept below it. With nothing known of chance the first two are NaN and
+    there are no ties, and a reader has to be told that.
     """
 
     label: int
     value: float
     runs: int
+    half_width: float
     margin: float
     ties: tuple[int, ...]
 
@@ -182,7 +184,7 @@ def best(values: "pd.Series[float]", runs: "pd.Series[int]", luck: Chance) -> Be
     allowed = runs[known.index].map(lambda other: luck.margin(n, other) * abs(greatest))
     near = known[known >= greatest - allowed]  # none where the margin is NaN
     ties = tuple(int(i) for i in near.index if i != label)
-    return Best(label, greatest, n, luck.margin(n, n), ties)
+    return Best(label, greatest, n, luck.margin(n, math.inf), luck.margin(n, n), ties)
 
 
 def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:

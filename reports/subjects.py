@@ -93,11 +93,17 @@ class Search(Subject):
     networks: tuple[str, ...]
     sampler: str
     objective: str
-    minimised: bool
+    fit: str
+    robust: bool
     searched: tuple[Searched, ...]
     trials: pd.DataFrame
     history: pd.DataFrame
     best: Best
+
+    @property
+    def minimised(self) -> bool:
+        """Whether a smaller value is better: a misfit, to the table `fit`."""
+        return bool(self.fit)
 
     @property
     def best_trial(self) -> Record:

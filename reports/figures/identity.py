@@ -8,53 +8,44 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from reports import labels
 from reports.figures import FigureKind, style
-from reports.frames import records
+from reports.frames import extremes, records
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.subjects import Comparison
 
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
+FAR = 0.1
 NAMED = 4
-"""How many rows a panel names: those farthest off, if farther than a tenth."""
+"""How many rows a panel names at most: those farthest off, if farther than FAR."""
 
 
 def draw(comparison: Comparison) -> Figure:
     """Ours against published with the identity line, and below it the difference in per cent."""
     figure = style.page(4.3)
     panels = figure.subplots(2, len(SHOWN), sharex="col", height_ratios=[3, 2])
-    reports = sorted(set(comparison.rows["table"].map(labels.report_of)))
     for column, metric in enumerate(SHOWN):
         rows = comparison.rows.dropna(subset=[f"published_{metric}", f"ours_{metric}"])
         if rows.empty:
             panels[0, column].set_visible(False)
             panels[1, column].set_visible(False)
             continue
-        _draw_identity(panels[0, column], rows, metric, reports)
-        _draw_difference(panels[1, column], rows, metric, reports)
+        _draw_identity(panels[0, column], rows, metric)
+        _draw_difference(panels[1, column], rows, metric)
         panels[0, column].tick_params(labelbottom=False)
     panels[0, 0].set_ylabel("Ours")
     panels[1, 0].set_ylabel("Difference (%)")
-    figure.legend(
-        *panels[0, -1].get_legend_handles_labels(),
-        loc="outside upper center",
-        ncols=len(reports),
-    )
+    style.legend_once(figure, list(panels[0]), loc="outside upper center", ncols=5)
     figure.draw_without_rendering()
     for column, metric in enumerate(SHOWN):
         _name_far_rows(panels[1, column], comparison.rows, metric)
     return figure
 
 
-def _by_report(rows: pd.DataFrame, reports: list[str]) -> list[tuple[int, str, pd.DataFrame]]:
-    names = rows["table"].map(labels.report_of)
-    return [(i, report, rows[names == report]) for i, report in enumerate(reports)]
-
-
-def _draw_identity(axes: Axes, rows: pd.DataFrame, metric: str, reports: list[str]) -> None:
+def _draw_identity(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     values = pd.concat([rows[f"published_{metric}"], rows[f"ours_{metric}"]])
     limits = values.min() * 0.85, values.max() * 1.18
     axes.plot(limits, limits, color=style.QUIET, linewidth=0.7, zorder=1)
-    for i, report, part in _by_report(rows, reports):
-        style.open_markers(axes, part[f"published_{metric}"], part[f"ours_{metric}"], i, report)
+    for table, part in rows.groupby("table"):
+        style.open_markers(axes, part[f"published_{metric}"], part[f"ours_{metric}"], str(table))
     axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
     ticks = style.decades(*limits)
     for which, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
@@ -64,17 +55,18 @@ def _draw_identity(axes: Axes, rows: pd.DataFrame, metric: str, reports: list[st
     axes.set_title(f"{METRICS[metric].title} ({METRICS[metric].unit})")
 
 
-def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str, reports: list[str]) -> None:
-    tolerance = 100 * METRICS[metric].relative
-    axes.axhspan(-tolerance, tolerance, color=style.FAINT, linewidth=0, zorder=0)
+def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
+    rule = METRICS[metric]
+    place = np.geomspace(*axes.get_xlim(), 200)
+    tolerance = 100 * np.maximum(rule.relative, rule.absolute / place)
+    axes.fill_between(place, -tolerance, tolerance, color=style.FAINT, linewidth=0, zorder=0)
     axes.axhline(0, color=style.QUIET, linewidth=0.7, zorder=1)
-    for i, report, part in _by_report(rows, reports):
-        style.open_markers(
-            axes, part[f"published_{metric}"], 100 * part[f"relative_{metric}"], i, report
-        )
-    limit = max(1.25 * (100 * rows[f"relative_{metric}"].abs()).max(), 2 * tolerance)
+    for table, part in rows.groupby("table"):
+        percent = 100 * part[f"relative_{metric}"]
+        style.open_markers(axes, part[f"published_{metric}"], percent, str(table))
+    limit = max(1.25 * (100 * rows[f"relative_{metric}"].abs()).max(), 2 * rule.relative * 100)
     axes.set_ylim(-limit, limit)
-    if limit > 10:
+    if limit > 100 * FAR:
         axes.set_yscale("symlog", linthresh=5, linscale=1.2)
         ticks = [tick for tick in (5, 20, 50, 200, 500) if tick <= limit]
         axes.set_yticks([-tick for tick in reversed(ticks)] + [0, *ticks])
@@ -85,7 +77,7 @@ def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str, reports: list[
 
 def _name_far_rows(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     size = rows[f"relative_{metric}"].abs()
-    far = rows.loc[size[size > 0.1].sort_values(ascending=False).index[:NAMED]]
+    far = rows.loc[size[size > FAR].sort_values(ascending=False).index[:NAMED]]
     low, high = axes.get_xlim()
     taken: list[tuple[bool, float]] = []
     for row in records(far):
@@ -109,11 +101,17 @@ def _name_far_rows(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
 
 def _caption(comparison: Comparison) -> str:
     agreed, compared = int(comparison.rows["within"].sum()), comparison.agreement["compared"].sum()
-    return (
+    text = (
         "Every published row that we replay: above, ours against published with the line of "
-        "identity; below, the difference in per cent, linear within 5 % and logarithmic beyond, "
-        f"with the tolerance in grey. {agreed} of {compared} rows lie within tolerance. The rows "
-        "farthest off are named by table and row."
+        "identity; below, the difference in per cent with the tolerance in grey. "
+        f"{agreed} of {compared} rows lie within tolerance."
+    )
+    sizes = comparison.rows[[f"relative_{metric}" for metric in SHOWN]].abs()
+    if extremes(sizes)[1] <= FAR:
+        return text
+    return text + (
+        " Differences are linear within 5 % and logarithmic beyond; the rows farthest off are "
+        "named by table and row."
     )
 
 

@@ -30,7 +30,7 @@ def draw(sweep: Sweep) -> Figure:
         whole.set_xscale("log")
         whole.minorticks_off()
         style.log_ticks(whole, "x", style.decades(values.min(), values.max()))
-    whole.legend(loc="upper right")
+    style.legend_once(whole, [whole], loc="upper right")
     _zoom(near, sweep)
     return figure
 
@@ -38,10 +38,10 @@ def draw(sweep: Sweep) -> Figure:
 def _draw_curve(axes: Axes, sweep: Sweep) -> None:
     curve = sweep.curve.sort_values("value")
     axes.plot(curve["value"], curve[POWER], "o-", color=style.OURS, label="Kneepoint", zorder=3)
-    for position, table in enumerate(sweep.reports):
+    for table in sweep.reports:
         rows = sweep.published[sweep.published["table"] == table].dropna(subset=[POWER])
         if len(rows):
-            style.open_markers(axes, rows["value"], rows[POWER], position, labels.report_of(table))
+            style.open_markers(axes, rows["value"], rows[POWER], table)
     style.ring(axes, sweep.best_value, sweep.best.value)
 
 

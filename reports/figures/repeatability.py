@@ -16,7 +16,7 @@ def draw(repetition: Repetition) -> Figure:
     settings = records(repetition.settings)
     spread = repetition.spread[repetition.spread["metric"] == POWER]
     spread_of = {row["setting"]: row for row in records(spread)}
-    figure = style.page(0.75 + 0.62 * len(settings))
+    figure = style.page(0.75 + 0.66 * len(settings))
     axes = figure.add_subplot()
     axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
     names = []
@@ -63,7 +63,7 @@ def _draw_published(axes: Axes, line: int, row: Record) -> None:
     axes.annotate(
         f"published {row['published_mean']:.2f}",
         (x, line),
-        (0, 7),
+        (0, 9),
         textcoords="offset points",
         ha="center",
         fontsize=7.5,

@@ -50,6 +50,8 @@ def _draw_points(axes: Axes, search: Search) -> None:
     best = search.best_constants[search.searched[0].name]
     style.ring(axes, best, sign * search.best.value)
     axes.set_title("Evaluated, numbered in order")
+    if search.minimised and steps["power"].max() < 0:
+        axes.set_yscale("log")
     axes.set_ylabel(objective_axis(search))
     axes.margins(y=0.12)
 
@@ -68,7 +70,7 @@ def _draw_steps(axes: Axes, search: Search) -> None:
     )
     axes.invert_yaxis()
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_title("Where the peak can be, by step")
+    axes.set_title("Where the best can be, by step")
     axes.set_ylabel("Evaluation")
 
 
@@ -81,9 +83,9 @@ def _caption(search: Search) -> str:
     name = labels.words(search.searched[0].name)
     value = labels.number(search.best_constants[search.searched[0].name])
     return (
-        f"The {search.sampler} search: {labels.count(len(search.brackets), 'evaluation')} of "
-        f"{name}. Left, what each gave; right, a dot for what was evaluated and a bar for where "
-        f"the peak must then lie if there is only one. It ends at {name} {value}."
+        f"{labels.count(len(search.brackets), 'evaluation')}: left, what each gave; right, a dot "
+        f"for what was evaluated and a bar for where the {'least' if search.minimised else 'peak'} "
+        f"must then lie if there is only one. It ends at {name} {value}."
     )
 
 
@@ -91,7 +93,9 @@ FIGURE = FigureKind(
     name="search-bracket",
     subject=Search,
     order=10,
-    title=lambda search: f"{search.sampler.capitalize()} search, {labels.words(search.controller)}",
+    title=lambda search: (
+        f"{search.sampler.capitalize()} search of {labels.words(search.searched[0].name)}"
+    ),
     caption=_caption,
     draw=draw,
     applies=lambda search: len(search.searched) == 1 and search.sampler in ONE_PEAK,

@@ -29,8 +29,8 @@ BEST = "#b4451b"
 ALTERNATE = "#d98a3d"
 QUIET = "#8a9099"
 FAINT = "#d9dce0"
-PUBLISHED = ("#b4451b", "#2f7d6d", "#7a4f9a", "#a8780f")
-MARKERS = ("s", "^", "D", "v")
+PUBLISHED = ("#7a4f9a", "#b4451b", "#4a6b1f", "#a8780f", "#2f7d6d")
+MARKERS = ("D", "s", "v", "p", "^")
 SEQUENTIAL = "cividis"
 DIVERGING = "PuOr_r"
 
@@ -98,6 +98,8 @@ def page(height_in: float) -> Figure:
 def save(figure: Figure, stem: Path) -> None:
     """Writes `stem`.svg and `stem`.png; equal figures give equal bytes."""
     stem.parent.mkdir(parents=True, exist_ok=True)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # it is laid out now; each format would do it again
     figure.savefig(stem.with_name(stem.name + ".svg"), metadata={"Date": None, "Creator": None})
     figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
 
@@ -134,19 +136,21 @@ def open_markers(
     axes: Axes,
     x: "pd.Series[float]",
     y: "pd.Series[float]",
-    position: int,
-    label: str,
+    table: str,
 ) -> None:
-    """Points that others published; `position` gives them their shape and colour."""
+    """Points that others published: a report has the same shape and colour in every figure."""
+    report = labels.report_of(table)
+    digits = "".join(filter(str.isdigit, report))
+    mark = int(digits or 0) % len(MARKERS)
     axes.plot(
         x,
         y,
-        MARKERS[position % len(MARKERS)],
-        markersize=5.4 - 0.6 * (position % len(MARKERS)),
+        MARKERS[mark],
+        markersize=4.6,
         markerfacecolor="none",
-        markeredgecolor=PUBLISHED[position % len(PUBLISHED)],
+        markeredgecolor=PUBLISHED[mark],
         markeredgewidth=0.9,
-        label=label,
+        label=report,
         zorder=4,
     )
 
@@ -163,3 +167,12 @@ def ring(axes: Axes, x: float, y: float) -> None:
         markeredgewidth=1.2,
         zorder=5,
     )
+
+
+def legend_once(owner: Axes | Figure, panels: Sequence[Axes], **options: Any) -> None:
+    """A legend of what the panels show, which names each label once."""
+    pairs = [
+        pair for axes in panels for pair in zip(*axes.get_legend_handles_labels(), strict=True)
+    ]
+    handles = {label: handle for handle, label in pairs}
+    owner.legend(handles.values(), handles.keys(), **options)

@@ -22,11 +22,9 @@ def draw(sweep: Sweep) -> Figure:
     axes.plot(
         curve[SIGNAL_DELAY], curve[THROUGHPUT], "o-", color=style.OURS, label="Kneepoint", zorder=3
     )
-    for position, table in enumerate(_printing_both(sweep.published)):
+    for table in _printing_both(sweep.published):
         rows = sweep.published[sweep.published["table"] == table]
-        style.open_markers(
-            axes, rows[SIGNAL_DELAY], rows[THROUGHPUT], position, labels.report_of(table)
-        )
+        style.open_markers(axes, rows[SIGNAL_DELAY], rows[THROUGHPUT], table)
     best = record(sweep.curve, sweep.best.label)
     style.ring(axes, best[SIGNAL_DELAY], best[THROUGHPUT])
     _set_axes(axes, sweep)

@@ -14,6 +14,8 @@ def compose(context: Context) -> Iterator[Section]:
     """The last section."""
     found = context.provenance
     blocks: list[Block] = [Paragraph(_how(found)), Heading("Inputs"), _inputs(found)]
+    if found.networks:
+        blocks.append(_networks(found))
     blocks += [Heading("Results"), _results(found), Heading("Surroundings"), _around(found)]
     if found.wall_times:
         blocks.append(_wall_times(found))
@@ -49,6 +51,36 @@ def _inputs(found: Provenance) -> Table:
         caption="SHA-256.",
         columns=tuple(Column(name, align="left") for name in ("File", "What", "Digest")),
         rows=tuple(rows),
+    )
+
+
+def _networks(found: Provenance) -> Table:
+    columns = {
+        "Delay": ("ms", "delay_ms"),
+        "Uplink queue": ("", "uplink_queue"),
+        "Downlink queue": ("", "downlink_queue"),
+        "Duration": ("s", "duration_s"),
+        "Host model": ("", "host_model"),
+        "Host latency": ("µs", "host_latency_us"),
+    }
+    return Table(
+        name="networks",
+        title="Networks",
+        caption="Delay and host latency are in each direction; no duration: once over the trace.",
+        columns=(
+            Column("Network", align="left"),
+            *(Column(title, unit, align="left") for title, (unit, _) in columns.items()),
+        ),
+        rows=tuple(
+            (
+                literal(network["title"]),
+                *(
+                    labels.DASH if network[key] is None else literal(network[key])
+                    for _, key in columns.values()
+                ),
+            )
+            for network in found.networks
+        ),
     )
 
 

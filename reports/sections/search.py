@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 
 from reports import labels
-from reports.content import Block, Column, Paragraph, Section, Table, literal
+from reports.content import Block, Column, Paragraph, Section, Table, code, literal
 from reports.discover import comparison, searches, sweeps
 from reports.frames import Record, records
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.sections import Context
 from reports.statistics import CONSTANT
 from reports.subjects import ONE_PEAK, Search
+from search.objective import MISFIT_SCALE
 
 SHOWN = 8
+NEAR = 1.1
 ORDER = 35
 
 _SAMPLERS = {"tpe": "TPE", "cmaes": "CMA-ES", "qmc": "quasi-Monte-Carlo"}
@@ -43,7 +45,7 @@ def _what(context: Context, search: Search) -> str:
     ]
     networks = labels.joined([literal(context.network(name)) for name in search.networks])
     sampler = _SAMPLERS.get(search.sampler, search.sampler)
-    goal = "least misfit to a published table" if search.minimised else "greatest power"
+    goal = f"least misfit to {code(search.fit)}" if search.minimised else "greatest power"
     failed = int(search.history["failed"].sum())
     text = (
         f"The {sampler} search looked for the {goal} of {labels.words(search.controller)} on "
@@ -54,11 +56,10 @@ def _what(context: Context, search: Search) -> str:
 
 def _found(search: Search) -> str:
     best = search.best_trial
-    text = (
-        f"**The best is {labels.constants(search.best_constants)}** (trial {int(best['trial'])}): "
-    )
+    constants = labels.constants_with_units(search.best_constants)
+    text = f"**The best is {constants}** (trial {int(best['trial'])}): "
     if search.minimised:
-        return text + f"misfit {best['value']:.4g}."
+        return text + f"misfit {best['value']:.3g}. {_how_sharp(search)}"
     text += (
         f"power {best['value']:.2f} Mbit/s/s, {best[THROUGHPUT]:.2f} Mbit/s at "
         f"{best[SIGNAL_DELAY]:.0f} ms. "
@@ -70,6 +71,29 @@ def _found(search: Search) -> str:
     return text + (
         f"{others if ties else 'No other trial comes'} within the "
         f"{labels.chance(search.best.margin, search.best.runs)}."
+    )
+
+
+def _how_sharp(search: Search) -> str:
+    """How far the searched constants may move before a fit is clearly worse."""
+    good = search.trials[search.trials["value"] <= NEAR * search.best_trial["value"]]
+    parts = []
+    for constant in search.searched:
+        values = good[CONSTANT + constant.name]
+        parts.append(
+            f"{labels.words(constant.name)} from {labels.number(values.min())} to "
+            f"{labels.constants_with_units({constant.name: values.max()}, named=False)}"
+        )
+    loss = (
+        f"quadratic up to {labels.percent(MISFIT_SCALE, 0)} and linear beyond, so that one wrong "
+        "row cannot drag the fit"
+        if search.robust
+        else "quadratic"
+    )
+    return (
+        f"Trials with at most {NEAR:g} times that misfit reach {labels.joined(parts)}. The misfit "
+        f"is the mean, over the published throughputs and delays, of a loss of the relative error, "
+        f"{loss}."
     )
 
 
@@ -107,10 +131,11 @@ def _beside_published(context: Context, search: Search) -> str:
         return ""
     best = records(rows)[0]
     gain = search.best.value / best[POWER] - 1
+    searched = {constant.name for constant in search.searched}
     printed = {
         name.removeprefix(CONSTANT): value
         for name, value in best.items()
-        if name.startswith(CONSTANT) and value == value
+        if name.startswith(CONSTANT) and name.removeprefix(CONSTANT) in searched
     }
     return (
         f"The best published for this controller is {best[POWER]:.2f} Mbit/s/s "

@@ -52,8 +52,8 @@ def _result(sweep: Sweep) -> str:
     name = labels.words(sweep.constant)
     return (
         f"**Power is greatest at {name} {labels.number(sweep.best_value)}**: "
-        f"{row[POWER]:.2f} Mbit/s/s, from {row[THROUGHPUT]:.2f} Mbit/s at "
-        f"{row[SIGNAL_DELAY]:.0f} ms. {uncertainty(sweep)}"
+        f"{labels.with_interval(row[POWER], sweep.best.half_width)} Mbit/s/s, from "
+        f"{row[THROUGHPUT]:.2f} Mbit/s at {row[SIGNAL_DELAY]:.0f} ms. {uncertainty(sweep)}"
     )
 
 

@@ -97,6 +97,7 @@ def study(
         "sampler": "grid",
         "objective": "mean",
         "fit": "",
+        "robust": True,
         "searched": searched,
         "compare": (),
         "seed": 7,
