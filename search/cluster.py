@@ -2,8 +2,9 @@
 
     python -m search.cluster --file build/cluster.json --cores 2
 
-writes the file when Ray is ready. The Snakefile calls `start_cluster`; studies call `find_cluster`
-and `end_with_owner`.
+The Snakefile calls `start_cluster`, studies call `find_cluster` and `end_with_owner`. Ray itself
+starts when the first study asks for it: many a workflow has nothing to run. The file says then
+where it is.
 """
 
 import argparse
@@ -26,12 +27,13 @@ _START_LIMIT_S = 120
 
 
 def start_cluster(file: Path, cores: int, log: Path) -> None:
-    """Starts the process in the background and returns at once.
+    """Starts the process in the background and returns at once; it ends with this process.
 
     It belongs to a session of its own: a Ctrl-C is for the workflow, and studies may still want
     Ray while they end.
     """
     file.unlink(missing_ok=True)
+    _wanted(file).unlink(missing_ok=True)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         subprocess.Popen(
@@ -44,11 +46,12 @@ def start_cluster(file: Path, cores: int, log: Path) -> None:
 
 
 def find_cluster(file: Path) -> Cluster:
-    """Waits until the cluster is ready.
+    """Asks for the cluster, and waits until it is ready.
 
     Raises:
         KneepointError: it ended, or does not begin.
     """
+    _wanted(file).touch()
     deadline = time.monotonic() + _START_LIMIT_S
     while time.monotonic() < deadline:
         state = _read(file)
@@ -85,16 +88,23 @@ def _serve(file: Path, cores: int) -> None:
     state: dict[str, Any] = {"pid": os.getpid(), "owner": owner}
     write_whole(file, json.dumps(state))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    try:
-        with own_ray(cores) as cluster:
-            state |= {"address": cluster.address, "workers": cluster.workers}
-            write_whole(file, json.dumps(state))
-            while os.getppid() == owner:
-                time.sleep(_POLL_S)
-    except Exception as error:
-        write_whole(file, json.dumps({**state, "error": str(error).partition("\n")[0]}))
-        raise
+    while os.getppid() == owner:
+        if _wanted(file).exists():
+            try:
+                with own_ray(cores) as cluster:
+                    state |= {"address": cluster.address, "workers": cluster.workers}
+                    write_whole(file, json.dumps(state))
+                    while os.getppid() == owner:
+                        time.sleep(_POLL_S)
+            except Exception as error:
+                write_whole(file, json.dumps({**state, "error": str(error).partition("\n")[0]}))
+                raise
+        time.sleep(_POLL_S / 4)
     file.unlink(missing_ok=True)
+
+
+def _wanted(file: Path) -> Path:
+    return file.with_suffix(".wanted")
 
 
 def _read(file: Path) -> dict[str, Any]:

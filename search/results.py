@@ -140,10 +140,10 @@ def read_table(path: Path) -> pa.Table:
         KneepointError: the file is missing, damaged, not ours, or of a newer version.
     """
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(io.BytesIO(path.read_bytes()))
         version = int((table.schema.metadata or {})[_VERSION_KEY])
     except OSError as error:
-        raise KneepointError(f"{path}: {error.strerror or error}; run the study again") from None
+        raise KneepointError(f"{path}: {error.strerror}; run the study again") from None
     except pa.ArrowInvalid as error:
         raise KneepointError(f"{path}: damaged ({error}); remove it and run again") from None
     except (KeyError, ValueError):

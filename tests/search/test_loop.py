@@ -1,0 +1,210 @@
+"""The loop's promises: any order, any interruption, the same bytes; no run twice, none dropped."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from search.engines.base import MachineFaultError, RunRecord, RunSpec, run_reliably
+from search.journal import RunJournal
+from search.loop import direction_of, run_study
+from search.optuna_journal import OptunaJournal
+from search.plan import StudyPlan, summarise
+from search.results import FinishedTrial, runs_table, trials_table, write_table
+from search.runner import Runner
+from search.samplers import make_asker
+from tests.search.fakes import (
+    FakeEngine,
+    ShuffledExecutor,
+    fault,
+    measure,
+    network,
+    plan,
+    table,
+)
+
+TABLE = table(
+    "printed",
+    [
+        {"window": w, "throughput_mbps": 0.25 * w, "signal_delay_p95_ms": 90 + w * w / 3}
+        for w in (3, 9)
+    ],
+    columns={
+        "window": {"constant": "window", "unit": "packets"},
+        "throughput_mbps": {"metric": "throughput_mbps", "unit": "Mbit/s"},
+        "signal_delay_p95_ms": {"metric": "signal_delay_p95_ms", "unit": "ms"},
+    },
+)
+
+STUDIES: dict[str, dict[str, Any]] = {
+    "grid": {"space": {"window": {"values": [1, 5, 12, 40]}}, "runs_per_trial": 3},
+    "table": {"table": "printed"},
+    "ternary": {"space": {"window": {"low": 1, "high": 100}}, "sampler": {"kind": "ternary"}},
+    "tpe": {
+        "controller": "delay_threshold",
+        "space": {"alpha": {"low": 0.1, "high": 10}, "beta": {"values": [1, 2, 4]}},
+        "sampler": {"kind": "tpe", "trials": 26, "startup_trials": 8},
+        "runs_per_trial": 2,
+    },
+    "fit": {
+        "host": {"host_latency_us": {"low": 0, "high": 3000}},
+        "objective": {"fit": "printed"},
+        "sampler": {"kind": "golden"},
+        "ask_ahead": 2,
+    },
+}
+
+
+def study(name: str) -> StudyPlan:
+    networks = (
+        [network("wire"), network("air", delay_ms=30)] if name == "tpe" else [network("wire")]
+    )
+    return plan({"printed": TABLE}, networks, **STUDIES[name])
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def search(
+    folder: Path, planned: StudyPlan, engine: FakeEngine, order: int = 0
+) -> list[FinishedTrial]:
+    asker = make_asker(planned.study.sampler, planned.space, planned.points, planned.seed)
+    with RunJournal(folder / "runs.jsonl") as journal:
+        runner = Runner(journal, lambda: ShuffledExecutor(engine, order), lambda _: None)
+        copy = OptunaJournal(
+            folder / "optuna.journal", planned.name, direction_of(planned), summarise(planned)
+        )
+        return run_study(planned, asker, runner, copy)
+
+
+def tables(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> tuple[bytes, bytes]:
+    runs = [run for trial in trials for run in trial.runs]
+    write_table(folder / "runs.parquet", runs_table(planned.name, runs))
+    columns = dict.fromkeys(planned.space, float)
+    write_table(folder / "trials.parquet", trials_table(planned.name, columns, trials))
+    return (folder / "runs.parquet").read_bytes(), (folder / "trials.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_order_of_completion_makes_no_difference(tmp_path: Path, name: str) -> None:
+    results = set()
+    for order in range(5):
+        folder = tmp_path / str(order)
+        planned = study(name)
+        results.add(tables(folder, planned, search(folder, planned, FakeEngine(), order)))
+    assert len(results) == 1
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_study_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, name: str) -> None:
+    whole = FakeEngine()
+    planned = study(name)
+    reference = tables(tmp_path / "ref", planned, search(tmp_path / "ref", planned, whole))
+    for after in range(0, len(whole.ran), 1 + len(whole.ran) // 25):
+        folder = tmp_path / str(after)
+        engine = FakeEngine()
+
+        def die(spec: RunSpec, engine: FakeEngine = engine, after: int = after) -> RunRecord:
+            if len(engine.ran) > after:
+                raise Killed
+            return measure(spec)
+
+        engine.behaviour = die
+        with pytest.raises(Killed):
+            search(folder, planned, engine)
+        rest = FakeEngine()
+        assert tables(folder, planned, search(folder, planned, rest)) == reference
+        finished = engine.ran[:-1]
+        assert set(finished) | set(rest.ran) == set(whole.ran)
+        assert len(set(finished) & set(rest.ran)) <= 2  # at most what was not yet handed over
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_finished_study_runs_nothing_again(tmp_path: Path, name: str) -> None:
+    planned = study(name)
+    first = search(tmp_path, planned, FakeEngine())
+    again = FakeEngine()
+    assert search(tmp_path, planned, again) == first
+    assert again.ran == []
+
+
+def test_trials_and_runs_are_all_there_and_in_order(tmp_path: Path) -> None:
+    trials = search(tmp_path, study("tpe"), FakeEngine())
+    assert [trial.number for trial in trials] == list(range(26))
+    assert all(len(trial.runs) == 4 for trial in trials)
+    seeds = [run.planned.spec.seed for trial in trials for run in trial.runs]
+    assert len(set(seeds)) == len(seeds)
+    assert [run.planned.spec.network.name for run in trials[0].runs] == [
+        "wire",
+        "wire",
+        "air",
+        "air",
+    ]
+
+
+def test_ternary_finds_the_best_window(tmp_path: Path) -> None:
+    trials = search(tmp_path, study("ternary"), FakeEngine())
+    best = max(trials, key=lambda trial: trial.value or 0)
+    assert best.searched["constant_window"] in (15, 16)  # sqrt(3 * 80)
+
+
+def test_fit_finds_the_hidden_latency(tmp_path: Path) -> None:
+    trials = search(tmp_path, study("fit"), FakeEngine())
+    best = min(trials, key=lambda trial: trial.value or 0)
+    assert best.searched["host_latency_us"] == pytest.approx(500, abs=5)  # 90 = 80 + 0.02 * 500
+    assert [run.planned.row for run in trials[0].runs] == [0, 1]
+
+
+def test_failed_run_scores_worst_and_keeps_its_reason(tmp_path: Path) -> None:
+    def behaviour(spec: RunSpec) -> RunRecord:
+        if spec.constants["window"] == 5:
+            return RunRecord(spec.run_id, "failed", "the window is not a number")
+        return measure(spec)
+
+    trials = search(tmp_path, study("grid"), FakeEngine(behaviour))
+    assert [trial.value == 0 for trial in trials] == [False, True, False, False]
+    assert trials[1].reason == "the window is not a number"
+
+
+class Reliable(FakeEngine):
+    """As executors do: with retries."""
+
+    def run(self, spec: RunSpec) -> RunRecord:
+        return run_reliably(FakeEngine(self.behaviour, self.ran), spec)
+
+
+def test_fault_of_the_machine_fails_the_trial_and_is_made_good_later(tmp_path: Path) -> None:
+    planned = study("grid")
+
+    def sometimes(spec: RunSpec) -> RunRecord:
+        return fault(spec) if spec.constants["window"] == 40 else measure(spec)
+
+    trials = search(tmp_path, planned, Reliable(sometimes))
+    assert [trial.value is None for trial in trials] == [False, False, False, True]
+    assert trials[3].reason == "machine: the disk is full"
+    repaired = FakeEngine()
+    assert all(trial.value for trial in search(tmp_path, planned, repaired))
+    assert len(repaired.ran) == 3
+
+
+def test_fault_that_passes_is_not_noticed() -> None:
+    tries: Iterator[int] = iter(range(9))
+
+    def behaviour(spec: RunSpec) -> RunRecord:
+        return fault(spec) if next(tries) < 2 else measure(spec)
+
+    engine = FakeEngine(behaviour)
+    spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
+    assert run_reliably(engine, spec) == measure(spec)
+    assert len(engine.ran) == 3
+
+
+@pytest.mark.parametrize(("blames", "status"), [(True, "failed"), (False, "fault")])
+def test_only_what_happens_every_time_is_the_controllers_fault(blames: bool, status: str) -> None:
+    def behaviour(_: RunSpec) -> RunRecord:
+        raise MachineFaultError("crashed", blames_controller=blames)
+
+    spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
+    assert run_reliably(FakeEngine(behaviour), spec) == RunRecord(spec.run_id, status, "crashed")  # type: ignore[arg-type]

@@ -1,0 +1,131 @@
+"""Scores: worked by hand."""
+
+import math
+from typing import Any
+
+import pytest
+
+from search import objective
+from search.engines.base import RunRecord
+from search.objective import Score, find_best, find_ties, score_fit, score_power
+from search.results import FinishedRun, FinishedTrial, PlannedRun
+from tests.search.fakes import network, run_spec
+
+WIRE, AIR = network("wire"), network("air", delay_ms=30)
+
+
+def run(
+    power: float | None,
+    *,
+    on: Any = WIRE,
+    row: int | None = None,
+    reason: str = "",
+    status: Any = "ok",
+    **metrics: float,
+) -> FinishedRun:
+    spec = run_spec(network=on)
+    record = RunRecord(spec.run_id, status, reason, power=power, **metrics)  # type: ignore[arg-type]
+    return FinishedRun(PlannedRun(0, 0, row, spec), record)
+
+
+def failed(**place: Any) -> FinishedRun:
+    return run(None, status="failed", reason="crashed: SIGSEGV", **place)
+
+
+def trial(number: int, *powers: float, value: float | None = None) -> FinishedTrial:
+    mean = sum(powers) / len(powers) if powers else value
+    return FinishedTrial(number, {}, mean, "", tuple(run(power) for power in powers))
+
+
+def test_power_is_averaged_over_seeds_and_then_over_networks() -> None:
+    runs = [run(10.0), run(20.0), run(5.0, on=AIR)]
+    assert score_power(runs, "mean") == Score(10.0)
+    assert score_power(runs, "worst") == Score(5.0)
+    expected = (math.log(15) + math.log(5)) / 2
+    assert score_power(runs, "mean_log").value == pytest.approx(expected, rel=1e-12)
+
+
+def test_failed_run_counts_as_no_power_and_keeps_its_reason() -> None:
+    runs = [run(10.0), failed(on=AIR)]
+    assert score_power(runs, "mean") == Score(5.0, "crashed: SIGSEGV")
+    assert score_power(runs, "worst").value == 0
+    logarithm = score_power([failed()], "mean_log").value
+    assert logarithm == math.log(objective.LEAST_POWER)
+
+
+def test_fault_of_the_machine_gives_no_score() -> None:
+    broken = run(None, status="fault", reason="no memory")
+    assert score_power([run(10.0), broken], "mean") == Score(None, "machine: no memory")
+    assert score_fit([broken], {0: {"power": 1.0}}, True) == Score(None, "machine: no memory")
+
+
+def test_misfit_is_quadratic_near_and_linear_far() -> None:
+    near, far = math.exp(0.01), math.exp(0.5)
+    runs = [run(1.0, row=0, throughput_mbps=2 * near), run(1.0, row=1, throughput_mbps=2 / far)]
+    published = {0: {"throughput_mbps": 2.0}, 1: {"throughput_mbps": 2.0}}
+    value = score_fit(runs, published, robust=True).value
+    assert value == pytest.approx((0.01**2 / 0.04 + 0.5 - 0.01) / 2, rel=1e-9)
+    value = score_fit(runs, published, robust=False).value
+    assert value == pytest.approx((0.01**2 + 0.5**2) / 2, rel=1e-9)
+
+
+def test_misfit_averages_the_runs_of_a_row_first() -> None:
+    runs = [run(1.0, row=0, throughput_mbps=x) for x in (1.5, 2.5)]
+    assert score_fit(runs, {0: {"throughput_mbps": 2.0}}, True).value == 0
+
+
+def test_misfit_counts_power_only_where_a_row_prints_nothing_else() -> None:
+    runs = [run(7.0, row=0, throughput_mbps=2.0)]
+    assert score_fit(runs, {0: {"throughput_mbps": 2.0, "power": 5.0}}, True).value == 0
+    assert score_fit(runs, {0: {"power": 7.0}}, True).value == 0
+
+
+def test_one_wrong_row_does_not_drag_a_robust_fit() -> None:
+    """Nine rows say 1.00 and one says 3.00; ours says x everywhere."""
+
+    def best(robust: bool) -> float:
+        published = {row: {"throughput_mbps": 3.0 if row == 4 else 1.0} for row in range(10)}
+        places = [1 + step / 1000 for step in range(1000)]
+        scores = [
+            score_fit([run(1.0, row=r, throughput_mbps=x) for r in range(10)], published, robust)
+            for x in places
+        ]
+        return min(zip(places, scores, strict=True), key=lambda pair: pair[1].value or 0)[0]
+
+    assert best(robust=True) < 1.003
+    assert best(robust=False) > 1.1
+
+
+def test_row_that_failed_has_the_worst_misfit_whatever_the_loss() -> None:
+    published = {0: {"throughput_mbps": 2.0}}
+    for robust in (True, False):
+        score = score_fit([failed(row=0)], published, robust)
+        assert score == Score(objective.WORST_MISFIT, "crashed: SIGSEGV")
+        absurd = [run(1.0, row=0, throughput_mbps=2e30)]
+        assert (score_fit(absurd, published, robust).value or 0) <= objective.WORST_MISFIT
+
+
+def test_best_is_the_first_of_equals_and_skips_failed_trials() -> None:
+    trials = [trial(0), trial(1, 5.0), trial(2, 7.0), trial(3, 7.0)]
+    best = find_best(trials, minimise=False)
+    assert best is not None
+    assert best.number == 2
+    best = find_best(trials, minimise=True)
+    assert best is not None
+    assert best.number == 1
+    assert find_best([trial(0)], minimise=False) is None
+
+
+def test_ties_lie_within_the_spread_of_repeated_runs() -> None:
+    # Pooled deviation 1; two means of two runs differ by up to 1.96 by chance.
+    half = math.sqrt(0.5)
+    means = (10, 11.9, 9.9, 5)
+    trials = [trial(i, mean - half, mean + half) for i, mean in enumerate(means)]
+    assert find_ties(trials, minimise=False) == [0]
+    trials.append(trial(4, 10 - half, 10 + half))
+    assert find_ties(trials, minimise=False) == [0, 4]
+
+
+def test_without_repeated_runs_only_equals_tie() -> None:
+    trials = [trial(0, 5.0), trial(1, 7.0), trial(2, 7.0), trial(3, 6.999)]
+    assert find_ties(trials, minimise=False) == [2]

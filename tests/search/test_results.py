@@ -1,0 +1,123 @@
+"""The results schema: bytes, versions, kinds of columns."""
+
+import math
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from search import results
+from search.engines.base import RunRecord
+from search.errors import KneepointError
+from search.results import (
+    FinishedRun,
+    FinishedTrial,
+    PlannedRun,
+    read_frame,
+    read_table,
+    runs_table,
+    trials_table,
+    write_summary,
+    write_table,
+)
+from tests.search.fakes import measure, run_spec
+
+
+def finished(trial: int, window: int, status: str = "ok", row: int | None = None) -> FinishedRun:
+    spec = run_spec(window, seed=trial)
+    record = measure(spec) if status == "ok" else RunRecord(spec.run_id, status, "why")  # type: ignore[arg-type]
+    return FinishedRun(PlannedRun(trial, 0, row, spec), record)
+
+
+RUNS = [finished(0, 12), finished(1, 13, "failed", row=4), finished(2, 14, "fault")]
+
+
+def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
+    write_table(tmp_path / "runs.parquet", runs_table("windows", RUNS))
+    frame = read_frame(tmp_path / "runs.parquet")
+    assert (
+        list(frame.columns)
+        == (
+            "run_id study trial run row engine controller network constants seed status reason "
+            "throughput_mbps capacity_mbps utilization queueing_delay_p95_ms signal_delay_p95_ms "
+            "power packets_sent packets_delivered packets_dropped"
+        ).split()
+    )
+    assert frame["row"].dtype == frame["packets_sent"].dtype == "Int64"
+    assert frame["trial"].dtype == "int64"
+    assert list(frame["status"]) == ["ok", "failed", "failed"]
+    assert list(frame["reason"]) == ["", "why", "machine: why"]
+    assert list(frame["row"].isna()) == [True, False, True]
+    assert frame["constants"][0] == '{"keepalive_ms":1000,"window":12}'
+    assert frame["power"].isna().tolist() == [False, True, True]
+
+
+def test_trials_table_has_a_column_for_each_searched_constant(tmp_path: Path) -> None:
+    trials = [
+        FinishedTrial(0, {"constant_window": 12, "host_latency_us": 3}, 12.5, "", tuple(RUNS[:2])),
+        FinishedTrial(1, {"constant_window": 13, "host_latency_us": 4}, None, "machine", ()),
+    ]
+    columns = {"constant_window": int, "host_latency_us": float}
+    write_table(tmp_path / "trials.parquet", trials_table("windows", columns, trials))
+    frame = read_frame(tmp_path / "trials.parquet")
+    assert list(frame["state"]) == ["COMPLETE", "FAIL"]
+    assert frame["constant_window"].dtype == "int64"
+    assert frame["host_latency_us"].dtype == "float64"
+    assert frame["power"][0] == RUNS[0].record.power  # the mean over those that were measured
+    assert math.isnan(frame["value"][1])
+    assert list(frame["n_runs"]) == [2, 0]
+
+
+def test_same_content_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_table(tmp_path / name, runs_table("windows", RUNS))
+        write_summary(tmp_path / f"{name}.json", {"best": 0.1 + 0.2})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "runs.parquet"
+    with monkeypatch.context() as future:
+        future.setattr(results, "VERSION", 2)
+        write_table(path, runs_table("windows", RUNS))
+    with pytest.raises(KneepointError, match=r"runs.parquet: has schema version 2.* up to 1"):
+        read_table(path)
+
+
+def test_older_version_is_upgraded_step_by_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "runs.parquet"
+    write_table(path, runs_table("windows", RUNS))
+
+    def rename(old: str, new: str) -> object:
+        return lambda t: t.rename_columns([new if n == old else n for n in t.column_names])
+
+    monkeypatch.setattr(results, "VERSION", 3)
+    monkeypatch.setitem(results._UPGRADES, 1, rename("study", "search"))
+    monkeypatch.setitem(results._UPGRADES, 2, rename("search", "quest"))
+    assert "quest" in read_table(path).column_names
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "No such file"),
+        (b"PAR1 is not enough", "damaged"),
+        (b"", "damaged"),
+    ],
+)
+def test_unreadable_table_is_named(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "runs.parquet"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(KneepointError, match=f"runs.parquet: .*{message}"):
+        read_table(path)
+
+
+def test_table_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
+    with pytest.raises(KneepointError, match="is not a table of results"):
+        read_table(tmp_path / "other.parquet")
