@@ -36,15 +36,26 @@ class AimdRtt final : public Controller {
                                       .low = 50,
                                       .high = 500,
                                       .unit = "ms",
-                                      .meaning = "an acknowledgment above it is late"})) {}
+                                      .meaning = "an acknowledgment above it is late"})),
+        once_per_rtt_(constants.integer({.name = "once_per_rtt",
+                                         .fallback = 0,
+                                         .low = 0,
+                                         .high = 1,
+                                         .most = 1,
+                                         .unit = "0 or 1",
+                                         .meaning = "1: one decrease for a window of late ACKs; "
+                                                    "0: one for each"}) != 0) {}
 
   double window() const override { return cwnd_; }
 
+  void on_sent(uint64_t sequence_number, int64_t) override { next_to_send_ = sequence_number + 1; }
+
   void on_ack(const Ack& ack) override {
-    if (static_cast<double>(ack.rtt_ms()) > rtt_limit_ms_) {
-      cwnd_ = std::max(1.0, cwnd_ * decrease_factor_);  // on every late ACK, not once an RTT
-    } else {
+    if (static_cast<double>(ack.rtt_ms()) <= rtt_limit_ms_) {
       cwnd_ += alpha_ / cwnd_;
+    } else if (not once_per_rtt_ or ack.sequence_number >= first_after_decrease_) {
+      cwnd_ = std::max(1.0, cwnd_ * decrease_factor_);
+      first_after_decrease_ = next_to_send_;
     }
   }
 
@@ -53,6 +64,9 @@ class AimdRtt final : public Controller {
   double alpha_;
   double decrease_factor_;
   double rtt_limit_ms_;
+  bool once_per_rtt_;
+  uint64_t next_to_send_ = 0;
+  uint64_t first_after_decrease_ = 0;
 };
 
 const Registration<AimdRtt> registration{

@@ -23,6 +23,7 @@ class Steps {
                          .ack_received_ms = now_ms_});
     return controller_->window();
   }
+  void sent(uint64_t last) { controller_->on_sent(last, now_ms_); }
   double keepalive() {
     controller_->on_keepalive(now_ms_);
     return controller_->window();
@@ -67,6 +68,16 @@ TEST(aimd_rtt_shrinks_on_every_late_ack) {
   EXPECT_NEAR(steps.ack(201), 1.03125, exact);
   EXPECT_EQUAL(steps.ack(201), 1);
   EXPECT_EQUAL(steps.ack(100), 3);
+}
+
+TEST(aimd_rtt_may_shrink_once_for_a_window_of_late_acks) {
+  Steps steps("aimd_rtt", {{"initial_window", 8}, {"decrease_factor", 0.5}, {"once_per_rtt", 1}});
+  steps.sent(7);  // 0 to 7 are in flight
+  EXPECT_NEAR(steps.ack(201), 4, exact);
+  EXPECT_NEAR(steps.ack(201), 4, exact);  // 1 left before the decrease
+  for (int i = 2; i < 8; ++i) steps.ack(201);
+  EXPECT_NEAR(steps.window(), 4, exact);
+  EXPECT_NEAR(steps.ack(201), 2, exact);  // 8 left after it
 }
 
 TEST(delay_threshold_moves_additively) {
