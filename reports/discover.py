@@ -23,6 +23,9 @@ from reports.subjects import (
     Sweep,
 )
 
+FEWEST = 8
+"""Fewer values of a constant make no sweep."""
+
 
 def luck(results: Results, controller: str, network: str) -> Chance:
     """How much a controller's power varies by chance on a network: from its repetitions.
@@ -66,7 +69,7 @@ def _sweep(
     runs = pd.concat([study.runs for study in studies], ignore_index=True)
     curve = statistics.response(runs, constant)
     best = statistics.best(curve[POWER], curve["runs"], luck(results, controller, network))
-    if best is None or len(curve) < 3:
+    if best is None or len(curve) < FEWEST:
         return None
     key = f"{controller}-{constant}-{network}"
     taken[key] += 1
@@ -130,9 +133,9 @@ def _grid(results: Results, study: Study) -> Grid | None:
 
 @lru_cache(maxsize=1)
 def searches(results: Results) -> tuple[Search, ...]:
-    """One search for each study whose sampler learns from its trials."""
-    learning = (study for study in results.studies if study.sampler not in ENUMERATING)
-    found = (_search(results, study) for study in learning)
+    """One search for each fit, and for each study whose sampler learns from its trials."""
+    searching = (s for s in results.studies if s.fit or s.sampler not in ENUMERATING)
+    found = (_search(results, study) for study in searching)
     return tuple(search for search in found if search is not None)
 
 
@@ -198,10 +201,25 @@ def one_run(results: Results) -> OneRun | None:
 
 
 @lru_cache(maxsize=1)
-def comparison(results: Results) -> Comparison | None:
-    """Every published row that a study replays, if there is any."""
+def comparisons(results: Results) -> tuple[Comparison, ...]:
+    """The published rows that studies replay: those of reports, and those that we measured."""
+    tables = results.published["table"]
+    of_report = tables.map(lambda table: labels.is_of_report(str(table))).astype(bool)
+    found = (
+        _comparison(results, key, results.published[rows])
+        for key, rows in (("reports", of_report), ("measured", ~of_report))
+    )
+    return tuple(each for each in found if each is not None)
+
+
+def reports_compared(results: Results) -> Comparison | None:
+    """The comparison with the reports, if there is one."""
+    return next((each for each in comparisons(results) if each.key == "reports"), None)
+
+
+def _comparison(results: Results, key: str, published: pd.DataFrame) -> Comparison | None:
     parts = []
-    for table, rows in results.published.groupby("table", sort=False):
+    for table, rows in published.groupby("table", sort=False):
         runs = [study.runs for study in results.studies if table in study.compare and not study.fit]
         if runs:
             parts.append(statistics.beside(rows, pd.concat(runs, ignore_index=True)))
@@ -209,7 +227,7 @@ def comparison(results: Results) -> Comparison | None:
         return None
     rows = pd.concat(parts, ignore_index=True)
     rows["within"] = statistics.within_tolerance(rows)
-    return Comparison("tables", rows, statistics.agreement(rows))
+    return Comparison(key, rows, statistics.agreement(rows))
 
 
 def _varied(runs: pd.DataFrame) -> list[str]:

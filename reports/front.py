@@ -3,7 +3,7 @@
 from reports import labels
 from reports.collect import Results
 from reports.content import Highlight, Report, Section, code, literal
-from reports.discover import comparison, repetition, searches, sweeps
+from reports.discover import repetition, reports_compared, searches, sweeps
 from reports.metrics import POWER
 from reports.provenance import Provenance
 from reports.subjects import Search, Sweep
@@ -30,8 +30,8 @@ def _networks(results: Results) -> str:
 
 def _subtitle(results: Results) -> str:
     controllers = list(dict.fromkeys(study.controller for study in results.studies))
-    if comparison(results) is not None:
-        return f"Published results replayed, searched and repeated on {_networks(results)}"
+    if reports_compared(results) is not None:
+        return "Published results replayed, searched and repeated"
     names = [labels.words(name) for name in controllers]
     return f"{labels.joined(names)} on {_networks(results)}"
 
@@ -64,12 +64,12 @@ def _findings(results: Results) -> str:
         for search in searches(results)
         if search.minimised
     ]
-    compared = comparison(results)
+    compared = reports_compared(results)
     if compared is not None:
         agreed, rows = int(compared.rows["within"].sum()), compared.agreement["compared"].sum()
         texts.append(
             f"Of {rows} published rows that we replayed, {agreed} agree with ours within the "
-            "tolerances of {published}."
+            "tolerances of {reports}."
         )
     for search in searches(results):
         if not search.minimised and len(search.searched) > 1:
@@ -94,7 +94,7 @@ def _sweep_sentence(sweep: Sweep) -> str:
 
 def _highlights(results: Results) -> tuple[Highlight, ...]:
     found = [_best_of(sweep) for sweep in sweeps(results)]
-    compared = comparison(results)
+    compared = reports_compared(results)
     if compared is not None:
         agreed, rows = int(compared.rows["within"].sum()), compared.agreement["compared"].sum()
         medians = compared.rows[f"relative_{POWER}"].abs().median()

@@ -35,10 +35,14 @@ def axis(name: str, given_unit: str = "") -> str:
     return f"{sentence(name)} ({shown})" if shown else sentence(name)
 
 
+def is_of_report(table: str) -> bool:
+    """Whether a published table stands in a numbered report: 001-fixed-window does."""
+    return re.match(r"\d+-", table) is not None
+
+
 def report_of(table: str) -> str:
     """The report that a published table stands in: "Report 001" for 001-fixed-window."""
-    match = re.match(r"(\d+)-", table)
-    return f"Report {match.group(1)}" if match else table
+    return f"Report {table.partition('-')[0]}" if is_of_report(table) else table
 
 
 def number(value: float) -> str:

@@ -181,6 +181,8 @@ def _wall_times(folder: Path) -> tuple[WallTime, ...]:
     """From Snakemake's benchmark files, `<rule>/<name>.tsv`; a repeated job counts its mean."""
     times = []
     for path in sorted(folder.glob("*/*.tsv")):
+        if path.parent.name == "write_report":
+            continue  # that of an earlier report
         with path.open(encoding="utf-8", newline="") as file:
             seconds = [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
         if seconds:

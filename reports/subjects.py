@@ -152,7 +152,15 @@ class OneRun(Subject):
 
 @dataclass(frozen=True)
 class Comparison(Subject):
-    """Every published row beside ours: `rows` from `statistics.beside`, with column within."""
+    """Every published row beside ours: `rows` from `statistics.beside`, with column within.
+
+    The key is "reports", or "measured" where the rows are our own real runs.
+    """
 
     rows: pd.DataFrame
     agreement: pd.DataFrame
+
+    @property
+    def noun(self) -> str:
+        """What stands beside ours."""
+        return "Published" if self.key == "reports" else "Measured"

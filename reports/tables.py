@@ -7,7 +7,7 @@ import pandas as pd
 
 from networks.files import write_whole
 from reports.collect import Results
-from reports.discover import comparison, grids, one_run, repetition, searches, sweeps
+from reports.discover import comparisons, grids, one_run, repetition, searches, sweeps
 
 
 def tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -22,10 +22,9 @@ def tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     if repeated is not None:
         yield "repeatability", repeated.spread
         yield "repeatability-published", repeated.published
-    compared = comparison(results)
-    if compared is not None:
-        yield "published-beside-ours", compared.rows
-        yield "agreement", compared.agreement
+    for compared in comparisons(results):
+        yield f"{compared.key}-beside-ours", compared.rows
+        yield f"agreement-{compared.key}", compared.agreement
     run = one_run(results)
     if run is not None:
         yield "rates-over-time", run.rates

@@ -35,6 +35,10 @@ class FigureKind(Generic[S]):
     draw: Callable[[S], Figure]
     applies: Callable[[S], bool] = lambda _: True
 
+    def draws(self, subject: Subject) -> bool:
+        """Whether the subject has a figure of this kind."""
+        return isinstance(subject, self.subject) and self.applies(subject)
+
 
 @cache
 def kinds() -> tuple[FigureKind[Any], ...]:
@@ -51,7 +55,7 @@ def draw(subject: Subject, folder: Path) -> tuple[Picture, ...]:
     """Draws every figure that suits the subject into `folder`, as SVG and as PNG."""
     pictures = []
     for kind in kinds():
-        if isinstance(subject, kind.subject) and kind.applies(subject):
+        if kind.draws(subject):
             name = f"{kind.name}-{subject.key}"
             with style.house():
                 style.save(kind.draw(subject), folder / name)

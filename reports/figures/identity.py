@@ -21,21 +21,21 @@ NAMED = 4
 def draw(comparison: Comparison) -> Figure:
     """Ours against published with the identity line, and below it the difference in per cent."""
     figure = style.page(4.3)
-    panels = figure.subplots(2, len(SHOWN), sharex="col", height_ratios=[3, 2])
-    for column, metric in enumerate(SHOWN):
-        rows = comparison.rows.dropna(subset=[f"published_{metric}", f"ours_{metric}"])
-        if rows.empty:
-            panels[0, column].set_visible(False)
-            panels[1, column].set_visible(False)
-            continue
+    both = {
+        metric: comparison.rows.dropna(subset=[f"published_{metric}", f"ours_{metric}"])
+        for metric in SHOWN
+    }
+    both = {metric: rows for metric, rows in both.items() if len(rows)}
+    panels = figure.subplots(2, len(both), sharex="col", height_ratios=[3, 2], squeeze=False)
+    for column, (metric, rows) in enumerate(both.items()):
         _draw_identity(panels[0, column], rows, metric)
-        _draw_difference(panels[1, column], rows, metric)
+        _draw_difference(panels[1, column], rows, metric, comparison.noun)
         panels[0, column].tick_params(labelbottom=False)
     panels[0, 0].set_ylabel("Ours")
     panels[1, 0].set_ylabel("Difference (%)")
     style.legend_once(figure, list(panels[0]), loc="outside upper center", ncols=5)
     figure.draw_without_rendering()
-    for column, metric in enumerate(SHOWN):
+    for column, metric in enumerate(both):
         _name_far_rows(panels[1, column], comparison.rows, metric)
     return figure
 
@@ -44,8 +44,9 @@ def _draw_identity(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     values = pd.concat([rows[f"published_{metric}"], rows[f"ours_{metric}"]])
     limits = values.min() * 0.85, values.max() * 1.18
     axes.plot(limits, limits, color=style.QUIET, linewidth=0.7, zorder=1)
-    for table, part in rows.groupby("table"):
-        style.open_markers(axes, part[f"published_{metric}"], part[f"ours_{metric}"], str(table))
+    for mark, (table, part) in enumerate(rows.groupby("table")):
+        x, y = part[f"published_{metric}"], part[f"ours_{metric}"]
+        style.open_markers(axes, x, y, str(table), mark)
     axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
     ticks = style.decades(*limits)
     for which, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
@@ -55,15 +56,15 @@ def _draw_identity(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     axes.set_title(f"{METRICS[metric].title} ({METRICS[metric].unit})")
 
 
-def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
+def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str, noun: str) -> None:
     rule = METRICS[metric]
     place = np.geomspace(*axes.get_xlim(), 200)
     tolerance = 100 * np.maximum(rule.relative, rule.absolute / place)
     axes.fill_between(place, -tolerance, tolerance, color=style.FAINT, linewidth=0, zorder=0)
     axes.axhline(0, color=style.QUIET, linewidth=0.7, zorder=1)
-    for table, part in rows.groupby("table"):
-        percent = 100 * part[f"relative_{metric}"]
-        style.open_markers(axes, part[f"published_{metric}"], percent, str(table))
+    for mark, (table, part) in enumerate(rows.groupby("table")):
+        x, y = part[f"published_{metric}"], 100 * part[f"relative_{metric}"]
+        style.open_markers(axes, x, y, str(table), mark)
     limit = max(1.25 * (100 * rows[f"relative_{metric}"].abs()).max(), 2 * rule.relative * 100)
     axes.set_ylim(-limit, limit)
     if limit > 100 * FAR:
@@ -72,7 +73,7 @@ def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
         axes.set_yticks([-tick for tick in reversed(ticks)] + [0, *ticks])
         axes.minorticks_off()
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: labels.minus(f"{y:+g}")))
-    axes.set_xlabel("Published")
+    axes.set_xlabel(noun)
 
 
 def _name_far_rows(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
@@ -102,7 +103,7 @@ def _name_far_rows(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
 def _caption(comparison: Comparison) -> str:
     agreed, compared = int(comparison.rows["within"].sum()), comparison.agreement["compared"].sum()
     text = (
-        "Every published row that we replay: above, ours against published with the line of "
+        "Every row that we replay: above, ours against published with the line of "
         "identity; below, the difference in per cent with the tolerance in grey. "
         f"{agreed} of {compared} rows lie within tolerance."
     )
@@ -119,7 +120,7 @@ FIGURE = FigureKind(
     name="published-against-ours",
     subject=Comparison,
     order=10,
-    title=lambda _: "Published against ours",
+    title=lambda comparison: f"{comparison.noun} against ours",
     caption=_caption,
     draw=draw,
 )

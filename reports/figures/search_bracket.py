@@ -76,7 +76,7 @@ def _draw_steps(axes: Axes, search: Search) -> None:
 
 def objective_axis(search: Search) -> str:
     """What the search optimised, as an axis' label."""
-    return OBJECTIVES.get(search.objective, search.objective)
+    return OBJECTIVES[search.objective]
 
 
 def _caption(search: Search) -> str:

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from reports import labels
 from reports.figures import FigureKind, style
 from reports.figures.search_bracket import objective_axis
-from reports.subjects import ONE_PEAK, Search
+from reports.subjects import ENUMERATING, ONE_PEAK, Search
 
 
 def draw(search: Search) -> Figure:
@@ -53,5 +53,5 @@ FIGURE = FigureKind(
     title=lambda search: f"Search history: {search.title}",
     caption=_caption,
     draw=draw,
-    applies=lambda search: search.sampler not in ONE_PEAK,
+    applies=lambda search: search.sampler not in (*ONE_PEAK, *ENUMERATING),
 )

@@ -137,11 +137,16 @@ def open_markers(
     x: "pd.Series[float]",
     y: "pd.Series[float]",
     table: str,
+    mark: int = 0,
 ) -> None:
-    """Points that others published: a report has the same shape and colour in every figure."""
+    """Points that others published: a report has the same shape and colour in every figure.
+
+    Other tables take the shape and colour numbered `mark`.
+    """
     report = labels.report_of(table)
-    digits = "".join(filter(str.isdigit, report))
-    mark = int(digits or 0) % len(MARKERS)
+    if labels.is_of_report(table):
+        mark = int(table.partition("-")[0])
+    mark %= len(MARKERS)
     axes.plot(
         x,
         y,
@@ -170,9 +175,10 @@ def ring(axes: Axes, x: float, y: float) -> None:
 
 
 def legend_once(owner: Axes | Figure, panels: Sequence[Axes], **options: Any) -> None:
-    """A legend of what the panels show, which names each label once."""
+    """A legend of what the panels show, sorted, each label once."""
     pairs = [
         pair for axes in panels for pair in zip(*axes.get_legend_handles_labels(), strict=True)
     ]
     handles = {label: handle for handle, label in pairs}
-    owner.legend(handles.values(), handles.keys(), **options)
+    names = sorted(handles)
+    owner.legend([handles[name] for name in names], names, **options)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from reports import labels, statistics
 from reports.content import Block, Column, Paragraph, Section, Table, code, literal
-from reports.discover import comparison
+from reports.discover import comparisons
 from reports.frames import records
 from reports.sections import Context
 
@@ -32,12 +32,14 @@ def compose(context: Context) -> Iterator[Section]:
             )
         )
         blocks.append(_table(failed))
-    compared = comparison(results)
-    missing = compared.rows[compared.rows["runs"] == 0] if compared is not None else runs[:0]
-    if len(missing):
-        rows = [f"{code(row['table'])} row {row['row'] + 1}" for row in records(missing)]
+    rows = [
+        f"{code(row['table'])} row {row['row'] + 1}"
+        for compared in comparisons(results)
+        for row in records(compared.rows[compared.rows["runs"] == 0])
+    ]
+    if rows:
         blocks.append(Paragraph(f"Published rows that no study ran: {labels.joined(rows)}."))
-    yield Section("exclusions", "Exclusions", tuple(blocks))
+    yield Section("exclusions", "Exclusions", tuple(blocks), listing=True)
 
 
 def _table(failed: pd.DataFrame) -> Table:

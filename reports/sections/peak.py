@@ -13,5 +13,5 @@ ORDER = 20
 def compose(context: Context) -> Iterator[Section]:
     """One section for each such search."""
     for found in searches(context.results):
-        if found.sampler in ONE_PEAK:
+        if found.sampler in ONE_PEAK and not found.fit:
             yield search.section(context, found)

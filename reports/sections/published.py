@@ -6,8 +6,8 @@ import pandas as pd
 
 from reports import labels
 from reports.collect import Source
-from reports.content import Block, Column, Heading, Paragraph, Section, Table, literal
-from reports.discover import comparison
+from reports.content import Block, Column, Paragraph, Section, Table, literal
+from reports.discover import comparisons
 from reports.frames import Record, records
 from reports.labels import DASH
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
@@ -16,20 +16,21 @@ from reports.statistics import CONSTANT
 from reports.subjects import Comparison
 
 ORDER = 60
+TITLES = {
+    "reports": "Published tables beside ours",
+    "measured": "Real runs of mahimahi beside ours",
+}
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
 
 
 def compose(context: Context) -> Iterator[Section]:
-    """One section for all tables that were replayed."""
-    compared = comparison(context.results)
-    if compared is None:
-        return
-    blocks: list[Block] = [Paragraph(tolerances()), _summary(compared), *context.draw(compared)]
-    blocks += [Heading("Row by row")]
-    for table, rows in compared.rows.groupby("table", sort=False):
-        source = context.results.sources.get(str(table), Source(""))
-        blocks.append(_row_by_row(str(table), source, rows))
-    yield Section("published", "Published tables beside ours", tuple(blocks))
+    """One section for the tables of reports, one for what was measured on real mahimahi."""
+    for compared in comparisons(context.results):
+        blocks: list[Block] = [Paragraph(tolerances()), _summary(compared), *context.draw(compared)]
+        for table, rows in compared.rows.groupby("table", sort=False):
+            source = context.results.sources.get(str(table), Source(""))
+            blocks.append(_row_by_row(str(table), compared.noun, source, rows))
+        yield Section(compared.key, TITLES[compared.key], tuple(blocks), listing=True)
 
 
 def tolerances() -> str:
@@ -46,6 +47,7 @@ def tolerances() -> str:
 
 
 def _summary(compared: Comparison) -> Table:
+    shown = [m for m in SHOWN if compared.rows[f"published_{m}"].notna().any()]
     rows = [
         (
             literal(row["table"]),
@@ -54,14 +56,14 @@ def _summary(compared: Comparison) -> Table:
             str(row["within"]),
             *(
                 labels.percent(row[f"{kind}_{metric}"])
-                for metric in SHOWN
+                for metric in shown
                 for kind in ("median", "worst")
             ),
         )
         for row in records(compared.agreement)
     ]
     return Table(
-        name="agreement",
+        name=f"agreement-{compared.key}",
         title="How well each table is met",
         caption="Sizes of the relative differences, by table.",
         columns=(
@@ -71,7 +73,7 @@ def _summary(compared: Comparison) -> Table:
             Column("Agree"),
             *(
                 Column(kind, "", METRICS[metric].title)
-                for metric in SHOWN
+                for metric in shown
                 for kind in ("median", "worst")
             ),
         ),
@@ -79,7 +81,7 @@ def _summary(compared: Comparison) -> Table:
     )
 
 
-def _row_by_row(table: str, source: Source, rows: pd.DataFrame) -> Table:
+def _row_by_row(table: str, noun: str, source: Source, rows: pd.DataFrame) -> Table:
     constants = [
         name
         for name in rows.columns
@@ -95,7 +97,7 @@ def _row_by_row(table: str, source: Source, rows: pd.DataFrame) -> Table:
     ]
     for metric in metrics:
         group = f"{METRICS[metric].title}, {METRICS[metric].unit}"
-        columns += [Column(head, "", group) for head in ("published", "ours", "%")]
+        columns += [Column(head, "", group) for head in (noun.lower(), "ours", "%")]
     columns.append(Column("Agrees", align="left"))
     lines = records(rows)
     return Table(

@@ -3,23 +3,24 @@
 from collections.abc import Iterator
 
 from reports import labels
-from reports.content import Block, Column, Heading, Paragraph, Section, Table, code, literal
-from reports.provenance import Provenance
+from reports.content import Block, Column, Paragraph, Section, Table, code, literal
+from reports.provenance import Provenance, WallTime
 from reports.sections import Context
 
 ORDER = 90
+SHOWN = 16
 
 
 def compose(context: Context) -> Iterator[Section]:
     """The last section."""
     found = context.provenance
-    blocks: list[Block] = [Paragraph(_how(found)), Heading("Inputs"), _inputs(found)]
+    blocks: list[Block] = [Paragraph(_how(found)), _inputs(found)]
     if found.networks:
         blocks.append(_networks(found))
-    blocks += [Heading("Results"), _results(found), Heading("Surroundings"), _around(found)]
+    blocks += [_results(found), _around(found)]
     if found.wall_times:
         blocks.append(_wall_times(found))
-    yield Section("provenance", "Provenance", tuple(blocks))
+    yield Section("provenance", "Provenance", tuple(blocks), listing=True)
 
 
 def _how(found: Provenance) -> str:
@@ -31,24 +32,30 @@ def _how(found: Provenance) -> str:
             state += f", with {labels.count(found.changed_files, 'file')} changed or untracked"
     return (
         f"Made from {state}. {code(found.command)} makes it again: the same results, byte for "
-        f"byte, on any number of cores, from the seed {found.seed}."
+        f"byte, on any number of cores, from the seed {found.seed}. "
+        f"Digests are SHA-256, their first {SHOWN} digits; the whole stands in "
+        "`provenance.json`."
     )
+
+
+def _digest(sha256: str) -> str:
+    return code(sha256[:SHOWN]) if sha256 else labels.DASH
 
 
 def _inputs(found: Provenance) -> Table:
     rows = [
-        (code(found.config), "configuration", code(found.config_sha256)),
-        (code("build/emulate"), "emulator", code(found.binary_sha256)),
+        (code(found.config), "configuration", _digest(found.config_sha256)),
+        (code("build/emulate"), "emulator", _digest(found.binary_sha256)),
     ]
     for network in found.networks:
         rows += [
-            (code(network[side]), literal(network["title"]), code(network[f"{side}_sha256"]))
+            (code(network[side]), literal(network["title"]), _digest(network[f"{side}_sha256"]))
             for side in ("uplink", "downlink")
         ]
     return Table(
         name="inputs",
         title="Inputs and their digests",
-        caption="SHA-256.",
+        caption="What the runs were made from.",
         columns=tuple(Column(name, align="left") for name in ("File", "What", "Digest")),
         rows=tuple(rows),
     )
@@ -88,7 +95,7 @@ def _results(found: Provenance) -> Table:
     return Table(
         name="results-digests",
         title="Results and their digests",
-        caption="SHA-256 of what was run and what came of it: equal digests, equal results.",
+        caption="Of what was run and what came of it: equal digests, equal results.",
         columns=(
             Column("Study or repetition", align="left"),
             Column("Seed"),
@@ -100,7 +107,7 @@ def _results(found: Provenance) -> Table:
                 literal(each.name),
                 labels.DASH if each.seed is None else str(each.seed),
                 str(each.runs),
-                code(each.runs_sha256),
+                _digest(each.runs_sha256),
             )
             for each in found.results
         ),
@@ -119,20 +126,32 @@ def _around(found: Provenance) -> Table:
 
 
 def _wall_times(found: Provenance) -> Table:
+    """Together for each rule, in the order of the names."""
+    by_rule: dict[str, list[WallTime]] = {}
+    for time in found.wall_times:
+        by_rule.setdefault(time.rule, []).append(time)
+    rows = []
+    for rule, times in by_rule.items():
+        longest = max(times, key=lambda time: time.seconds)
+        rows.append(
+            (
+                code(rule),
+                str(len(times)),
+                f"{sum(time.seconds for time in times):.1f}",
+                f"{longest.seconds:.1f}",
+                literal(longest.name),
+            )
+        )
     return Table(
         name="wall-times",
         title="Wall times",
-        caption=(
-            f"Of the jobs that wrote the results, {sum(t.seconds for t in found.wall_times):.0f} s "
-            "in all; several ran at once."
-        ),
+        caption="Of the jobs that led to this report; several ran at once.",
         columns=(
             Column("Rule", align="left"),
-            Column("Job", align="left"),
-            Column("Time", "s"),
+            Column("Jobs"),
+            Column("In all", "s"),
+            Column("Longest", "s"),
+            Column("which was", align="left"),
         ),
-        rows=tuple(
-            (literal(time.rule), literal(time.name), f"{time.seconds:.1f}")
-            for time in found.wall_times
-        ),
+        rows=tuple(rows),
     )

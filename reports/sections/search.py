@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from reports import labels
 from reports.content import Block, Column, Paragraph, Section, Table, code, literal
-from reports.discover import comparison, searches, sweeps
+from reports.discover import reports_compared, searches, sweeps
 from reports.frames import Record, records
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.sections import Context
@@ -13,16 +13,16 @@ from reports.subjects import ONE_PEAK, Search
 from search.objective import MISFIT_SCALE
 
 SHOWN = 8
-NEAR = 1.1
+NEAR = 1.5
 ORDER = 35
 
 _SAMPLERS = {"tpe": "TPE", "cmaes": "CMA-ES", "qmc": "quasi-Monte-Carlo"}
 
 
 def compose(context: Context) -> Iterator[Section]:
-    """One section for each search but those for a single peak, which stand by themselves."""
+    """One section for each search but fits and those for a single peak, which have their own."""
     for found in searches(context.results):
-        if found.sampler not in ONE_PEAK:
+        if found.sampler not in ONE_PEAK and not found.fit:
             yield section(context, found)
 
 
@@ -84,6 +84,9 @@ def _how_sharp(search: Search) -> str:
             f"{labels.words(constant.name)} from {labels.number(values.min())} to "
             f"{labels.constants_with_units({constant.name: values.max()}, named=False)}"
         )
+    reach = f"Trials with at most {NEAR:g} times that misfit reach {labels.joined(parts)}."
+    if len(good) == 1:
+        reach = f"No other trial has less than {NEAR:g} times that misfit."
     loss = (
         f"quadratic up to {labels.percent(MISFIT_SCALE, 0)} and linear beyond, so that one wrong "
         "row cannot drag the fit"
@@ -91,9 +94,8 @@ def _how_sharp(search: Search) -> str:
         else "quadratic"
     )
     return (
-        f"Trials with at most {NEAR:g} times that misfit reach {labels.joined(parts)}. The misfit "
-        f"is the mean, over the published throughputs and delays, of a loss of the relative error, "
-        f"{loss}."
+        f"{reach} The misfit is the mean, over the published throughputs and delays, of a loss of "
+        f"the relative error, {loss}."
     )
 
 
@@ -147,7 +149,7 @@ def _beside_published(context: Context, search: Search) -> str:
 
 def _replayed(context: Context, published: Record) -> str:
     """Our power at a published row's constants, where a study ran it."""
-    compared = comparison(context.results)
+    compared = reports_compared(context.results)
     if compared is None:
         return ""
     for row in records(compared.rows):

@@ -19,14 +19,14 @@ def compose(context: Context) -> Iterator[Section]:
         pictures = context.draw(sweep)
         blocks: list[Block] = [Paragraph(_what(context, sweep)), *pictures[:1]]
         blocks += [Paragraph(_result(sweep)), *pictures[1:]]
-        if len(sweep.reports):
+        if sweep.published[POWER].notna().any():
             blocks.append(_bests(sweep))
         yield Section(f"sweep-{sweep.key}", _title(sweep), tuple(blocks))
 
 
 def _title(sweep: Sweep) -> str:
-    names = list(dict.fromkeys(labels.report_of(table) for table in sweep.reports))
-    numbers = labels.joined([name.removeprefix("Report ") for name in names])
+    tables = [table for table in sweep.reports if labels.is_of_report(table)]
+    numbers = labels.joined(list(dict.fromkeys(table.partition("-")[0] for table in tables)))
     title = f"{labels.sentence(sweep.controller)}s, one {labels.words(sweep.constant)} at a time"
     if labels.words(sweep.controller).endswith(labels.words(sweep.constant)):
         title = f"{labels.sentence(sweep.controller)}s"

@@ -117,7 +117,7 @@ def windows_study(
 def ternary_study(**more: Any) -> Study:
     """A search for the best window."""
     order = (34, 67, 23, 45, 12, 16, 9, 13, 11, 14)
-    return windows_study("best_window", order, sampler="ternary", **more)
+    return windows_study("best_window", order, **{"sampler": "ternary", **more})
 
 
 def grid_study(**more: Any) -> Study:

@@ -161,7 +161,7 @@ def test_build_writes_everything(workspace: Path) -> None:
     provenance = json.loads((results / "provenance.json").read_text())
     assert provenance["seed"] == 5
     assert [each["name"] for each in provenance["results"]] == ["windows", "fit", "again"]
-    assert (results / "tables" / "published-beside-ours.csv").is_file()
+    assert (results / "tables" / "reports-beside-ours.csv").is_file()
     assert (results / "figures" / "rate-over-time-fixed_window.svg").is_file()
 
 

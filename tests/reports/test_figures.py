@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from reports import discover, figures
+from reports.collect import Results
 from reports.figures import (
     delay_over_time,
     heat_map,
@@ -16,6 +17,7 @@ from reports.figures import (
     rate_over_time,
     repeatability,
     search_bracket,
+    search_curve,
     search_history,
     search_slices,
     style,
@@ -64,7 +66,7 @@ def run() -> OneRun:
 
 @pytest.fixture(scope="module")
 def compared() -> Comparison:
-    found = discover.comparison(RESULTS)
+    found = discover.reports_compared(RESULTS)
     assert found is not None
     return found
 
@@ -124,6 +126,14 @@ def test_search_bracket_has_a_bar_a_step(search: dict[str, Search]) -> None:
     figure = search_bracket.draw(search["best_window"])
     assert len(figure.axes[1].collections) == 10
     assert figure.axes[1].yaxis_inverted()
+
+
+def test_search_curve_is_in_the_order_of_the_constant() -> None:
+    fit = synthetic.ternary_study(fit="001-fixed-window", sampler="grid")
+    (found,) = discover.searches(Results(studies=(fit,)))
+    curve, _ = search_curve.draw(found).axes[0].lines
+    assert x_of(curve) == sorted(x_of(curve))
+    assert [kind.name for kind in figures.kinds() if kind.draws(found)] == ["search-curve"]
 
 
 def test_search_history_shows_trials_best_and_failures(search: dict[str, Search]) -> None:

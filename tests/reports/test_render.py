@@ -161,7 +161,7 @@ def test_report_has_the_sections_that_have_results(drawn: tuple[Report, Path]) -
         "search-delay_tpe",
         "repeatability",
         "one-run",
-        "published",
+        "reports",
         "exclusions",
         "provenance",
     ]

@@ -24,12 +24,12 @@ def test_sweeps_keep_apart_what_was_held_at_other_values() -> None:
     def study(name: str, keepalive_ms: int) -> Study:
         runs = [
             synthetic.run_row("c", {"window": w, "keepalive_ms": keepalive_ms}, w, 100.0)
-            for w in (1, 2, 3)
+            for w in range(1, 9)
         ]
         return synthetic.study(name, runs)
 
     results = Results(studies=(study("a", 80), study("b", 1000)))
-    assert [len(sweep.curve) for sweep in discover.sweeps(results)] == [3, 3]
+    assert [len(sweep.curve) for sweep in discover.sweeps(results)] == [8, 8]
     assert len({sweep.key for sweep in discover.sweeps(results)}) == 2
 
 
@@ -93,7 +93,7 @@ def test_a_fit_has_its_best_at_the_least() -> None:
 
 
 def test_comparison_has_every_published_row_of_compared_tables_once() -> None:
-    compared = discover.comparison(synthetic.results())
+    compared = discover.reports_compared(synthetic.results())
     assert compared is not None
     assert len(compared.rows) == 18 + 33 + 20
     assert compared.rows["runs"].min() >= 1
@@ -106,9 +106,9 @@ def test_comparison_has_every_published_row_of_compared_tables_once() -> None:
 
 def test_nothing_gives_nothing() -> None:
     empty = Results()
-    assert list(discover.sweeps(empty)) == []
-    assert list(discover.grids(empty)) == []
-    assert list(discover.searches(empty)) == []
+    assert discover.sweeps(empty) == ()
+    assert discover.grids(empty) == ()
+    assert discover.searches(empty) == ()
     assert discover.repetition(empty) is None
     assert discover.one_run(empty) is None
-    assert discover.comparison(empty) is None
+    assert discover.comparisons(empty) == ()
