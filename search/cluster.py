@@ -2,7 +2,7 @@
 
     python -m search.cluster --file build/cluster.json --cores 2
 
-The Snakefile calls `start_cluster`, studies call `find_cluster` and `end_with_owner`. Ray itself
+The Snakefile calls `start_cluster`, studies call `find_cluster` and `end_with_cluster`. Ray itself
 starts when the first study asks for it: many a workflow has nothing to run. The file says then
 where it is.
 """
@@ -10,20 +10,23 @@ where it is.
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from networks.files import write_whole
+from networks.files import hold_lock, write_whole
 from search.errors import KneepointError, run_command_line
 from search.executor import Cluster, own_ray
+from search.locks import hold_lock_patiently
 
 _POLL_S = 0.2
 _START_LIMIT_S = 120
+_END_LIMIT_S = 30
 
 
 def start_cluster(file: Path, cores: int, log: Path) -> None:
@@ -57,50 +60,66 @@ def find_cluster(file: Path) -> Cluster:
         state = _read(file)
         if "address" in state:
             return Cluster(state["address"], tuple(state["workers"]))
-        if "error" in state or ("pid" in state and not _is_alive(state["pid"])):
-            raise KneepointError(
-                f"{file}: Ray could not be started ({state.get('error', 'it ended')}); "
-                "see logs/cluster.log"
-            )
+        if state and not _is_served(file):
+            break
         time.sleep(_POLL_S / 4)
-    raise KneepointError(f"{file}: no Ray after {_START_LIMIT_S} s; see logs/cluster.log")
+    reason = _read(file).get("error", "no reason given")
+    raise KneepointError(f"{file}: Ray was not started ({reason}); see logs/cluster.log")
 
 
-def end_with_owner(file: Path) -> None:
-    """Ends this process when the workflow of the cluster has ended without ending it.
+def end_with_cluster(file: Path) -> None:
+    """Ends this process when the process of the cluster does, which ends with its workflow.
 
     So a killed workflow leaves nothing behind that would hold the lock of a study.
     """
-    owner: int | None = _read(file).get("owner")
-    if owner is None:
-        return
 
     def watch() -> None:
-        while _is_alive(owner):
+        while not file.exists():
             time.sleep(_POLL_S)
-        os._exit(1)
+        while _is_served(file):
+            time.sleep(_POLL_S)
+        print("error: the workflow has ended; start it again", file=sys.stderr, flush=True)
+        os._exit(2)
 
     threading.Thread(target=watch, daemon=True).start()
 
 
 def _serve(file: Path, cores: int) -> None:
     owner = os.getppid()
-    state: dict[str, Any] = {"pid": os.getpid(), "owner": owner}
-    write_whole(file, json.dumps(state))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    while os.getppid() == owner:
-        if _wanted(file).exists():
-            try:
-                with own_ray(cores) as cluster:
-                    state |= {"address": cluster.address, "workers": cluster.workers}
-                    write_whole(file, json.dumps(state))
-                    while os.getppid() == owner:
-                        time.sleep(_POLL_S)
-            except Exception as error:
-                write_whole(file, json.dumps({**state, "error": str(error).partition("\n")[0]}))
-                raise
-        time.sleep(_POLL_S / 4)
-    file.unlink(missing_ok=True)
+
+    def is_owned() -> bool:
+        return os.getppid() == owner
+
+    with hold_lock_patiently(_lock(file), _END_LIMIT_S) as alive, ExitStack() as stack:
+        state: dict[str, Any] = {"pid": os.getpid()}
+        write_whole(file, json.dumps(state))
+        while is_owned() and not _wanted(file).exists():
+            time.sleep(_POLL_S / 4)
+        try:
+            if is_owned():
+                state |= asdict(stack.enter_context(own_ray(cores)))
+        except Exception as error:
+            write_whole(file, json.dumps({**state, "error": str(error).partition("\n")[0]}))
+            raise
+        if is_owned():
+            write_whole(file, json.dumps(state))
+        while is_owned():
+            time.sleep(_POLL_S)
+        file.unlink(missing_ok=True)
+        alive.close()  # studies end now, and the next workflow need not wait for Ray's end
+
+
+def _is_served(file: Path) -> bool:
+    """Returns whether the process of the cluster lives; its lock goes with it."""
+    try:
+        hold_lock(_lock(file)).close()
+    except KneepointError:
+        return True
+    return False
+
+
+def _lock(file: Path) -> Path:
+    return file.with_suffix(".lock")
 
 
 def _wanted(file: Path) -> Path:
@@ -113,16 +132,6 @@ def _read(file: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     return state
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
 
 
 def main() -> None:

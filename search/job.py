@@ -2,22 +2,19 @@
 
 import argparse
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
-from networks.files import hold_lock
 from search.catalogue import Catalogue, load_catalogue
-from search.cluster import end_with_owner, find_cluster
+from search.cluster import end_with_cluster, find_cluster
 from search.config import Workflow, load_workflow
 from search.engines.base import EngineSettings, PreparedNetwork
 from search.engines.emulator import EmulatorSettings
-from search.errors import KneepointError
 from search.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecutor
 from search.journal import RunJournal
+from search.locks import hold_lock_patiently
 from search.progress import Progress
 from search.runner import Runner
 
@@ -46,7 +43,7 @@ class Job:
         """Gives a runner on the journal of the output folder, which is locked meanwhile."""
         progress = Progress(name, total)
         with (
-            _lock(self.out_dir / ".lock"),
+            hold_lock_patiently(self.out_dir / ".lock", _LOCK_PATIENCE_S),
             RunJournal(self.out_dir / "runs.jsonl") as journal,
         ):
             runner = Runner(journal, self.make_executor, progress.add)
@@ -84,7 +81,7 @@ def open_job(arguments: argparse.Namespace) -> Job:
     catalogue = load_catalogue(arguments.emulate)
     workflow.check_against(catalogue)
     if arguments.cluster:
-        end_with_owner(arguments.cluster)
+        end_with_cluster(arguments.cluster)
 
     def make_executor() -> Executor:
         if arguments.executor == "serial":
@@ -102,18 +99,3 @@ def open_job(arguments: argparse.Namespace) -> Job:
         out_dir=arguments.out_dir,
         make_executor=make_executor,
     )
-
-
-@contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    deadline = time.monotonic() + _LOCK_PATIENCE_S
-    file: TextIO | None = None
-    while file is None:
-        try:
-            file = hold_lock(path)
-        except KneepointError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-    with file:
-        yield

@@ -1,0 +1,263 @@
+"""What every engine must do, and what the emulator's does when its process misbehaves."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from search.engines.base import (
+    Engine,
+    EngineSettings,
+    MachineFaultError,
+    PreparedNetwork,
+    RunRecord,
+    RunSpec,
+    canonical_json,
+    run_reliably,
+)
+from search.engines.emulator import EmulatorSettings, arguments_of, digest_of
+from search.errors import KneepointError
+from tests.conftest import ROOT
+from tests.search.fakes import NETWORK, FakeSettings, network, run_spec
+
+EMULATE = ROOT / "build" / "emulate"
+
+# Answers with its own process's number of answers as the power, and obeys the window otherwise.
+SCRIPT = """#!{python}
+import json, os, signal, sys, time
+answers = 0
+for line in sys.stdin:
+    window = line.split("window=")[1].split('"')[0]
+    answers += 1
+    if window == "666":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if window == "667":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if window == "668":
+        while True:
+            pass
+    if window == "669":
+        time.sleep(600)
+    if window == "670":
+        print("core dumped", flush=True)
+        continue
+    if window == "671":
+        print(json.dumps({{"status": "error", "reason": "no such trace"}}), flush=True)
+        continue
+    if window == "672":
+        sys.exit(1)
+    if window == "673":
+        print(json.dumps({{"status": "failed", "reason": "the window is nan"}}), flush=True)
+        continue
+    figures = dict.fromkeys(("throughput_mbps", "capacity_mbps", "utilization",
+        "queueing_delay_p95_ms", "signal_delay_p95_ms"), 1.5)
+    power = None if window == "674" else float(answers)
+    print(json.dumps({{"status": "ok", "power": power, "packets_sent": 3, **figures}}), flush=True)
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> EmulatorSettings:
+    """An emulator that misbehaves at certain windows."""
+    path = tmp_path / "emulate"
+    path.write_text(SCRIPT.format(python=sys.executable))
+    path.chmod(0o755)
+    return EmulatorSettings(path, digest_of(path), tmp_path, time_limit_s=0.5)
+
+
+@pytest.fixture
+def link(tmp_path: Path) -> PreparedNetwork:
+    """Two seconds at 12 Mbit/s."""
+    for name in ("up.trace", "down.trace"):
+        (tmp_path / name).write_text("".join(f"{t}\n" for t in range(1, 2001)))
+    return network(
+        "wire",
+        duration_s=2,
+        uplink=str(tmp_path / "up.trace"),
+        downlink=str(tmp_path / "down.trace"),
+    )
+
+
+@pytest.fixture(params=["emulator", "fake"])
+def settings(request: pytest.FixtureRequest) -> EngineSettings:
+    """Every engine."""
+    if request.param == "fake":
+        return FakeSettings()
+    if not EMULATE.exists():
+        pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
+    return EmulatorSettings.of(EMULATE)
+
+
+@pytest.fixture
+def engine(settings: EngineSettings) -> Iterator[Engine]:
+    opened = settings.open()
+    yield opened
+    opened.close()
+
+
+def spec_for(
+    settings: EngineSettings, link: PreparedNetwork, window: int = 12, seed: int = 1
+) -> RunSpec:
+    return run_spec(
+        window, seed, engine=settings.engine, engine_sha256=settings.sha256, network=link
+    )
+
+
+def test_engine_answers_with_all_figures(
+    settings: EngineSettings, engine: Engine, link: PreparedNetwork
+) -> None:
+    spec = spec_for(settings, link)
+    record = engine.run(spec)
+    assert (record.run_id, record.status, record.reason) == (spec.run_id, "ok", "")
+    assert all(value is not None for value in vars(record).values())
+    assert record.power == pytest.approx(
+        (record.throughput_mbps or 0) / (record.signal_delay_p95_ms or 1) * 1000, rel=1e-9
+    )
+    assert RunRecord.from_json(record.to_json()) == record
+
+
+def test_engine_repeats_itself_whatever_ran_before(
+    settings: EngineSettings, engine: Engine, link: PreparedNetwork
+) -> None:
+    first = engine.run(spec_for(settings, link))
+    engine.run(spec_for(settings, link, window=40, seed=2))
+    assert engine.run(spec_for(settings, link)) == first
+    engine.close()
+    assert engine.run(spec_for(settings, link)) == first
+
+
+def test_run_id_depends_on_everything_that_a_result_can() -> None:
+    specs = [
+        run_spec(),
+        run_spec(13),
+        run_spec(seed=2),
+        run_spec(controller="other"),
+        run_spec(engine="mahimahi"),
+        run_spec(engine_sha256="0" * 64),
+        run_spec(network=network("wire", delay_ms=21)),
+        run_spec(network=network("wire", uplink_sha256="c" * 64)),
+        run_spec(network=network("wire", host_latency_us=1)),
+    ]
+    assert len({spec.run_id for spec in specs}) == len(specs)
+    same = run_spec(network=network("other name", uplink="elsewhere/up.trace"))
+    assert same.run_id == specs[0].run_id
+
+
+def test_canonical_json_is_one_text_and_refuses_nan() -> None:
+    assert canonical_json({"b": 0.1, "a": [1, "é"]}) == '{"a":[1,"é"],"b":0.1}'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical_json({"a": float("nan")})
+
+
+@pytest.mark.parametrize("nonsense", [None, float("nan"), float("inf"), -1.0, "3", True])
+def test_nonsense_never_becomes_a_measurement(nonsense: object) -> None:
+    figures = dict.fromkeys(
+        ("throughput_mbps", "capacity_mbps", "utilization", "queueing_delay_p95_ms"), 1.0
+    )
+    answer = {**figures, "signal_delay_p95_ms": 1.0, "power": nonsense}
+    record = RunRecord.measured("a" * 64, answer)
+    assert (record.status, record.power) == ("failed", None)
+    assert record.reason == f"nonsense: power is {nonsense}"
+
+
+def test_emulator_is_given_every_setting() -> None:
+    words = arguments_of(run_spec(network=network("wire", uplink_queue="droptail:packets=9")))
+    options = dict(zip(words[::2], words[1::2], strict=True))
+    options.pop("--set")
+    assert options == {
+        "--controller": "fixed_window",
+        "--uplink": "up.trace",
+        "--downlink": "down.trace",
+        "--delay-ms": "20",
+        "--seed": "1",
+        "--uplink-queue": "droptail:packets=9",
+        "--downlink-queue": "infinite",
+        "--host-model": "event-loop",
+        "--host-latency-us": "0",
+        "--duration-s": "10",
+    }
+    assert "keepalive_ms=1000" in words
+    assert "window=12" in words
+
+
+def test_emulator_keeps_its_process(script: EmulatorSettings) -> None:
+    engine = script.open()
+    assert [engine.run(run_spec()).power for _ in range(3)] == [1, 2, 3]
+    engine.close()
+    assert engine.run(run_spec()).power == 1
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("window", "reason", "blames_controller"),
+    [
+        (666, "crashed: SIGSEGV", True),
+        (667, "crashed: SIGKILL", False),
+        (668, "hangs: no answer within 0.5 s", True),
+        (669, "hangs: no answer within 0.5 s", False),
+        (670, "the emulator answered 'core dumped'", False),
+        (672, "the emulator ended with exit status 1", False),
+    ],
+)
+def test_emulator_that_misbehaves_is_restarted(
+    script: EmulatorSettings, window: int, reason: str, blames_controller: bool
+) -> None:
+    engine = script.open()
+    engine.run(run_spec())
+    with pytest.raises(MachineFaultError, match=reason) as caught:
+        engine.run(run_spec(window))
+    assert engine.run(run_spec()).power == 1
+    engine.close()
+    if window != 668:  # how long the machine let it compute is not ours to say in a test
+        assert caught.value.blames_controller == blames_controller
+
+
+@pytest.mark.parametrize(("window", "status"), [(666, "failed"), (667, "fault")])
+def test_controller_that_always_crashes_failed(
+    script: EmulatorSettings, window: int, status: str
+) -> None:
+    engine = script.open()
+    assert run_reliably(engine, run_spec(window)).status == status
+    engine.close()
+
+
+def test_emulator_that_reports_a_failure_is_believed(script: EmulatorSettings) -> None:
+    engine = script.open()
+    record = engine.run(run_spec(673))
+    assert (record.status, record.reason) == ("failed", "the window is nan")
+    record = engine.run(run_spec(674))
+    assert (record.status, record.reason) == ("failed", "nonsense: power is None")
+    engine.close()
+
+
+def test_run_that_the_emulator_refuses_is_an_error(script: EmulatorSettings) -> None:
+    engine = script.open()
+    with pytest.raises(KneepointError, match="refuses a run of fixed_window: no such trace"):
+        engine.run(run_spec(671))
+    engine.close()
+
+
+def test_emulator_that_was_rebuilt_is_refused(script: EmulatorSettings) -> None:
+    script.binary.write_text(script.binary.read_text() + "\n")
+    with pytest.raises(KneepointError, match="emulate: was rebuilt during the study"):
+        script.open().run(run_spec())
+
+
+def test_emulator_that_is_not_built_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match=r"emulate: No such file.*make build"):
+        EmulatorSettings.of(tmp_path / "emulate")
+
+
+def test_names_with_quotes_are_refused(script: EmulatorSettings) -> None:
+    with pytest.raises(KneepointError, match="cannot name this"):
+        script.open().run(run_spec(network=network("wire", uplink='a"b')))
+
+
+def test_prepared_network_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match=r"network.json: cannot be used"):
+        PreparedNetwork.load(tmp_path / "network.json")
+    (tmp_path / "network.json").write_text("{}")
+    with pytest.raises(KneepointError, match=r"network.json: cannot be used \('name'\)"):
+        PreparedNetwork.load(tmp_path / "network.json")
+    assert "name" not in NETWORK.identity()

@@ -1,0 +1,116 @@
+"""Plans: which runs a trial has, and what is searched."""
+
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+from search.plan import summarise
+from search.seeds import derive_seed, run_seed, study_seed
+from tests.search.fakes import network, plan, table
+
+WINDOWS = table("printed", [{"window": 3, "power": 1}, {"power": 2}, {"window": 9, "power": 3}])
+
+
+def test_grid_varies_the_first_constant_slowest() -> None:
+    planned = plan(
+        space={"window": {"values": [5, 1]}, "keepalive_ms": {"values": [80, 1000]}},
+    )
+    points = [(p["constant_window"], p["constant_keepalive_ms"]) for p in planned.points or ()]
+    assert points == [(5, 80), (5, 1000), (1, 80), (1, 1000)]
+    assert planned.space["constant_window"] == IntDistribution(1, 5)
+
+
+def test_table_makes_a_trial_of_each_row_that_has_its_constants() -> None:
+    planned = plan({"printed": WINDOWS}, table="printed", runs_per_trial=2)
+    assert planned.points == [{"constant_window": 3}, {"constant_window": 9}]
+    runs = planned.runs_of(1, {"constant_window": 9})
+    assert [(run.run, run.row, run.spec.constants["window"]) for run in runs] == [
+        (0, 2, 9),
+        (1, 2, 9),
+    ]
+
+
+def test_constants_of_a_table_come_before_those_of_the_study() -> None:
+    printed = table("printed", [{"window": 3}, {"window": 5}])
+    planned = plan(
+        {"printed": printed}, table="printed", constants={"window": 7, "keepalive_ms": 9}
+    )
+    constants = planned.runs_of(1, {"constant_window": 5})[0].spec.constants
+    assert constants == {"window": 5, "keepalive_ms": 9}
+
+
+def test_fit_runs_every_row_with_the_searched_host() -> None:
+    planned = plan(
+        {"printed": WINDOWS},
+        host={"host_latency_us": {"low": 0, "high": 3000}, "wake_us": {"low": 0, "high": 90}},
+        objective={"fit": "printed"},
+        sampler={"kind": "tpe", "trials": 5},
+    )
+    assert planned.space == {
+        "host_latency_us": IntDistribution(0, 3000),
+        "host_wake_us": IntDistribution(0, 90),
+    }
+    runs = planned.runs_of(0, {"host_latency_us": 700, "host_wake_us": 20})
+    assert [run.row for run in runs] == [0, 2]
+    assert runs[0].spec.network.host_latency_us == 700
+    assert runs[0].spec.network.host_model == "event-loop:wake_us=20"
+
+
+def test_searched_setting_replaces_the_networks_own() -> None:
+    planned = plan(
+        {"printed": WINDOWS},
+        [network("wire", host_model="event-loop:wake_us=50,packet_us=5")],
+        host={"wake_us": {"low": 0, "high": 90}},
+        objective={"fit": "printed"},
+        sampler={"kind": "ternary"},
+    )
+    runs = planned.runs_of(0, {"host_wake_us": 20})
+    assert runs[0].spec.network.host_model == "event-loop:wake_us=20,packet_us=5"
+
+
+def test_space_takes_kind_and_scale_from_the_declaration() -> None:
+    planned = plan(
+        controller="delay_threshold",
+        space={
+            "alpha": {"low": 0.1, "high": 10},
+            "rtt_threshold_ms": {"low": 50, "high": 200},
+            "beta": {"values": [1, 2]},
+        },
+        sampler={"kind": "tpe", "trials": 5},
+    )
+    assert planned.space == {
+        "constant_alpha": FloatDistribution(0.1, 10, log=True),
+        "constant_rtt_threshold_ms": FloatDistribution(50, 200),
+        "constant_beta": CategoricalDistribution([1.0, 2.0]),
+    }
+    spec = planned.runs_of(0, {"constant_alpha": 1.5})[0].spec
+    assert spec.constants == {"alpha": 1.5, "beta": 1.0, "rtt_threshold_ms": 1.0}
+
+
+def test_seeds_differ_by_study_trial_and_run_and_stay_the_same() -> None:
+    assert study_seed(2017, "windows-001") == derive_seed(2017, "windows-001")
+    seeds = {run_seed(study, trial, run) for study in (1, 2) for trial in (0, 1) for run in (0, 1)}
+    assert len(seeds) == 8
+    assert max(seeds) < 2**53
+    assert derive_seed(1, 23) != derive_seed(12, 3)
+    assert (
+        derive_seed(2017, "windows-001") == 3108637089184316
+    )  # so that no release changes every result
+
+
+@pytest.mark.parametrize(
+    ("study", "direction", "objective"),
+    [
+        ({"space": {"window": {"values": [1, 2]}}}, "maximize", "mean power"),
+        (
+            {"space": {"window": {"values": [1, 2]}}, "objective": {"power": "worst"}},
+            "maximize",
+            "worst power",
+        ),
+    ],
+)
+def test_summary_says_what_was_sought(
+    study: dict[str, object], direction: str, objective: str
+) -> None:
+    summary = summarise(plan(**study))  # type: ignore[arg-type]
+    assert (summary["direction"], summary["objective"]) == (direction, objective)
+    assert summary["searched"] == [{"column": "constant_window", "low": 1, "high": 2, "log": False}]
