@@ -22,7 +22,7 @@ def build(config: Path, into: Path | None = None) -> None:
     """
     workflow, results = collect.load(config)
     folder = into or Path(workflow.results)
-    provenance = gather(config, workflow.settings.seed, results)
+    provenance = gather(workflow, results)
     for old in (folder / "figures", folder / "tables"):
         shutil.rmtree(old, ignore_errors=True)
     context = sections.Context(results, provenance, folder / "figures")

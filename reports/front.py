@@ -33,7 +33,8 @@ def _subtitle(results: Results) -> str:
     if reports_compared(results) is not None:
         return "Published results replayed, searched and repeated"
     names = [labels.words(name) for name in controllers]
-    return f"{labels.joined(names)} on {_networks(results)}"
+    text = f"{labels.joined(names)} on {_networks(results)}"
+    return text[:1].upper() + text[1:]
 
 
 def _what(results: Results, provenance: Provenance) -> str:
@@ -58,7 +59,7 @@ def _repeated(results: Results) -> str:
 
 
 def _findings(results: Results) -> str:
-    texts = [_sweep_sentence(sweep) for sweep in sweeps(results)]
+    texts = [_sweep_sentence(sweep, _place(results, sweep)) for sweep in sweeps(results)]
     texts += [
         f"Fitted to {code(search.fit)} alone: {labels.constants_with_units(search.best_constants)}."
         for search in searches(results)
@@ -81,19 +82,27 @@ def _findings(results: Results) -> str:
     return " ".join(texts)
 
 
-def _sweep_sentence(sweep: Sweep) -> str:
+def _place(results: Results, sweep: Sweep) -> str:
+    """Where a sweep ran, if that needs saying."""
+    if len(sweeps(results)) == 1:
+        return ""
+    return f" on {literal(results.networks.get(sweep.network, sweep.network))}"
+
+
+def _sweep_sentence(sweep: Sweep, place: str) -> str:
     name = labels.words(sweep.constant)
     verb = "is" if labels.words(sweep.controller).endswith(name) else f"has {name}"
     text = (
-        f"The best {labels.words(sweep.controller)} {verb} {labels.number(sweep.best_value)}, with "
-        f"power {labels.with_interval(sweep.best.value, sweep.best.half_width)} Mbit/s/s"
+        f"The best {labels.words(sweep.controller)}{place} {verb} "
+        f"{labels.number(sweep.best_value)}, with power "
+        f"{labels.with_interval(sweep.best.value, sweep.best.half_width)} Mbit/s/s"
     )
     tied = [labels.number(value) for value in sweep.tied_values]
     return text + (f"; {labels.joined(tied)} cannot be told from it." if tied else ".")
 
 
 def _highlights(results: Results) -> tuple[Highlight, ...]:
-    found = [_best_of(sweep) for sweep in sweeps(results)]
+    found = [_best_of(sweep, _place(results, sweep)) for sweep in sweeps(results)]
     compared = reports_compared(results)
     if compared is not None:
         agreed, rows = int(compared.rows["within"].sum()), compared.agreement["compared"].sum()
@@ -124,14 +133,16 @@ def _highlights(results: Results) -> tuple[Highlight, ...]:
     return tuple(found)
 
 
-def _best_of(sweep: Sweep) -> Highlight:
+def _best_of(sweep: Sweep, place: str) -> Highlight:
     tied = [labels.number(value) for value in sweep.tied_values]
     detail = f"power {labels.with_interval(sweep.best.value, sweep.best.half_width)} Mbit/s/s"
     if tied:
         detail += f"; {labels.joined(tied)} tie"
     unit = f" {sweep.unit}" if sweep.unit else ""
     return Highlight(
-        f"{labels.number(sweep.best_value)}{unit}", f"best {labels.words(sweep.constant)}", detail
+        f"{labels.number(sweep.best_value)}{unit}",
+        f"best {labels.words(sweep.constant)}{place}",
+        detail,
     )
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 
 from networks.files import sha256_of
 from reports.collect import Results
+from search.config import Workflow
 from search.errors import KneepointError
 
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
@@ -63,8 +64,9 @@ class Provenance:
         return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
 
 
-def gather(config: Path, seed: int, results: Results) -> Provenance:
+def gather(workflow: Workflow, results: Results) -> Provenance:
     """Looks around: git, installed packages, build/, benchmarks/, the host."""
+    config = workflow.path
     commit, committed, changed = _git()
     return Provenance(
         commit=commit,
@@ -73,13 +75,13 @@ def gather(config: Path, seed: int, results: Results) -> Provenance:
         command=f"make reproduce CONFIG={config}",
         config=str(config),
         config_sha256=sha256_of(config.read_bytes()),
-        seed=seed,
+        seed=workflow.settings.seed,
         versions=_versions(),
         binary_sha256=_digest(Path("build/emulate")),
         networks=_networks(sorted(results.networks)),
         results=tuple(_digests(results)),
         host=_host(),
-        wall_times=_wall_times(Path("benchmarks")),
+        wall_times=_wall_times(Path("benchmarks"), _jobs(workflow)),
     )
 
 
@@ -177,12 +179,17 @@ def _processor() -> str:
     return match.group(1) if match else platform.processor() or "unknown"
 
 
-def _wall_times(folder: Path) -> tuple[WallTime, ...]:
+def _jobs(workflow: Workflow) -> set[str]:
+    """The names of the jobs that a report comes from: other configurations leave times, too."""
+    traces = {trace for each in workflow.networks.values() for trace in each.trace_names}
+    named = {*workflow.studies, *workflow.repeats, *workflow.networks, *traces}
+    return named | {"build", "showcase"}
+
+
+def _wall_times(folder: Path, jobs: set[str]) -> tuple[WallTime, ...]:
     """From Snakemake's benchmark files, `<rule>/<name>.tsv`; a repeated job counts its mean."""
     times = []
-    for path in sorted(folder.glob("*/*.tsv")):
-        if path.parent.name == "write_report":
-            continue  # that of an earlier report
+    for path in sorted(path for path in folder.glob("*/*.tsv") if path.stem in jobs):
         with path.open(encoding="utf-8", newline="") as file:
             seconds = [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
         if seconds:

@@ -17,6 +17,7 @@ def draw(grid: Grid) -> Figure:
             axes.plot(cell["value"], 100 * cell["relative"], color=style.QUIET, linewidth=0.6)
         mean = effect.groupby("value")["relative"].mean()
         axes.plot(mean.index, 100 * mean, "o-", color=style.OURS)
+        axes.set_xticks(mean.index, [labels.number(float(value)) for value in mean.index])
         axes.set_xlabel(labels.axis(name))
     panels[0].set_ylabel("Power, relative to\nthe mean of its cell (%)")
     return figure

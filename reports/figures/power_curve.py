@@ -46,9 +46,14 @@ def _draw_curve(axes: Axes, sweep: Sweep) -> None:
 
 
 def _zoom(axes: Axes, sweep: Sweep) -> None:
-    """The values within a tenth of the best power, with the band of what chance may explain."""
-    near = sweep.curve[sweep.curve[POWER] >= 0.9 * sweep.best.value]["value"]
-    pad = max((near.max() - near.min()) * 0.06, 0.5)
+    """The values within a tenth of the best power, with the band of what chance may explain.
+
+    The next value on each side is shown, too.
+    """
+    curve = sweep.curve.sort_values("value", ignore_index=True)
+    good = curve.index[curve[POWER] >= 0.9 * sweep.best.value]
+    near = curve["value"][max(good.min() - 1, 0) : good.max() + 2]
+    pad = (near.max() - near.min()) * 0.06
     axes.set_xlim(near.min() - pad, near.max() + pad)
     both = pd.concat([sweep.curve, sweep.published])
     low, high = extremes(both[both["value"].between(near.min(), near.max())][POWER])

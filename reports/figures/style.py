@@ -119,7 +119,7 @@ def search_axis(axes: Axes, constant: Searched) -> None:
     log_ticks(axes, "x", decades(low, high, steps))
 
 
-def decades(low: float, high: float, steps: Sequence[int] = (1, 2, 5)) -> list[float]:
+def decades(low: float, high: float, steps: Sequence[float] = (1, 2, 5)) -> list[float]:
     """Round numbers from low to high: each of `steps` times a power of ten."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     numbers = [float(f"{step}e{power}") for power in powers for step in steps]

@@ -11,8 +11,6 @@ from reports.frames import record
 from reports.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.subjects import Sweep
 
-_TICKS_MS = (20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000)
-
 
 def draw(sweep: Sweep) -> Figure:
     """Throughput against signal delay, delay inverted, so that up and to the right is better."""
@@ -42,12 +40,14 @@ def _printing_both(published: pd.DataFrame) -> list[str]:
 
 def _set_axes(axes: Axes, sweep: Sweep) -> None:
     delays = pd.concat([sweep.curve[SIGNAL_DELAY], sweep.published[SIGNAL_DELAY]]).dropna()
+    delays = delays[delays > 0]
     axes.set_xscale("log")
     axes.set_xlim(delays.max() * 1.12, delays.min() * 0.82)
     axes.set_ylim(0, sweep.curve[THROUGHPUT].max() * 1.1)
     axes.minorticks_off()
     least, most = delays.min() * 0.82, delays.max() * 1.12
-    style.log_ticks(axes, "x", [tick for tick in _TICKS_MS if least <= tick <= most])
+    steps = (1, 2, 5) if most / least > 20 else (1, 1.5, 2, 3, 5, 7)
+    style.log_ticks(axes, "x", style.decades(least, most, steps))
     axes.set_xlabel("95th-percentile signal delay (ms), logarithmic, less to the right")
     axes.set_ylabel("Throughput (Mbit/s)")
 
@@ -58,7 +58,7 @@ def _draw_powers(axes: Axes, sweep: Sweep) -> None:
     top = axes.get_ylim()[1]
     delay_ms = np.geomspace(least_ms, most_ms, 200)
     greatest = float(sweep.curve[POWER].max())
-    step = next(s for s in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if greatest / s <= 7)
+    step = style.decades(greatest / 7, 10 * greatest)[0]
     lines = [(float(power), style.FAINT, style.QUIET) for power in np.arange(step, greatest, step)]
     for power, color, text_color in [*lines, (greatest, style.BEST, style.BEST)]:
         throughput = power * delay_ms / 1000

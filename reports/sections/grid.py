@@ -32,16 +32,14 @@ def compose(context: Context) -> Iterator[Section]:
 def _place(grid: Grid, values: pd.DataFrame) -> str:
     cells = values.stack()
     y, x = cells.index[int(cells.to_numpy().argmax())]
-    return (
-        f"{labels.words(grid.y)} {labels.number(float(y))}, {labels.words(grid.x)} "
-        f"{labels.number(float(x))}: {cells.to_numpy().max():.2f} Mbit/s/s"
-    )
+    place = labels.constants({grid.y: float(y), grid.x: float(x)})
+    return f"{place}: {cells.to_numpy().max():.2f} Mbit/s/s"
 
 
 def _agreement(grid: Grid, published: pd.DataFrame, relative: pd.DataFrame) -> str:
     tolerance = METRICS[POWER].relative
     off = [
-        f"{labels.number(float(y))}/{labels.number(float(x))} "
+        f"{labels.constants({grid.y: float(y), grid.x: float(x)})} "
         f"({labels.percent(float(size), signed=True)})"
         for y, line in zip(relative.index, relative.to_numpy(), strict=True)
         for x, size in zip(relative.columns, line, strict=True)
@@ -52,4 +50,6 @@ def _agreement(grid: Grid, published: pd.DataFrame, relative: pd.DataFrame) -> s
         f"**{relative.size - len(off)} of {relative.size} cells agree within "
         f"{labels.percent(tolerance, 0)}**"
     )
-    return text + (f"; the others are {labels.joined(off)}." if off else ".")
+    if not off:
+        return text + "."
+    return text + f"; the {'other is' if len(off) == 1 else 'others are'} {labels.joined(off)}."

@@ -15,13 +15,15 @@ ORDER = 10
 
 def compose(context: Context) -> Iterator[Section]:
     """One section for each sweep."""
-    for sweep in sweeps(context.results):
+    found = sweeps(context.results)
+    for sweep in found:
         pictures = context.draw(sweep)
         blocks: list[Block] = [Paragraph(_what(context, sweep)), *pictures[:1]]
         blocks += [Paragraph(_result(sweep)), *pictures[1:]]
         if sweep.published[POWER].notna().any():
             blocks.append(_bests(sweep))
-        yield Section(f"sweep-{sweep.key}", _title(sweep), tuple(blocks))
+        place = f" on {literal(context.network(sweep.network))}" if len(found) > 1 else ""
+        yield Section(f"sweep-{sweep.key}", _title(sweep) + place, tuple(blocks))
 
 
 def _title(sweep: Sweep) -> str:
