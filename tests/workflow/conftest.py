@@ -1,0 +1,156 @@
+"""A checkout of its own with a configuration that runs in seconds and needs no download."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+
+PARTS = "Snakefile controllers environment.yml networks profiles reports rules search".split()
+PROGRAMS = ("emulate", "synthesize")
+
+NETWORK = {
+    "title": "Two seconds of a cellular link",
+    "uplink": {
+        "synthetic": {
+            "seed": 1,
+            "duration_s": 2,
+            "start_rate_mbps": 6,
+            "max_rate_mbps": 12,
+            "outage_escape_per_s": 50,
+        }
+    },
+    "downlink": {"constant_mbps": 12},
+    "duration_s": 2,
+}
+STUDIES: dict[str, dict[str, Any]] = {
+    "grid": {
+        "controller": "fixed_window",
+        "space": {"window": {"values": [2, 10, 40]}},
+        "runs_per_trial": 5,
+    },
+    "ternary": {
+        "controller": "fixed_window",
+        "space": {"window": {"low": 1, "high": 60}},
+        "sampler": {"kind": "ternary"},
+    },
+    "tpe": {
+        "controller": "delay_threshold",
+        "networks": ["mini", "other"],
+        "space": {"alpha": {"low": 0.1, "high": 10}, "rtt_threshold_ms": {"low": 50, "high": 200}},
+        "sampler": {"kind": "tpe", "trials": 60, "startup_trials": 20},
+        "runs_per_trial": 2,
+    },
+    "fit": {
+        "controller": "fixed_window",
+        "constants": {"keepalive_ms": 1000},
+        "host": {"host_latency_us": {"low": 0, "high": 3000}},
+        "objective": {"fit": "printed"},
+        "sampler": {"kind": "golden"},
+    },
+    "table": {"controller": "fixed_window", "table": "printed"},
+}
+REPEAT = {
+    "title": "Again",
+    "network": "mini",
+    "repeats": 12,
+    "settings": [{"controller": "fixed_window", "constants": {"window": w}} for w in (12, 15)],
+}
+PRINTED = {
+    "source": "a report",
+    "controller": "fixed_window",
+    "network": "mini",
+    "columns": {
+        "window": {"constant": "window", "unit": "packets"},
+        "power": {"metric": "power", "unit": "Mbit/s/s"},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A folder in which a workflow can run."""
+
+    folder: Path
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        return subprocess.Popen(
+            [sys.executable, "-m", "snakemake", *arguments],
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, *arguments: str) -> str:
+        """Runs Snakemake to its end, which must be a good one; returns what it said."""
+        process = self.start(*arguments)
+        said, _ = process.communicate()
+        assert process.returncode == 0, said
+        return said
+
+    def configure(self, name: str) -> tuple[list[str], list[str]]:
+        """Writes a configuration with results of its own; returns its arguments and targets."""
+        results = f"results/{name}"
+        content = {
+            "seed": 5,
+            "results": results,
+            "studies": list(STUDIES),
+            "repeats": ["again"],
+            "showcase": {"controller": "timely", "network": "mini"},
+        }
+        self.write(f"config/{name}.yaml", content)
+        targets = [f"{results}/{study}/study.json" for study in STUDIES]
+        targets += [f"{results}/repeats/again/runs.parquet", f"{results}/showcase/run.json"]
+        return ["--configfile", f"config/{name}.yaml"], targets
+
+    def results(self, name: str) -> dict[str, bytes]:
+        """Returns the content of every result by its path."""
+        folder = self.folder / "results" / name
+        return {
+            str(path.relative_to(folder)): path.read_bytes()
+            for pattern in ("*.parquet", "*.json")
+            for path in folder.rglob(pattern)
+        }
+
+    def write(self, path: str, content: object) -> None:
+        """Writes a YAML file."""
+        target = self.folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(yaml.safe_dump(content))
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """Everything that the workflow reads, with programs that are built already."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part)
+        else:
+            shutil.copy2(ROOT / part, folder / part)
+    (folder / "build").mkdir()
+    for program in PROGRAMS:
+        if not (ROOT / "build" / program).exists():
+            pytest.skip(f"NOT TESTED: build/{program} is missing; run `make build`")
+        shutil.copy(ROOT / "build" / program, folder / "build")
+    made = Checkout(folder)
+    made.write("config/networks/mini.yaml", NETWORK)
+    made.write("config/networks/other.yaml", {**NETWORK, "uplink": {"constant_mbps": 3}})
+    made.write("config/repeats/again.yaml", REPEAT)
+    made.write("config/published/printed.yaml", PRINTED)
+    (folder / "config/published/printed.csv").write_text("window,power\n5,60\n20,40\n")
+    made.write("config/traces.yaml", {})
+    for name, study in STUDIES.items():
+        made.write(f"config/studies/{name}.yaml", {"title": name, "networks": ["mini"], **study})
+    return made

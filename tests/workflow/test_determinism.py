@@ -1,0 +1,59 @@
+"""The same results, byte for byte, on any number of cores, killed or not."""
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import STUDIES, Checkout
+
+pytestmark = pytest.mark.slow
+
+_PATIENCE_S = 120
+
+
+@pytest.fixture(scope="module")
+def reference(checkout: Checkout) -> dict[str, bytes]:
+    """The results of a workflow on one core."""
+    arguments, targets = checkout.configure("one")
+    checkout.run("--cores", "1", *arguments, "--", *targets)
+    results = checkout.results("one")
+    assert len(results) == 3 * len(STUDIES) + 2
+    return results
+
+
+def test_results_are_the_same_on_two_cores(checkout: Checkout, reference: dict[str, bytes]) -> None:
+    arguments, targets = checkout.configure("two")
+    checkout.run("--cores", "2", *arguments, "--", *targets)
+    two = checkout.results("two")
+    assert sorted(two) == sorted(reference)
+    assert [path for path in two if two[path] != reference[path]] == []
+    said = checkout.run("--cores", "2", *arguments, "--", *targets)
+    assert "Nothing to be done" in said
+
+
+def test_killed_workflow_goes_on_where_it_was(
+    checkout: Checkout, reference: dict[str, bytes]
+) -> None:
+    arguments, targets = checkout.configure("killed")
+    journal = checkout.folder / "results" / "killed" / "tpe" / "runs.jsonl"
+    killed = checkout.start("--cores", "2", *arguments, "--", *targets)
+    _wait_for_lines(journal, 10, killed)
+    killed.kill()
+    killed.communicate()
+    kept = journal.read_bytes()
+    checkout.run("--cores", "2", *arguments, "--", *targets)
+    assert checkout.results("killed") == reference
+    content = journal.read_bytes()
+    assert content.startswith(kept[: kept.rfind(b"\n") + 1])
+    assert len(set(content.splitlines())) == content.count(b"\n")
+
+
+def _wait_for_lines(path: Path, lines: int, process: "subprocess.Popen[str]") -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while process.poll() is None and time.monotonic() < deadline:
+        if path.exists() and path.read_bytes().count(b"\n") >= lines:
+            return
+        time.sleep(0.005)
+    pytest.fail("the study never came so far")
