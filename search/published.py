@@ -4,6 +4,7 @@ import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal, Self
 
@@ -57,6 +58,9 @@ class TableDescription(ConfigModel):
     unstated: Mapping[str, str] = Field(
         default={}, description="constants above that the report does not state, and where from"
     )
+    fitted: tuple[str, ...] = Field(
+        default=(), description="unstated constants that were fitted to this very table"
+    )
     columns: Mapping[str, Column] = Field(min_length=1, description="meaning of each column")
     ignore: tuple[str, ...] = Field(default=(), description="columns that say nothing of a run")
 
@@ -69,16 +73,23 @@ class TableDescription(ConfigModel):
         for name in self.unstated:
             if name not in self.constants:
                 raise ValueError(f"unstated names {name!r}, which is not among the constants")
+        for name in self.fitted:
+            if name not in self.unstated:
+                raise ValueError(f"fitted names {name!r}, which is not unstated; say why there")
         return self
 
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One row: its constants, and the metrics that are printed, in Kneepoint's units."""
+    """One row: its constants, and the metrics that are printed, in Kneepoint's units.
+
+    `steps` has the worth of one in each metric's last printed digit.
+    """
 
     number: int
     constants: Mapping[str, float]
     metrics: Mapping[str, float]
+    steps: Mapping[str, float]
     has_all_constants: bool
 
 
@@ -143,6 +154,7 @@ def _read_row(
 ) -> PublishedRow:
     constants = dict(description.constants)
     metrics: dict[str, float] = {}
+    steps: dict[str, float] = {}
     complete = True
     for name, column in description.columns.items():
         text = (line[name] or "").strip()
@@ -152,9 +164,17 @@ def _read_row(
                 constants[column.constant] = value
             elif column.metric:
                 metrics[column.metric] = value
+                steps[column.metric] = _last_digit(text) * column.factor
         elif column.constant:
             complete = False
-    return PublishedRow(number, constants, metrics, complete)
+    return PublishedRow(number, constants, metrics, steps, complete)
+
+
+def _last_digit(text: str) -> float:
+    """Returns the worth of one in the last digit of a number as printed: 0.01 for 4.50."""
+    exponent = Decimal(text).as_tuple().exponent
+    assert isinstance(exponent, int)  # neither infinite nor NaN: _read_cell has seen it
+    return float(Decimal(1).scaleb(exponent))
 
 
 def _read_cell(path: Path, number: int, name: str, text: str) -> float:

@@ -135,7 +135,8 @@ def table(name: str, rows: Sequence[Mapping[str, float]], **changes: Any) -> Pub
                 number,
                 {"window": row["window"]} if "window" in row else {},
                 {metric: value for metric, value in row.items() if metric != "window"},
-                "window" in row,
+                steps={},
+                has_all_constants="window" in row,
             )
             for number, row in enumerate(rows)
         ],

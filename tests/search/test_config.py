@@ -1,5 +1,6 @@
 """Mistakes in the configuration: each names its file, its value and a remedy."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import yaml
 
 from search.config import Workflow, load_workflow
 from search.errors import KneepointError
+from search.published import load_table
 from tests.search.listing import CATALOGUE
 
 CONFIG: dict[str, Any] = {"seed": 1, "studies": ["windows"], "repeats": ["again"]}
@@ -79,6 +81,7 @@ def test_a_sound_configuration_is_read_whole(write: Write) -> None:
     rows = workflow.tables["printed"].rows
     assert [dict(row.constants) for row in rows] == [{"window": 5}, {}, {"window": 10}]
     assert dict(rows[0].metrics) == pytest.approx({"throughput_mbps": 1.05, "power": 9.63})
+    assert rows[0].steps == pytest.approx({"throughput_mbps": 0.001, "power": 0.01})
     assert [row.number for row in workflow.tables["printed"].replayable] == [0, 2]
     assert list(workflow.networks) == ["wire"]
 
@@ -164,6 +167,10 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         },
         "unit 'kb' is unknown for throughput_mbps; known: Mbit/s, kbit/s, bit/s",
     ),
+    "fitted but stated": (
+        {"table": {"constants": {"keepalive_ms": 80}, "fitted": ["keepalive_ms"]}},
+        "fitted names 'keepalive_ms', which is not unstated",
+    ),
     "unexplained column": ({"table": {"ignore": []}}, "column 'note' of"),
     "published setting": (
         {"repeat": {"published": [{"setting": 1, "metric": "power", "mean": 1, "source": "s"}]}},
@@ -203,6 +210,15 @@ def test_a_bad_table_is_refused(write: Write, csv: str, message: str) -> None:
 def test_the_shipped_configurations_are_sound() -> None:
     for config in ("config/config.yaml", "config/offline.yaml"):
         assert load_workflow(Path(config)).studies
+
+
+def test_what_was_recovered_from_a_table_is_declared_fitted_to_it() -> None:
+    for path in Path("config/published").glob("*.yaml"):
+        table = load_table(Path("config/config.yaml"), path.stem).description
+        recovered = {
+            name for name, why in table.unstated.items() if re.search("this (table|row)", why)
+        }
+        assert recovered == set(table.fitted), path
 
 
 def test_published_repeatability_is_the_papers() -> None:
