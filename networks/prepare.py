@@ -6,14 +6,23 @@ python -m networks.prepare --config config/config.yaml --network NAME --into bui
 import argparse
 import json
 import subprocess
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from networks.config import Cut, LinkTrace, Network, Synthetic, load_network
 from networks.constant_rate import constant_rate_trace
 from networks.files import sha256_of, write_whole
+from networks.omniscient import omniscient_bound
 from networks.validate import format_trace, parse_trace
 from search.errors import KneepointError, run_command_line
+
+
+@dataclass(frozen=True)
+class MadeTrace:
+    """The content of a trace file, and the times of its opportunities."""
+
+    content: bytes
+    times_ms: list[int]
 
 
 @dataclass(frozen=True)
@@ -28,8 +37,8 @@ class TraceMaker:
     traces: Path
     synthesize: Path
 
-    def make(self, link: LinkTrace, where: str) -> bytes:
-        """Returns the content of a link's trace file, checked.
+    def make(self, link: LinkTrace, where: str) -> MadeTrace:
+        """Makes a link's trace, and checks it.
 
         Args:
             link: what to make.
@@ -40,7 +49,7 @@ class TraceMaker:
         """
         try:
             content = self._content(link)
-            parse_trace(content, link.trace or "made here")
+            times_ms = parse_trace(content, link.trace or "made here")
         except KneepointError as error:
             raise KneepointError(f"{where}: {error}") from None
         digest = sha256_of(content)
@@ -49,7 +58,7 @@ class TraceMaker:
                 f"{where}: digest mismatch: the trace has SHA-256 {digest}, sha256 pins "
                 f"{link.sha256}; correct the pin, or whatever changed the trace"
             )
-        return content
+        return MadeTrace(content, times_ms)
 
     def _content(self, link: LinkTrace) -> bytes:
         if link.constant_mbps is not None:
@@ -116,19 +125,27 @@ def prepare_network(
         maker: makes the traces.
 
     Raises:
-        KneepointError: see TraceMaker.make.
+        KneepointError: see TraceMaker.make and omniscient_bound.
     """
     uplink = maker.make(network.uplink, f"{where}: uplink")
     downlink = maker.make(network.downlink, f"{where}: downlink")
-    write_whole(into / "uplink.trace", uplink)
-    write_whole(into / "downlink.trace", downlink)
+    end_ms = min(uplink.times_ms[-1], downlink.times_ms[-1])  # a run without a duration ends there
+    if network.duration_s is not None:
+        end_ms = round(network.duration_s * 1000)
+    try:
+        bound = omniscient_bound(uplink.times_ms, end_ms, network.duration_s is not None)
+    except KneepointError as error:
+        raise KneepointError(f"{where}: uplink: {error}") from None
+    write_whole(into / "uplink.trace", uplink.content)
+    write_whole(into / "downlink.trace", downlink.content)
     description = {
         "name": name,
         **network.model_dump(exclude={"uplink", "downlink"}),
         "uplink": str(into / "uplink.trace"),
         "downlink": str(into / "downlink.trace"),
-        "uplink_sha256": sha256_of(uplink),
-        "downlink_sha256": sha256_of(downlink),
+        "uplink_sha256": sha256_of(uplink.content),
+        "downlink_sha256": sha256_of(downlink.content),
+        "omniscient": asdict(bound),
     }
     write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
 

@@ -67,6 +67,13 @@ def test_prepare_writes_traces_and_description(tmp_path: Path) -> None:
         "downlink": str(into / "downlink.trace"),
         "uplink_sha256": hashlib.sha256(b"0\n500\n1000\n1500\n2000\n").hexdigest(),
         "downlink_sha256": hashlib.sha256(b"500\n1000\n").hexdigest(),
+        # The downlink ends the run at 1000. Opportunities at 0, 500 and 1000; ages of the signal
+        # 1 and 500 to 1, and element 475 of these 501 is 475.
+        "omniscient": {
+            "capacity_mbps": 3 * 1504 * 8 / 1e6,
+            "signal_delay_p95_ms": 475,
+            "power": pytest.approx(3 * 1504 * 8 / 1e6 / 0.475),
+        },
     }
 
 
@@ -95,6 +102,10 @@ def test_prepare_makes_constant_and_synthetic_traces(tmp_path: Path) -> None:
         (
             "{synthetic: {seed: 8, duration_s: 60, start_rate_mbps: 5, max_rate_mbps: 12}}",
             "uplink: {path}/synthesize: --seed 8",
+        ),
+        (
+            "{trace: a, cut: {start_s: 1.9, end_s: 2}}\nduration_s: 0.05",
+            "uplink: the run ends at 50 ms, before the uplink can deliver anything",
         ),
         (
             "{trace: a, sha256: " + "f" * 64 + "}",

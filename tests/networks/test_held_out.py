@@ -1,0 +1,90 @@
+"""The committed held-out networks follow their rule, and share nothing with the training trace."""
+
+import pytest
+
+from networks.config import Cut, Network, load_network, load_trace_catalogue
+from networks.fetch import TraceCache, cache_folder_of
+from networks.prepare import cut_trace
+from networks.validate import parse_trace
+from tests.conftest import ROOT
+
+CONFIG = ROOT / "config" / "config.yaml"
+LENGTHS_S = {  # of the shorter direction
+    "ATT-LTE-driving": 786,
+    "TMobile-LTE-driving": 474,
+    "TMobile-UMTS-driving": 928,
+    "Verizon-EVDO-driving": 1062,
+    "Verizon-LTE-driving": 1363,
+}
+PARTS_S = {
+    "Verizon-LTE-short": ("Verizon-LTE-driving", Cut(start_s=860, end_s=1000)),
+    "TMobile-LTE-short": ("TMobile-LTE-driving", Cut(start_s=325, end_s=465)),
+}
+CONTEST = load_network(CONFIG, "contest")
+USERS_CACHE = cache_folder_of(None)  # read here: each test has a cache of its own
+
+
+def held_out() -> dict[str, Network]:
+    names = [path.stem for path in sorted((CONFIG.parent / "networks").glob("*.yaml"))]
+    networks = {name: load_network(CONFIG, name) for name in names}
+    return {name: n for name, n in networks.items() if n.trace_names != CONTEST.trace_names}
+
+
+def test_held_out_networks_are_all_the_other_traces_of_the_package() -> None:
+    traces = {trace for network in held_out().values() for trace in network.trace_names}
+    assert traces == set(load_trace_catalogue(CONFIG)) - set(CONTEST.trace_names)
+
+
+def test_held_out_networks_differ_from_the_contests_in_their_links_only() -> None:
+    links = {"title", "uplink", "downlink"}
+    for name, network in held_out().items():
+        if network.trace_names or name.startswith("synthetic-"):
+            assert network.model_dump(exclude=links) == CONTEST.model_dump(exclude=links), name
+        if network.uplink.trace and network.downlink.trace:
+            assert network.uplink.trace == network.downlink.trace.removesuffix(".up") + ".down"
+            assert network.uplink.cut == network.downlink.cut
+
+
+def test_cuts_are_the_middle_of_the_first_and_the_last_third() -> None:
+    cuts: dict[str, list[float]] = {}
+    for network in held_out().values():
+        if network.uplink.cut and network.uplink.trace:
+            assert network.uplink.cut.end_s - network.uplink.cut.start_s == 120
+            trace = network.uplink.trace.removesuffix(".down")
+            cuts.setdefault(trace, []).append(network.uplink.cut.start_s)
+    assert set(cuts) == set(LENGTHS_S)
+    for trace, starts in cuts.items():
+        due = [(LENGTHS_S[trace] * k // 6 - 60) // 10 * 10 for k in (1, 5)]
+        # The last third of this one has a trace of its own in the package.
+        assert starts == (due[:1] if trace == "TMobile-LTE-driving" else due)
+
+
+def test_no_cut_touches_what_another_network_has() -> None:
+    for network in held_out().values():
+        cut = network.uplink.cut
+        for whole, part in PARTS_S.values():
+            if cut and network.uplink.trace == f"{whole}.down":
+                assert cut.end_s <= part.start_s or cut.start_s >= part.end_s
+
+
+@pytest.mark.parametrize("side", ["down", "up"])
+@pytest.mark.parametrize("short", PARTS_S)
+def test_a_short_trace_is_a_part_of_a_driving_one(short: str, side: str) -> None:
+    whole, cut = PARTS_S[short]
+    cache = TraceCache(USERS_CACHE, load_trace_catalogue(CONFIG))
+    contents = [cache.get(f"{trace}.{side}") for trace in (short, whole)]
+    if None in contents:
+        pytest.skip(f"NOT TESTED: {whole} is not in the cache; run `make reproduce`")
+    short_ms, whole_ms = (parse_trace(content or b"", "a trace") for content in contents)
+    usable_ms = [time_ms for time_ms in short_ms if time_ms > 0]
+    assert cut_trace(whole_ms, cut) == usable_ms
+
+
+def test_lengths_are_those_of_the_traces() -> None:
+    cache = TraceCache(USERS_CACHE, load_trace_catalogue(CONFIG))
+    for trace, length_s in LENGTHS_S.items():
+        contents = [cache.get(f"{trace}.{side}") for side in ("down", "up")]
+        if None in contents:
+            pytest.skip(f"NOT TESTED: {trace} is not in the cache; run `make reproduce`")
+        ends = [int((content or b"").split()[-1]) for content in contents]
+        assert min(ends) // 1000 == length_s
