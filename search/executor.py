@@ -3,6 +3,7 @@
 Ray's import takes longer than many a study, so it is imported when it is needed.
 """
 
+import itertools
 import logging
 import os
 import tempfile
@@ -84,6 +85,9 @@ class RayExecutor:
                 ignore_reinit_error=True,
             )
             self._workers = [ray.get_actor(name) for name in cluster.workers]
+            # Small studies that run side by side begin with different workers.
+            first = os.getpid() % len(self._workers)
+            self._turns = itertools.cycle(self._workers[first:] + self._workers[:first])
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise KneepointError(
                 f"Ray at {cluster.address} does not answer ({error}); start the workflow again"
@@ -96,8 +100,7 @@ class RayExecutor:
         size = max(1, min(_CHUNK, -(-len(specs) // (2 * len(self._workers)))))
         chunks = [specs[start : start + size] for start in range(0, len(specs), size)]
         pending: list[Any] = [
-            self._workers[i % len(self._workers)].run.remote(self._settings, chunk)
-            for i, chunk in enumerate(chunks)
+            next(self._turns).run.remote(self._settings, chunk) for chunk in chunks
         ]
         try:
             while pending:

@@ -74,7 +74,7 @@ def score_fit(
         of_row = [run for run in runs if run.planned.row == number]
         for metric in [name for name in FIT_METRICS if name in metrics] or ["power"]:
             if metric in metrics:
-                losses.append(_loss(_relative_error(of_row, metric, metrics[metric]), robust))
+                losses.append(loss_of(_relative_error(of_row, metric, metrics[metric]), robust))
     return Score(math.fsum(losses) / len(losses), _failure(runs))
 
 
@@ -138,7 +138,8 @@ def _relative_error(runs: Sequence[FinishedRun], metric: str, published: float) 
     return abs(math.log(ours / published)) if ours > 0 and published > 0 else None
 
 
-def _loss(error: float | None, robust: bool) -> float:
+def loss_of(error: float | None, robust: bool) -> float:
+    """Returns the loss of a relative error; None is a figure that a failed run could not give."""
     if error is None:
         return WORST_MISFIT
     if not robust:

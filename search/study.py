@@ -82,11 +82,17 @@ def _write(job: Job, plan: StudyPlan, trials: Sequence[FinishedTrial], best: Fin
             "trial": best.number,
             "value": best.value,
             "searched": dict(best.searched),
-            "constants": dict(best.runs[0].planned.spec.constants),
+            "constants": _common_constants(best),
         },
         "ties": objective.find_ties(trials, plan.study.objective.minimises),
     }
     write_summary(job.out_dir / "study.json", {**summarise(plan), **outcome})
+
+
+def _common_constants(trial: FinishedTrial) -> dict[str, float]:
+    """Returns the constants that all runs of a trial share: those of a fit differ by row."""
+    runs = [run.planned.spec.constants for run in trial.runs]
+    return {k: v for k, v in runs[0].items() if all(constants[k] == v for constants in runs)}
 
 
 def main() -> None:
