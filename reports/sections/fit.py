@@ -1,10 +1,19 @@
-"""Settings fitted to a table before anything else is compared."""
+"""Constants and settings fitted to a table: what fits, how surely, and where it does not."""
 
 from collections.abc import Iterator
 
-from reports.content import Section
+import pandas as pd
+
+from reports import labels
+from reports.collect import Results, Study
+from reports.content import Block, Column, Section, Table
 from reports.discover import searches
+from reports.frames import Record, records
+from reports.metrics import METRICS
+from reports.recovery import DRAWS, disagreement, recovered, row_losses
 from reports.sections import Context, search
+from reports.statistics import CONSTANT
+from reports.subjects import Search
 
 ORDER = 15
 
@@ -13,4 +22,99 @@ def compose(context: Context) -> Iterator[Section]:
     """One section for each fit."""
     for found in searches(context.results):
         if found.fit:
-            yield search.section(context, found)
+            section = search.section(context, found)
+            yield Section(section.name, section.title, (*section.blocks, *_details(context, found)))
+
+
+def _details(context: Context, found: Search) -> Iterator[Block]:
+    study = next(study for study in context.results.studies if study.name == found.key)
+    rows = _fitted_rows(context.results, study)
+    losses = row_losses(study.runs, rows, study.robust)
+    yield _certainty(found, recovered(study.trials, losses, study.searched, study.seed), len(rows))
+    best = int(found.best_trial["trial"])
+    yield _rows(found, study, disagreement(study.runs, rows, best))
+
+
+def _fitted_rows(results: Results, study: Study) -> pd.DataFrame:
+    rows = results.published
+    return rows[(rows["table"] == study.fit) & rows["replayable"].astype(bool)]
+
+
+def _certainty(found: Search, certainty: pd.DataFrame, rows: int) -> Table:
+    lines = []
+    for line, constant in zip(records(certainty), found.searched, strict=True):
+        interval = (
+            labels.DASH
+            if line["low"] != line["low"]
+            else f"{labels.number(line['low'])} to {labels.number(line['high'])}"
+        )
+        searched = f"{labels.number(constant.low)} to {labels.number(constant.high)}"
+        name = labels.sentence(constant.name)
+        unit = labels.unit(constant.name)
+        lines.append((name, unit, labels.number(line["best"]), interval, searched, line["verdict"]))
+    return Table(
+        name=f"certainty-{found.key}",
+        title="What the table pins down",
+        caption=(
+            f"The interval holds 95 % of the best trials of {DRAWS} draws of the table's "
+            f"{labels.count(rows, 'row')}, with replacement."
+        ),
+        columns=(
+            Column("Constant", align="left"),
+            Column("Unit", align="left"),
+            Column("Best"),
+            Column("95 % interval"),
+            Column("Searched"),
+            Column("The table", align="left"),
+        ),
+        rows=tuple(lines),
+    )
+
+
+def _rows(found: Search, study: Study, table: pd.DataFrame) -> Table:
+    searched = {constant.name for constant in found.searched}
+    varied = [
+        name
+        for name in table.columns
+        if name.startswith(CONSTANT)
+        and table[name].nunique() > 1
+        and name.removeprefix(CONSTANT) not in searched
+    ]
+    printed = [metric for metric in METRICS if metric in table and table[metric].notna().any()]
+    lines = [
+        (
+            str(int(row["row"]) + 1),
+            *(labels.number(row[name]) for name in varied),
+            *(cell for metric in printed for cell in _cells(row, metric)),
+        )
+        for row in records(table)
+    ]
+    return Table(
+        name=f"rows-{found.key}",
+        title="Row by row",
+        caption=f"Each row of {labels.report_of(study.fit)}, with the best trial's constants.",
+        columns=(
+            Column("Row"),
+            *(Column(labels.sentence(name.removeprefix(CONSTANT))) for name in varied),
+            *(
+                Column(
+                    head,
+                    METRICS[metric].unit if head != "difference" else "",
+                    METRICS[metric].title,
+                )
+                for metric in printed
+                for head in ("published", "ours", "difference")
+            ),
+        ),
+        rows=tuple(lines),
+    )
+
+
+def _cells(row: Record, metric: str) -> tuple[str, str, str]:
+    if row[metric] != row[metric]:
+        return labels.DASH, METRICS[metric].text(row[f"ours_{metric}"]), labels.DASH
+    return (
+        METRICS[metric].text(row[metric]),
+        METRICS[metric].text(row[f"ours_{metric}"]),
+        labels.percent(row[f"relative_{metric}"], signed=True),
+    )

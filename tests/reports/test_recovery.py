@@ -1,0 +1,119 @@
+"""What a table pins down, on fits whose answer is known."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reports.collect import Searched
+from reports.frames import records
+from reports.metrics import METRICS
+from reports.recovery import best_of_draws, disagreement, recovered, row_losses
+from search.objective import MISFIT_SCALE, loss_of
+
+LIMIT = Searched("limit_ms", 50, 500)
+USELESS = Searched("useless", 0.01, 100, logarithmic=True)
+
+
+def _runs(trials: dict[int, dict[int, float]]) -> pd.DataFrame:
+    """Runs of trial -> row -> power, throughput power/10 and delay 100."""
+    lines = [
+        {"trial": trial, "row": row, "status": "ok", "power": power}
+        | {"throughput_mbps": power / 10, "signal_delay_p95_ms": 100.0}
+        for trial, rows in trials.items()
+        for row, power in rows.items()
+    ]
+    table = pd.DataFrame(lines)
+    return table.assign(**{metric: math.nan for metric in METRICS if metric not in table})
+
+
+def _published(powers: list[float], throughput: bool = False) -> pd.DataFrame:
+    table = pd.DataFrame({"row": range(len(powers)), "power": powers})
+    return table.assign(throughput_mbps=table["power"] / 10) if throughput else table
+
+
+def _fit(wrong_row: float = 1.0) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """A table that a limit of 200 ms explains; a second constant that changes nothing."""
+    random = np.random.default_rng(1)
+    limits = random.uniform(50, 500, 300)
+    trials = pd.DataFrame(
+        {
+            "trial": range(300),
+            "constant_limit_ms": limits,
+            "constant_useless": 10 ** random.uniform(-2, 2, 300),
+        }
+    )
+    slopes = np.linspace(0.5, 2, 20)
+    runs = _runs(
+        {
+            trial: {
+                row: 20 * (limit / 200) ** slope * random.normal(1, 0.01)
+                for row, slope in enumerate(slopes)
+            }
+            for trial, limit in enumerate(limits)
+        }
+    )
+    powers = [20 * random.normal(1, 0.01) for _ in slopes]
+    powers[3] *= wrong_row
+    return trials, runs, _published(powers)
+
+
+def test_row_losses_by_hand() -> None:
+    runs = _runs({0: {0: 10.0, 1: 11.0}, 1: {0: 20.0, 1: 10.0}})
+    losses = row_losses(runs, _published([10.0, 10.0]), robust=True)
+    assert losses[0].tolist() == pytest.approx([0, math.log(2) - MISFIT_SCALE / 2])
+    assert losses[1].tolist() == pytest.approx([math.log(1.1) - MISFIT_SCALE / 2, 0])
+
+
+def test_power_counts_only_where_nothing_else_is_printed() -> None:
+    runs = _runs({0: {0: 10.0}})
+    published = _published([10.0], throughput=True).assign(power=99.0)
+    assert row_losses(runs, published, robust=True)[0].tolist() == [0]
+
+
+def test_a_failed_run_has_the_worst_loss() -> None:
+    runs = _runs({0: {0: 10.0}, 1: {0: 10.0}})
+    runs.loc[1, "status"] = "failed"
+    losses = row_losses(runs, _published([10.0]), robust=True)
+    assert losses[0].tolist() == [0, loss_of(None, robust=True)]
+
+
+@pytest.mark.parametrize("wrong_row", [1.0, 3.0, 0.2])
+def test_a_table_pins_down_what_matters_and_leaves_free_what_does_not(wrong_row: float) -> None:
+    trials, runs, published = _fit(wrong_row)
+    losses = row_losses(runs, published, robust=True)
+    limit = records(recovered(trials, losses, [LIMIT, USELESS], seed=1))[0]
+    assert limit["verdict"] == "pinned down"
+    assert limit["low"] <= 203 and limit["high"] >= 197
+    assert limit["best"] == pytest.approx(200, rel=0.03)
+
+
+def test_a_constant_that_changes_nothing_is_left_free() -> None:
+    trials, runs, published = _fit()
+    runs["power"] = 20 * np.random.default_rng(2).normal(1, 0.01, len(runs))
+    losses = row_losses(runs, published, robust=True)
+    table = recovered(trials, losses, [LIMIT, USELESS], seed=1)
+    assert set(table["verdict"]) == {"left free"}
+
+
+def test_one_row_cannot_tell() -> None:
+    trials, runs, published = _fit()
+    losses = row_losses(runs, published, robust=True)[[0]]
+    table = recovered(trials, losses, [LIMIT], seed=1)
+    assert table["verdict"].tolist() == ["one row cannot tell"]
+    assert math.isnan(table["low"][0])
+
+
+def test_draws_are_the_same_for_a_seed() -> None:
+    losses = pd.DataFrame(np.random.default_rng(3).random((50, 8)))
+    assert best_of_draws(losses, 1).equals(best_of_draws(losses, 1))
+    assert not best_of_draws(losses, 1).equals(best_of_draws(losses, 2))
+
+
+def test_disagreement_by_hand() -> None:
+    runs = _runs({0: {0: 10.0, 1: 12.0}, 1: {0: 1.0, 1: 1.0}})
+    table = disagreement(runs, _published([10.0, 10.0]), trial=0)
+    assert table["relative_power"].tolist() == pytest.approx([0, 0.2])
+    assert table["ours_signal_delay_p95_ms"].tolist() == [100, 100]
+    assert table["relative_throughput_mbps"].isna().all()
