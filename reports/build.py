@@ -4,18 +4,22 @@ python -m reports.build --config config/config.yaml
 """
 
 import argparse
+import os
 import shutil
 from pathlib import Path
 
 from networks.files import write_whole
 from reports import collect, front, render, sections
+from reports.figures import draw_all
 from reports.provenance import Provenance, gather
 from reports.tables import write_tables
 from search.errors import run_command_line
 
 
-def build(config: Path, into: Path | None = None) -> None:
+def build(config: Path, into: Path | None = None, processes: int = 1) -> None:
     """Writes everything into the folder `into`, by default the results of the configuration.
+
+    So many processes draw the figures; nothing else depends on them.
 
     Raises:
         KneepointError: the configuration is wrong, or results are missing or damaged.
@@ -27,6 +31,7 @@ def build(config: Path, into: Path | None = None) -> None:
         shutil.rmtree(old, ignore_errors=True)
     context = sections.Context(results, provenance, folder / "figures")
     report = front.assemble(results, provenance, sections.compose(context))
+    draw_all(context.drawings, processes)
     content = render.document(report, _made_of(provenance))
     write_tables(results, folder / "tables")
     write_whole(folder / "report.html", render.to_html(content, context.figures))
@@ -47,8 +52,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("--into", type=Path, help="folder to write to (the results folder)")
+    parser.add_argument(
+        "--cores", type=int, default=os.cpu_count() or 1, help="for drawing (%(default)s)"
+    )
     arguments = parser.parse_args()
-    build(arguments.config, arguments.into)
+    build(arguments.config, arguments.into, arguments.cores)
 
 
 if __name__ == "__main__":

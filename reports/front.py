@@ -7,6 +7,7 @@ from reports.discover import repetition, reports_compared, searches, sweeps
 from reports.metrics import POWER
 from reports.provenance import Provenance
 from reports.subjects import Search, Sweep
+from search.spaces import HOST
 
 TITLE = "The knee of the throughput-delay curve"
 
@@ -60,11 +61,7 @@ def _repeated(results: Results) -> str:
 
 def _findings(results: Results) -> str:
     texts = [_sweep_sentence(sweep, _place(results, sweep)) for sweep in sweeps(results)]
-    texts += [
-        f"Fitted to {code(search.fit)} alone: {labels.constants_with_units(search.best_constants)}."
-        for search in searches(results)
-        if search.minimised
-    ]
+    texts += _fits(results)
     compared = reports_compared(results)
     if compared is not None:
         agreed, rows = int(compared.rows["within"].sum()), compared.agreement["compared"].sum()
@@ -72,14 +69,45 @@ def _findings(results: Results) -> str:
             f"Of {rows} published rows that we replayed, {agreed} agree with ours within the "
             "tolerances of {reports}."
         )
-    for search in searches(results):
-        if not search.minimised and len(search.searched) > 1:
-            texts.append(
-                f"The best {labels.words(search.controller)} that {len(search.trials)} trials "
-                f"found has power {search.best.value:.2f} "
-                f"({labels.constants(search.best_constants)})."
-            )
-    return " ".join(texts)
+    return " ".join([*texts, *_tuned_sentence(results)])
+
+
+def _fits(results: Results) -> list[str]:
+    """What was fitted of the host, each; what was fitted of controllers, together."""
+    fits = [search for search in searches(results) if search.minimised]
+    of_host = [s for s in fits if all(c.name.startswith(HOST) for c in s.searched)]
+    texts = [
+        f"Fitted to {code(search.fit)} alone: {labels.constants_with_units(search.best_constants)}."
+        for search in of_host
+    ]
+    others = len(fits) - len(of_host)
+    if others:
+        tables = labels.count(others, "published table")
+        texts.append(f"Constants that reports leave unsaid were fitted to {tables}.")
+    return texts
+
+
+def _tuned(results: Results) -> list[Search]:
+    """The searches for the greatest power over several constants, the best first."""
+    found = [s for s in searches(results) if not s.minimised and len(s.searched) > 1]
+    return sorted(found, key=lambda search: -search.best.value)
+
+
+def _tuned_sentence(results: Results) -> list[str]:
+    tuned = _tuned(results)
+    if not tuned:
+        return []
+    best, worst = tuned[0], tuned[-1]
+    text = (
+        f"The best {labels.words(best.controller)} that {len(best.trials)} trials found has power "
+        f"{best.best.value:.2f} ({labels.constants(best.best_constants)})"
+    )
+    if len(tuned) > 1:
+        text += (
+            f", the greatest of {len(tuned)} controllers searched; the least is "
+            f"{labels.words(worst.controller)} with {worst.best.value:.2f}"
+        )
+    return [text + "."]
 
 
 def _place(results: Results, sweep: Sweep) -> str:
@@ -125,11 +153,7 @@ def _highlights(results: Results) -> tuple[Highlight, ...]:
                     f"coefficient over {labels.count(len(powers), 'repeated setting')}",
                 )
             )
-    found += [
-        _best_found(search)
-        for search in searches(results)
-        if not search.minimised and len(search.searched) > 1
-    ]
+    found += [_best_found(search) for search in _tuned(results)[:1]]
     return tuple(found)
 
 

@@ -31,9 +31,10 @@ rule write_report:
         "benchmarks/write_report/report.tsv"
     conda:
         "../environment.yml"
+    threads: 2
     params:
         config=CONFIG,
     message:
         "Writing the report"
     shell:
-        "python -m reports.build --config {params.config} > {log} 2>&1"
+        "python -m reports.build --config {params.config} --cores {threads} > {log} 2>&1"

@@ -4,8 +4,11 @@ Figures read statistics only: each draws one of the subjects of `reports.subject
 """
 
 import importlib
+import multiprocessing
 import pkgutil
-from collections.abc import Callable
+import sys
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -51,14 +54,49 @@ def kinds() -> tuple[FigureKind[Any], ...]:
     return tuple(sorted(found, key=lambda kind: (kind.order, kind.name)))
 
 
-def draw(subject: Subject, folder: Path) -> tuple[Picture, ...]:
-    """Draws every figure that suits the subject into `folder`, as SVG and as PNG."""
-    pictures = []
-    for kind in kinds():
-        if kind.draws(subject):
-            name = f"{kind.name}-{subject.key}"
-            with style.house():
-                style.save(kind.draw(subject), folder / name)
-            title, caption = kind.title(subject), kind.caption(subject)
-            pictures.append(Picture(name, title, caption, folder / name))
-    return tuple(pictures)
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of a subject that is to be drawn into a folder."""
+
+    kind: FigureKind[Any]
+    subject: Subject
+    folder: Path
+
+    @property
+    def picture(self) -> Picture:
+        """How the report places it."""
+        name = f"{self.kind.name}-{self.subject.key}"
+        title, caption = self.kind.title(self.subject), self.kind.caption(self.subject)
+        return Picture(name, title, caption, self.folder / name)
+
+    def draw(self) -> None:
+        """Draws it as SVG and as PNG."""
+        with style.house():
+            style.save(self.kind.draw(self.subject), self.picture.stem)
+
+
+def plan(subject: Subject, folder: Path) -> list[Drawing]:
+    """Every figure that suits the subject."""
+    return [Drawing(kind, subject, folder) for kind in kinds() if kind.draws(subject)]
+
+
+_drawings: Sequence[Drawing] = ()  # what the processes of `draw_all` share by being forked
+
+
+def draw_all(drawings: Sequence[Drawing], processes: int = 1) -> None:
+    """Draws them; more than one process only where processes can be forked, for there it pays."""
+    global _drawings
+    if processes == 1 or len(drawings) < 2 or sys.platform != "linux":
+        for drawing in drawings:
+            drawing.draw()
+        return
+    _drawings = drawings
+    with warnings.catch_warnings():
+        # Python warns of threads when it forks; those of numpy and pyarrow can bear it.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with multiprocessing.get_context("fork").Pool(processes) as pool:
+            pool.map(_draw, range(len(drawings)), chunksize=1)
+
+
+def _draw(number: int) -> None:
+    _drawings[number].draw()

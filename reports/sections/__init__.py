@@ -6,27 +6,30 @@
 import importlib
 import pkgutil
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from reports import figures
 from reports.collect import Results
 from reports.content import Picture, Section
+from reports.figures import Drawing, plan
 from reports.provenance import Provenance
 from reports.subjects import Subject
 
 
 @dataclass(frozen=True)
 class Context:
-    """What sections are composed from; figures are drawn into the folder `figures`."""
+    """What sections are composed from; `drawings` collects the figures that they place."""
 
     results: Results
     provenance: Provenance
     figures: Path
+    drawings: list[Drawing] = field(default_factory=list)
 
     def draw(self, subject: Subject) -> tuple[Picture, ...]:
-        """Every figure of the subject."""
-        return figures.draw(subject, self.figures)
+        """Every figure of the subject, to be drawn into the folder `figures`."""
+        drawings = plan(subject, self.figures)
+        self.drawings.extend(drawings)
+        return tuple(drawing.picture for drawing in drawings)
 
     def network(self, name: str) -> str:
         """A network's title."""

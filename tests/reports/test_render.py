@@ -7,6 +7,7 @@ import pytest
 from reports import content, front, render, sections
 from reports.collect import Results
 from reports.content import Column, Highlight, Paragraph, Picture, Report, Section, Span, Table
+from reports.figures import draw_all
 from reports.provenance import Provenance
 from tests.reports import synthetic
 
@@ -40,7 +41,9 @@ def small(*blocks: content.Block) -> Report:
 
 def whole(results: Results, folder: Path) -> Report:
     context = sections.Context(results, PROVENANCE, folder)
-    return front.assemble(results, PROVENANCE, sections.compose(context))
+    report = front.assemble(results, PROVENANCE, sections.compose(context))
+    draw_all(context.drawings)
+    return report
 
 
 @pytest.fixture(scope="module")
