@@ -85,9 +85,7 @@ window,throughput_kbps,delay_ms
 
 def write_runs(path: Path, rows: list[dict[str, object]], name: str) -> None:
     known = set(RUNS_SCHEMA.names)
-    plain = [{key: row[key] for key in known if row[key] is not None} for row in rows]
-    for row in plain:
-        row |= {"study": name, "row": None}
+    plain = [{key: row[key] for key in known} | {"study": name} for row in rows]
     write_table(path, pa.Table.from_pylist(plain, schema=RUNS_SCHEMA))
 
 
@@ -107,14 +105,18 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     def runs(*windows: int) -> list[dict[str, object]]:
         return [
-            synthetic.run_row("fixed_window", {"window": w}, *synthetic.fixed_window(w), trial=i)
+            synthetic.run_row(
+                "fixed_window", {"window": w}, *synthetic.fixed_window(w), trial=i, row=i
+            )
             for i, w in enumerate(windows)
         ]
 
+    fit = [{**run, "trial": trial} for trial in (0, 1) for run in runs(6, 12)]
     write_runs(results / "windows" / "runs.parquet", runs(6, 12), "windows")
-    write_runs(results / "fit" / "runs.parquet", runs(6, 12), "fit")
+    write_runs(results / "fit" / "runs.parquet", fit, "fit")
     again = [
-        {**run, "trial": i // 3, "run": i % 3} for i, run in enumerate(runs(*[12] * 3, *[15] * 3))
+        {**run, "trial": i // 3, "run": i % 3, "row": None}
+        for i, run in enumerate(runs(*[12] * 3, *[15] * 3))
     ]
     write_runs(results / "repeats" / "again" / "runs.parquet", again, "again")
     for name, column, values in (
