@@ -10,7 +10,7 @@ from reports.subjects import ENUMERATING, ONE_PEAK, Search
 
 def draw(search: Search) -> Figure:
     """The value of each trial, and the best so far."""
-    figure = style.page(2.5)
+    figure = style.page(2.2)
     axes = figure.add_subplot()
     past = search.history
     fine, failed = past[~past["failed"]], past[past["failed"]]
@@ -22,7 +22,7 @@ def draw(search: Search) -> Figure:
     axes.plot(failed["trial"], [bottom] * len(failed), "x", color=style.BEST, clip_on=False)
     last = past.iloc[-1]
     axes.annotate(
-        f"best so far\n{last['best_so_far']:.2f}",
+        f"best so far\n{labels.number(last['best_so_far'])}",
         (last["trial"], last["best_so_far"]),
         (6, 0),
         textcoords="offset points",

@@ -9,14 +9,14 @@ from reports.figures.search_bracket import objective_axis
 from reports.statistics import CONSTANT
 from reports.subjects import Search
 
-COLUMNS = 3
-
 
 def draw(search: Search) -> Figure:
     """Every trial's value against each constant, later trials darker."""
-    rows = -(-len(search.searched) // COLUMNS)
-    figure = style.page(0.4 + 2.2 * rows)
-    panels = figure.subplots(rows, min(COLUMNS, len(search.searched)), sharey=True, squeeze=False)
+    count = len(search.searched)
+    columns = 4 if count == 4 or count > 6 else min(count, 3)
+    rows = -(-count // columns)
+    figure = style.page(0.3 + 1.9 * rows)
+    panels = figure.subplots(rows, columns, sharey=True, squeeze=False)
     trials = search.trials[search.trials["value"].notna() & (search.trials["reason"] == "")]
     best = search.best_trial
     for axes, constant in zip(panels.flat, search.searched, strict=False):
