@@ -3,6 +3,7 @@
 SHELL := /bin/bash
 CONFIG ?= config/config.yaml
 CORES ?= all
+PORT ?= 8080
 PYTHON ?= python3
 VENV ?= .venv
 
@@ -64,7 +65,7 @@ bench: setup compiler ## the emulator's CPU time for one run
 	@python -m tests.benchmarks.emulator
 
 dashboard: setup ## Optuna's dashboard over all studies, on this machine only
-	@python -m search.dashboard --config $(CONFIG)
+	@python -m search.dashboard --config $(CONFIG) --port $(PORT)
 
 lock: setup ## new versions in requirements.txt and environment.yml, from pyproject.toml
 	uv pip compile pyproject.toml --group dev --upgrade --universal --python-version 3.11 \
