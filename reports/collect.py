@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reports import labels
+from reports.checks import STEP
 from reports.link_log import LinkLog, read_link_log
 from reports.statistics import CONSTANT
 from search import config as configuration
@@ -89,20 +90,21 @@ class Showcase:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a published table stands, what it holds constant, and what of that it leaves unsaid."""
+    """Where a published table stands, what it holds, what of that is unsaid and fitted to it."""
 
     text: str
     held: Mapping[str, float] = field(default_factory=dict)
     unstated: Mapping[str, str] = field(default_factory=dict)
+    fitted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
     """All that a report is made of; compared by identity.
 
-    `published` has columns table, row, controller, network, replayable, constant_*, and the
-    metrics; `sources`, `networks` and `units` give a table's source, a network's title and the
-    unit of a (controller, constant).
+    `published` has columns table, row, controller, network, replayable, constant_*, the metrics,
+    and step_<metric>, the worth of one in a metric's last printed digit; `sources`, `networks` and
+    `units` give a table's source, a network's title and the unit of a (controller, constant).
     """
 
     studies: tuple[Study, ...] = ()
@@ -133,7 +135,10 @@ def load(config: Path, emulate: Path = EMULATE) -> tuple[Workflow, Results]:
         published=published_frame(tables),
         sources={
             table.name: Source(
-                table.description.source, table.description.constants, table.description.unstated
+                table.description.source,
+                table.description.constants,
+                table.description.unstated,
+                table.description.fitted,
             )
             for table in tables
         },
@@ -245,6 +250,7 @@ def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
             "replayable": row.has_all_constants,
             **{CONSTANT + name: value for name, value in row.constants.items()},
             **row.metrics,
+            **{STEP + metric: step for metric, step in row.steps.items()},
         }
         for table in tables
         for row in table.rows

@@ -268,9 +268,9 @@ def beside(published: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row for each published row: its own columns with the metrics as published_<metric>;
-        ours_<metric>, relative_<metric> (ours over published, less one), difference_<metric>,
-        runs, settings (distinct vectors of constants) and spread (of power over those settings,
-        relative).
+        ours_<metric>, deviation_<metric> (the standard deviation of our runs), relative_<metric>
+        (ours over published, less one), difference_<metric>, runs, settings (distinct vectors of
+        constants) and spread (of power over those settings, relative).
     """
     good = succeeded(runs)
     constants = [name for name in published.columns if name.startswith(CONSTANT)]
@@ -298,6 +298,7 @@ def _compared(line: pd.Series, ours: pd.DataFrame) -> dict[str, object]:
         mean = float(ours[metric].mean())
         row[f"published_{metric}"] = published
         row[f"ours_{metric}"] = mean
+        row[f"deviation_{metric}"] = float(ours[metric].std())
         row[f"difference_{metric}"] = mean - published
         row[f"relative_{metric}"] = mean / published - 1
     powers = ours.groupby("constants")[POWER].mean()
