@@ -49,6 +49,11 @@ class Range(ConfigModel):
         assert self.low is not None and self.high is not None
         return self.low, self.high
 
+    def contains(self, value: float) -> bool:
+        """Whether the value can be searched."""
+        least, greatest = self.bounds
+        return least <= value <= greatest and (self.values is None or value in self.values)
+
 
 class Sampler(ConfigModel):
     """How the next trials are chosen."""

@@ -44,6 +44,8 @@ def run_study(
         KneepointError: a run cannot be executed at all.
     """
     study = optuna.create_study(sampler=asker.sampler, direction=direction_of(plan))
+    if plan.start:
+        study.enqueue_trial(dict(plan.start))
     ahead = plan.study.ask_ahead if asker.learns else _ENUMERATED_AHEAD
     trials: list[FinishedTrial] = []
     while count := min(ahead, asker.ready(study, len(trials))):

@@ -54,6 +54,23 @@ class StudyPlan:
             for run, (row, network) in enumerate(places)
         )
 
+    @property
+    def start(self) -> Point | None:
+        """The declared defaults, with which a search for power begins so as not to end below them.
+
+        None where a default lies outside the searched range, for samplers that choose their own
+        beginning, and for fits, which are not to be told.
+        """
+        if self.study.objective.fit or self.study.sampler.kind not in ("tpe", "cmaes"):
+            return None
+        start: dict[str, float] = {}
+        for name, searched in self.study.space.items():
+            constant = self.controller.constants[name]
+            if not searched.contains(constant.default):
+                return None
+            start[CONSTANT + name] = spaces.typed(constant.default, constant)
+        return start
+
     def score(self, runs: Sequence[FinishedRun]) -> objective.Score:
         """Returns a trial's score."""
         wanted = self.study.objective

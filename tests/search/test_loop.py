@@ -150,6 +150,35 @@ def test_ternary_finds_the_best_window(tmp_path: Path) -> None:
     assert best.searched["constant_window"] in (15, 16)  # sqrt(3 * 80)
 
 
+def test_search_for_power_begins_with_the_declared_defaults(tmp_path: Path) -> None:
+    planned = plan(
+        {},
+        [network("wire")],
+        controller="delay_threshold",
+        space={"alpha": {"low": 0.1, "high": 10}, "beta": {"low": 0.1, "high": 10}},
+        sampler={"kind": "tpe", "trials": 3},
+    )
+    first, second, _ = search(tmp_path, planned, FakeEngine())
+    assert dict(first.searched) == {"constant_alpha": 1.0, "constant_beta": 1.0}
+    assert second.searched != first.searched
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"space": {"alpha": {"low": 2, "high": 10}}},
+        {"space": {"alpha": {"low": 0.1, "high": 10}}, "objective": {"fit": "printed"}},
+    ],
+    ids=["default outside the range", "fit"],
+)
+def test_other_searches_begin_anywhere(changes: dict[str, Any]) -> None:
+    known: dict[str, Any] = {
+        "controller": "delay_threshold",
+        "sampler": {"kind": "tpe", "trials": 3},
+    }
+    assert plan({"printed": TABLE}, [network("wire")], **known, **changes).start is None
+
+
 def test_fit_finds_the_hidden_latency(tmp_path: Path) -> None:
     trials = search(tmp_path, study("fit"), FakeEngine())
     best = min(trials, key=lambda trial: trial.value or 0)
