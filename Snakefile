@@ -66,6 +66,7 @@ include: "rules/build.smk"
 include: "rules/traces.smk"
 include: "rules/search.smk"
 include: "rules/repeat.smk"
+include: "rules/hold_out.smk"
 include: "rules/report.smk"
 
 

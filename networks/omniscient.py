@@ -1,7 +1,10 @@
 """What the best imaginable sender would get out of a link: the yardstick of a network."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
 from networks.constant_rate import OPPORTUNITY_BYTES
 from search.errors import KneepointError
@@ -14,6 +17,21 @@ class Bound:
     capacity_mbps: float
     signal_delay_p95_ms: int
     power: float
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Reads the bound of a prepared network from its network.json.
+
+        Raises:
+            KneepointError: the file is missing or damaged, or older than bounds are.
+        """
+        try:
+            return cls(**json.loads(path.read_bytes())["omniscient"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise KneepointError(
+                f"{path}: has no omniscient bound ({error!r}); prepare the network again: remove "
+                f"{path}, then snakemake {path}"
+            ) from None
 
 
 def omniscient_bound(uplink_ms: Sequence[int], end_ms: int, repeats: bool = False) -> Bound:

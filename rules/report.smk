@@ -17,6 +17,13 @@ rule write_report:
             file=["trials.parquet", "runs.parquet", "study.json"],
         ),
         repeats=expand(f"{RESULTS}/repeats/{{name}}/runs.parquet", name=WORKFLOW.repeats),
+        hold_out=(
+            multiext(
+                f"{RESULTS}/hold_out/", "runs.parquet", "settings.parquet", "networks.parquet"
+            )
+            if WORKFLOW.hold_out
+            else []
+        ),
         showcase=(
             multiext(f"{RESULTS}/showcase/", "uplink.log", "run.json") if WORKFLOW.showcase else []
         ),

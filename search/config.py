@@ -1,7 +1,7 @@
 """Models of studies, repeats and the workflow, and the check of the whole configuration."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -170,6 +170,11 @@ class Study(ConfigModel):
         return self
 
     @property
+    def tunes(self) -> bool:
+        """Whether it looks for the constants of greatest power, and not along a given list."""
+        return not self.table and not self.objective.fit and self.sampler.kind != "grid"
+
+    @property
     def tables(self) -> tuple[str, ...]:
         """The published tables that this study needs or is set beside, each once."""
         needed = (self.table, self.objective.fit, *self.compare)
@@ -220,6 +225,31 @@ class Showcase(Setting):
     network: str = Field(description="file of config/networks")
 
 
+class HoldOut(ConfigModel):
+    """Published and tuned settings, run on networks that no search has seen."""
+
+    training: str = Field(description="the network that they were found on")
+    networks: tuple[str, ...] = Field(min_length=1, description="the others: files of networks/")
+    published: Literal["all", "best"] = Field(
+        default="all", description="every replayed row, or the best of each controller"
+    )
+    repeats: int = Field(
+        default=5,
+        ge=1,
+        description="runs on each network of tuned settings and of each controller's best row; "
+        "other rows run once",
+    )
+
+    @model_validator(mode="after")
+    def _networks_differ(self) -> Self:
+        for name in self.networks:
+            if name == self.training:
+                raise ValueError(f"networks has {name}, which is the training network; remove it")
+            if self.networks.count(name) > 1:
+                raise ValueError(f"networks has {name} twice; remove one")
+        return self
+
+
 class Settings(ConfigModel):
     """The workflow's configuration file."""
 
@@ -229,6 +259,9 @@ class Settings(ConfigModel):
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
     studies: tuple[str, ...] = Field(default=(), description="files of config/studies")
     repeats: tuple[str, ...] = Field(default=(), description="files of config/repeats")
+    hold_out: HoldOut | None = Field(
+        default=None, description="networks on which published and tuned settings are tried"
+    )
     showcase: Showcase | None = Field(default=None, description="the run shown over time")
 
     @field_validator("studies", "repeats")
@@ -262,6 +295,27 @@ class Workflow:
     def showcase(self) -> Showcase | None:
         """The run shown over time."""
         return self.settings.showcase
+
+    @property
+    def hold_out(self) -> HoldOut | None:
+        """Networks on which published and tuned settings are tried."""
+        return self.settings.hold_out
+
+    @cached_property
+    def tunings(self) -> tuple[str, ...]:
+        """The studies that tune a controller on the training network."""
+        return self._on_training(lambda study: study.tunes)
+
+    @cached_property
+    def replays(self) -> tuple[str, ...]:
+        """The studies that replay a published table on the training network."""
+        return self._on_training(lambda study: study.table is not None)
+
+    def _on_training(self, wanted: Callable[[Study], bool]) -> tuple[str, ...]:
+        if self.hold_out is None:
+            return ()
+        training = self.hold_out.training
+        return tuple(n for n, s in self.studies.items() if wanted(s) and training in s.networks)
 
     @cached_property
     def tables_beside(self) -> Mapping[str, tuple[str, ...]]:
@@ -307,7 +361,7 @@ def load_workflow(config: Path) -> Workflow:
     studies = {name: _load(config, "studies", name, Study) for name in settings.studies}
     repeats = {name: _load(config, "repeats", name, Repeat) for name in settings.repeats}
     for name, study in studies.items():
-        if name in ("repeats", "showcase", "figures", "tables"):
+        if name in ("repeats", "hold_out", "showcase", "figures", "tables"):
             raise KneepointError(f"{config}: a study cannot be called {name!r}; rename it")
         _check_fit_networks(config, name, study)
     tables = {
@@ -317,10 +371,13 @@ def load_workflow(config: Path) -> Workflow:
         _check_tables(config, name, study, tables)
     named = [network for study in studies.values() for network in study.networks]
     named += [repeat.network for repeat in repeats.values()]
+    named += [settings.hold_out.training, *settings.hold_out.networks] if settings.hold_out else []
     named += [settings.showcase.network] if settings.showcase else []
     networks = {name: load_network(config, name) for name in dict.fromkeys(named)}
     _check_traces(config, networks)
-    return Workflow(config, settings, studies, repeats, tables, networks)
+    workflow = Workflow(config, settings, studies, repeats, tables, networks)
+    _check_hold_out(workflow)
+    return workflow
 
 
 def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
@@ -356,6 +413,24 @@ def _check_tables(
             raise KneepointError(
                 f"{path}: no row of table {table_name} has all its constants; choose another"
             )
+
+
+def _check_hold_out(workflow: Workflow) -> None:
+    held = workflow.hold_out
+    if held is None:
+        return
+    if not workflow.tunings:
+        raise KneepointError(
+            f"{workflow.path}: hold_out: no study tunes a controller on {held.training}; add one "
+            "to studies, or remove hold_out"
+        )
+    for name, study in workflow.studies.items():
+        for network in study.networks if study.tunes else ():
+            if network in held.networks:
+                raise KneepointError(
+                    f"{workflow.path}: hold_out: study {name} tunes on {network}, which is to be "
+                    "held out; remove it from one of them"
+                )
 
 
 def _check_traces(config: Path, networks: Mapping[str, Network]) -> None:

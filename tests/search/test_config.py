@@ -57,9 +57,12 @@ def write(tmp_path: Path) -> Write:
             "study": ("studies/windows.yaml", STUDY),
             "repeat": ("repeats/again.yaml", REPEAT),
             "network": ("networks/wire.yaml", NETWORK),
+            "other_network": ("networks/radio.yaml", {}),
             "table": ("published/printed.yaml", TABLE),
         }
         for name, (path, content) in files.items():
+            if not content and name not in changes:
+                continue
             merged = {**content, **changes.get(name, {})}
             kept = {key: value for key, value in merged.items() if value is not None}
             (tmp_path / path).parent.mkdir(exist_ok=True)
@@ -87,6 +90,8 @@ def test_a_sound_configuration_is_read_whole(write: Write) -> None:
 
 
 SPACE = {"table": None, "space": {"window": {"low": 1, "high": 100}}}
+TUNED = {**SPACE, "sampler": {"kind": "ternary"}}
+RADIO = {"other_network": NETWORK}
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "unknown key": (
         {"study": {"contoller": "x"}},
@@ -175,6 +180,34 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "published setting": (
         {"repeat": {"published": [{"setting": 1, "metric": "power", "mean": 1, "source": "s"}]}},
         "published names setting 1; the last one is 0",
+    ),
+    "held-out network unknown": (
+        {"config": {"hold_out": {"training": "wire", "networks": ["air"]}}, "study": TUNED},
+        "no network is called 'air'; known: wire",
+    ),
+    "held out without a tuning": (
+        {"config": {"hold_out": {"training": "wire", "networks": ["radio"]}}, **RADIO},
+        "config.yaml: hold_out: no study tunes a controller on wire; add one to studies",
+    ),
+    "held out and tuned on": (
+        {
+            "config": {"hold_out": {"training": "wire", "networks": ["radio"]}},
+            "study": {**TUNED, "networks": ["wire", "radio"]},
+            **RADIO,
+        },
+        "config.yaml: hold_out: study windows tunes on radio, which is to be held out",
+    ),
+    "held out and training": (
+        {"config": {"hold_out": {"training": "wire", "networks": ["wire"]}}},
+        "hold_out: networks has wire, which is the training network; remove it",
+    ),
+    "held out twice": (
+        {"config": {"hold_out": {"training": "wire", "networks": ["radio", "radio"]}}},
+        "hold_out: networks has radio twice; remove one",
+    ),
+    "nothing held out": (
+        {"config": {"hold_out": {"training": "wire", "networks": []}}},
+        "hold_out.networks: [] is refused",
     ),
     "endless wire": ({"network": {"duration_s": None}}, "duration_s: is missing"),
 }

@@ -107,11 +107,13 @@ class Checkout:
             "results": results,
             "studies": list(STUDIES),
             "repeats": ["again"],
+            "hold_out": {"training": "mini", "networks": ["held"], "repeats": 3},
             "showcase": {"controller": "timely", "network": "mini"},
         }
         self.write(f"config/{name}.yaml", content)
         targets = [f"{results}/{study}/study.json" for study in STUDIES]
         targets += [f"{results}/repeats/again/runs.parquet", f"{results}/showcase/run.json"]
+        targets += [f"{results}/hold_out/runs.parquet"]
         return ["--configfile", f"config/{name}.yaml"], targets
 
     def results(self, name: str) -> dict[str, bytes]:
@@ -147,6 +149,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     made = Checkout(folder)
     made.write("config/networks/mini.yaml", NETWORK)
     made.write("config/networks/other.yaml", {**NETWORK, "uplink": {"constant_mbps": 3}})
+    made.write("config/networks/held.yaml", {**NETWORK, "uplink": {"constant_mbps": 5}})
     made.write("config/repeats/again.yaml", REPEAT)
     made.write("config/published/printed.yaml", PRINTED)
     (folder / "config/published/printed.csv").write_text("window,power\n5,60\n20,40\n")

@@ -19,7 +19,7 @@ def reference(checkout: Checkout) -> dict[str, bytes]:
     arguments, targets = checkout.configure("one")
     checkout.run("--cores", "1", *arguments, "--", *targets)
     results = checkout.results("one")
-    assert len(results) == 3 * len(STUDIES) + 2
+    assert len(results) == 3 * len(STUDIES) + 5
     return results
 
 

@@ -1,0 +1,34 @@
+HELD_OUT = WORKFLOW.hold_out
+
+
+rule hold_out_settings:
+    input:
+        emulate="build/emulate",
+        networks=expand(
+            "build/networks/{network}/network.json",
+            network=[HELD_OUT.training, *HELD_OUT.networks] if HELD_OUT else [],
+        ),
+        replays=expand(
+            f"{RESULTS}/{{study}}/runs.parquet", study=[*WORKFLOW.replays, *WORKFLOW.tunings]
+        ),
+        tunings=expand(f"{RESULTS}/{{study}}/study.json", study=WORKFLOW.tunings),
+    output:
+        multiext(f"{RESULTS}/hold_out/", "runs.parquet", "settings.parquet", "networks.parquet"),
+    log:
+        "logs/hold_out_settings/hold_out.log",
+    benchmark:
+        "benchmarks/hold_out_settings/hold_out.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    params:
+        config=CONFIG,
+        seed=WORKFLOW.settings.seed,
+        hold_out=str(HELD_OUT),
+        out_dir=subpath(output[0], parent=True),
+        cluster=CLUSTER,
+    message:
+        "Running published and tuned settings on held-out networks"
+    shell:
+        "python -m search.hold_out --config {params.config}"
+        " --out-dir {params.out_dir} --cluster {params.cluster} > {log} 2>&1"
