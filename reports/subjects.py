@@ -13,6 +13,7 @@ import pandas as pd
 from reports import link_series, statistics
 from reports.collect import Searched
 from reports.frames import Record, record
+from reports.importances import importances
 from reports.statistics import CONSTANT, Best
 
 ONE_PEAK = ("ternary", "golden")
@@ -114,6 +115,11 @@ class Search(Subject):
     def best_constants(self) -> dict[str, float]:
         """The searched constants of the best trial."""
         return {c.name: float(self.best_trial[CONSTANT + c.name]) for c in self.searched}
+
+    @cached_property
+    def importances(self) -> dict[str, float]:
+        """The share of each constant in the search's success, where that can be told."""
+        return importances(self.trials, self.searched, self.minimised)
 
     @cached_property
     def brackets(self) -> pd.DataFrame:

@@ -9,6 +9,10 @@ from reports.figures.search_bracket import objective_axis
 from reports.statistics import CONSTANT
 from reports.subjects import Search
 
+_IMPORTANCE = (
+    " Its importance is its share in what set the best tenth of the trials apart (PED-ANOVA)."
+)
+
 
 def draw(search: Search) -> Figure:
     """Every trial's value against each constant, later trials darker."""
@@ -31,6 +35,8 @@ def draw(search: Search) -> Figure:
         )
         style.ring(axes, float(best[CONSTANT + constant.name]), float(best["value"]))
         style.search_axis(axes, constant)
+        if constant.name in search.importances:
+            axes.set_title(f"importance {search.importances[constant.name]:.2f}")
     for axes in panels.flat[len(search.searched) :]:
         axes.set_visible(False)
     for axes in panels[:, 0]:
@@ -46,8 +52,8 @@ def _caption(search: Search) -> str:
     return (
         "Each trial's value against each constant that was searched, later trials darker; the best "
         f"is ringed: {labels.constants(search.best_constants)}. A constant whose good values crowd "
-        "together matters; one whose good values spread does not. The worst 2 % of trials lie "
-        "below the axis."
+        "together matters; one whose good values spread does not."
+        f"{_IMPORTANCE if search.importances else ''} The worst 2 % of trials lie below the axis."
     )
 
 
