@@ -224,10 +224,13 @@ def logarithms(rows: pd.DataFrame, whose: str) -> "dict[str, pd.Series[float]]":
 
 
 def variations(rows: pd.DataFrame, metric: str) -> "pd.Series[float]":
-    """The relative standard deviation of single runs; at least the median of its table, or 0."""
+    """The relative standard deviation of our single runs: a row's own or its table's, the greater.
+
+    A few runs know their deviation badly; a table's is the root of the mean square. 0 if unknown.
+    """
     own = rows[f"deviation_{metric}"] / rows[f"ours_{metric}"]
-    usual = own.groupby(rows["table"]).transform("median")
-    return own.combine(usual, np.fmax).fillna(0.0)
+    pooled = (own**2).groupby(rows["table"]).transform("mean") ** 0.5
+    return own.combine(pooled, np.fmax).fillna(0.0)
 
 
 def far(metric: str) -> float:
