@@ -44,7 +44,8 @@ def audit(
 
     Returns:
         The rows, with columns name, agreement (reproduced, close, off; empty where nothing can be
-        compared), checks (those that speak against the row, joined), verdict and evidence.
+        compared), checks (those that speak against the row, joined), wrong (the metric that they
+        say most against), verdict and evidence.
     """
     rows = rows.reset_index(drop=True)
     against: dict[tuple[str, int], list[Finding]] = {}
@@ -60,7 +61,7 @@ def audit(
         )
         for row in records(found)
     ]
-    return found.join(pd.DataFrame(judged, columns=["checks", "verdict", "evidence"]))
+    return found.join(pd.DataFrame(judged, columns=["checks", "wrong", "verdict", "evidence"]))
 
 
 def names(rows: pd.DataFrame) -> "pd.Series[str]":
@@ -97,22 +98,24 @@ def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
 
 def _judge(
     row: Record, against: Sequence[Finding], fitted: Sequence[str], unstated: Sequence[str]
-) -> tuple[str, str, str]:
-    """Checks that speak against the row, verdict and evidence."""
-    checks = ", ".join(dict.fromkeys(finding.check for finding in against))
+) -> tuple[str, str, str, str]:
+    """Checks that speak against the row, what they say is wrong, verdict and evidence."""
     if against:
-        return checks, "contradicted", "; ".join(finding.words for finding in against)
+        checks = ", ".join(dict.fromkeys(finding.check for finding in against))
+        worst = max(against, key=lambda each: each.size / each.limit if each.size > 0 else 0.0)
+        words = "; ".join(finding.words for finding in against)
+        return checks, worst.metric, "contradicted", words
     if not row["agreement"]:
-        return checks, "not comparable", _why_not(row)
+        return "", "", "not comparable", _why_not(row)
     differences = _differences(row)
     if fitted:
         what = labels.joined([labels.words(constant) for constant in fitted])
-        return checks, "fitted", f"{differences}; {what} fitted to this table"
+        return "", "", "fitted", f"{differences}; {what} fitted to this table"
     if row["agreement"] != "off":
-        return checks, row["agreement"], differences
+        return "", "", row["agreement"], differences
     missing = [labels.words(constant) for constant in unstated]
-    says_not = f"; the report does not state {labels.joined(missing)}" if missing else ""
-    return checks, "unexplained", differences + says_not
+    unsaid = f"; the report does not state {labels.joined(missing)}" if missing else ""
+    return "", "", "unexplained", differences + unsaid
 
 
 def _why_not(row: Record) -> str:

@@ -10,6 +10,7 @@ from functools import lru_cache
 import pandas as pd
 
 from reports import labels, link_series, statistics
+from reports.audit import audit
 from reports.collect import Results, Study
 from reports.metrics import METRICS, POWER
 from reports.statistics import CONSTANT, Chance
@@ -22,6 +23,7 @@ from reports.subjects import (
     Search,
     Sweep,
 )
+from search.spaces import HOST
 
 FEWEST = 8
 """Fewer values of a constant make no sweep."""
@@ -225,9 +227,21 @@ def _comparison(results: Results, key: str, published: pd.DataFrame) -> Comparis
             parts.append(statistics.beside(rows, pd.concat(runs, ignore_index=True)))
     if not parts:
         return None
-    rows = pd.concat(parts, ignore_index=True)
+    rows = audit(
+        pd.concat(parts, ignore_index=True),
+        fitted={table: _fitted(results, table) for table in published["table"].unique()},
+        unstated={table: tuple(source.unstated) for table, source in results.sources.items()},
+    )
     rows["within"] = statistics.within_tolerance(rows)
     return Comparison(key, rows, statistics.agreement(rows))
+
+
+def _fitted(results: Results, table: str) -> tuple[str, ...]:
+    """What was fitted to a table: constants that it declares, settings of the host that fits do."""
+    declared = results.sources[table].fitted if table in results.sources else ()
+    fits = [study for study in results.studies if study.fit == table]
+    host = [each.name for study in fits for each in study.searched if each.name.startswith(HOST)]
+    return tuple(dict.fromkeys((*declared, *host)))
 
 
 def _varied(runs: pd.DataFrame) -> list[str]:

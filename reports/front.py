@@ -6,7 +6,7 @@ from reports.content import Highlight, Report, Section, code, literal
 from reports.discover import repetition, reports_compared, searches, sweeps
 from reports.metrics import POWER
 from reports.provenance import Provenance
-from reports.subjects import Search, Sweep
+from reports.subjects import Comparison, Search, Sweep
 from search.spaces import HOST
 
 TITLE = "The knee of the throughput-delay curve"
@@ -67,9 +67,14 @@ def _findings(results: Results) -> str:
         agreed, rows = int(compared.rows["within"].sum()), compared.agreement["compared"].sum()
         texts.append(
             f"Of {rows} published rows that we replayed, {agreed} agree with ours within the "
-            "tolerances of {reports}."
+            f"tolerances of {{audit}}{_contradicted(compared)}."
         )
     return " ".join([*texts, *_tuned_sentence(results)])
+
+
+def _contradicted(compared: Comparison) -> str:
+    wrong = int((compared.rows["verdict"] == "contradicted").sum())
+    return f", which contradicts {labels.count(wrong, 'row')}" if wrong else ""
 
 
 def _fits(results: Results) -> list[str]:

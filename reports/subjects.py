@@ -158,7 +158,7 @@ class OneRun(Subject):
 
 @dataclass(frozen=True)
 class Comparison(Subject):
-    """Every published row beside ours: `rows` from `statistics.beside`, with column within.
+    """Every published row beside ours: `rows` from `audit.audit`, with column within.
 
     The key is "reports", or "measured" where the rows are our own real runs.
     """

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from networks.files import write_whole
+from reports import audit
 from reports.collect import Results
 from reports.discover import comparisons, grids, one_run, repetition, searches, sweeps
 
@@ -25,6 +26,8 @@ def tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     for compared in comparisons(results):
         yield f"{compared.key}-beside-ours", compared.rows
         yield f"agreement-{compared.key}", compared.agreement
+        yield f"audit-counts-{compared.key}", audit.counts(compared.rows)
+        yield f"audit-errors-{compared.key}", audit.errors(compared.rows)
     run = one_run(results)
     if run is not None:
         yield "rates-over-time", run.rates

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from reports import labels
@@ -14,30 +15,50 @@ from reports.subjects import Comparison
 
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
 FAR = 0.1
-NAMED = 4
-"""How many rows a panel names at most: those farthest off, if farther than FAR."""
+"""Beyond this difference the lower panels are logarithmic."""
+_LETTER_PT = 6.0
+"""Crosses nearer than this have their letters side by side."""
 
 
 def draw(comparison: Comparison) -> Figure:
     """Ours against published with the identity line, and below it the difference in per cent."""
-    figure = style.page(4.3)
+    rows = comparison.rows.assign(letter=_letters(comparison.rows))
+    figure = style.page(4.6 if (rows["letter"] != "").any() else 4.3)
     both = {
-        metric: comparison.rows.dropna(subset=[f"published_{metric}", f"ours_{metric}"])
-        for metric in SHOWN
+        metric: rows.dropna(subset=[f"published_{metric}", f"ours_{metric}"]) for metric in SHOWN
     }
-    both = {metric: rows for metric, rows in both.items() if len(rows)}
+    both = {metric: shown for metric, shown in both.items() if len(shown)}
     panels = figure.subplots(2, len(both), sharex="col", height_ratios=[3, 2], squeeze=False)
-    for column, (metric, rows) in enumerate(both.items()):
-        _draw_identity(panels[0, column], rows, metric)
-        _draw_difference(panels[1, column], rows, metric, comparison.noun)
+    for column, (metric, shown) in enumerate(both.items()):
+        _draw_identity(panels[0, column], shown, metric)
+        _draw_difference(panels[1, column], shown, metric, comparison.noun)
         panels[0, column].tick_params(labelbottom=False)
     panels[0, 0].set_ylabel("Ours")
     panels[1, 0].set_ylabel("Difference (%)")
     style.legend_once(figure, list(panels[0]), loc="outside upper center", ncols=5)
+    _name_contradicted(figure, rows[rows["letter"] != ""])
     figure.draw_without_rendering()
-    for column, metric in enumerate(both):
-        _name_far_rows(panels[1, column], comparison.rows, metric)
+    for column, (metric, shown) in enumerate(both.items()):
+        _letter(panels[0, column], shown, shown[f"ours_{metric}"], metric)
+        _letter(panels[1, column], shown, 100 * shown[f"relative_{metric}"], metric)
     return figure
+
+
+def _letters(rows: pd.DataFrame) -> "pd.Series[str]":
+    """A letter for each contradicted row, in order; nothing for the others."""
+    wrong = rows["wrong"] != ""
+    number = wrong.cumsum()
+    return number.map(lambda n: chr(ord("a") + n - 1) if n <= 26 else str(n)).where(wrong, "")
+
+
+def _name_contradicted(figure: Figure, rows: pd.DataFrame) -> None:
+    """The rows that the letters stand for, below the panels."""
+    if len(rows):
+        texts = [f"{row['letter']}  {row['name']}" for row in records(rows)]
+        empty = [Line2D([], [], linestyle="none") for _ in texts]
+        figure.legend(
+            empty, texts, loc="outside lower center", ncols=3, handlelength=0, handletextpad=0
+        )
 
 
 def _draw_identity(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
@@ -47,6 +68,7 @@ def _draw_identity(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     for mark, (table, part) in enumerate(rows.groupby("table")):
         x, y = part[f"published_{metric}"], part[f"ours_{metric}"]
         style.open_markers(axes, x, y, str(table), mark)
+    _cross_out(axes, rows, rows[f"ours_{metric}"], metric)
     axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
     ticks = style.decades(*limits)
     for which, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
@@ -65,55 +87,72 @@ def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str, noun: str) -> 
     for mark, (table, part) in enumerate(rows.groupby("table")):
         x, y = part[f"published_{metric}"], 100 * part[f"relative_{metric}"]
         style.open_markers(axes, x, y, str(table), mark)
+    _cross_out(axes, rows, 100 * rows[f"relative_{metric}"], metric)
     limit = max(1.25 * (100 * rows[f"relative_{metric}"].abs()).max(), 2 * rule.relative * 100)
-    axes.set_ylim(-limit, limit)
     if limit > 100 * FAR:
+        limit *= 1.6  # a logarithmic axis has room to spare
         axes.set_yscale("symlog", linthresh=5, linscale=1.2)
-        ticks = [tick for tick in (5, 20, 50, 200, 500) if tick <= limit]
+        ticks = [tick for tick in ((5, 20) if limit < 50 else (5, 50, 500)) if tick <= limit]
         axes.set_yticks([-tick for tick in reversed(ticks)] + [0, *ticks])
         axes.minorticks_off()
+    axes.set_ylim(-limit, limit)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: labels.minus(f"{y:+g}")))
     axes.set_xlabel(noun)
 
 
-def _name_far_rows(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
-    size = rows[f"relative_{metric}"].abs()
-    far = rows.loc[size[size > FAR].sort_values(ascending=False).index[:NAMED]]
-    low, high = axes.get_xlim()
-    taken: list[tuple[bool, float]] = []
-    for row in records(far):
-        place = row[f"published_{metric}"], 100 * row[f"relative_{metric}"]
-        right = bool(np.log(place[0] / low) > 0.5 * np.log(high / low))
-        height = float(axes.transData.transform(place)[1])
-        if any(right == side and abs(height - other) < 9 for side, other in taken):
-            continue
-        taken.append((right, height))
-        axes.annotate(
-            f"{row['table']} {row['row'] + 1}",
-            place,
-            (-5 if right else 5, 0),
-            textcoords="offset points",
-            ha="right" if right else "left",
-            va="center",
-            fontsize=7.0,
+def _cross_out(axes: Axes, rows: pd.DataFrame, y: "pd.Series[float]", metric: str) -> None:
+    """Crosses the rows that are contradicted by this metric."""
+    wrong = rows["wrong"] == metric
+    if wrong.any():
+        axes.plot(
+            rows[f"published_{metric}"][wrong],
+            y[wrong],
+            "x",
             color=style.INK,
+            markersize=6.0,
+            markeredgewidth=1.0,
+            label="contradicted",
+            zorder=5,
+        )
+
+
+def _letter(axes: Axes, rows: pd.DataFrame, y: "pd.Series[float]", metric: str) -> None:
+    """Sets its letter above each cross; beside another letter where they would meet."""
+    wrong = rows[rows["wrong"] == metric]
+    places = list(zip(wrong[f"published_{metric}"], y[wrong.index], strict=True))
+    taken: list[np.ndarray] = []
+    for letter, place in zip(wrong["letter"], places, strict=True):
+        at = axes.transData.transform(place) * 72 / axes.figure.dpi
+        shift = sum(bool(np.all(np.abs(at - other) < _LETTER_PT)) for other in taken)
+        taken.append(at)
+        axes.annotate(
+            letter,
+            place,
+            (shift * _LETTER_PT, 4.0),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=8.5,
+            zorder=6,
         )
 
 
 def _caption(comparison: Comparison) -> str:
-    agreed, compared = int(comparison.rows["within"].sum()), comparison.agreement["compared"].sum()
+    rows = comparison.rows
+    agreed, compared = int(rows["within"].sum()), comparison.agreement["compared"].sum()
     text = (
         "Every row that we replay: above, ours against published with the line of "
         "identity; below, the difference in per cent with the tolerance in grey. "
         f"{agreed} of {compared} rows lie within tolerance."
     )
-    sizes = comparison.rows[[f"relative_{metric}" for metric in SHOWN]].abs()
-    if extremes(sizes)[1] <= FAR:
-        return text
-    return text + (
-        " Differences are linear within 5 % and logarithmic beyond; the rows farthest off are "
-        "named by table and row."
-    )
+    if extremes(rows[[f"relative_{metric}" for metric in SHOWN]].abs())[1] > FAR:
+        text += " Differences are linear within 5 % and logarithmic beyond."
+    if (rows["wrong"] != "").any():
+        text += (
+            " Crossed are the rows that the audit contradicts, at the number that is wrong; their "
+            "letters stand for report, controller and constants."
+        )
+    return text
 
 
 FIGURE = FigureKind(

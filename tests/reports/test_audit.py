@@ -1,15 +1,22 @@
+import dataclasses
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from reports import audit, checks, labels
+from reports import audit, checks, discover, labels
 from reports.checks import STEP, Finding
+from reports.collect import Results, Searched
+from reports.content import Paragraph, Table
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.neighbours import neighbours, outside
-from tests.reports import published
+from reports.sections import Context
+from reports.sections.audit import compose
+from tests.reports import published, synthetic
+from tests.reports.test_render import PROVENANCE
 
 WITH_BOTH = ("001-fixed-window", "004-fixed-window", "001-aimd", "004-bounded-aimd")
 
@@ -319,3 +326,36 @@ def test_errors_keep_rows_with_power_only_apart() -> None:
     assert found["rows"][POWER, "all"] == 1
     assert found["median"][POWER, "all"] == pytest.approx(0.2)
     assert found["near"][SIGNAL_DELAY, "all"] == 0.25
+
+
+# In the report -------------------------------------------------------------------------------
+
+
+def test_what_fits_of_the_host_used_is_fitted() -> None:
+    host = (Searched("host_latency_us", 0, 1000),)
+    fit = synthetic.windows_study("fit", fit="004-fixed-window", searched=host)
+    results = synthetic.results()
+    compared = discover.reports_compared(
+        dataclasses.replace(results, studies=(*results.studies, fit))
+    )
+    assert compared is not None
+    verdict = compared.rows.set_index(["table", "row"])["verdict"]
+    assert set(verdict["004-fixed-window"]) == {"fitted"}
+    assert set(verdict["001-fixed-window"]) == {"reproduced", "contradicted"}
+
+
+def test_section_tells_what_is_contradicted_and_why(tmp_path: Path) -> None:
+    (section,) = compose(Context(synthetic.results(), PROVENANCE, tmp_path))
+    text = " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
+    assert "The reports print 71 rows in 3 tables" in text
+    assert "**1 of them is contradicted**" in text
+    tables = {block.name: block for block in section.blocks if isinstance(block, Table)}
+    (line,) = tables["audit-contradicted"].rows
+    assert line[0] == "001 fixed window 40"
+    assert line[-1].startswith("Its neighbours along window put its signal delay at")
+    assert tables["audit-counts"].rows[-1][:2] == ("all", "71")
+
+
+def test_without_a_replayed_table_there_is_no_audit(tmp_path: Path) -> None:
+    results = Results(studies=(synthetic.windows_study(),))
+    assert list(compose(Context(results, PROVENANCE, tmp_path))) == []

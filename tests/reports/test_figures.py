@@ -151,10 +151,11 @@ def test_search_slices_have_a_panel_a_constant(search: dict[str, Search]) -> Non
     assert [axes.get_xscale() for axes in shown] == ["log", "log", "linear"]
 
 
-def test_identity_names_the_row_that_is_far_off(compared: Comparison) -> None:
+def test_identity_names_the_row_that_is_contradicted(compared: Comparison) -> None:
     figure = identity.draw(compared)
-    differences = figure.axes[4]
-    assert "001-fixed-window 8" in [text.get_text() for text in differences.texts]
+    assert [texts(figure, axes) for axes in range(6)] == [[], ["a"], [], [], ["a"], []]
+    names = figure.legends[-1].get_texts()
+    assert [text.get_text() for text in names] == ["a  001 fixed window 40"]
     assert figure.axes[0].get_title(loc="left") == "Throughput (Mbit/s)"
 
 

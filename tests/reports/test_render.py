@@ -158,6 +158,7 @@ def test_pdf_takes_any_text() -> None:
 def test_report_has_the_sections_that_have_results(drawn: tuple[Report, Path]) -> None:
     report, _ = drawn
     assert [section.name for section in report.sections] == [
+        "audit",
         "sweep-fixed_window-window-contest",
         "search-best_window",
         "grid-aimd_grid",
