@@ -89,6 +89,18 @@ class Showcase:
 
 
 @dataclass(frozen=True)
+class HoldOut:
+    """Settings on held-out networks: frames as `search.hold_out` writes them.
+
+    Settings have a column `constant_<name>` for each constant; networks a column title.
+    """
+
+    settings: pd.DataFrame
+    networks: pd.DataFrame
+    runs: pd.DataFrame
+
+
+@dataclass(frozen=True)
 class Source:
     """Where a published table stands, what it holds, what of that is unsaid and fitted to it."""
 
@@ -109,6 +121,7 @@ class Results:
 
     studies: tuple[Study, ...] = ()
     repeats: tuple[Repeats, ...] = ()
+    hold_out: HoldOut | None = None
     showcase: Showcase | None = None
     published: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"table": []}))
     sources: Mapping[str, Source] = field(default_factory=dict)
@@ -131,6 +144,7 @@ def load(config: Path, emulate: Path = EMULATE) -> tuple[Workflow, Results]:
     return workflow, Results(
         studies=tuple(_load_study(workflow, name, catalogue) for name in workflow.studies),
         repeats=_load_repeats(workflow),
+        hold_out=_load_hold_out(workflow),
         showcase=_load_showcase(workflow),
         published=published_frame(tables),
         sources={
@@ -229,6 +243,17 @@ def _differing(
         for name, value in setting.constants.items()
         if any(other.get(name) != value for other in alike)
     }
+
+
+def _load_hold_out(workflow: Workflow) -> HoldOut | None:
+    if workflow.hold_out is None:
+        return None
+    settings, networks, runs = (
+        read_frame(workflow.results / "hold_out" / f"{name}.parquet")
+        for name in ("settings", "networks", "runs")
+    )
+    networks["title"] = [workflow.networks[name].title for name in networks["network"]]
+    return HoldOut(with_constants(settings), networks, with_constants(runs))
 
 
 def _load_showcase(workflow: Workflow) -> Showcase | None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import pandas as pd
 
-from reports import labels, link_series, statistics
+from reports import hold_out, labels, link_series, statistics
 from reports.audit import audit
 from reports.collect import Results, Study
 from reports.metrics import METRICS, POWER
@@ -18,6 +18,7 @@ from reports.subjects import (
     ENUMERATING,
     Comparison,
     Grid,
+    HeldOut,
     OneRun,
     Repetition,
     Search,
@@ -32,7 +33,7 @@ FEWEST = 8
 def luck(results: Results, controller: str, network: str) -> Chance:
     """How much a controller's power varies by chance on a network: from its repetitions.
 
-    Where it has none, from the runs that a study repeats within its trials.
+    Where it has none, from those of its best settings, or from those within trials of a study.
     """
 
     def of(frames: list[pd.DataFrame]) -> Chance:
@@ -43,6 +44,8 @@ def luck(results: Results, controller: str, network: str) -> Chance:
         return statistics.chance(alike, ["study", "constants"])
 
     found = of([each.runs for each in results.repeats])
+    if not found.degrees and results.hold_out:
+        found = of([results.hold_out.runs.drop_duplicates("run_id")])
     return found if found.degrees else of([s.runs for s in results.studies if not s.fit])
 
 
@@ -182,6 +185,40 @@ def repetition(results: Results) -> Repetition | None:
             spread, published[published["setting"].isin(measured)]
         ),
     )
+
+
+@lru_cache(maxsize=1)
+def held_out(results: Results) -> HeldOut | None:
+    """Settings on held-out networks, if there are any."""
+    found = results.hold_out
+    if found is None:
+        return None
+    networks = found.networks.sort_values("is_training", ascending=False, kind="stable")
+    relative = hold_out.relative_power(found.runs, networks)
+    scored = hold_out.scores(relative, networks)
+    settings = hold_out.distinct_settings(found.settings)
+    standings = hold_out.standings(settings[settings["best"]], scored)
+    standings["label"] = _setting_labels(standings)
+    wide = relative.pivot_table(index="trial", columns="network", values="relative")
+    settings = settings.merge(scored, on="trial", validate="one_to_one")
+    return HeldOut(
+        key="all",
+        networks=networks.reset_index(drop=True),
+        settings=settings,
+        standings=standings,
+        relative=wide.loc[standings["trial"], networks["network"]],
+        gains=hold_out.gains(found.settings, relative, found.runs, networks),
+        correlation=hold_out.rank_correlation(settings["training"], settings["held_out"]),
+        repeats=int(relative["runs"].max()),
+        runs=len(found.runs),
+    )
+
+
+def _setting_labels(settings: pd.DataFrame) -> "pd.Series[str]":
+    """Controller and origin; the study, too, where several tuned the same controller."""
+    names = settings["controller"].map(labels.sentence) + ", " + settings["origin"]
+    shared = names.duplicated(keep=False)
+    return names.where(~shared, names + " by " + settings["study"])
 
 
 @lru_cache(maxsize=1)

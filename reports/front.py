@@ -1,9 +1,11 @@
 """The first page: what was run, and what came of it, in figures."""
 
+import pandas as pd
+
 from reports import labels
 from reports.collect import Results
 from reports.content import Highlight, Report, Section, code, literal
-from reports.discover import repetition, reports_compared, searches, sweeps
+from reports.discover import held_out, repetition, reports_compared, searches, sweeps
 from reports.metrics import POWER
 from reports.provenance import Provenance
 from reports.subjects import Comparison, Search, Sweep
@@ -43,6 +45,7 @@ def _what(results: Results, provenance: Provenance) -> str:
         return "No study of this configuration has results."
     runs = sum(len(study.runs) for study in results.studies)
     runs += sum(len(each.runs) for each in results.repeats)
+    runs += len(results.hold_out.runs) if results.hold_out else 0
     controllers = list(dict.fromkeys(study.controller for study in results.studies))
     names = labels.joined([labels.words(name) for name in controllers])
     return (
@@ -69,7 +72,7 @@ def _findings(results: Results) -> str:
             f"Of {rows} published rows that we replayed, {agreed} agree with ours within the "
             f"tolerances of {{audit}}{_contradicted(compared)}."
         )
-    return " ".join([*texts, *_tuned_sentence(results)])
+    return " ".join([*texts, *_tuned_sentence(results), *_held_out_sentence(results)])
 
 
 def _contradicted(compared: Comparison) -> str:
@@ -113,6 +116,19 @@ def _tuned_sentence(results: Results) -> list[str]:
             f"{labels.words(worst.controller)} with {worst.best.value:.2f}"
         )
     return [text + "."]
+
+
+def _held_out_sentence(results: Results) -> list[str]:
+    held = held_out(results)
+    compared = held.gains.dropna(subset=["training_gain"]) if held else pd.DataFrame()
+    if held is None or compared.empty:
+        return []
+    worse = int((compared["held_out_gain"] < 0).sum())
+    return [
+        f"On {labels.count(len(held.networks) - 1, 'network')} that no search has seen, {worse} of "
+        f"{len(compared)} tuned settings do worse than their controller's best published one "
+        "({held-out})."
+    ]
 
 
 def _place(results: Results, sweep: Sweep) -> str:
@@ -159,7 +175,23 @@ def _highlights(results: Results) -> tuple[Highlight, ...]:
                 )
             )
     found += [_best_found(search) for search in _tuned(results)[:1]]
+    found += _what_holds(results)
     return tuple(found)
+
+
+def _what_holds(results: Results) -> list[Highlight]:
+    held = held_out(results)
+    gains = held.gains.dropna(subset=["training_gain"]) if held else pd.DataFrame()
+    if held is None or gains.empty:
+        return []
+    return [
+        Highlight(
+            labels.percent(gains["held_out_gain"].median(), signed=True),
+            "power by tuning, on networks not searched on",
+            f"median of {labels.count(len(gains), 'setting')}; "
+            f"{labels.percent(gains['training_gain'].median(), signed=True)} where it searched",
+        )
+    ]
 
 
 def _best_of(sweep: Sweep, place: str) -> Highlight:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-_ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tcp", "tpe", "lte"}
+_ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte"}
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 """What stands where there is no number."""

@@ -152,7 +152,12 @@ def _digests(results: Results) -> list[ResultsDigest]:
         ResultsDigest(each.name, None, len(each.runs), runs_digest(each.runs))
         for each in results.repeats
     ]
-    return studies + repeats
+    held = [results.hold_out.runs] if results.hold_out else []
+    return (
+        studies
+        + repeats
+        + [ResultsDigest("hold_out", None, len(runs), runs_digest(runs)) for runs in held]
+    )
 
 
 def runs_digest(runs: pd.DataFrame) -> str:
@@ -183,7 +188,7 @@ def _jobs(workflow: Workflow) -> set[str]:
     """The names of the jobs that a report comes from: other configurations leave times, too."""
     traces = {trace for each in workflow.networks.values() for trace in each.trace_names}
     named = {*workflow.studies, *workflow.repeats, *workflow.networks, *traces}
-    return named | {"build", "showcase"}
+    return named | {"build", "hold_out", "showcase"}
 
 
 def _wall_times(folder: Path, jobs: set[str]) -> tuple[WallTime, ...]:

@@ -170,3 +170,28 @@ class Comparison(Subject):
     def noun(self) -> str:
         """What stands beside ours."""
         return "Published" if self.key == "reports" else "Measured"
+
+
+@dataclass(frozen=True)
+class HeldOut(Subject):
+    """Published and tuned settings on networks that no search has seen (`reports.hold_out`).
+
+    `settings` has every distinct one with its scores; `standings` the best published and the tuned
+    ones with their ranks; `relative` their relative power, one row each in that order, one column a
+    network, the training network first; `gains` has a row for each tuned setting; `repeats` says
+    how often these ran on each network, `runs` counts all.
+    """
+
+    networks: pd.DataFrame
+    settings: pd.DataFrame
+    standings: pd.DataFrame
+    relative: pd.DataFrame
+    gains: pd.DataFrame
+    correlation: float
+    repeats: int
+    runs: int
+
+    @property
+    def training(self) -> str:
+        """The title of the training network."""
+        return str(self.networks["title"].iloc[0])

@@ -8,7 +8,7 @@ import pandas as pd
 from networks.files import write_whole
 from reports import audit
 from reports.collect import Results
-from reports.discover import comparisons, grids, one_run, repetition, searches, sweeps
+from reports.discover import comparisons, grids, held_out, one_run, repetition, searches, sweeps
 
 
 def tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -28,6 +28,12 @@ def tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"agreement-{compared.key}", compared.agreement
         yield f"audit-counts-{compared.key}", audit.counts(compared.rows)
         yield f"audit-errors-{compared.key}", audit.errors(compared.rows)
+    held = held_out(results)
+    if held is not None:
+        yield "held-out-standings", held.standings
+        yield "held-out-settings", held.settings
+        yield "held-out-gains", held.gains
+        yield "held-out-networks", held.networks
     run = one_run(results)
     if run is not None:
         yield "rates-over-time", run.rates

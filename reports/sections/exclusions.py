@@ -17,6 +17,7 @@ def compose(context: Context) -> Iterator[Section]:
     """One section, which says "none" where there is nothing to list."""
     results = context.results
     frames = [study.runs for study in results.studies] + [each.runs for each in results.repeats]
+    frames += [results.hold_out.runs] if results.hold_out else []
     frames = [frame for frame in frames if len(frame)]
     runs = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
     failed = statistics.exclusions(runs) if len(runs) else runs

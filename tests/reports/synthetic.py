@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reports.collect import Repeats, Results, Searched, Showcase, Source, Study
+from reports.collect import HoldOut, Repeats, Results, Searched, Showcase, Source, Study
 from reports.link_log import LinkLog
 from reports.metrics import METRICS
 
@@ -226,6 +226,64 @@ def repeats() -> Repeats:
     return Repeats("windows", "Windows repeated", settings, published, pd.DataFrame(runs))
 
 
+def hold_out() -> HoldOut:
+    """Published and tuned settings of two controllers, and a tuned one of a third."""
+    threshold = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
+    better = {**threshold, "alpha": 2.0}
+    aimd = {"additive_increase": 2.0, "decrease_factor": 0.5, "initial_window": 2.0}
+    found = [  # controller, origin, best, study, row, constants, power here, and over there
+        ("fixed_window", "published", False, "windows", 1, {"window": 6.0}, 10.1, 0.9),
+        ("fixed_window", "published", True, "windows", 3, {"window": 12.0}, 12.8, 0.8),
+        ("fixed_window", "tuned", True, "best_window", None, {"window": 12.0}, 12.8, 0.8),
+        ("delay_threshold", "published", True, "delays", 0, threshold, 22.0, 1.2),
+        ("delay_threshold", "tuned", True, "delay_tpe", None, better, 27.0, 0.6),
+        ("aimd_rtt", "tuned", True, "aimd_grid", None, aimd, 18.0, 0.7),
+    ]
+    settings = pd.DataFrame(
+        {
+            "trial": trial,
+            "controller": controller,
+            "origin": origin,
+            "best": best,
+            "study": study,
+            "table": None if row is None else f"001-{study}",
+            "row": pd.NA if row is None else row,
+            "constants": json.dumps(constants),
+            "published_power": None if row is None else here,
+            "study_power": 1.02 * here,
+            "study_runs": 1,
+        }
+        for trial, (controller, origin, best, study, row, constants, here, _) in enumerate(found)
+    )
+    networks = pd.DataFrame(
+        {
+            "network": [NETWORK, "slow", "fast"],
+            "title": ["Verizon LTE, short", "A slow link", "A fast link"],
+            "is_training": [True, False, False],
+            "capacity_mbps": [5.04, 0.5, 20.0],
+            "signal_delay_p95_ms": [32.0, 100.0, 4.0],
+            "power": [157.5, 5.0, 5000.0],
+        }
+    )
+    runs = [
+        run_row(
+            controller,
+            constants,
+            3.0,
+            3000 / (power * (1 + 0.004 * (run - 1))),
+            trial=trial,
+            run=run,
+            network=network,
+            study="hold_out",
+            run_id=f"{controller}-{sorted(constants.items())}-{network}-{run}",
+        )
+        for trial, (controller, _, best, _, _, constants, here, there) in enumerate(found)
+        for network, power in ((NETWORK, here), ("slow", there), ("fast", 1000 * there**2))
+        for run in range(3 if best else 1)
+    ]
+    return HoldOut(settings.astype({"row": "Int64"}), networks, pd.DataFrame(runs))
+
+
 def link_log(seconds: int = 20) -> LinkLog:
     """A link of one opportunity every 2 ms, used by every second one, with one outage."""
     opportunity = np.arange(0, seconds * 1000, 2)
@@ -262,6 +320,7 @@ def results() -> Results:
             tpe_study(),
         ),
         repeats=(repeats(),),
+        hold_out=hold_out(),
         showcase=Showcase("fixed_window", {"window": 12}, NETWORK, link_log()),
         published=published_rows(),
         sources={"001-fixed-window": Source("Report 001, Table 2.1")},

@@ -163,6 +163,8 @@ def test_report_has_the_sections_that_have_results(drawn: tuple[Report, Path]) -
         "search-best_window",
         "grid-aimd_grid",
         "search-delay_tpe",
+        "tuning",
+        "held-out",
         "repeatability",
         "one-run",
         "reports",
@@ -187,7 +189,9 @@ def test_first_page_tells_the_main_results(drawn: tuple[Report, Path]) -> None:
         "published rows agree",
         "greatest variation of power",
         "power of the best delay threshold found",
+        "power by tuning, on networks not searched on",
     ]
+    assert "On 2 networks that no search has seen, 1 of 2 tuned settings do worse" in told
 
 
 def test_failed_runs_are_listed_with_their_reasons(drawn: tuple[Report, Path]) -> None:

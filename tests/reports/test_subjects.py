@@ -39,7 +39,7 @@ def test_sweeps_leave_fits_and_searches_of_several_constants_out() -> None:
 
 
 def test_without_repeats_nothing_is_known_of_ties() -> None:
-    results = dataclasses.replace(synthetic.results(), repeats=())
+    results = dataclasses.replace(synthetic.results(), repeats=(), hold_out=None)
     (sweep,) = discover.sweeps(results)
     assert math.isnan(sweep.best.margin)
     assert sweep.tied_values == []

@@ -1,0 +1,118 @@
+"""Does what tuning gains on the training network hold on others?"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Bbox
+
+from reports import labels
+from reports.figures import FigureKind, style
+from reports.frames import Record, records
+from reports.hold_out import PUBLISHED, TUNED
+from reports.subjects import HeldOut
+
+_SIDES = ((5, 4), (5, -5), (-5, 5), (-5, -5), (0, 9), (0, -9), (5, 12), (5, -12))
+"""Where a name may stand beside its dot (points), the best place first."""
+
+
+Point = tuple[float, float]
+
+
+def draw(held: HeldOut) -> Figure:
+    """Every setting by its two scores; an arrow leads from the best published one to the tuned."""
+    figure = style.page(4.4)
+    axes = figure.add_subplot()
+    points = {row["trial"]: _point(row) for row in records(held.settings)}
+    published = held.settings[held.settings["origin"] == PUBLISHED]
+    open_circles = {"markerfacecolor": "none", "markeredgecolor": style.QUIET}
+    _dots(axes, published, "published rows", markersize=3.2, markeredgewidth=0.6, **open_circles)
+    arrows = [
+        (points[before], points[after])
+        for before, after in held.gains[["published_trial", "tuned_trial"]].to_numpy()
+        if before in points and after in points  # one of two that are the same has no place
+    ]
+    for start, end in arrows:
+        _arrow(axes, start, end)
+    tuned = held.standings[held.standings["origin"] != PUBLISHED]
+    _dots(axes, tuned, TUNED, markersize=4.2, color=style.OURS)
+    axes.set_xlabel("Power on the training network (% of the omniscient bound)")
+    axes.set_ylabel("Power on held-out networks,\ngeometric mean (% of the bound)")
+    axes.set_xlim(0, 108 * held.settings["training"].max())
+    axes.set_ylim(bottom=0)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+    axes.legend(loc="upper left")
+    figure.draw_without_rendering()
+    _name(axes, tuned, [*points.values(), *(p for arrow in arrows for p in _along(*arrow))])
+    return figure
+
+
+def _point(row: Record) -> Point:
+    return 100 * row["training"], 100 * row["held_out"]
+
+
+def _dots(axes: Axes, rows: pd.DataFrame, label: str, **options: Any) -> None:
+    axes.plot(100 * rows["training"], 100 * rows["held_out"], "o", label=label, **options)
+
+
+def _arrow(axes: Axes, start: Point, end: Point) -> None:
+    shape = {"arrowstyle": "-|>", "mutation_scale": 7, "linewidth": 0.7, "color": style.ALTERNATE}
+    axes.annotate("", end, start, arrowprops={**shape, "shrinkA": 1.5, "shrinkB": 2.5})
+
+
+def _along(start: Point, end: Point) -> list[Point]:
+    """Points along an arrow."""
+    return [(float(x), float(y)) for x, y in np.linspace(start, end, 40)]
+
+
+def _name(axes: Axes, tuned: pd.DataFrame, others: list[Point]) -> None:
+    """Names the dots, each on the side where its name covers least: names and dots, then others."""
+
+    def boxes(points: list[Point], size: float) -> list[Bbox]:
+        places = axes.transData.transform(points)
+        return [Bbox.from_bounds(x - size / 2, y - size / 2, size, size) for x, y in places]
+
+    crowd = boxes(others, 4)
+    names = boxes([_point(row) for row in records(tuned)], 6)
+    for row in records(tuned):
+        texts = [_beside(axes, row, offset) for offset in _SIDES]
+        extents = [text.get_window_extent() for text in texts]
+        covered = [(box.count_overlaps(names), box.count_overlaps(crowd)) for box in extents]
+        best = covered.index(min(covered))
+        names.append(extents[best])
+        for text in texts[:best] + texts[best + 1 :]:
+            text.remove()
+
+
+def _beside(axes: Axes, row: Record, offset: Point) -> Annotation:
+    return axes.annotate(
+        labels.sentence(row["controller"]),
+        _point(row),
+        offset,
+        textcoords="offset points",
+        ha="left" if offset[0] > 0 else "right" if offset[0] < 0 else "center",
+        va="center",
+        fontsize=7.5,
+        color=style.OURS,
+    )
+
+
+_CAPTION = (
+    "Each circle is a published setting, each dot a tuned one; arrows lead from a controller's "
+    "best published setting to its tuned one. To the right is better where constants were "
+    "searched, up is better elsewhere: an arrow that falls is overtraining."
+)
+
+FIGURE = FigureKind(
+    name="held-out-gain",
+    subject=HeldOut,
+    order=20,
+    title=lambda _: "What tuning changed, where it looked and elsewhere",
+    caption=lambda _: _CAPTION,
+    draw=draw,
+)

@@ -1,0 +1,73 @@
+"""How much of what is possible does each controller get on each network?"""
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reports.figures import FigureKind, style
+from reports.hold_out import BOTH, PUBLISHED
+from reports.subjects import HeldOut
+
+
+def draw(held: HeldOut) -> Figure:
+    """Relative power in per cent: the training network, the held-out ones, and their mean."""
+    titles = dict(zip(held.networks["network"], held.networks["title"], strict=True))
+    values = 100 * held.relative.rename(columns=titles)
+    training = values.columns[:1]
+    mean = 100 * held.standings[["held_out"]].set_axis(["geometric mean"], axis=1)
+    parts = [values[training], values.drop(columns=training), mean.set_axis(values.index)]
+    figure = style.page(1.55 + 0.165 * len(values))
+    panels = figure.subplots(1, 3, width_ratios=[part.shape[1] for part in parts])
+    for axes, part, head in zip(panels, parts, ("Training", "Held out", "Mean"), strict=True):
+        _panel(axes, part)
+        axes.set_title(head, loc="center", fontsize=8.5)
+    panels[0].set_yticks(0.5 + np.arange(len(values)), held.standings["label"], fontsize=7.5)
+    for label, origin in zip(panels[0].get_yticklabels(), held.standings["origin"], strict=True):
+        label.set_color(style.QUIET if origin == PUBLISHED else style.INK)
+    return figure
+
+
+def _panel(axes: Axes, part: pd.DataFrame) -> None:
+    sns.heatmap(
+        part / part.max(),
+        ax=axes,
+        vmin=0,
+        vmax=1,
+        cmap=style.SEQUENTIAL,
+        annot=part.map(_cell),
+        fmt="",
+        cbar=False,
+        linewidths=0.6,
+        linecolor="white",
+        annot_kws={"fontsize": 6.8},
+        yticklabels=False,
+        xticklabels=True,
+    )
+    axes.set_xticklabels(part.columns, rotation=90, fontsize=7.5)
+    axes.set(xlabel="", ylabel="")
+    axes.tick_params(length=0)
+
+
+def _cell(value: float) -> str:
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def _caption(held: HeldOut) -> str:
+    both = " Both: the best published setting is the tuned one."
+    return (
+        "Power in per cent of the network's omniscient bound. Settings stand in the order of their "
+        f"power on {held.training}, where they were found; published ones are grey. Colour "
+        "compares within a column: the brightest cell is the best on its network."
+    ) + (both if (held.standings["origin"] == BOTH).any() else "")
+
+
+FIGURE = FigureKind(
+    name="held-out-map",
+    subject=HeldOut,
+    order=10,
+    title=lambda _: "Power on the training network and on held-out networks",
+    caption=_caption,
+    draw=draw,
+)

@@ -1,0 +1,71 @@
+"""Does the order of settings on the training network hold on others?"""
+
+from matplotlib.figure import Figure
+
+from reports.figures import FigureKind, style
+from reports.frames import records
+from reports.hold_out import PUBLISHED
+from reports.subjects import HeldOut
+
+
+def draw(held: HeldOut) -> Figure:
+    """A line a setting, from its rank on the training network to that on the held-out ones."""
+    rows = records(held.standings.assign(line=_lines(held)))
+    figure = style.page(0.6 + 0.19 * len(rows))
+    axes = figure.add_subplot()
+    for start, row in enumerate(rows):
+        published = row["origin"] == PUBLISHED
+        colour = style.QUIET if published else style.OURS
+        axes.plot(
+            [0, 1],
+            [start, row["line"]],
+            "o-",
+            color=colour,
+            linewidth=0.8 if published else 1.3,
+            markerfacecolor="white" if published else colour,
+            label=row["label"],
+        )
+        for x, y, side, rank in (
+            (0, start, "right", row["training_rank"]),
+            (1, row["line"], "left", row["held_out_rank"]),
+        ):
+            text = f"{row['label']}  {rank}" if x == 0 else f"{rank}  {row['label']}"
+            axes.annotate(
+                text,
+                (x, y),
+                (-6 if x == 0 else 6, 0),
+                textcoords="offset points",
+                ha=side,
+                va="center",
+                fontsize=7.5,
+                color=colour,
+                annotation_clip=False,
+            )
+    axes.set_xlim(-0.75, 1.75)
+    axes.set_ylim(len(rows) - 0.5, -0.8)
+    axes.set_xticks([0, 1], ["training network", "held-out networks"])
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.set_yticks([])
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return figure
+
+
+def _lines(held: HeldOut) -> list[int]:
+    """Each setting's place from above at the right: equals stand one below the other."""
+    order = held.standings["held_out"].rank(ascending=False, method="first")
+    return [int(place) - 1 for place in order]
+
+
+FIGURE = FigureKind(
+    name="held-out-ranks",
+    subject=HeldOut,
+    order=30,
+    title=lambda _: "Ranks on the training network and on held-out networks",
+    caption=lambda _: (
+        "The best published setting of each controller is open and grey, tuned ones are filled."
+    ),
+    draw=draw,
+    applies=lambda held: len(held.standings) > 2,
+)
