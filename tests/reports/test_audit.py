@@ -1,5 +1,6 @@
 import dataclasses
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -103,14 +104,17 @@ def test_most_of_them_are_found_without_any_run() -> None:
     assert found["001-delay-threshold", 11] == "repetition"
 
 
-@pytest.mark.parametrize("seed", range(8))
+MANY = int(os.environ.get("KNEEPOINT_AUDIT_SEEDS", "16"))
+"""More of them take minutes: KNEEPOINT_AUDIT_SEEDS=300."""
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_honest_tables_raise_no_alarm(seed: int) -> None:
     assert against(published.honest(seed)) == []
 
 
-@pytest.mark.slow
-def test_honest_tables_raise_no_alarm_in_300_seeds() -> None:
-    alarms = [seed for seed in range(100, 400) if against(published.honest(seed))]
+def test_honest_tables_raise_no_alarm_in_many_seeds() -> None:
+    alarms = [seed for seed in range(100, 100 + MANY) if against(published.honest(seed))]
     assert alarms == []
 
 
@@ -138,7 +142,7 @@ def is_found(rows: pd.DataFrame, label: int) -> bool:
 @pytest.mark.parametrize("metric", [THROUGHPUT, SIGNAL_DELAY, POWER])
 def test_a_wrong_number_breaks_the_arithmetic(metric: str, factor: float) -> None:
     rows = of_table(published.honest(5), *WITH_BOTH)
-    for label in sampled(rows, 4, seed=1):
+    for label in sampled(rows, 1, seed=1):
         value = factor * rows[f"published_{metric}"][label]
         found = list(checks.arithmetic(published.planted(rows, label, **{metric: value})))
         assert [(each.table, each.row) for each in found] == [
@@ -153,7 +157,7 @@ def test_a_wrong_number_is_found_when_power_follows_from_it(
     table: str, metric: str, factor: float
 ) -> None:
     rows = of_table(published.honest(6), table)
-    for label in sampled(rows, 2, seed=2):
+    for label in sampled(rows, 1, seed=2):
         values = {each: rows[f"published_{each}"][label] for each in (THROUGHPUT, SIGNAL_DELAY)}
         values[metric] *= factor
         values[POWER] = 1e3 * values[THROUGHPUT] / values[SIGNAL_DELAY]
@@ -164,7 +168,7 @@ def test_a_wrong_number_is_found_when_power_follows_from_it(
 @pytest.mark.parametrize("table", ["000-aimd-grid", "004-timely-sweep"])
 def test_a_wrong_power_is_found_where_nothing_else_is_printed(table: str, factor: float) -> None:
     rows = of_table(published.honest(7), table)
-    for label in sampled(rows, 3, seed=3):
+    for label in sampled(rows, 1, seed=3):
         value = factor * rows[f"published_{POWER}"][label]
         assert is_found(published.planted(rows, label, power=value), label)
 
