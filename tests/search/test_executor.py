@@ -20,7 +20,7 @@ from search.executor import Executor, RayExecutor, SerialExecutor
 from tests.conftest import ROOT
 from tests.search.fakes import FakeEngine, FakeSettings, measure, run_spec
 
-_PATIENCE_S = 60
+_PATIENCE_S = 300
 
 # What a Snakefile does: starts the cluster, and lives until it is killed.
 OWNER = """

@@ -10,7 +10,7 @@ from tests.workflow.conftest import STUDIES, Checkout
 
 pytestmark = pytest.mark.slow
 
-_PATIENCE_S = 120
+_PATIENCE_S = 600
 
 
 @pytest.fixture(scope="module")
