@@ -24,18 +24,26 @@ constexpr int wait_ms = 1000;  // so that a stop is never missed for long
 constexpr size_t largest_datagram_bytes = 65536;
 
 const char* const usage =
-    R"(usage: receiver PORT [--address 127.0.0.1]
+    R"(usage: receiver PORT [--address 127.0.0.1] [--peers 0.0.0.0/0]
 
-Acknowledges until SIGHUP, SIGINT or SIGTERM ends it; then prints one JSON object. A sender inside
-mahimahi's shells is not on this host's loopback: give --address 0.0.0.0.
+Acknowledges until SIGHUP, SIGINT or SIGTERM ends it; then prints one JSON object. Port 0 is any free
+one; the first line on stdout names it. A sender inside mahimahi's shells is not on this host's
+loopback: give --address 0.0.0.0 --peers 100.64.0.0/10, so that no other host is answered.
 )";
+
+struct Arguments {
+  uint16_t port = 0;
+  std::string address = "127.0.0.1";
+  Subnet peers{};
+};
 
 struct Counts {
   uint64_t packets_received = 0;
   uint64_t malformed = 0;
+  uint64_t foreign = 0;  // from elsewhere than our peers
 };
 
-Counts serve(UdpSocket& socket) {
+Counts serve(UdpSocket& socket, const Subnet& peers) {
   const Microseconds start_us = system_time_us() / 1000 * 1000;
   Counts counts;
   std::array<std::byte, largest_datagram_bytes> buffer;
@@ -43,6 +51,10 @@ Counts serve(UdpSocket& socket) {
     if (not socket.wait(false, wait_ms).readable) continue;
     const auto received = socket.receive(buffer);
     if (not received) continue;
+    if (not peers.contains(received->from)) {
+      ++counts.foreign;
+      continue;
+    }
     const auto header = ContestHeader::decode(std::span(buffer).first(received->bytes));
     if (not header or header->is_ack()) {
       ++counts.malformed;
@@ -56,24 +68,37 @@ Counts serve(UdpSocket& socket) {
   return counts;
 }
 
-int run(const std::vector<std::string>& words) {
-  const bool has_address = words.size() == 3 and words[1] == "--address";
-  if (words.size() != 1 and not has_address) {
-    throw std::invalid_argument("expected PORT [--address ADDRESS]; receiver --help");
+Arguments parse(const std::vector<std::string>& words) {
+  if (words.size() % 2 != 1) {
+    throw std::invalid_argument(
+        "expected PORT [--address ADDRESS] [--peers SUBNET]; receiver --help");
   }
   const uint64_t port = to_whole(words[0], "port");
-  if (port < 1 or port > 65535) {
-    throw std::invalid_argument("port " + words[0] + " is outside [1, 65535]");
+  if (port > 65535) throw std::invalid_argument("port " + words[0] + " is outside [0, 65535]");
+  Arguments arguments{.port = static_cast<uint16_t>(port)};
+  for (size_t i = 1; i < words.size(); i += 2) {
+    if (words[i] == "--address") {
+      arguments.address = words[i + 1];
+    } else if (words[i] == "--peers") {
+      arguments.peers = Subnet::parse(words[i + 1]);
+    } else {
+      throw std::invalid_argument("unknown option '" + words[i] + "'; receiver --help lists them");
+    }
   }
+  return arguments;
+}
+
+int run(const Arguments& arguments) {
   UdpSocket socket;
-  socket.bind(resolve(has_address ? words[2] : "127.0.0.1", static_cast<uint16_t>(port)));
+  socket.bind(resolve(arguments.address, arguments.port));
   catch_stop_signals();
-  std::cerr << "listening on port " << port << std::endl;
-  const Counts counts = serve(socket);
+  std::cout << "listening on port " << socket.port() << std::endl;
+  const Counts counts = serve(socket, arguments.peers);
   std::cout << JsonWriter()
                    .begin_object()
                    .field("packets_received", counts.packets_received)
                    .field("malformed", counts.malformed)
+                   .field("foreign", counts.foreign)
                    .end_object()
                    .text()
             << std::endl;
@@ -89,7 +114,7 @@ int main(int argc, char* argv[]) {
       std::cout << usage;
       return EXIT_SUCCESS;
     }
-    return run(words);
+    return run(parse(words));
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << '\n';
     return exit_bad_arguments;

@@ -12,6 +12,9 @@
 #include <ctime>
 #include <stdexcept>
 #include <system_error>
+#include <vector>
+
+#include "network/text.hh"
 
 namespace kneepoint {
 
@@ -50,6 +53,24 @@ Microseconds system_time_us() {
   return to_us(now);
 }
 
+Subnet Subnet::parse(const std::string& text) {
+  const std::vector<std::string> parts = split(text, '/');
+  in_addr address{};
+  if (parts.size() != 2 or inet_pton(AF_INET, parts[0].c_str(), &address) != 1) {
+    throw std::invalid_argument("subnet '" + text + "' is not like 100.64.0.0/10");
+  }
+  const uint64_t bits = to_whole(parts[1], "subnet " + text);
+  if (bits > 32) throw std::invalid_argument("subnet '" + text + "' has more than 32 bits");
+  Subnet subnet;
+  subnet.mask = bits == 0 ? 0 : ~uint32_t{0} << (32 - bits);
+  subnet.first = ntohl(address.s_addr) & subnet.mask;
+  return subnet;
+}
+
+bool Subnet::contains(const Endpoint& endpoint) const {
+  return (ntohl(endpoint.address.sin_addr.s_addr) & mask) == first;
+}
+
 Endpoint resolve(const std::string& host, uint16_t port) {
   addrinfo hints{};
   hints.ai_family = AF_INET;
@@ -82,6 +103,13 @@ void UdpSocket::bind(const Endpoint& local) {
                              " is taken; choose another");
   }
   throw std::system_error(errno, std::system_category(), "bind");
+}
+
+uint16_t UdpSocket::port() const {
+  sockaddr_in local{};
+  socklen_t size = sizeof local;
+  checked(getsockname(descriptor_, reinterpret_cast<sockaddr*>(&local), &size), "getsockname");
+  return ntohs(local.sin_port);
 }
 
 void UdpSocket::connect(const Endpoint& peer) {

@@ -20,6 +20,16 @@ struct Endpoint {
   sockaddr_in address{};
 };
 
+// The addresses that share their first bits: "100.64.0.0/10".
+struct Subnet {
+  uint32_t first = 0;
+  uint32_t mask = 0;  // none: every address
+
+  // Throws std::invalid_argument.
+  static Subnet parse(const std::string& text);
+  bool contains(const Endpoint& endpoint) const;
+};
+
 // Resolves a host's IPv4 address. Throws std::runtime_error.
 Endpoint resolve(const std::string& host, uint16_t port);
 
@@ -33,6 +43,8 @@ class UdpSocket {
 
   // Throws std::runtime_error when the port is taken.
   void bind(const Endpoint& local);
+  // The port that it is bound to.
+  uint16_t port() const;
   void connect(const Endpoint& peer);
 
   // False when the datagram could not be taken now, because buffers are full or nobody listens.

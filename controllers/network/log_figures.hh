@@ -1,0 +1,24 @@
+// The figures of a run, from the log that mahimahi's mm-link wrote of its link.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "network/metrics.hh"
+#include "network/time.hh"
+
+namespace kneepoint {
+
+struct LogFigures {
+  Metrics metrics{};
+  uint64_t packets_sent = 0;  // arrived at the link
+  uint64_t packets_delivered = 0;
+  uint64_t packets_dropped = 0;
+  Milliseconds end_ms = 0;  // of the last event, since the log's base timestamp
+};
+
+// Reads a log of link_log.hh's format; a last line without its end is left out. Throws
+// std::runtime_error, naming file and line, when it cannot be read, is none or holds no event.
+LogFigures read_log_figures(const std::filesystem::path& path);
+
+}  // namespace kneepoint

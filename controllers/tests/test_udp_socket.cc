@@ -1,0 +1,48 @@
+#include <array>
+#include <cstddef>
+
+#include "realtime/udp_socket.hh"
+#include "tests/check.hh"
+
+using namespace kneepoint;
+
+TEST(subnet_holds_what_shares_its_first_bits) {
+  const Subnet shared = Subnet::parse("100.64.0.0/10");
+  EXPECT_EQUAL(shared.contains(resolve("100.64.0.1", 1)), true);
+  EXPECT_EQUAL(shared.contains(resolve("100.127.255.255", 1)), true);
+  EXPECT_EQUAL(shared.contains(resolve("100.128.0.0", 1)), false);
+  EXPECT_EQUAL(shared.contains(resolve("127.0.0.1", 1)), false);
+  EXPECT_EQUAL(Subnet::parse("127.0.0.1/32").contains(resolve("127.0.0.1", 9)), true);
+  EXPECT_EQUAL(Subnet::parse("127.0.0.1/32").contains(resolve("127.0.0.2", 9)), false);
+  EXPECT_EQUAL(Subnet{}.contains(resolve("192.0.2.1", 9)), true);
+}
+
+TEST(subnet_must_be_one) {
+  test::expect_refused([] { Subnet::parse("100.64.0.0"); }, "is not like");
+  test::expect_refused([] { Subnet::parse("100.64.0/10"); }, "is not like");
+  test::expect_refused([] { Subnet::parse("100.64.0.0/33"); }, "more than 32");
+}
+
+TEST(a_free_port_is_found_and_a_taken_one_refused) {
+  UdpSocket first;
+  first.bind(resolve("127.0.0.1", 0));
+  UdpSocket second;
+  test::expect_refused([&] { second.bind(resolve("127.0.0.1", first.port())); }, "is taken");
+}
+
+TEST(a_datagram_arrives_with_the_time_of_the_kernel) {
+  UdpSocket receiver;
+  receiver.bind(resolve("127.0.0.1", 0));
+  UdpSocket sender;
+  sender.connect(resolve("127.0.0.1", receiver.port()));
+  const Microseconds before_us = system_time_us();
+  const std::array<std::byte, 3> datagram{};
+  EXPECT_EQUAL(sender.send(datagram), true);
+  EXPECT_EQUAL(receiver.wait(false, 1000).readable, true);
+  std::array<std::byte, 10> buffer;
+  const auto received = receiver.receive(buffer);
+  EXPECT_EQUAL(received.has_value(), true);
+  EXPECT_EQUAL(received->bytes, 3u);
+  EXPECT_EQUAL(received->time_us >= before_us and received->time_us <= system_time_us(), true);
+  EXPECT_EQUAL(receiver.receive(buffer).has_value(), false);
+}
