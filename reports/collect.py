@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -135,17 +135,30 @@ def load(config: Path, emulate: Path = EMULATE) -> tuple[Workflow, Results]:
     Raises:
         KneepointError: the configuration is wrong, or a result is missing or damaged.
     """
+    workflow, results = load_studies(config, emulate)
+    return workflow, replace(
+        results,
+        repeats=_load_repeats(workflow, workflow.of_engine("emulator")[1]),
+        hold_out=_load_hold_out(workflow),
+        showcase=_load_showcase(workflow),
+    )
+
+
+def load_studies(config: Path, emulate: Path = EMULATE) -> tuple[Workflow, Results]:
+    """Reads the configuration, the emulator's studies and the published tables: `load` in part.
+
+    Raises:
+        KneepointError: see `load`.
+    """
     workflow = load_workflow(config)
     catalogue = load_catalogue(emulate)
     tables = [
         load_table(config, path.stem)
         for path in sorted((config.parent / "published").glob("*.yaml"))
     ]
+    names, _ = workflow.of_engine("emulator")
     return workflow, Results(
-        studies=tuple(_load_study(workflow, name, catalogue) for name in workflow.studies),
-        repeats=_load_repeats(workflow),
-        hold_out=_load_hold_out(workflow),
-        showcase=_load_showcase(workflow),
+        studies=tuple(_load_study(workflow, name, catalogue) for name in names),
         published=published_frame(tables),
         sources={
             table.name: Source(
@@ -198,10 +211,11 @@ def with_constants(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.join(values.astype(float).add_prefix(CONSTANT))
 
 
-def _load_repeats(workflow: Workflow) -> tuple[Repeats, ...]:
+def _load_repeats(workflow: Workflow, chosen: Iterable[str]) -> tuple[Repeats, ...]:
     names = _setting_labels(workflow)
     found = []
-    for name, repeat in workflow.repeats.items():
+    for name in chosen:
+        repeat = workflow.repeats[name]
         runs = with_constants(read_frame(workflow.results / "repeats" / name / "runs.parquet"))
         keys = [f"{name}:{position}" for position in range(len(repeat.settings))]
         settings = pd.DataFrame(

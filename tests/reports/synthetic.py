@@ -40,6 +40,7 @@ def run_row(
         "packets_sent": 10000,
         "packets_delivered": 9990,
         "packets_dropped": 0,
+        "scheduling_delay_p99_us": None,
         **{f"constant_{name}": value for name, value in constants.items()},
         **more,
     }
