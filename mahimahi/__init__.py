@@ -1,0 +1,1 @@
+"""The real mahimahi: installed, proven, diagnosed and removed again. Standard library only."""

@@ -1,0 +1,150 @@
+"""Installs packages of this system and, where it has none, of Debian 11, with apt."""
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from mahimahi.system import System
+from networks.apt_sources import debian_entries
+from networks.programs import complaint
+from search.errors import KneepointError
+
+SUITE = "bullseye"  # Debian 11, the last release that carries mahimahi
+_RELEASES_WITH_MAHIMAHI = ("buster", SUITE)
+
+# Below 100, the priority of what is installed, and 500, that of the system's own releases: only
+# what they lack comes from there, and nothing is ever replaced by it.
+PIN = f"Package: *\nPin: release n={SUITE}\nPin-Priority: 50\n"
+
+_REMEDY = "check the network and the apt sources of this machine, then run this again: it goes on"
+_REMEDY_OF_UBUNTU = (
+    "check the network, and enable the component universe (add-apt-repository universe); "
+    "where that has no mahimahi, install it from its source"
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What apt would do."""
+
+    new: list[str]
+    upgraded: list[str]
+    removed: list[str]
+
+
+def older_entries(system: System) -> str:
+    """Returns the source entries of Debian 11 for a later Debian, and none for other systems."""
+    release = _release(system)
+    if release.get("ID") != "debian":
+        return ""
+    if release.get("VERSION_CODENAME") in _RELEASES_WITH_MAHIMAHI:
+        return ""
+    try:
+        return debian_entries(system.apt_folder, SUITE)
+    except KneepointError:
+        raise KneepointError(
+            f"{system.apt_folder}: has no source entry of a Debian release to derive Debian 11's "
+            "from; add this release's own, or install mahimahi from its source"
+        ) from None
+
+
+def prepare_folders(system: System) -> None:
+    """Makes folders for apt with the system's own sources and preferences, Debian 11's and the pin.
+
+    They are ours alone, so that nothing changes in what apt offers to the system.
+    """
+    folder = system.package_cache
+    shutil.rmtree(folder / "entries", ignore_errors=True)
+    shutil.rmtree(folder / "preferences", ignore_errors=True)
+    for name in ("entries", "preferences", "lists/partial", "archives/partial"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for part in ("sources.list", "sources.list.d/*.list", "sources.list.d/*.sources"):
+        _link(system.apt_folder, part, folder / "entries")
+    for part in ("preferences", "preferences.d/*"):
+        _link(system.apt_folder, part, folder / "preferences")
+    entries = older_entries(system)
+    if entries:
+        (folder / "entries/kneepoint.sources").write_text(entries)
+        (folder / "preferences/kneepoint").write_text(PIN)
+
+
+def plan_installation(system: System, packages: list[str], fix_broken: bool) -> Plan:
+    """Fetches apt's lists and asks it what it would do; changes nothing.
+
+    Raises:
+        KneepointError: it cannot install them, or only by removing others.
+    """
+    # One source of several may fail; the simulation tells whether that one was needed.
+    update = system.run([*apt_get(system), "update"])
+    simulation = system.run(
+        [*apt_get(system), "install", "--simulate", *_options(fix_broken), *packages]
+    )
+    if simulation.returncode != 0:
+        remedy = _REMEDY_OF_UBUNTU if _release(system).get("ID") == "ubuntu" else _REMEDY
+        raise KneepointError(
+            f"apt cannot install {packages[0]} ({complaint(update, simulation)}); {remedy}"
+        )
+    plan = read_plan(simulation.stdout)
+    if plan.removed:
+        raise KneepointError(
+            f"apt would remove {' '.join(plan.removed)} to install {' '.join(packages)}; "
+            "nothing was changed: remove them yourself if you do not need them"
+        )
+    return plan
+
+
+def install_packages(system: System, packages: list[str], fix_broken: bool) -> None:
+    """Installs packages and what they need."""
+    system.run_or_fail(
+        [*apt_get(system), "install", "--yes", *_options(fix_broken), *packages], _REMEDY
+    )
+
+
+def read_plan(simulation: str) -> Plan:
+    """Reads `Inst NAME (...)`, `Inst NAME [OLD VERSION] (...)` and `Remv NAME ...`."""
+    lines = re.findall(r"^(Inst|Remv) (\S+)( \[)?", simulation, re.MULTILINE)
+    return Plan(
+        new=[name for action, name, old in lines if action == "Inst" and not old],
+        upgraded=[name for action, name, old in lines if action == "Inst" and old],
+        removed=[name for action, name, _ in lines if action == "Remv"],
+    )
+
+
+def apt_get(system: System) -> list[str]:
+    """Returns the beginning of an apt-get command that uses our folders."""
+    folder = system.package_cache
+    settings = {
+        "Dir::Etc::SourceList": "/dev/null",
+        "Dir::Etc::SourceParts": folder / "entries",
+        "Dir::Etc::Preferences": "/dev/null",
+        "Dir::Etc::PreferencesParts": folder / "preferences",
+        "Dir::State::Lists": folder / "lists",
+        "Dir::Cache": folder,
+        "Acquire::Languages": "none",
+        "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
+        "Acquire::Retries": "2",
+        "DPkg::Lock::Timeout": "120",  # another apt may be at work
+    }
+    options = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+    return ["apt-get", "-q", *options]
+
+
+def _options(fix_broken: bool) -> list[str]:
+    return ["--no-install-recommends", *(["--fix-broken"] if fix_broken else [])]
+
+
+def _link(apt_folder: Path, pattern: str, folder: Path) -> None:
+    for path in apt_folder.glob(pattern):
+        # sources.list must end in .list to be read from a folder of parts.
+        (folder / path.name.replace("sources.list", "system.list")).symlink_to(path)
+
+
+def _release(system: System) -> dict[str, str]:
+    """Reads os-release(5)."""
+    try:
+        lines = (system.root / "etc/os-release").read_text().splitlines()
+    except FileNotFoundError:
+        return {}
+    pairs = (line.partition("=") for line in lines)
+    return {name: value.strip("\"'") for name, _, value in pairs}
