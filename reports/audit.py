@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports import labels
 from reports.checks import (
-    FAR,
+    CLOSE,
     Finding,
     arithmetic,
     conflicts,
@@ -84,7 +84,7 @@ def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
     texts = pd.Series("", index=rows.index, dtype=object)
     texts[judged.any(axis="columns")] = "off"
     exact = {metric: METRICS[metric].relative for metric in METRICS}
-    for text, tolerances in (("close", FAR), ("reproduced", exact)):
+    for text, tolerances in (("close", CLOSE), ("reproduced", exact)):
         within = pd.DataFrame(
             {
                 metric: (rows[f"relative_{metric}"].abs() <= tolerance)
@@ -152,7 +152,7 @@ def errors(verdicts: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One line for each metric and group of rows: columns metric, group ("all", "not
         contradicted" or "nothing fitted": neither contradicted nor fitted), rows, median, p90
-        (of the absolute relative difference), near (the share of rows within FAR).
+        (of the absolute relative difference), near (the share of rows within CLOSE).
     """
     compared = verdicts[verdicts["agreement"] != ""]
     direct = compared[[f"relative_{THROUGHPUT}", f"relative_{SIGNAL_DELAY}"]].notna()
@@ -177,7 +177,7 @@ def errors(verdicts: pd.DataFrame) -> pd.DataFrame:
                     "rows": len(size),
                     "median": size.median(),
                     "p90": size.quantile(0.9),
-                    "near": (size <= FAR[metric]).mean(),
+                    "near": (size <= CLOSE[metric]).mean(),
                 }
             )
     return pd.DataFrame(lines)

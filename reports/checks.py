@@ -2,9 +2,9 @@
 
 Every check takes rows of `statistics.beside` and yields findings; that of the rows around a row is
 in `reports.neighbours`. No finding rests on a tolerance alone: a number is found where it is off by
-more than the tolerance FAR and by more than FACTOR times what is typical of the other rows of its
-table. The typical size is a median, which wrong rows hardly move. Sizes are differences of natural
-logarithms.
+more than twice the tolerance CLOSE, and by more than FACTOR times what is typical of the other rows
+of its table. The typical size is a median, which wrong rows hardly move. Sizes are differences of
+natural logarithms.
 """
 
 import math
@@ -24,7 +24,7 @@ from reports.statistics import CONSTANT
 STEP = "step_"
 """Before a metric: the worth of one in the last digit of its published value."""
 
-FAR = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
+CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
 """The relative difference up to which a row is close to ours."""
 FACTOR = 6.0
 """How many times the typical size is far."""
@@ -237,9 +237,14 @@ def variations(rows: pd.DataFrame, metric: str) -> "pd.Series[float]":
     return own.combine(pooled, np.fmax).fillna(0.0)
 
 
+def close(metric: str) -> float:
+    """CLOSE as a difference of logarithms."""
+    return math.log1p(CLOSE[metric])
+
+
 def far(metric: str) -> float:
-    """FAR as a difference of logarithms."""
-    return math.log1p(FAR[metric])
+    """The least difference of logarithms that can be evidence."""
+    return math.log1p(2 * CLOSE[metric])
 
 
 def name(metric: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reports import labels
-from reports.checks import FACTOR, LEAST_OTHERS, Finding, far, logarithms, name
+from reports.checks import FACTOR, LEAST_OTHERS, Finding, close, far, logarithms, name
 from reports.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
 from reports.statistics import CONSTANT
 
@@ -169,7 +169,7 @@ def _is_close(line: Line, i: int) -> bool:
     apart = [
         abs(float(ours[i] - its[i])) for ours, its in zip(line.ours, line.published, strict=True)
     ]
-    return apart[0] <= far(THROUGHPUT) and apart[1] <= far(line.metric)
+    return apart[0] <= close(THROUGHPUT) and apart[1] <= close(line.metric)
 
 
 def outside(points: Points, i: int) -> tuple[float, float, float]:

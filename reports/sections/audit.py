@@ -6,7 +6,7 @@ import pandas as pd
 
 from reports import labels
 from reports.audit import VERDICTS, counts, errors
-from reports.checks import FACTOR, FAR
+from reports.checks import CLOSE, FACTOR
 from reports.content import Block, Column, Paragraph, Section, Table, literal
 from reports.discover import reports_compared
 from reports.frames import records
@@ -69,14 +69,15 @@ def _rules() -> str:
         "A row is reproduced if ours differs from its throughput by at most "
         f"{labels.percent(near.relative, 0)} and from its signal delay by at most "
         f"{labels.percent(late.relative, 0)} or {late.absolute:.0f} ms, and close if both differ "
-        f"by at most {labels.percent(FAR[THROUGHPUT], 0)}; where it prints power alone, that may "
-        f"differ by {labels.percent(power.relative, 0)} and {labels.percent(FAR[POWER], 0)}. A row "
-        "counts as fitted, however near, if a constant was fitted to its table. Distance alone "
+        f"by at most {labels.percent(CLOSE[THROUGHPUT], 0)}; where it prints power alone, that may "
+        f"differ by {labels.percent(power.relative, 0)} and {labels.percent(CLOSE[POWER], 0)}. A "
+        "row counts as fitted, however near, if a constant was fitted to its table. Distance alone "
         "contradicts no row: it is contradicted if its power is not its throughput over its delay, "
         "whatever rounding hides; if it repeats the numbers of a row that we find to differ; if "
         "another table prints another number for the same constants; if it leaves the line of its "
         "neighbours where ours does not; or if it is farther from ours than "
-        f"{FACTOR:g} times our runs vary and {FACTOR:g} times the other rows of its table scatter."
+        f"{FACTOR:g} times our runs vary and {FACTOR:g} times the other rows of its table scatter; "
+        "the last two only beyond twice what is close."
     )
 
 
@@ -135,7 +136,7 @@ def _how_near(rows: pd.DataFrame) -> str:
         f"Over the {direct['rows']} rows that print throughput and delay, contradicted ones "
         f"included, the median difference is {labels.percent(direct['median'])} of throughput and "
         f"{labels.percent(late['median'])} of signal delay; {labels.percent(direct['near'], 0)} "
-        f"and {labels.percent(late['near'], 0)} are within {labels.percent(FAR[THROUGHPUT], 0)} "
+        f"and {labels.percent(late['near'], 0)} are within {labels.percent(CLOSE[THROUGHPUT], 0)} "
         "({audit-errors}). Rows that print power only are counted apart."
     )
 
