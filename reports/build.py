@@ -8,6 +8,8 @@ import os
 import shutil
 from pathlib import Path
 
+import optuna
+
 from networks.files import write_whole
 from reports import collect, front, render, sections
 from reports.figures import draw_all
@@ -56,6 +58,7 @@ def main() -> None:
         "--cores", type=int, default=os.cpu_count() or 1, help="for drawing (%(default)s)"
     )
     arguments = parser.parse_args()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
     build(arguments.config, arguments.into, arguments.cores)
 
 

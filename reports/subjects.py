@@ -10,11 +10,12 @@ from functools import cached_property
 
 import pandas as pd
 
-from reports import link_series, statistics
+from reports import link_series, statistics, surface
 from reports.collect import Searched
 from reports.frames import Record, record
 from reports.importances import importances
 from reports.statistics import CONSTANT, Best
+from reports.surface import Surface
 
 ONE_PEAK = ("ternary", "golden")
 """The samplers that search one constant for a single peak."""
@@ -120,6 +121,18 @@ class Search(Subject):
     def importances(self) -> dict[str, float]:
         """The share of each constant in the search's success, where that can be told."""
         return importances(self.trials, self.searched, self.minimised)
+
+    @property
+    def measured(self) -> pd.DataFrame:
+        """The trials that have a value and of which no run failed."""
+        return self.trials[self.trials["value"].notna() & (self.trials["reason"] == "")]
+
+    @cached_property
+    def surface(self) -> Surface | None:
+        """The value over the two most important constants; None where that tells nothing."""
+        axes = surface.axes(self.measured, self.searched, self.importances)
+        found = surface.surface(self.measured, *axes) if axes else None
+        return found if found is not None and found.tells else None
 
     @cached_property
     def brackets(self) -> pd.DataFrame:

@@ -21,7 +21,7 @@ def draw(search: Search) -> Figure:
     rows = -(-count // columns)
     figure = style.page(0.3 + 1.9 * rows)
     panels = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    trials = search.trials[search.trials["value"].notna() & (search.trials["reason"] == "")]
+    trials = search.measured
     best = search.best_trial
     for axes, constant in zip(panels.flat, search.searched, strict=False):
         axes.scatter(

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 import pandas as pd
@@ -104,19 +104,20 @@ def save(figure: Figure, stem: Path) -> None:
     figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
 
 
-def search_axis(axes: Axes, constant: Searched) -> None:
-    """The horizontal axis of a constant, over all of what was searched."""
+def search_axis(axes: Axes, constant: Searched, which: Literal["x", "y"] = "x") -> None:
+    """The axis of a constant, over all of what was searched."""
     low, high = constant.low, constant.high
-    axes.set_xlabel(labels.axis(constant.name))
+    axis = {f"{which}label": labels.axis(constant.name)}
     if not constant.logarithmic:
-        axes.set_xlim(low - 0.03 * (high - low), high + 0.03 * (high - low))
+        pad = 0.03 * (high - low)
+        axes.set(**axis, **{f"{which}lim": (low - pad, high + pad)})
         return
     pad = (high / low) ** 0.03
-    axes.set_xscale("log")
-    axes.set_xlim(low / pad, high * pad)
+    axes.set(**axis, **{f"{which}scale": "log"})
+    axes.set(**{f"{which}lim": (low / pad, high * pad)})
     axes.minorticks_off()
     steps = (1,) if high / low > 300 else (1, 3) if high / low > 30 else (1, 2, 5)
-    log_ticks(axes, "x", decades(low, high, steps))
+    log_ticks(axes, which, decades(low, high, steps))
 
 
 def decades(low: float, high: float, steps: Sequence[float] = (1, 2, 5)) -> list[float]:

@@ -1,3 +1,4 @@
+import dataclasses
 import math
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from reports import discover, figures
+from reports import discover, figures, labels
 from reports.collect import Results
 from reports.figures import (
     delay_over_time,
@@ -17,6 +18,7 @@ from reports.figures import (
     rate_over_time,
     repeatability,
     search_bracket,
+    search_contours,
     search_curve,
     search_history,
     search_slices,
@@ -149,6 +151,32 @@ def test_search_slices_have_a_panel_a_constant(search: dict[str, Search]) -> Non
     shown = [axes for axes in figure.axes if axes.get_visible()]
     assert [axes.get_xlabel() for axes in shown] == ["Alpha", "Beta", "RTT threshold (ms)"]
     assert [axes.get_xscale() for axes in shown] == ["log", "log", "linear"]
+
+
+def test_search_contours_fill_the_plane_of_what_matters_most() -> None:
+    random = np.random.default_rng(2)
+    runs = []
+    for _ in range(200):
+        alpha, beta = random.uniform(size=2)
+        constants = {"alpha": 10**alpha, "beta": 10 * beta, "rtt_threshold_ms": 90 + beta}
+        power = 30 * math.exp(-4 * ((alpha - 0.5) ** 2 + (beta - 0.5) ** 2))
+        runs.append(synthetic.run_row("delay_threshold", constants, 3.5, 3500 / power))
+    study = synthetic.study("hill", runs, sampler="tpe", logarithmic=("alpha",))
+    study = dataclasses.replace(study, searched=study.searched[:2])
+    (found,) = discover.searches(Results(studies=(study,)))
+    assert search_contours.FIGURE.draws(found)
+    axes, bar = search_contours.draw(found).axes
+    names = {axes.get_xlabel(), axes.get_ylabel()}
+    assert names == {"Alpha", "Beta"}
+    dots, ring = axes.lines
+    assert len(x_of(dots)) == 200
+    best = {labels.sentence(name): value for name, value in found.best_constants.items()}
+    assert x_of(ring) == [best[axes.get_xlabel()]]
+    assert bar.get_ylabel() == "Power (Mbit/s/s)"
+    assert "Only the dots were run" in search_contours.FIGURE.caption(found)
+    worse = dataclasses.replace(study, fit="001-delay-threshold")
+    (fit,) = discover.searches(Results(studies=(worse,)))
+    assert not search_contours.FIGURE.draws(fit)
 
 
 def test_identity_names_the_row_that_is_contradicted(compared: Comparison) -> None:
