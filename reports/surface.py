@@ -105,7 +105,8 @@ def _smoothed(distances: np.ndarray, values: np.ndarray) -> np.ndarray:
 def _scaled(trials: pd.DataFrame, constant: Searched) -> np.ndarray:
     values: np.ndarray = trials[CONSTANT + constant.name].to_numpy(dtype=float)
     if constant.logarithmic:
-        return np.log(values / constant.low) / np.log(constant.high / constant.low)
+        values = np.log(values / constant.low)
+        return np.asarray(values / np.log(constant.high / constant.low))
     return (values - constant.low) / (constant.high - constant.low)
 
 
