@@ -10,7 +10,15 @@ import pandas as pd
 
 from reports import labels
 from reports.checks import STEP
+from reports.frames import with_constants
 from reports.link_log import LinkLog, read_link_log
+from reports.real_results import (
+    Confirmation,
+    Probe,
+    load_confirmation,
+    load_emulated,
+    load_probe,
+)
 from reports.statistics import CONSTANT
 from search import config as configuration
 from search.catalogue import Catalogue, load_catalogue
@@ -21,6 +29,8 @@ from search.results import read_frame
 from search.spaces import HOST, searched_ranges
 
 EMULATE = Path("build/emulate")
+EMULATOR: configuration.Engine = "emulator"
+MAHIMAHI: configuration.Engine = "mahimahi"
 
 
 @dataclass(frozen=True)
@@ -110,13 +120,31 @@ class Source:
     fitted: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Real:
+    """What the host did in real time: all of it may be absent, and `missing` names what is.
+
+    `measured` has the studies, the repetitions and the showcase of real mahimahi; `calibration` is
+    the fit of the emulated host to real fixed windows, `emulated` the runs of the confirmed
+    settings on the host that it found.
+    """
+
+    measured: "Results"
+    probe: Probe | None = None
+    confirmation: Confirmation | None = None
+    calibration: Study | None = None
+    emulated: pd.DataFrame | None = None
+    missing: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Results:
     """All that a report is made of; compared by identity.
 
-    `published` has columns table, row, controller, network, replayable, constant_*, the metrics,
-    and step_<metric>, the worth of one in a metric's last printed digit; `sources`, `networks` and
-    `units` give a table's source, a network's title and the unit of a (controller, constant).
+    Studies, repetitions and the showcase are all of one `engine`: `real` has those of mahimahi, if
+    the configuration asks for any. `published` has columns table, row, controller, network,
+    replayable, constant_*, the metrics, and step_<metric>, the worth of one in a metric's last
+    printed digit; `sources`, `networks` and `units` give a table's source, a network's title and the unit of a (controller, constant).
     """
 
     studies: tuple[Study, ...] = ()
@@ -127,6 +155,8 @@ class Results:
     sources: Mapping[str, Source] = field(default_factory=dict)
     networks: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    engine: str = EMULATOR
+    real: Real | None = None
 
 
 def load(config: Path, emulate: Path = EMULATE) -> tuple[Workflow, Results]:
@@ -138,9 +168,10 @@ def load(config: Path, emulate: Path = EMULATE) -> tuple[Workflow, Results]:
     workflow, results = load_studies(config, emulate)
     return workflow, replace(
         results,
-        repeats=_load_repeats(workflow, workflow.of_engine("emulator")[1]),
+        repeats=_load_repeats(workflow, workflow.of_engine(EMULATOR)[1]),
         hold_out=_load_hold_out(workflow),
-        showcase=_load_showcase(workflow),
+        showcase=_load_showcase(workflow, "showcase"),
+        real=_load_real(workflow, results, load_catalogue(emulate)),
     )
 
 
@@ -156,9 +187,11 @@ def load_studies(config: Path, emulate: Path = EMULATE) -> tuple[Workflow, Resul
         load_table(config, path.stem)
         for path in sorted((config.parent / "published").glob("*.yaml"))
     ]
-    names, _ = workflow.of_engine("emulator")
+    names, _ = workflow.of_engine(EMULATOR)
     return workflow, Results(
-        studies=tuple(_load_study(workflow, name, catalogue) for name in names),
+        studies=tuple(
+            _load_study(workflow, name, workflow.studies[name], catalogue) for name in names
+        ),
         published=published_frame(tables),
         sources={
             table.name: Source(
@@ -178,8 +211,9 @@ def load_studies(config: Path, emulate: Path = EMULATE) -> tuple[Workflow, Resul
     )
 
 
-def _load_study(workflow: Workflow, name: str, catalogue: Catalogue) -> Study:
-    study = workflow.studies[name]
+def _load_study(
+    workflow: Workflow, name: str, study: configuration.Study, catalogue: Catalogue
+) -> Study:
     folder = workflow.results / name
     trials = read_frame(folder / "trials.parquet")
     ranges = searched_ranges(study, catalogue.controller(study.controller, f"study {name}"))
@@ -196,19 +230,13 @@ def _load_study(workflow: Workflow, name: str, catalogue: Catalogue) -> Study:
             Searched(column.removeprefix(CONSTANT), *searched.bounds, logarithmic)
             for column, (searched, _, logarithmic) in ranges.items()
         ),
-        compare=workflow.tables_beside[name],
+        compare=workflow.tables_beside.get(name, ()),
         seed=_read_json(folder / "study.json")["seed"],
         trials=trials.rename(
             columns={name: CONSTANT + name for name in trials.columns if name.startswith(HOST)}
         ),
         runs=with_constants(read_frame(folder / "runs.parquet")),
     )
-
-
-def with_constants(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with a column `constant_<name>` for each constant that any of them has."""
-    values = pd.DataFrame([json.loads(text) for text in runs["constants"]], index=runs.index)
-    return runs.join(values.astype(float).add_prefix(CONSTANT))
 
 
 def _load_repeats(workflow: Workflow, chosen: Iterable[str]) -> tuple[Repeats, ...]:
@@ -270,12 +298,63 @@ def _load_hold_out(workflow: Workflow) -> HoldOut | None:
     return HoldOut(with_constants(settings), networks, with_constants(runs))
 
 
-def _load_showcase(workflow: Workflow) -> Showcase | None:
+def _load_showcase(workflow: Workflow, folder: str) -> Showcase | None:
     shown = workflow.settings.showcase
     if shown is None:
         return None
-    log = read_link_log(workflow.results / "showcase" / "uplink.log")
+    log = read_link_log(workflow.results / folder / "uplink.log")
     return Showcase(shown.controller, shown.constants, shown.network, log)
+
+
+def _load_real(workflow: Workflow, results: Results, catalogue: Catalogue) -> Real | None:
+    """What is there of real time; None where the configuration asks for nothing."""
+    folder, wanted = workflow.results, workflow.confirm
+    studies, repeats = workflow.of_engine(MAHIMAHI)
+    if not (workflow.probe or wanted or studies or repeats):
+        return None
+    finished = [name for name in studies if (folder / name / "study.json").exists()]
+    repeated = [name for name in repeats if (folder / "repeats" / name / "runs.parquet").exists()]
+    shown = (folder / "real_showcase" / "uplink.log").exists()
+    measured = replace(
+        results,
+        engine=MAHIMAHI,
+        studies=tuple(
+            _load_study(workflow, name, workflow.studies[name], catalogue) for name in finished
+        ),
+        repeats=_load_repeats(workflow, repeated),
+        showcase=_load_showcase(workflow, "real_showcase") if shown else None,
+    )
+    calibrated = wanted and (folder / "calibration" / "study.json").exists()
+    real = Real(
+        measured,
+        probe=load_probe(folder / "probe"),
+        confirmation=load_confirmation(folder / "confirm"),
+        calibration=_load_calibration(workflow, wanted, catalogue)
+        if wanted and calibrated
+        else None,
+        emulated=load_emulated(folder / "calibration"),
+    )
+    missing = [name for name in (*studies, *repeats) if name not in (*finished, *repeated)]
+    if workflow.probe and real.probe is None:
+        missing.append("probe")
+    if wanted and real.confirmation is None:
+        missing.append("confirm")
+    return replace(real, missing=tuple(missing))
+
+
+def _load_calibration(
+    workflow: Workflow, wanted: configuration.Confirm, catalogue: Catalogue
+) -> Study:
+    """The fit of the emulated host, which no file of the configuration describes as a study."""
+    fitted = configuration.calibrating(wanted)[0].controller
+    study = configuration.Study(
+        title="The emulated host, fitted to real fixed windows",
+        controller=fitted,
+        networks=(wanted.network,),
+        host=wanted.calibration.host,
+        objective=configuration.Objective(fit="confirm"),
+    )
+    return _load_study(workflow, "calibration", study, catalogue)
 
 
 def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:

@@ -1,8 +1,11 @@
-"""Rows of frames as plain dictionaries."""
+"""Rows of frames as plain dictionaries, and what else every frame of runs needs."""
 
+import json
 from typing import Any, cast
 
 import pandas as pd
+
+from reports.statistics import CONSTANT
 
 Record = dict[str, Any]
 
@@ -22,3 +25,9 @@ def extremes(values: "pd.DataFrame | pd.Series[float]") -> tuple[float, float]:
     numbers = values.to_numpy(dtype=float).ravel()
     known = numbers[numbers == numbers]
     return float(known.min()), float(known.max())
+
+
+def with_constants(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs with a column `constant_<name>` for each constant that any of them has."""
+    values = pd.DataFrame([json.loads(text) for text in runs["constants"]], index=runs.index)
+    return runs.join(values.astype(float).add_prefix(CONSTANT))

@@ -1,0 +1,85 @@
+"""Reads what was measured of the host and in real mahimahi, where that was done.
+
+Real runs take hours, so each part may be absent: it is there when its last file is.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from reports.frames import with_constants
+from search.errors import KneepointError
+from search.results import read_frame
+
+
+@dataclass(frozen=True)
+class Probe:
+    """How many real runs the host takes at once.
+
+    `levels` has columns level, concurrency, agrees, reason, in the order in which they were tried;
+    `runs` has the level as its trial, the first of them being of runs that had the host alone.
+    """
+
+    slots: int
+    cores: int
+    busy_us: float
+    levels: pd.DataFrame
+    runs: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Settings that were run in real mahimahi.
+
+    `settings` has columns trial, controller, constants, origins, rows (of published tables,
+    as "TABLE ROW") and constant_<name>; `runs` has the setting as its trial.
+    """
+
+    settings: pd.DataFrame
+    runs: pd.DataFrame
+
+
+def load_probe(folder: Path) -> Probe | None:
+    """Reads the probe's results; None where the host was not probed.
+
+    Raises:
+        KneepointError: they are damaged.
+    """
+    path = folder / "probe.json"
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_bytes())
+        levels = pd.DataFrame(found["levels"])[["concurrency", "agrees", "reason"]]
+        numbers = int(found["slots"]), int(found["cores"]), float(found["busy_us"])
+    except (ValueError, KeyError, TypeError):
+        raise KneepointError(f"{path}: damaged; remove it and probe again") from None
+    levels.insert(0, "level", range(len(levels)))
+    return Probe(*numbers, levels, read_frame(folder / "runs.parquet"))
+
+
+def load_confirmation(folder: Path) -> Confirmation | None:
+    """Reads the confirmed settings and their runs; None where none were run.
+
+    Raises:
+        KneepointError: they are damaged.
+    """
+    path = folder / "settings.parquet"
+    if not path.exists():
+        return None
+    settings = with_constants(read_frame(path))
+    for column in ("origins", "rows"):
+        settings[column] = [tuple(filter(None, text.split(","))) for text in settings[column]]
+    return Confirmation(settings, with_constants(read_frame(folder / "runs.parquet")))
+
+
+def load_emulated(folder: Path) -> pd.DataFrame | None:
+    """Reads the emulator's runs of confirmed settings on the calibrated host; None without any.
+
+    Raises:
+        KneepointError: they are damaged.
+    """
+    path = folder / "agreement.parquet"
+    return with_constants(read_frame(path)) if path.exists() else None
