@@ -3,6 +3,7 @@
 #     snakemake --cores 2                                     everything of config/config.yaml
 #     snakemake --cores 2 --configfile config/offline.yaml    without a network connection
 #     snakemake --cores 2 results/<study>/study.json          one study
+#     snakemake --cores 2 confirm                             what takes real time, in real mahimahi
 
 import os
 import sys
@@ -59,15 +60,17 @@ onstart:
     except KneepointError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
-    start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"))
+    start_cluster(CLUSTER, workflow.cores, RESULTS, Path("logs/cluster.log"))
 
 
 include: "rules/build.smk"
 include: "rules/traces.smk"
+include: "rules/engines.smk"
 include: "rules/search.smk"
 include: "rules/repeat.smk"
 include: "rules/hold_out.smk"
 include: "rules/report.smk"
+include: "rules/confirm.smk"
 
 
 rule all:

@@ -2,6 +2,7 @@ rule build_controllers:
     input:
         CONTROLLER_SOURCES,
     output:
+        *REAL_PROGRAMS,
         emulate="build/emulate",
         synthesize="build/synthesize",
     log:
@@ -18,6 +19,6 @@ rule build_controllers:
         (
             rules/check_compiler.sh
             cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release
-            cmake --build build --target emulate synthesize
+            cmake --build build --target emulate synthesize sender receiver measure
         ) >{log} 2>&1
         """

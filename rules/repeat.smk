@@ -1,5 +1,6 @@
 rule repeat_runs:
     input:
+        lambda wildcards: needs_of(WORKFLOW.repeats[wildcards.name].engine),
         emulate="build/emulate",
         network=lambda wildcards: expand(
             "build/networks/{network}/network.json",
@@ -20,11 +21,14 @@ rule repeat_runs:
         seed=WORKFLOW.settings.seed,
         out_dir=subpath(output[0], parent=True),
         cluster=CLUSTER,
+        say=lambda wildcards: say(
+            WORKFLOW.repeats[wildcards.name].engine, f"logs/repeat_runs/{wildcards.name}.log"
+        ),
     message:
         "Repeating: {wildcards.name}"
     shell:
         "python -m search.repeat --config {params.config} --repeat {wildcards.name}"
-        " --out-dir {params.out_dir} --cluster {params.cluster} > {log} 2>&1"
+        " --out-dir {params.out_dir} --cluster {params.cluster} {params.say}"
 
 
 rule showcase_run:

@@ -13,10 +13,10 @@ rule write_report:
         config=CONFIG,
         studies=expand(
             f"{RESULTS}/{{study}}/{{file}}",
-            study=WORKFLOW.studies,
+            study=STUDIES,
             file=["trials.parquet", "runs.parquet", "study.json"],
         ),
-        repeats=expand(f"{RESULTS}/repeats/{{name}}/runs.parquet", name=WORKFLOW.repeats),
+        repeats=expand(f"{RESULTS}/repeats/{{name}}/runs.parquet", name=REPEATS),
         hold_out=(
             multiext(
                 f"{RESULTS}/hold_out/", "runs.parquet", "settings.parquet", "networks.parquet"
@@ -41,6 +41,7 @@ rule write_report:
     threads: 2
     params:
         config=CONFIG,
+        real=real_results(),
     message:
         "Writing the report"
     shell:

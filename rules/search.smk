@@ -6,6 +6,7 @@ CLUSTER = Path("build/cluster.json")
 
 rule search_study:
     input:
+        lambda wildcards: needs_of(WORKFLOW.studies[wildcards.study].engine),
         emulate="build/emulate",
         networks=lambda wildcards: expand(
             "build/networks/{network}/network.json",
@@ -31,8 +32,11 @@ rule search_study:
         seed=WORKFLOW.settings.seed,
         out_dir=subpath(output[0], parent=True),
         cluster=CLUSTER,
+        say=lambda wildcards: say(
+            WORKFLOW.studies[wildcards.study].engine, f"logs/search_study/{wildcards.study}.log"
+        ),
     message:
         "Searching: {wildcards.study}"
     shell:
         "python -m search.study --config {params.config} --study {wildcards.study}"
-        " --out-dir {params.out_dir} --cluster {params.cluster} > {log} 2>&1"
+        " --out-dir {params.out_dir} --cluster {params.cluster} {params.say}"

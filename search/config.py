@@ -15,6 +15,12 @@ from search.catalogue import Catalogue, Controller
 from search.errors import KneepointError
 from search.published import Metric, PublishedTable, load_table
 
+_RESERVED = (
+    *("repeats", "hold_out", "showcase", "figures", "tables"),
+    *("probe", "confirm", "calibration", "agreement", "real_showcase"),
+)
+"""Folders of the results that no study may have."""
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
@@ -105,11 +111,16 @@ class Objective(ConfigModel):
         return self.fit is not None
 
 
+Engine = Literal["emulator", "mahimahi"]
+"""emulator: virtual time. mahimahi: real time, on hosts where it is installed."""
+
+
 class Study(ConfigModel):
     """One search: config/studies/NAME.yaml."""
 
     title: str = Field(min_length=1, description="name in reports")
     controller: str = Field(description="the controller that is searched")
+    engine: Engine = Field(default="emulator", description="emulator or mahimahi")
     networks: tuple[str, ...] = Field(min_length=1, description="files of config/networks")
     constants: Mapping[str, float] = Field(default={}, description="constants held at a value")
     space: Mapping[str, Range] = Field(default={}, description="constants that are searched")
@@ -155,6 +166,8 @@ class Study(ConfigModel):
         for name in self.space:
             if name in self.constants:
                 raise ValueError(f"{name} is both held (constants) and searched (space)")
+        if self.host and self.engine != "emulator":
+            raise ValueError("host is a model of the emulator's; remove it or take that engine")
         if self.host and not self.objective.fit:
             raise ValueError("host is searched with objective fit only; remove it")
         if self.sampler.kind in ("ternary", "golden"):
@@ -203,6 +216,7 @@ class Repeat(ConfigModel):
     """Settings that are run many times with fresh seeds: config/repeats/NAME.yaml."""
 
     title: str = Field(min_length=1, description="name in reports")
+    engine: Engine = Field(default="emulator", description="emulator or mahimahi")
     network: str = Field(description="file of config/networks")
     repeats: int = Field(ge=1, description="runs of each setting")
     settings: tuple[Setting, ...] = Field(min_length=1, description="what is repeated")
@@ -250,6 +264,58 @@ class HoldOut(ConfigModel):
         return self
 
 
+class Probe(Setting):
+    """The run that measures how many real-time runs a host takes at once."""
+
+    network: str = Field(description="file of config/networks")
+    duration_s: float = Field(default=20, gt=0, description="length of each run (s)")
+    alone: int = Field(default=5, ge=2, description="runs that have the host for themselves")
+    most: int = Field(default=32, ge=1, description="runs at once beyond which nobody asks")
+
+
+class Calibration(ConfigModel):
+    """The emulated host, fitted to real runs of fixed windows."""
+
+    windows: tuple[float, ...] = Field(min_length=1, description="the windows (packets)")
+    host: Mapping[str, Range] = Field(
+        min_length=1, description="settings of the emulated host that are searched: see Study.host"
+    )
+    runs_per_trial: int = Field(default=10, ge=1, description="seeds for each window of a trial")
+
+    @model_validator(mode="after")
+    def _is_a_grid(self) -> Self:
+        for name, searched in self.host.items():
+            if searched.values is None:
+                raise ValueError(f"host: {name} needs values, not low and high: it is a grid")
+        return self
+
+
+class Confirm(ConfigModel):
+    """Settings that are run in real mahimahi: `make confirm`."""
+
+    network: str = Field(description="file of config/networks")
+    repeats: int = Field(default=3, ge=1, description="real runs of each setting")
+    best: bool = Field(
+        default=True,
+        description="the published and the tuned best of every controller, as hold_out finds them",
+    )
+    contradicted: bool = Field(default=True, description="every row that the audit contradicts")
+    settings: tuple[Setting, ...] = Field(default=(), description="further settings")
+    emulated: int = Field(default=30, ge=2, description="the emulator's runs of each setting")
+    calibration: Calibration = Field(description="the emulated host that they are compared with")
+
+
+class RealTime(ConfigModel):
+    """How this host runs in real time."""
+
+    busy_us: float = Field(
+        default=1000,
+        gt=0,
+        description="99th percentile of a run's scheduling delay (us) from which it is repeated",
+    )
+    probe: Probe | None = Field(default=None, description="how its number of slots is measured")
+
+
 class Settings(ConfigModel):
     """The workflow's configuration file."""
 
@@ -263,6 +329,8 @@ class Settings(ConfigModel):
         default=None, description="networks on which published and tuned settings are tried"
     )
     showcase: Showcase | None = Field(default=None, description="the run shown over time")
+    real_time: RealTime = Field(default=RealTime(), description="runs in real mahimahi")
+    confirm: Confirm | None = Field(default=None, description="settings to run in real mahimahi")
 
     @field_validator("studies", "repeats")
     @classmethod
@@ -301,6 +369,23 @@ class Workflow:
         """Networks on which published and tuned settings are tried."""
         return self.settings.hold_out
 
+    @property
+    def confirm(self) -> Confirm | None:
+        """Settings to run in real mahimahi."""
+        return self.settings.confirm
+
+    @property
+    def probe(self) -> Probe | None:
+        """How the number of real-time slots is measured."""
+        return self.settings.real_time.probe
+
+    def of_engine(self, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the studies and of the repeats that run on an engine."""
+        return (
+            tuple(name for name, study in self.studies.items() if study.engine == engine),
+            tuple(name for name, repeat in self.repeats.items() if repeat.engine == engine),
+        )
+
     @cached_property
     def tunings(self) -> tuple[str, ...]:
         """The studies that tune a controller on the training network."""
@@ -315,7 +400,11 @@ class Workflow:
         if self.hold_out is None:
             return ()
         training = self.hold_out.training
-        return tuple(n for n, s in self.studies.items() if wanted(s) and training in s.networks)
+        return tuple(
+            name
+            for name, study in self.studies.items()
+            if wanted(study) and training in study.networks and study.engine == "emulator"
+        )
 
     @cached_property
     def tables_beside(self) -> Mapping[str, tuple[str, ...]]:
@@ -347,8 +436,27 @@ class Workflow:
             shown = self.settings.showcase
             _controller(shown, catalogue, where).complete(shown.constants, where)
 
+        listed: list[tuple[str, Setting]] = []
+        if self.probe:
+            listed.append((f"{self.path}, real_time.probe", self.probe))
+        if self.confirm:
+            listed += [(f"{self.path}, confirm.settings", each) for each in self.confirm.settings]
+            listed += [
+                (f"{self.path}, confirm.calibration", each) for each in calibrating(self.confirm)
+            ]
+        for where, setting in listed:
+            _controller(setting, catalogue, where).complete(setting.constants, where)
+
     def _file(self, folder: str, name: str) -> str:
         return str(self.path.parent / folder / f"{name}.yaml")
+
+
+def calibrating(confirm: Confirm) -> tuple[Setting, ...]:
+    """Returns the settings that the emulated host is fitted to."""
+    return tuple(
+        Setting(controller="fixed_window", constants={"window": window, "keepalive_ms": 1000})
+        for window in confirm.calibration.windows
+    )
 
 
 def load_workflow(config: Path) -> Workflow:
@@ -361,7 +469,7 @@ def load_workflow(config: Path) -> Workflow:
     studies = {name: _load(config, "studies", name, Study) for name in settings.studies}
     repeats = {name: _load(config, "repeats", name, Repeat) for name in settings.repeats}
     for name, study in studies.items():
-        if name in ("repeats", "hold_out", "showcase", "figures", "tables"):
+        if name in _RESERVED:
             raise KneepointError(f"{config}: a study cannot be called {name!r}; rename it")
         _check_fit_networks(config, name, study)
     tables = {
@@ -373,6 +481,8 @@ def load_workflow(config: Path) -> Workflow:
     named += [repeat.network for repeat in repeats.values()]
     named += [settings.hold_out.training, *settings.hold_out.networks] if settings.hold_out else []
     named += [settings.showcase.network] if settings.showcase else []
+    named += [settings.confirm.network] if settings.confirm else []
+    named += [settings.real_time.probe.network] if settings.real_time.probe else []
     networks = {name: load_network(config, name) for name in dict.fromkeys(named)}
     _check_traces(config, networks)
     workflow = Workflow(config, settings, studies, repeats, tables, networks)

@@ -15,10 +15,16 @@ from typing import Any, Protocol
 
 from search.engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_reliably
 from search.errors import KneepointError
+from search.slots import RESOURCE
 
 _NAMESPACE = "kneepoint"
 _CHUNK = 16
 """Runs in one call of a worker at most: a call costs about as much as a fifth of a run."""
+
+_RETRIES = 3
+"""Tries of a real-time run whose worker died."""
+_TICK_S = 1.0
+"""How often somebody who waits for real-time runs hears that they go on."""
 
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -35,6 +41,8 @@ class Executor(Protocol):
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs, some at a time, as they finish.
+
+        While runs go on in real time, it yields none of them now and then.
 
         Raises:
             KneepointError: a run cannot be executed at all.
@@ -95,6 +103,9 @@ class RayExecutor:
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs (see Executor)."""
+        if self._settings.is_real_time:
+            yield from self._execute_in_slots(specs)
+            return
         import ray
 
         size = max(1, min(_CHUNK, -(-len(specs) // (2 * len(self._workers)))))
@@ -110,8 +121,29 @@ class RayExecutor:
                         raise KneepointError(answer)
                     yield answer
         except ray.exceptions.RayError as error:
-            reason = str(error).partition("\n")[0]
-            raise KneepointError(f"Ray ended ({reason}); start the workflow again") from None
+            raise _ended(error) from None
+
+    def _execute_in_slots(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
+        """A task for each run: Ray places it where a slot is free, and again if its worker dies.
+
+        Waits for the worker of a task that is not needed any more, so that it ends its run.
+        """
+        import ray
+
+        remote = ray.remote(num_cpus=0, resources={RESOURCE: 1}, max_retries=_RETRIES)(_run_alone)
+        pending: list[Any] = [remote.remote(self._settings, spec) for spec in specs]
+        try:
+            while pending:
+                done, pending = ray.wait(pending, num_returns=1, timeout=_TICK_S)
+                for answer in ray.get(done):
+                    if isinstance(answer, str):
+                        raise KneepointError(answer)
+                yield ray.get(done)
+        except ray.exceptions.RayError as error:
+            raise _ended(error) from None
+        finally:
+            for task in pending:
+                ray.cancel(task)
 
     def close(self) -> None:
         """Lets go of Ray, which goes on."""
@@ -123,8 +155,8 @@ class RayExecutor:
 class OwnRayExecutor:
     """Executes runs on a Ray of its own, which ends with it."""
 
-    def __init__(self, cores: int, settings: EngineSettings) -> None:
-        self._context = own_ray(cores)
+    def __init__(self, cores: int, slots: int, settings: EngineSettings) -> None:
+        self._context = own_ray(cores, slots)
         self._inner = RayExecutor(self._context.__enter__(), settings)
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
@@ -137,10 +169,11 @@ class OwnRayExecutor:
 
 
 @contextmanager
-def own_ray(cores: int) -> Iterator[Cluster]:
+def own_ray(cores: int, slots: int) -> Iterator[Cluster]:
     """Starts a Ray with one worker a core, reachable from this machine only, and ends it again.
 
-    Its helper processes end with this process, however that ends.
+    It also offers slots for real-time runs, which compute little and hold no core. Its helper
+    processes end with this process, however that ends.
     """
     os.environ.update(_ENVIRONMENT)
     # Workers import this package as we did, whatever folder they are started in.
@@ -155,6 +188,7 @@ def own_ray(cores: int) -> Iterator[Cluster]:
         ray.init(
             address="local",
             num_cpus=cores,
+            resources={RESOURCE: slots},
             namespace=_NAMESPACE,
             include_dashboard=False,
             log_to_driver=False,
@@ -170,6 +204,22 @@ def own_ray(cores: int) -> Iterator[Cluster]:
             yield Cluster(ray.get_runtime_context().gcs_address, names)
         finally:
             ray.shutdown()
+
+
+def _run_alone(settings: EngineSettings, spec: RunSpec) -> RunRecord | str:
+    """Returns the record of a run, or the message of a KneepointError: a task of Ray."""
+    engine = settings.open()
+    try:
+        return run_reliably(engine, spec)
+    except KneepointError as error:
+        return str(error)
+    finally:
+        engine.close()
+
+
+def _ended(error: Exception) -> KneepointError:
+    reason = str(error).partition("\n")[0]
+    return KneepointError(f"Ray ended ({reason}); start the workflow again")
 
 
 class _Worker:

@@ -92,7 +92,7 @@ def hold_out(job: Job) -> None:
     }
     settings = find_settings(job, held)
     planned = plan_hold_out(job, held, settings)
-    with job.runner(NAME, len(planned)) as (runner, progress):
+    with job.runner(NAME, job.engine(), len(planned)) as (runner, progress):
         records = runner.run([run.spec for run in planned])
         finished = [FinishedRun(run, records[run.spec.run_id]) for run in planned]
         write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
@@ -131,6 +131,7 @@ def plan_hold_out(job: Job, held: HoldOut, settings: Iterable[FoundSetting]) -> 
     several tables that have the same constants are one and the same run.
     """
     root = study_seed(job.workflow.settings.seed, NAME)
+    engine = job.engine()
     networks = [job.network(name) for name in (held.training, *held.networks)]
     planned = []
     for trial, found in enumerate(settings):
@@ -138,8 +139,8 @@ def plan_hold_out(job: Job, held: HoldOut, settings: Iterable[FoundSetting]) -> 
         places = [(network, repeat) for network in networks for repeat in range(repeats)]
         for run, (network, repeat) in enumerate(places):
             spec = RunSpec(
-                engine=job.engine.engine,
-                engine_sha256=job.engine.sha256,
+                engine=engine.engine,
+                engine_sha256=engine.sha256,
                 controller=found.controller,
                 constants=found.constants,
                 network=network,

@@ -9,14 +9,15 @@ from pathlib import Path
 
 from search.catalogue import Catalogue, load_catalogue
 from search.cluster import end_with_cluster, find_cluster
-from search.config import Workflow, load_workflow
+from search.config import Engine, Workflow, load_workflow
 from search.engines.base import EngineSettings, PreparedNetwork
 from search.engines.emulator import EmulatorSettings
 from search.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecutor
 from search.journal import RunJournal
 from search.locks import hold_lock_patiently
-from search.progress import Progress
+from search.progress import Progress, RealTimeProgress
 from search.runner import Runner
+from search.slots import slots_of
 
 _LOCK_PATIENCE_S = 5
 """How long the process of a killed workflow may take to notice."""
@@ -24,29 +25,50 @@ _LOCK_PATIENCE_S = 5
 
 @dataclass(frozen=True)
 class Job:
-    """The configuration, checked against the emulator, and where to run what."""
+    """The configuration, checked against the emulator, and where to run what.
+
+    `make_executor` makes an executor for an engine.
+    """
 
     workflow: Workflow
     catalogue: Catalogue
-    engine: EngineSettings
-    emulate: Path
+    build: Path
     networks: Path
     out_dir: Path
-    make_executor: Callable[[], Executor]
+    make_executor: Callable[[EngineSettings], Executor]
+
+    @property
+    def emulate(self) -> Path:
+        """The emulator."""
+        return self.build / "emulate"
+
+    def engine(self, name: Engine = "emulator") -> EngineSettings:
+        """Returns an engine's settings as they are now.
+
+        Raises:
+            KneepointError: it is not built, or does not work on this machine.
+        """
+        if name == "emulator":
+            return EmulatorSettings.of(self.emulate)
+        from search.engines.mahimahi.engine import MahimahiSettings
+
+        return MahimahiSettings.of(self.build, self.workflow.settings.real_time.busy_us)
 
     def network(self, name: str) -> PreparedNetwork:
         """Reads a prepared network."""
         return PreparedNetwork.load(self.networks / name / "network.json")
 
     @contextmanager
-    def runner(self, name: str, total: int | None) -> Iterator[tuple[Runner, Progress]]:
+    def runner(
+        self, name: str, engine: EngineSettings, total: int | None
+    ) -> Iterator[tuple[Runner, Progress]]:
         """Gives a runner on the journal of the output folder, which is locked meanwhile."""
-        progress = Progress(name, total)
+        progress = RealTimeProgress(name, total) if engine.is_real_time else Progress(name, total)
         with (
             hold_lock_patiently(self.out_dir / ".lock", _LOCK_PATIENCE_S),
             RunJournal(self.out_dir / "runs.jsonl") as journal,
         ):
-            runner = Runner(journal, self.make_executor, progress.add)
+            runner = Runner(journal, lambda: self.make_executor(engine), progress.add)
             try:
                 yield runner, progress
             finally:
@@ -63,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cores", type=int, default=os.cpu_count() or 1, help="of an own Ray (%(default)s)"
     )
     parser.add_argument(
-        "--emulate", type=Path, default=Path("build/emulate"), help="the emulator (%(default)s)"
+        "--build", type=Path, default=Path("build"), help="the built programs (%(default)s)"
     )
     parser.add_argument(
         "--networks", type=Path, default=Path("build/networks"), help="prepared (%(default)s)"
@@ -77,24 +99,23 @@ def open_job(arguments: argparse.Namespace) -> Job:
         KneepointError: something in it is wrong, or the emulator is not built.
     """
     workflow = load_workflow(arguments.config)
-    engine = EmulatorSettings.of(arguments.emulate)
-    catalogue = load_catalogue(arguments.emulate)
+    catalogue = load_catalogue(arguments.build / "emulate")
     workflow.check_against(catalogue)
     if arguments.cluster:
         end_with_cluster(arguments.cluster)
 
-    def make_executor() -> Executor:
+    def make_executor(engine: EngineSettings) -> Executor:
         if arguments.executor == "serial":
             return SerialExecutor(engine)
         if arguments.cluster:
             return RayExecutor(find_cluster(arguments.cluster), engine)
-        return OwnRayExecutor(arguments.cores, engine)
+        slots = slots_of(workflow.results, arguments.cores)
+        return OwnRayExecutor(arguments.cores, slots, engine)
 
     return Job(
         workflow=workflow,
         catalogue=catalogue,
-        engine=engine,
-        emulate=arguments.emulate,
+        build=arguments.build,
         networks=arguments.networks,
         out_dir=arguments.out_dir,
         make_executor=make_executor,

@@ -130,7 +130,8 @@ def plan_study(
         if points is not None
         else spaces.make_distributions(study, controller)
     )
-    return StudyPlan(name, study, controller, tuple(networks), engine, seed, rows, points, space)
+    placed = tuple(engine.place(network) for network in networks)
+    return StudyPlan(name, study, controller, placed, engine, seed, rows, points, space)
 
 
 def complete_constants(
@@ -148,6 +149,7 @@ def summarise(plan: StudyPlan) -> dict[str, Any]:
         "name": plan.name,
         "title": study.title,
         "controller": plan.controller.name,
+        "engine": study.engine,
         "networks": [network.name for network in plan.networks],
         "constants": dict(study.constants),
         "table": study.table,

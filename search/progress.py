@@ -1,7 +1,17 @@
 """Progress on stderr: a bar for somebody who looks, a few lines for a log."""
 
+import json
 import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+STATUS_FOLDER = Path("build/real-time")
+"""Where real-time runs say how far they are: one file each, as long as it goes on."""
+
+_LINE_S = 10.0
+"""How often a log hears of real-time runs."""
 
 
 class Progress:
@@ -29,8 +39,7 @@ class Progress:
         if self._bar is not None:
             self._bar.update(runs)
         elif runs and self._done >= self._next_line:
-            of_total = f" of {self._total}" if self._total else ""
-            self._say(f"{self._done}{of_total} runs")
+            self._say(self._count())
             self._next_line = 2 * self._done
 
     def end(self, message: str) -> None:
@@ -39,5 +48,80 @@ class Progress:
             self._bar.close()
         self._say(message)
 
+    def _count(self) -> str:
+        of_total = f" of {self._total}" if self._total else ""
+        return f"{self._done}{of_total} runs"
+
     def _say(self, message: str) -> None:
         print(f"{self._name}: {message}", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a real-time run is, and what its link did in the last second (None: nothing)."""
+
+    elapsed_s: float
+    expected_s: float
+    throughput_mbps: float | None
+    queueing_delay_ms: float | None
+
+
+class RealTimeProgress(Progress):
+    """Counts runs that take minutes, and says how those are that go on: a line now and then.
+
+    Args:
+        name: what is in progress.
+        total: number of runs, or None where a search decides as it goes.
+        folder: of the status files of the runs on this host.
+    """
+
+    def __init__(self, name: str, total: int | None, folder: Path = STATUS_FOLDER) -> None:
+        super().__init__(name, total)
+        self._folder = folder
+        self._start_s: float | None = None
+        self._known = 0
+        self._next_s = 0.0
+
+    def add(self, runs: int) -> None:
+        """Counts further runs (0: none, but time has passed)."""
+        self._done += runs
+        now_s = time.monotonic()
+        if self._start_s is None:  # these are the runs that were there already
+            self._start_s, self._known = now_s, self._done
+        text = f"{self._count()}{self._running()}{self._left(now_s - self._start_s)}"
+        if self._bar is not None:
+            self._bar.update(runs)
+            self._bar.set_postfix_str(text)
+        elif runs or now_s >= self._next_s:
+            self._say(text)
+            self._next_s = now_s + _LINE_S
+
+    def _running(self) -> str:
+        """How many runs go on, and how the one is that began last."""
+        running = statuses(self._folder)
+        if not running:
+            return ""
+        last = min(running, key=lambda status: status.elapsed_s)
+        text = f"; {len(running)} in progress"
+        text += f", the last at {last.elapsed_s:.0f} of {last.expected_s:.0f} s"
+        if last.throughput_mbps is not None and last.queueing_delay_ms is not None:
+            text += f" ({last.throughput_mbps:.2f} Mbit/s, {last.queueing_delay_ms:.0f} ms queued)"
+        return text
+
+    def _left(self, elapsed_s: float) -> str:
+        executed = self._done - self._known
+        if not executed or self._total is None or self._done >= self._total:
+            return ""
+        minutes = elapsed_s / executed * (self._total - self._done) / 60
+        return f"; about {minutes:.0f} min left" if minutes >= 1 else "; less than a minute left"
+
+
+def statuses(folder: Path) -> list[Status]:
+    """Reads the status of every run in progress on this host."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found.append(Status(**json.loads(path.read_bytes())))
+        except (OSError, ValueError, TypeError):  # it has just ended
+            continue
+    return found

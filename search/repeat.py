@@ -28,7 +28,8 @@ def repeat(job: Job, name: str) -> None:
             f"{workflow.path}: repeats does not name {name!r}; known: {', '.join(workflow.repeats)}"
         )
     planned = plan_repeat(job, name, workflow.repeats[name])
-    with job.runner(name, len(planned)) as (runner, progress):
+    engine = job.engine(workflow.repeats[name].engine)
+    with job.runner(name, engine, len(planned)) as (runner, progress):
         records = runner.run([run.spec for run in planned])
         finished = [FinishedRun(run, records[run.spec.run_id]) for run in planned]
         write_table(job.out_dir / "runs.parquet", runs_table(name, finished))
@@ -38,15 +39,16 @@ def repeat(job: Job, name: str) -> None:
 def plan_repeat(job: Job, name: str, settings: Repeat) -> list[PlannedRun]:
     """Returns all runs of a repeat."""
     seed = study_seed(job.workflow.settings.seed, f"repeats/{name}")
-    network = job.network(settings.network)
+    engine = job.engine(settings.engine)
+    network = engine.place(job.network(settings.network))
     planned = []
     for trial, setting in enumerate(settings.settings):
         controller = job.catalogue.controllers[setting.controller]
         constants = complete_constants(controller, setting.constants, f"repeat {name}")
         for run in range(settings.repeats):
             spec = RunSpec(
-                engine=job.engine.engine,
-                engine_sha256=job.engine.sha256,
+                engine=engine.engine,
+                engine_sha256=engine.sha256,
                 controller=controller.name,
                 constants=constants,
                 network=network,

@@ -1,6 +1,7 @@
 """The results schema: tables of runs and trials in Parquet, the same bytes for the same content.
 
-Version 1. A newer version is refused; an older one is upgraded step by step when it is read.
+Version 2. A newer version is refused; an older one is upgraded step by step when it is read.
+Version 1 had no real-time runs, and so no column scheduling_delay_p99_us.
 """
 
 import io
@@ -21,13 +22,15 @@ from search.errors import KneepointError
 if TYPE_CHECKING:
     import pandas as pd
 
-VERSION = 1
+VERSION = 2
 _VERSION_KEY = b"kneepoint_schema"
 
 TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
 
 # From version n to n + 1: what to do with a table of version n.
-_UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {}
+_UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {1: lambda table: _with_scheduling(table)}
+
+_SCHEDULING = pa.field("scheduling_delay_p99_us", pa.float64())  # of real-time runs
 
 RUNS_SCHEMA = pa.schema(
     [
@@ -45,6 +48,7 @@ RUNS_SCHEMA = pa.schema(
         pa.field("reason", pa.string(), nullable=False),
         *(pa.field(name, pa.float64(), nullable=False) for name in METRICS),
         *(pa.field(name, pa.int64()) for name in COUNTS),
+        _SCHEDULING,
     ]
 )
 
@@ -196,6 +200,7 @@ def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
         "reason": reason,
         **{name: _or_nan(getattr(record, name)) for name in METRICS},
         **{name: getattr(record, name) for name in COUNTS},
+        "scheduling_delay_p99_us": record.scheduling_delay_p99_us,
     }
 
 
@@ -210,6 +215,14 @@ def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
         **(trial.means or dict.fromkeys(TRIAL_METRICS, math.nan)),
         "n_runs": len(trial.runs),
     }
+
+
+def _with_scheduling(table: pa.Table) -> pa.Table:
+    """Version 1's table of runs as version 2's; other tables have not changed."""
+    if "run_id" not in table.column_names:
+        return table
+    nothing = pa.nulls(table.num_rows, _SCHEDULING.type)
+    return table.append_column(_SCHEDULING, nothing)
 
 
 def _or_nan(value: float | None) -> float:

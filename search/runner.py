@@ -13,7 +13,8 @@ class Runner:
     Args:
         journal: what is known, and where finished runs go at once.
         make_executor: makes the executor.
-        on_progress: called with a number of runs that have just been dealt with.
+        on_progress: called with a number of runs that have just been dealt with; while runs go on
+            in real time, with 0 now and then.
     """
 
     def __init__(

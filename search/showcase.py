@@ -1,6 +1,7 @@
 """Runs the workflow's showcase with a log of its uplink.
 
     python -m search.showcase --config config/config.yaml --out-dir results/showcase
+        [--engine mahimahi]
 
 writes uplink.log, in the format of mahimahi's mm-link, and run.json.
 """
@@ -12,7 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from networks.files import write_whole
-from search.engines.base import RunRecord, RunSpec
+from search.config import Engine
+from search.engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from search.engines.emulator import arguments_of
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
@@ -22,7 +24,7 @@ from search.seeds import run_seed, study_seed
 _TIME_LIMIT_S = 60
 
 
-def show(job: Job) -> None:
+def show(job: Job, engine_name: Engine) -> None:
     """Runs the showcase and writes its log and its figures.
 
     Raises:
@@ -32,19 +34,20 @@ def show(job: Job) -> None:
     if shown is None:
         raise KneepointError(f"{job.workflow.path}: showcase is not set; name a run there")
     controller = job.catalogue.controllers[shown.controller]
+    engine = job.engine(engine_name)
     spec = RunSpec(
-        engine=job.engine.engine,
-        engine_sha256=job.engine.sha256,
+        engine=engine.engine,
+        engine_sha256=engine.sha256,
         controller=controller.name,
         constants=complete_constants(controller, shown.constants, "showcase"),
-        network=job.network(shown.network),
+        network=engine.place(job.network(shown.network)),
         seed=run_seed(study_seed(job.workflow.settings.seed, "showcase"), 0, 0),
     )
-    log = job.out_dir / "uplink.log"
-    record = _run(job, spec, log)
+    record = _run(job, engine, spec, job.out_dir / "uplink.log")
     description = {
         "controller": spec.controller,
         "constants": dict(spec.constants),
+        "engine": spec.engine,
         "network": spec.network.name,
         "seed": spec.seed,
         **asdict(record),
@@ -52,23 +55,45 @@ def show(job: Job) -> None:
     write_whole(job.out_dir / "run.json", json.dumps(description, indent=2) + "\n")
 
 
-def _run(job: Job, spec: RunSpec, log: Path) -> RunRecord:
+def _run(job: Job, engine: EngineSettings, spec: RunSpec, log: Path) -> RunRecord:
     log.parent.mkdir(parents=True, exist_ok=True)
-    temporary = log.with_name(".uplink.log")
-    command = [str(job.emulate), *arguments_of(spec), "--uplink-log", str(temporary)]
+    temporary = log.with_name(".uplink.log").absolute()
+    record = (
+        _real(engine, spec, temporary) if engine.is_real_time else _emulated(job, spec, temporary)
+    )
+    if record.status != "ok":
+        raise KneepointError(
+            f"{job.workflow.path}: showcase failed: {record.reason}; choose another run"
+        )
+    temporary.replace(log)
+    return record
+
+
+def _emulated(job: Job, spec: RunSpec, log: Path) -> RunRecord:
+    command = [str(job.emulate), *arguments_of(spec), "--uplink-log", str(log)]
     result = subprocess.run(command, capture_output=True, timeout=_TIME_LIMIT_S, check=False)
     if result.returncode != 0:
         said = (result.stderr or result.stdout).decode(errors="replace").strip()
-        raise KneepointError(f"{job.workflow.path}: showcase failed: {said}; choose another run")
-    temporary.replace(log)
+        return RunRecord(spec.run_id, "failed", said)
     return RunRecord.measured(spec.run_id, json.loads(result.stdout))
+
+
+def _real(engine: EngineSettings, spec: RunSpec, log: Path) -> RunRecord:
+    from search.engines.mahimahi.engine import MahimahiEngine, MahimahiSettings
+
+    assert isinstance(engine, MahimahiSettings)
+    return run_reliably(MahimahiEngine(engine, keep_log=log), spec)
 
 
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument(
+        "--engine", choices=["emulator", "mahimahi"], default="emulator", help="%(default)s"
+    )
     add_arguments(parser)
-    show(open_job(parser.parse_args()))
+    arguments = parser.parse_args()
+    show(open_job(arguments), arguments.engine)
 
 
 if __name__ == "__main__":

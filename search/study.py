@@ -29,9 +29,18 @@ def search(job: Job, name: str) -> None:
     Raises:
         KneepointError: there is no such study, or not one run of it could be executed.
     """
-    plan = _plan(job, name)
+    carry_out(job, _plan(job, name))
+
+
+def carry_out(job: Job, plan: StudyPlan) -> FinishedTrial:
+    """Runs a planned study, writes its results and returns its best trial.
+
+    Raises:
+        KneepointError: not one run of it could be executed.
+    """
+    name = plan.name
     asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
-    with job.runner(name, _number_of_runs(plan)) as (runner, progress):
+    with job.runner(name, plan.engine, _number_of_runs(plan)) as (runner, progress):
         copy = OptunaJournal(
             job.out_dir / "optuna.journal", name, direction_of(plan), summarise(plan)
         )
@@ -41,6 +50,7 @@ def search(job: Job, name: str) -> None:
             raise KneepointError(f"{name}: every trial failed, the first: {trials[0].reason}")
         _write(job, plan, trials, best)
         progress.end(f"{len(trials)} trials, best {best.value:.4g} in trial {best.number}")
+    return best
 
 
 def _plan(job: Job, name: str) -> StudyPlan:
@@ -56,7 +66,7 @@ def _plan(job: Job, name: str) -> StudyPlan:
         job.catalogue.controllers[study.controller],
         workflow.tables,
         [job.network(network) for network in study.networks],
-        job.engine,
+        job.engine(study.engine),
         study_seed(workflow.settings.seed, name),
     )
 

@@ -12,6 +12,7 @@
 #include "network/json.hh"
 #include "network/text.hh"
 #include "network/time.hh"
+#include "realtime/read_delays.hh"
 #include "realtime/stop_signal.hh"
 #include "realtime/udp_socket.hh"
 
@@ -24,7 +25,7 @@ constexpr int wait_ms = 1000;  // so that a stop is never missed for long
 constexpr size_t largest_datagram_bytes = 65536;
 
 const char* const usage =
-    R"(usage: receiver PORT [--address 127.0.0.1] [--peers 0.0.0.0/0]
+    R"(usage: receiver PORT [--address 127.0.0.1] [--peers 0.0.0.0/0] [--end-with-parent]
 
 Acknowledges until SIGHUP, SIGINT or SIGTERM ends it; then prints one JSON object. Port 0 is any free
 one; the first line on stdout names it. A sender inside mahimahi's shells is not on this host's
@@ -35,54 +36,60 @@ struct Arguments {
   uint16_t port = 0;
   std::string address = "127.0.0.1";
   Subnet peers{};
+  bool ends_with_parent = false;
 };
 
-struct Counts {
+struct Report {
   uint64_t packets_received = 0;
   uint64_t malformed = 0;
   uint64_t foreign = 0;  // from elsewhere than our peers
+  ReadDelays read_delays{};
 };
 
-Counts serve(UdpSocket& socket, const Subnet& peers) {
+Report serve(UdpSocket& socket, const Subnet& peers) {
   const Microseconds start_us = system_time_us() / 1000 * 1000;
-  Counts counts;
+  Report report;
   std::array<std::byte, largest_datagram_bytes> buffer;
   while (not stop_requested()) {
     if (not socket.wait(false, wait_ms).readable) continue;
     const auto received = socket.receive(buffer);
     if (not received) continue;
+    report.read_delays.add(received->time_us, system_time_us());
     if (not peers.contains(received->from)) {
-      ++counts.foreign;
+      ++report.foreign;
       continue;
     }
     const auto header = ContestHeader::decode(std::span(buffer).first(received->bytes));
     if (not header or header->is_ack()) {
-      ++counts.malformed;
+      ++report.malformed;
       continue;
     }
     const auto received_ms = static_cast<uint64_t>(whole_ms(received->time_us - start_us));
-    const ContestHeader answer = acknowledge(*header, counts.packets_received++, received_ms,
+    const ContestHeader answer = acknowledge(*header, report.packets_received++, received_ms,
                                              received->bytes - ContestHeader::bytes);
     socket.send_to(received->from, answer.encode());
   }
-  return counts;
+  return report;
 }
 
 Arguments parse(const std::vector<std::string>& words) {
-  if (words.size() % 2 != 1) {
-    throw std::invalid_argument(
-        "expected PORT [--address ADDRESS] [--peers SUBNET]; receiver --help");
-  }
+  if (words.empty()) throw std::invalid_argument("PORT is missing; receiver --help");
   const uint64_t port = to_whole(words[0], "port");
   if (port > 65535) throw std::invalid_argument("port " + words[0] + " is outside [0, 65535]");
   Arguments arguments{.port = static_cast<uint16_t>(port)};
-  for (size_t i = 1; i < words.size(); i += 2) {
-    if (words[i] == "--address") {
-      arguments.address = words[i + 1];
-    } else if (words[i] == "--peers") {
-      arguments.peers = Subnet::parse(words[i + 1]);
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::string& option = words[i];
+    if (option == "--end-with-parent") {
+      arguments.ends_with_parent = true;
+      continue;
+    }
+    if (++i == words.size()) throw std::invalid_argument(option + " needs a value");
+    if (option == "--address") {
+      arguments.address = words[i];
+    } else if (option == "--peers") {
+      arguments.peers = Subnet::parse(words[i]);
     } else {
-      throw std::invalid_argument("unknown option '" + words[i] + "'; receiver --help lists them");
+      throw std::invalid_argument("unknown option '" + option + "'; receiver --help lists them");
     }
   }
   return arguments;
@@ -92,13 +99,16 @@ int run(const Arguments& arguments) {
   UdpSocket socket;
   socket.bind(resolve(arguments.address, arguments.port));
   catch_stop_signals();
+  if (arguments.ends_with_parent) stop_with_parent();
   std::cout << "listening on port " << socket.port() << std::endl;
-  const Counts counts = serve(socket, arguments.peers);
+  Report report = serve(socket, arguments.peers);
   std::cout << JsonWriter()
                    .begin_object()
-                   .field("packets_received", counts.packets_received)
-                   .field("malformed", counts.malformed)
-                   .field("foreign", counts.foreign)
+                   .field("packets_received", report.packets_received)
+                   .field("malformed", report.malformed)
+                   .field("foreign", report.foreign)
+                   .field("read_delay_p99_us", report.read_delays.p99_us())
+                   .field("read_delay_max_us", report.read_delays.max_us())
                    .end_object()
                    .text()
             << std::endl;

@@ -24,6 +24,7 @@ constexpr int exit_failed = 3;
 
 const char* const usage =
     R"(usage: sender HOST PORT --controller NAME [--set CONSTANT=VALUE]... [--duration-s S] [--flow-log F]
+              [--end-with-parent]
 
 Sends until S seconds are over or SIGHUP, SIGINT or SIGTERM ends it; then prints one JSON object.
 )";
@@ -35,6 +36,7 @@ struct Arguments {
   Constants::Values constants{};
   std::optional<Microseconds> duration_us{};
   std::optional<std::string> flow_log{};
+  bool ends_with_parent = false;
 };
 
 uint16_t to_port(const std::string& text) {
@@ -47,10 +49,14 @@ uint16_t to_port(const std::string& text) {
 Arguments parse(const std::vector<std::string>& words) {
   if (words.size() < 2) throw std::invalid_argument("HOST PORT is missing; sender --help");
   Arguments arguments{.host = words[0], .port = to_port(words[1])};
-  for (size_t i = 2; i < words.size(); i += 2) {
-    if (i + 1 == words.size()) throw std::invalid_argument(words[i] + " needs a value");
+  for (size_t i = 2; i < words.size(); ++i) {
     const std::string& option = words[i];
-    const std::string& value = words[i + 1];
+    if (option == "--end-with-parent") {
+      arguments.ends_with_parent = true;
+      continue;
+    }
+    if (++i == words.size()) throw std::invalid_argument(option + " needs a value");
+    const std::string& value = words[i];
     if (option == "--controller") {
       arguments.controller = value;
     } else if (option == "--set") {
@@ -91,6 +97,7 @@ int run(const Arguments& arguments) {
   UdpSocket socket;
   socket.connect(resolve(arguments.host, arguments.port));
   catch_stop_signals();
+  if (arguments.ends_with_parent) stop_with_parent();
   ContestSender sender(socket, *controller, log ? &*log : nullptr);
   try {
     const SenderReport report = sender.run(arguments.duration_us);

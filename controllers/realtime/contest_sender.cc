@@ -44,12 +44,8 @@ SenderReport ContestSender::run(std::optional<Microseconds> duration_us) {
     if (ready.readable) read();
     if (ready.timed_out()) send_keepalive();
   }
-  if (not read_delays_us_.empty()) {
-    std::ranges::sort(read_delays_us_);
-    const size_t p99 = read_delays_us_.size() * 99 / 100;
-    report_.read_delay_p99_us = read_delays_us_[p99];
-    report_.read_delay_max_us = read_delays_us_.back();
-  }
+  report_.read_delay_p99_us = read_delays_.p99_us();
+  report_.read_delay_max_us = read_delays_.max_us();
   return report_;
 }
 
@@ -111,8 +107,7 @@ void ContestSender::read() {
 void ContestSender::take(const ContestHeader& header, Microseconds received_us) {
   const Microseconds time_us = received_us - start_us_;
   last_activity_us_ = now_us();
-  const Microseconds waited_us = std::max<Microseconds>(0, last_activity_us_ - time_us);
-  read_delays_us_.push_back(static_cast<uint32_t>(waited_us));
+  read_delays_.add(time_us, last_activity_us_);
   ++report_.acknowledgments;
   next_ack_expected_ = std::max(next_ack_expected_, header.ack_sequence_number + 1);
   const Ack ack{.sequence_number = header.ack_sequence_number,

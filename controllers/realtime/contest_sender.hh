@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "algorithms/controller.hh"
 #include "network/contest_datagram.hh"
 #include "network/flow_log.hh"
+#include "realtime/read_delays.hh"
 #include "realtime/udp_socket.hh"
 
 namespace kneepoint {
@@ -49,7 +49,7 @@ class ContestSender {
   Microseconds last_activity_us_ = 0;
   uint64_t next_ack_expected_ = 0;
   SenderReport report_{};
-  std::vector<uint32_t> read_delays_us_{};
+  ReadDelays read_delays_{};
 };
 
 }  // namespace kneepoint

@@ -1,5 +1,8 @@
 #include "realtime/stop_signal.hh"
 
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <initializer_list>
 
@@ -17,6 +20,13 @@ void catch_stop_signals() {
   struct sigaction action{};
   action.sa_handler = request_stop;  // without SA_RESTART: a wait must end
   for (const int signal : {SIGHUP, SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
+void stop_with_parent() {
+  const pid_t parent = getppid();
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // It may have ended before that, and another process adopted this one.
+  if (getppid() != parent) request_stop(SIGTERM);
 }
 
 bool stop_requested() { return stop != 0; }

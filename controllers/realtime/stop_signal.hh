@@ -8,4 +8,7 @@ namespace kneepoint {
 void catch_stop_signals();
 bool stop_requested();
 
+// Requests a stop when the process that started this one has ended, even if it was killed.
+void stop_with_parent();
+
 }  // namespace kneepoint

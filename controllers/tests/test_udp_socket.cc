@@ -1,6 +1,7 @@
 #include <array>
 #include <cstddef>
 
+#include "realtime/read_delays.hh"
 #include "realtime/udp_socket.hh"
 #include "tests/check.hh"
 
@@ -45,4 +46,15 @@ TEST(a_datagram_arrives_with_the_time_of_the_kernel) {
   EXPECT_EQUAL(received->bytes, 3u);
   EXPECT_EQUAL(received->time_us >= before_us and received->time_us <= system_time_us(), true);
   EXPECT_EQUAL(receiver.receive(buffer).has_value(), false);
+}
+
+TEST(read_delays_are_ranked) {
+  ReadDelays delays;
+  EXPECT_EQUAL(delays.p99_us(), 0);
+  EXPECT_EQUAL(delays.max_us(), 0);
+  for (Microseconds delay_us = 200; delay_us > 0; --delay_us) delays.add(1000, 1000 + delay_us);
+  EXPECT_EQUAL(delays.p99_us(), 199);  // element floor(0.99 * 200) = 198, counted from 0
+  EXPECT_EQUAL(delays.max_us(), 200);
+  delays.add(1000, 900);
+  EXPECT_EQUAL(delays.max_us(), 200);
 }

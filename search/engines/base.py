@@ -94,7 +94,12 @@ class RunSpec:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What came of a run; a metric that does not exist is None, never NaN."""
+    """What came of a run; a metric that does not exist is None, never NaN.
+
+    `scheduling_delay_p99_us` is what the host added in real time: the 99th percentile of the time
+    from the kernel's receipt of a datagram to the receiver's reading it. In virtual time there is
+    none.
+    """
 
     run_id: str
     status: Status
@@ -108,6 +113,7 @@ class RunRecord:
     packets_sent: int | None = None
     packets_delivered: int | None = None
     packets_dropped: int | None = None
+    scheduling_delay_p99_us: float | None = None
 
     @classmethod
     def measured(cls, run_id: str, answer: Mapping[str, Any]) -> Self:
@@ -116,8 +122,8 @@ class RunRecord:
         for name, value in metrics.items():
             if not _is_measurement(value):
                 return cls(run_id, "failed", f"nonsense: {name} is {value}")
-        counts = {name: answer.get(name) for name in COUNTS}
-        return cls(run_id, "ok", "", **metrics, **counts)
+        others = {name: answer.get(name) for name in (*COUNTS, "scheduling_delay_p99_us")}
+        return cls(run_id, "ok", "", **metrics, **others)
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Self:
@@ -149,7 +155,7 @@ class MachineFaultError(Exception):
 
 
 class Engine(Protocol):
-    """Runs one description after the other. Equal descriptions give equal records."""
+    """Runs one description after the other; in virtual time, equal ones give equal records."""
 
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run.
@@ -172,7 +178,14 @@ class EngineSettings(Protocol):
 
     @property
     def sha256(self) -> str:
-        """Digest of the engine's program."""
+        """Digest of the engine's programs."""
+
+    @property
+    def is_real_time(self) -> bool:
+        """Whether a run takes its network's own time, and one of the host's slots."""
+
+    def place(self, network: PreparedNetwork) -> PreparedNetwork:
+        """Returns the network without what this engine does not use of it."""
 
     def open(self) -> Engine:
         """Makes the engine."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from search.engines.base import MachineFaultError, RunRecord, RunSpec
+from search.engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
 from search.errors import KneepointError
 
 # How a process ends that broke its own rules; anything else that kills it comes from outside.
@@ -72,6 +72,15 @@ class EmulatorSettings:
     def engine(self) -> str:
         """The engine's name in results."""
         return "emulator"
+
+    @property
+    def is_real_time(self) -> bool:
+        """Virtual time is the emulator's own."""
+        return False
+
+    def place(self, network: PreparedNetwork) -> PreparedNetwork:
+        """Returns the network as it is."""
+        return network
 
     def open(self) -> "EmulatorEngine":
         """Makes the engine."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from search.config import Study
 from search.engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
+from search.job import Job
 from search.plan import StudyPlan, plan_study
 from search.published import PublishedRow, PublishedTable, TableDescription
 from tests.search.listing import CATALOGUE
@@ -87,9 +88,20 @@ class FakeSettings:
 
     engine: str = "fake"
     sha256: str = "f" * 64
+    is_real_time: bool = False
+
+    def place(self, network: PreparedNetwork) -> PreparedNetwork:
+        return network
 
     def open(self) -> FakeEngine:
         return FakeEngine()
+
+
+class FakeJob(Job):
+    """A job that has only fake engines."""
+
+    def engine(self, name: str = "emulator") -> FakeSettings:
+        return FakeSettings(name)
 
 
 class ShuffledExecutor:

@@ -12,14 +12,14 @@ import yaml
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
 from search.config import load_workflow
-from search.engines.base import RunRecord, RunSpec
+from search.engines.base import EngineSettings, RunRecord, RunSpec
 from search.errors import KneepointError
 from search.executor import Executor
 from search.hold_out import find_settings, hold_out, plan_hold_out
 from search.job import Job
 from search.results import read_frame, read_table
 from search.study import search
-from tests.search.fakes import FakeEngine, FakeSettings, ShuffledExecutor, measure
+from tests.search.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure
 from tests.search.listing import CATALOGUE
 
 STUDIES: dict[str, dict[str, Any]] = {
@@ -83,14 +83,13 @@ def open_job(tmp_path: Path) -> Open:
             "hold_out": held if held["networks"] else None,
         }
         write(tmp_path / "config/config.yaml", content)
-        return Job(
+        return FakeJob(
             workflow=load_workflow(tmp_path / "config/config.yaml"),
             catalogue=CATALOGUE,
-            engine=FakeSettings(),
-            emulate=tmp_path / "emulate",
+            build=tmp_path,
             networks=tmp_path / "networks",
             out_dir=tmp_path / "results/hold_out",
-            make_executor=lambda: ShuffledExecutor(engine or FakeEngine(), seed),
+            make_executor=lambda _: ShuffledExecutor(engine or FakeEngine(), seed),
         )
 
     job = configured()
@@ -218,7 +217,7 @@ def test_hold_out_goes_on_where_it_was_killed(open_job: Open) -> None:
                     raise KeyboardInterrupt
                 yield records
 
-    def dies() -> Executor:
+    def dies(_: EngineSettings) -> Executor:
         return Dies(engine)
 
     with pytest.raises(KeyboardInterrupt):

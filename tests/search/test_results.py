@@ -11,6 +11,7 @@ from search import results
 from search.engines.base import RunRecord
 from search.errors import KneepointError
 from search.results import (
+    RUNS_SCHEMA,
     FinishedRun,
     FinishedTrial,
     PlannedRun,
@@ -41,7 +42,7 @@ def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
         == (
             "run_id study trial run row engine controller network constants seed status reason "
             "throughput_mbps capacity_mbps utilization queueing_delay_p95_ms signal_delay_p95_ms "
-            "power packets_sent packets_delivered packets_dropped"
+            "power packets_sent packets_delivered packets_dropped scheduling_delay_p99_us"
         ).split()
     )
     assert frame["row"].dtype == frame["packets_sent"].dtype == "Int64"
@@ -80,9 +81,9 @@ def test_same_content_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "runs.parquet"
     with monkeypatch.context() as future:
-        future.setattr(results, "VERSION", 2)
+        future.setattr(results, "VERSION", 3)
         write_table(path, runs_table("windows", RUNS))
-    with pytest.raises(KneepointError, match=r"runs.parquet: has schema version 2.* up to 1"):
+    with pytest.raises(KneepointError, match=r"runs.parquet: has schema version 3.* up to 2"):
         read_table(path)
 
 
@@ -90,7 +91,9 @@ def test_older_version_is_upgraded_step_by_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "runs.parquet"
-    write_table(path, runs_table("windows", RUNS))
+    with monkeypatch.context() as past:
+        past.setattr(results, "VERSION", 1)
+        write_table(path, runs_table("windows", RUNS))
 
     def rename(old: str, new: str) -> object:
         return lambda t: t.rename_columns([new if n == old else n for n in t.column_names])
@@ -99,6 +102,18 @@ def test_older_version_is_upgraded_step_by_step(
     monkeypatch.setitem(results._UPGRADES, 1, rename("study", "search"))
     monkeypatch.setitem(results._UPGRADES, 2, rename("search", "quest"))
     assert "quest" in read_table(path).column_names
+
+
+def test_version_1_had_no_scheduling_delays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as past:
+        past.setattr(results, "VERSION", 1)
+        table = runs_table("windows", RUNS).drop_columns(["scheduling_delay_p99_us"])
+        write_table(tmp_path / "runs.parquet", table)
+        write_table(tmp_path / "trials.parquet", trials_table("windows", {}, []))
+    assert read_table(tmp_path / "runs.parquet").schema.equals(RUNS_SCHEMA)
+    assert "scheduling_delay_p99_us" not in read_table(tmp_path / "trials.parquet").column_names
 
 
 @pytest.mark.parametrize(

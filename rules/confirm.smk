@@ -1,0 +1,152 @@
+# Everything that takes real time: `make confirm`. Rule all leaves it out, and the report takes in
+# what is there.
+
+CONFIRM = WORKFLOW.confirm
+
+
+rule probe_host:
+    input:
+        REAL_PROGRAMS,
+        emulate="build/emulate",
+        network=(f"build/networks/{WORKFLOW.probe.network}/network.json" if WORKFLOW.probe else []),
+    output:
+        multiext(f"{RESULTS}/probe/", "probe.json", "runs.parquet"),
+    log:
+        "logs/probe_host/probe.log",
+    benchmark:
+        "benchmarks/probe_host/probe.tsv"
+    conda:
+        "../environment.yml"
+    threads: workflow.cores
+    params:
+        config=CONFIG,
+        out_dir=subpath(output[0], parent=True),
+    message:
+        "Measuring how many real-time runs this host takes at once"
+    shell:
+        "python -m search.probe --config {params.config} --out-dir {params.out_dir}"
+        " > >(tee {log}) 2>&1"
+
+
+rule list_contradicted:
+    input:
+        rules.write_report.input,
+    output:
+        f"{RESULTS}/confirm/contradicted.json",
+    log:
+        "logs/list_contradicted/contradicted.log",
+    benchmark:
+        "benchmarks/list_contradicted/contradicted.tsv"
+    conda:
+        "../environment.yml"
+    params:
+        config=CONFIG,
+    message:
+        "Listing the rows that the audit contradicts"
+    shell:
+        "python -m reports.contradicted --config {params.config} --out {output} > {log} 2>&1"
+
+
+rule confirm_settings:
+    input:
+        REAL_PROGRAMS,
+        emulate="build/emulate",
+        probe=ancient(rules.probe_host.output) if WORKFLOW.probe else [],
+        network=f"build/networks/{CONFIRM.network}/network.json" if CONFIRM else [],
+        hold_out=rules.hold_out_settings.output if HELD_OUT else [],
+        contradicted=rules.list_contradicted.output,
+    output:
+        multiext(f"{RESULTS}/confirm/", "settings.parquet", "runs.parquet"),
+    log:
+        "logs/confirm_settings/confirm.log",
+    benchmark:
+        "benchmarks/confirm_settings/confirm.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    params:
+        config=CONFIG,
+        seed=WORKFLOW.settings.seed,
+        confirm=str(CONFIRM),
+        out_dir=subpath(output[0], parent=True),
+        cluster=CLUSTER,
+    message:
+        "Running settings in real mahimahi"
+    shell:
+        "python -m search.confirm --config {params.config} --out-dir {params.out_dir}"
+        " --cluster {params.cluster} > >(tee {log}) 2>&1"
+
+
+rule calibrate_host:
+    input:
+        rules.confirm_settings.output,
+        emulate="build/emulate",
+        network=f"build/networks/{CONFIRM.network}/network.json" if CONFIRM else [],
+    output:
+        multiext(
+            f"{RESULTS}/calibration/",
+            "study.json",
+            "trials.parquet",
+            "runs.parquet",
+            "agreement.parquet",
+        ),
+    log:
+        "logs/calibrate_host/calibration.log",
+    benchmark:
+        "benchmarks/calibrate_host/calibration.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    params:
+        config=CONFIG,
+        seed=WORKFLOW.settings.seed,
+        confirm=str(CONFIRM),
+        out_dir=subpath(output[0], parent=True),
+        cluster=CLUSTER,
+    message:
+        "Fitting the emulated host to real runs"
+    shell:
+        "python -m search.calibrate --config {params.config} --out-dir {params.out_dir}"
+        " --cluster {params.cluster} > {log} 2>&1"
+
+
+rule show_real_run:
+    input:
+        REAL_PROGRAMS,
+        emulate="build/emulate",
+        probe=ancient(rules.probe_host.output) if WORKFLOW.probe else [],
+        network=(
+            f"build/networks/{WORKFLOW.showcase.network}/network.json" if WORKFLOW.showcase else []
+        ),
+    output:
+        multiext(f"{RESULTS}/real_showcase/", "uplink.log", "run.json"),
+    log:
+        "logs/show_real_run/showcase.log",
+    benchmark:
+        "benchmarks/show_real_run/showcase.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    params:
+        config=CONFIG,
+        showcase=str(WORKFLOW.showcase),
+        out_dir=subpath(output[0], parent=True),
+    message:
+        "Running the showcase in real mahimahi"
+    shell:
+        "python -m search.showcase --config {params.config} --out-dir {params.out_dir}"
+        " --engine mahimahi > >(tee {log}) 2>&1"
+
+
+rule probe:
+    input:
+        rules.probe_host.output if WORKFLOW.probe else [],
+
+
+rule confirm:
+    input:
+        rules.probe.input,
+        expand(f"{RESULTS}/{{study}}/study.json", study=REAL_STUDIES),
+        expand(f"{RESULTS}/repeats/{{name}}/runs.parquet", name=REAL_REPEATS),
+        rules.calibrate_host.output if CONFIRM else [],
+        rules.show_real_run.output if WORKFLOW.showcase else [],

@@ -1,0 +1,30 @@
+# What the engines need, and how their jobs are followed.
+
+STUDIES, REPEATS = WORKFLOW.of_engine("emulator")
+REAL_STUDIES, REAL_REPEATS = WORKFLOW.of_engine("mahimahi")
+REAL_PROGRAMS = ["build/sender", "build/receiver", "build/measure"]
+
+
+def needs_of(engine):
+    """Returns what a job on an engine needs beside the emulator, which knows the controllers."""
+    if engine == "emulator":
+        return []
+    # A host is probed once, not whenever a program has been built again.
+    return [*REAL_PROGRAMS, *([ancient(f"{RESULTS}/probe/probe.json")] if WORKFLOW.probe else [])]
+
+
+def say(engine, log):
+    """Returns where a job's words go: those of a job in real time to the terminal, too."""
+    return f"> {log} 2>&1" if engine == "emulator" else f"> >(tee {log}) 2>&1"
+
+
+def real_results():
+    """Returns the results of real runs that are there, and their times.
+
+    The report is made anew when they change, but asks nobody to make them.
+    """
+    folders = ["probe", "confirm", "calibration", "real_showcase", *REAL_STUDIES]
+    folders += [f"repeats/{name}" for name in REAL_REPEATS]
+    files = [path for folder in folders for path in (RESULTS / folder).glob("*.parquet")]
+    files.append(RESULTS / "real_showcase" / "uplink.log")
+    return [f"{path} {path.stat().st_mtime_ns}" for path in sorted(files) if path.exists()]

@@ -1,0 +1,260 @@
+"""The engine: one supervisor for each run, and another try where the host was too busy."""
+
+import contextlib
+import hashlib
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mahimahi.diagnosis import diagnose, ordinary_user
+from search.engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
+from search.engines.mahimahi.supervisor import Request, clear
+from search.errors import KneepointError
+from search.progress import STATUS_FOLDER
+
+HOST_MODEL = "real"
+"""What stands in a run's description for the model of the host: there is none."""
+
+_PROGRAMS = ("sender", "receiver", "measure")
+_SHELLS = ("mm-delay", "mm-link")
+_START_AND_END_S = 30.0
+"""What a run may take beyond its own time."""
+_ATTEMPTS = 3
+"""Tries of a run on a host that is too busy."""
+
+
+@dataclass(frozen=True)
+class MahimahiSettings:
+    """What the engine is made from.
+
+    Args:
+        build: the folder of sender, receiver and measure.
+        sha256: digest of sender, receiver, mm-delay and mm-link.
+        folder: what paths of traces are relative to.
+        busy_us: the scheduling delay (99th percentile, see RunRecord) that spoils a run.
+    """
+
+    build: Path
+    sha256: str
+    folder: Path
+    busy_us: float
+
+    @classmethod
+    def of(cls, build: Path, busy_us: float) -> "MahimahiSettings":
+        """Takes the programs as they are now, and the current folder.
+
+        Raises:
+            KneepointError: mahimahi does not work here, or the programs are not built.
+        """
+        diagnose()
+        return cls(build.resolve(), _digest(build), Path.cwd(), busy_us)
+
+    @property
+    def engine(self) -> str:
+        """The engine's name in results."""
+        return "mahimahi"
+
+    @property
+    def is_real_time(self) -> bool:
+        """Runs take one of the host's slots."""
+        return True
+
+    def place(self, network: PreparedNetwork) -> PreparedNetwork:
+        """Returns the network without what is said of the host: this one is real."""
+        return replace(network, host_model=HOST_MODEL, host_latency_us=0)
+
+    def open(self) -> "MahimahiEngine":
+        """Makes the engine."""
+        return MahimahiEngine(self)
+
+
+class MahimahiEngine:
+    """Runs in real mahimahi, one run after the other."""
+
+    def __init__(self, settings: MahimahiSettings, keep_log: Path | None = None) -> None:
+        """Takes the settings, and where the links' logs are to be kept, if they are."""
+        self._settings = settings
+        self._keep_log = keep_log
+        self._supervisor: subprocess.Popen[bytes] | None = None
+
+    def run(self, spec: RunSpec) -> RunRecord:
+        """Executes one run (see Engine); one that the host was too busy for is marked and repeated.
+
+        The mark is the reason of the record that counts in the end.
+        """
+        spoilt: list[float] = []
+        for _ in range(_ATTEMPTS):
+            record = self._run_once(spec)
+            delay_us = record.scheduling_delay_p99_us
+            if record.status != "ok" or delay_us is None or delay_us <= self._settings.busy_us:
+                return replace(record, reason=record.reason or _mark(spoilt))
+            spoilt.append(delay_us)
+        raise MachineFaultError(f"{_mark(spoilt)}; give it fewer slots, or less else to do")
+
+    def close(self) -> None:
+        """Ends the run that goes on, if one does."""
+        if self._supervisor is not None:
+            _finish(self._supervisor)
+            self._supervisor = None
+
+    def _run_once(self, spec: RunSpec) -> RunRecord:
+        # Root's own TMPDIR may be closed to the user that the run belongs to.
+        parent = "/tmp" if os.geteuid() == 0 else None  # noqa: S108 (mkdtemp makes it safe)
+        request = self._request(spec, Path(tempfile.mkdtemp(prefix="kneepoint-run-", dir=parent)))
+        try:
+            supervisor = subprocess.Popen(
+                [sys.executable, "-m", "search.engines.mahimahi.supervisor"],
+                cwd=self._settings.folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise MachineFaultError(f"{sys.executable}: {error.strerror}") from None
+        self._supervisor = supervisor
+        try:
+            answer = _ask(supervisor, request)
+        finally:
+            self.close()
+            clear(request)  # a supervisor that was killed has not
+        status = answer.pop("status")
+        if status == "ok":
+            return RunRecord.measured(spec.run_id, answer)
+        if status == "failed":
+            return RunRecord(spec.run_id, "failed", answer["reason"])
+        if status == "fault":
+            raise MachineFaultError(answer["reason"])
+        raise KneepointError(f"mahimahi, a run of {spec.controller}: {answer['reason']}")
+
+    def _request(self, spec: RunSpec, folder: Path) -> Request:
+        if _digest(self._settings.build) != self._settings.sha256:
+            raise KneepointError(
+                f"{self._settings.build}: was rebuilt during the study; start it again"
+            )
+        user = ordinary_user()
+        duration_s = _duration_s(self._settings.folder, spec.network)
+        programs = {name: str(self._settings.build / name) for name in _PROGRAMS}
+        traces = {
+            name: str(self._settings.folder / getattr(spec.network, name))
+            for name in ("uplink", "downlink")
+        }
+        # Another user than ours may not be allowed to enter our folders.
+        copies = {f"{name}.trace": path for name, path in traces.items()}
+        if user is not None:
+            copies |= {name: programs[name] for name in ("sender", "receiver")}
+        status = self._settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
+        return Request(
+            folder=str(folder),
+            **programs,
+            shells=shells_of(spec.network, folder),
+            sending=sending_of(spec),
+            expected_s=duration_s,
+            time_limit_s=duration_s + _START_AND_END_S,
+            user=user,
+            copies=copies,
+            status=str(status),
+            keep_log=str(self._keep_log) if self._keep_log else None,
+        )
+
+
+def shells_of(network: PreparedNetwork, folder: Path) -> list[str]:
+    """Returns mm-delay and mm-link with their arguments; traces and log are in the folder."""
+    words = [_find("mm-delay"), str(network.delay_ms)]
+    words += [_find("mm-link"), f"{folder}/uplink.trace", f"{folder}/downlink.trace"]
+    if network.duration_s is None:
+        words.append("--once")
+    words.append(f"--uplink-log={folder}/uplink.log")
+    for direction in ("uplink", "downlink"):
+        kind, _, arguments = getattr(network, f"{direction}_queue").partition(":")
+        if kind != "infinite":
+            words.append(f"--{direction}-queue={kind}")
+            words.append(f"--{direction}-queue-args={arguments}")
+    return words
+
+
+def sending_of(spec: RunSpec) -> list[str]:
+    """Returns the sender's arguments after host and port."""
+    words = ["--controller", spec.controller]
+    for name, value in spec.constants.items():
+        words += ["--set", f"{name}={value!r}"]
+    if spec.network.duration_s is not None:
+        words += ["--duration-s", repr(spec.network.duration_s)]
+    return words
+
+
+def _ask(supervisor: "subprocess.Popen[bytes]", request: Request) -> dict[str, Any]:
+    """Returns the supervisor's answer. Its input stays open: when that closes, it ends the run."""
+    assert supervisor.stdin is not None and supervisor.stdout is not None
+    try:
+        supervisor.stdin.write(f"{json.dumps(asdict(request))}\n".encode())
+        supervisor.stdin.flush()
+    except BrokenPipeError:
+        raise MachineFaultError("the run's supervisor did not start") from None
+    limit_s = request.time_limit_s + _START_AND_END_S
+    if not select.select([supervisor.stdout], [], [], limit_s)[0]:
+        raise MachineFaultError(f"the run's supervisor did not answer within {limit_s:g} s")
+    line = supervisor.stdout.readline()
+    try:
+        answer: dict[str, Any] = json.loads(line)
+    except ValueError:
+        raise MachineFaultError("the run's supervisor was killed") from None
+    return answer
+
+
+def _finish(supervisor: "subprocess.Popen[bytes]") -> None:
+    """Closes the supervisor's input, on which it ends its run, and waits for it."""
+    for stream in (supervisor.stdin, supervisor.stdout):
+        if stream is not None:
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+    try:
+        supervisor.wait(_START_AND_END_S)
+    except subprocess.TimeoutExpired:
+        supervisor.send_signal(signal.SIGKILL)
+        supervisor.wait()
+
+
+def _duration_s(folder: Path, network: PreparedNetwork) -> float:
+    """How long a run lasts: without a duration, until one of the traces ends."""
+    if network.duration_s is not None:
+        return network.duration_s
+    return min(_last_ms(folder / path) for path in (network.uplink, network.downlink)) / 1000
+
+
+def _last_ms(trace: Path) -> int:
+    try:
+        return int(trace.read_bytes().split()[-1])
+    except (OSError, ValueError, IndexError) as error:
+        raise KneepointError(f"{trace}: cannot be used ({error}); prepare the network") from None
+
+
+def _digest(build: Path) -> str:
+    digest = hashlib.sha256()
+    for program in [build / "sender", build / "receiver", *map(Path, map(_find, _SHELLS))]:
+        try:
+            digest.update(hashlib.sha256(program.read_bytes()).digest())
+        except OSError as error:
+            raise KneepointError(f"{program}: {error.strerror}; build it: make build") from None
+    return digest.hexdigest()
+
+
+def _find(shell: str) -> str:
+    path = shutil.which(shell)
+    if path is None:
+        raise KneepointError(f"{shell} is not installed; install mahimahi: make mahimahi")
+    return path
+
+
+def _mark(spoilt: list[float]) -> str:
+    if not spoilt:
+        return ""
+    delays = ", ".join(f"{delay_us / 1000:.1f}" for delay_us in spoilt)
+    return f"the host was too busy for {len(spoilt)} earlier tries (scheduling delay {delays} ms)"

@@ -1,0 +1,298 @@
+"""One real run: mahimahi's shells, the sender inside, the receiver outside, and their end.
+
+    python -m search.engines.mahimahi.supervisor < REQUEST
+
+The request is one line of JSON (see Request), the answer another one on stdout. The supervisor is a
+session of its own and ends everything in it: when the run is over, when its time is up, when it is
+told to stop, and when its standard input closes, which happens however its starter ends. It asks
+first and kills later, for a shell of mahimahi that is killed leaves its firewall rules behind.
+Programs end with it even if it is killed.
+"""
+
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from mahimahi.processes import delete_rules, end_session, start_as_ordinary_user
+from networks.files import write_whole
+from search.engines.mahimahi.tail import LogTail
+
+_POLL_S = 0.05
+_STATUS_S = 1.0
+_PATIENCE_S = 5.0
+"""How long processes may take to end when they are asked to."""
+_RECEIVER_LIMIT_S = 10.0
+_SENDERS = "100.64.0.0/10"
+"""The addresses that mahimahi gives to the insides of its shells (RFC 6598)."""
+
+_STOP_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run as its supervisor needs it.
+
+    Args:
+        folder: an empty folder for the run's files; it is removed.
+        sender, receiver, measure: the programs.
+        shells: mm-delay and mm-link with their arguments; the uplink's log is uplink.log in folder.
+        sending: the sender's arguments after host and port.
+        expected_s: how long the run lasts.
+        time_limit_s: how long it may last.
+        user: user and group to run as, for mahimahi refuses root; None: as we are.
+        copies: files that the run reads; that user may not be able to read the originals.
+        status: file for what is known of the run while it goes on; None: none.
+        keep_log: where the link's log goes at the end; None: nowhere.
+    """
+
+    folder: str
+    sender: str
+    receiver: str
+    measure: str
+    shells: list[str]
+    sending: list[str]
+    expected_s: float
+    time_limit_s: float
+    user: tuple[int, int] | None
+    copies: dict[str, str]
+    status: str | None
+    keep_log: str | None
+
+
+class RunEndedError(Exception):
+    """The run is over before its end; the text says why.
+
+    Args:
+        reason: what happened.
+        status: whose doing it was, as the engine reports it: failed is the controller's.
+    """
+
+    def __init__(self, reason: str, status: str = "fault") -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class Supervisor:
+    """Carries out one request.
+
+    Args:
+        request: the run.
+        stopped: tells whether somebody wants the run to end now.
+    """
+
+    def __init__(self, request: Request, stopped: "StopWatch") -> None:
+        self._request = request
+        self._folder = folder = Path(request.folder)
+        self._stopped = stopped
+        self._tail = LogTail(folder / "uplink.log")
+
+    def run(self) -> dict[str, Any]:
+        """Returns the figures of the run.
+
+        Raises:
+            RunEndedError: there are none.
+        """
+        request = self._request
+        for name, original in request.copies.items():
+            shutil.copy(original, self._folder / name)
+        with self._process("receiver", self._receiving()) as receiver:
+            port = self._port_of(receiver)
+            with self._process("shells", self._shells(port)) as shells:
+                self._wait(shells, receiver)
+            self._end(receiver)
+        self._check_sender()
+        figures = self._figures()
+        received = _json(self._read("receiver.out").partition("\n")[2])
+        if request.keep_log:
+            shutil.copy(self._folder / "uplink.log", request.keep_log)
+        return {
+            **figures,
+            "packets_delivered": received.get("packets_received", figures["packets_delivered"]),
+            "scheduling_delay_p99_us": received.get("read_delay_p99_us"),
+        }
+
+    def _receiving(self) -> list[str]:
+        listening = ["0", "--address", "0.0.0.0", "--peers", _SENDERS]  # noqa: S104
+        return [self._program("receiver"), *listening, "--end-with-parent"]
+
+    def _shells(self, port: int) -> list[str]:
+        # MAHIMAHI_BASE, the outside's address, is known inside only.
+        inside = 'exec "$0" "$MAHIMAHI_BASE" "$@" > sender.out 2> sender.err'
+        sending = [self._program("sender"), str(port), *self._request.sending, "--end-with-parent"]
+        return [*self._request.shells, "--", "sh", "-c", inside, *sending]
+
+    def _program(self, name: str) -> str:
+        own = self._folder / name
+        return str(own) if own.exists() else str(getattr(self._request, name))
+
+    @contextlib.contextmanager
+    def _process(self, name: str, command: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
+        """Starts a process, with all that it says in NAME.out, and ends it and its descendants."""
+        with (self._folder / f"{name}.out").open("wb") as output:
+            try:
+                process = start_as_ordinary_user(command, self._request.user, self._folder, output)
+            except OSError as error:
+                raise RunEndedError(f"{command[0]}: {error.strerror}", "error") from None
+        try:
+            yield process
+        finally:
+            if not end_session(process, _PATIENCE_S):
+                delete_rules(process.pid)
+
+    def _port_of(self, receiver: "subprocess.Popen[bytes]") -> int:
+        """The port on which the receiver listens, once it does."""
+        deadline = time.monotonic() + _RECEIVER_LIMIT_S
+        while time.monotonic() < deadline:
+            text = self._read("receiver.out")
+            if text.startswith("listening") and text.endswith("\n"):
+                return int(text.split()[-1])
+            self._check(receiver)
+            time.sleep(_POLL_S / 5)
+        raise RunEndedError("the receiver did not start")
+
+    def _wait(self, shells: "subprocess.Popen[bytes]", receiver: "subprocess.Popen[bytes]") -> None:
+        start = time.monotonic()
+        next_status_s = _STATUS_S
+        while shells.poll() is None:
+            elapsed_s = time.monotonic() - start
+            if elapsed_s > self._request.time_limit_s:
+                raise RunEndedError(f"the run did not end within {self._request.time_limit_s:g} s")
+            self._check(receiver)
+            if elapsed_s >= next_status_s:
+                self._say(elapsed_s)
+                next_status_s += _STATUS_S
+            time.sleep(_POLL_S)
+
+    def _check(self, receiver: "subprocess.Popen[bytes]") -> None:
+        if self._stopped():
+            raise RunEndedError("was told to stop")
+        if receiver.poll() is not None:
+            said = self._last_words("receiver.out")
+            raise RunEndedError(f"the receiver ended during the run ({said})")
+
+    def _say(self, elapsed_s: float) -> None:
+        if self._request.status:
+            state = {
+                "elapsed_s": round(elapsed_s, 1),
+                "expected_s": self._request.expected_s,
+                **asdict(self._tail.read()),
+            }
+            with contextlib.suppress(OSError):  # nobody's run shall end for want of a progress bar
+                write_whole(Path(self._request.status), json.dumps(state))
+
+    def _end(self, process: "subprocess.Popen[bytes]") -> None:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_PATIENCE_S)
+
+    def _check_sender(self) -> None:
+        answer = _json(self._read("sender.out"))
+        if answer.get("status") == "ok":
+            return
+        if answer:
+            raise RunEndedError(str(answer.get("reason")), "failed")
+        if said := self._last_words("sender.err", ""):
+            raise RunEndedError(f"the sender refuses: {said}", "error")
+        raise RunEndedError(f"mahimahi: {self._last_words('shells.out')}")
+
+    def _figures(self) -> dict[str, Any]:
+        result = subprocess.run(
+            [self._request.measure, self._folder / "uplink.log"], capture_output=True, check=False
+        )
+        figures = _json(result.stdout.decode(errors="replace"))
+        if not figures:
+            said = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
+            raise RunEndedError(f"the link's log is of no use: {said}")
+        end_s = figures["end_ms"] / 1000
+        if end_s < 0.99 * self._request.expected_s:
+            raise RunEndedError(
+                f"the link's log ends after {end_s:g} s of {self._request.expected_s:g} s; "
+                f"is the disk of {self._folder.parent} full?"
+            )
+        return figures
+
+    def _last_words(self, name: str, otherwise: str = "no word of why") -> str:
+        lines = [line for line in self._read(name).splitlines() if line.strip()]
+        return lines[-1].strip().removeprefix("error: ") if lines else otherwise
+
+    def _read(self, name: str) -> str:
+        try:
+            return (self._folder / name).read_text(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+
+class StopWatch:
+    """Sees signals that ask to stop, and the end of the standard input, on which nothing comes."""
+
+    def __init__(self) -> None:
+        self._stopped = False
+        self._input = selectors.DefaultSelector()
+        self._input.register(sys.stdin, selectors.EVENT_READ)
+        for number in _STOP_SIGNALS:
+            signal.signal(number, self._stop)
+
+    def __call__(self) -> bool:
+        """Whether the run is to end now."""
+        if not self._stopped and self._input.select(0):
+            self._stopped = not os.read(sys.stdin.fileno(), 1)
+        return self._stopped
+
+    def _stop(self, *_: object) -> None:
+        self._stopped = True
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def supervise(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Carries out a request and returns the answer."""
+    request = Request(**content)
+    stopped = StopWatch()
+    try:
+        if request.user is not None:
+            os.chown(request.folder, *request.user)
+        return {"status": "ok", **Supervisor(request, stopped).run()}
+    except RunEndedError as error:
+        return {"status": error.status, "reason": str(error)}
+    except OSError as error:
+        return {
+            "status": "fault",
+            "reason": f"{error.filename or request.folder}: {error.strerror}",
+        }
+    finally:
+        clear(request)
+
+
+def clear(request: Request) -> None:
+    """Removes what a run leaves on disk."""
+    shutil.rmtree(request.folder, ignore_errors=True)
+    if request.status:
+        Path(request.status).unlink(missing_ok=True)
+
+
+def main() -> None:
+    """Reads the request, carries it out and prints the answer."""
+    request = json.loads(sys.stdin.readline())
+    answer = supervise(request)
+    with contextlib.suppress(BrokenPipeError):  # our starter was killed
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

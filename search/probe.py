@@ -1,0 +1,173 @@
+"""Measures how many real-time runs this host takes at once.
+
+    python -m search.probe --config config/config.yaml --out-dir results/probe
+
+runs the configured setting alone, then two at once, four, and so on, and finds where results begin
+to differ from those of the lone runs. It writes runs.parquet, where trial counts the levels, and
+probe.json, whose `slots` is the highest level at which they did not.
+"""
+
+import argparse
+import json
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean, stdev
+
+from networks.files import write_whole
+from search.config import Probe
+from search.engines.base import MachineFaultError, RunRecord, RunSpec
+from search.engines.mahimahi.engine import MahimahiSettings
+from search.errors import KneepointError, run_command_line
+from search.job import Job, add_arguments, open_job
+from search.plan import complete_constants
+from search.progress import RealTimeProgress
+from search.results import FinishedRun, PlannedRun, runs_table, write_table
+from search.seeds import derive_seed, study_seed
+
+NAME = "probe"
+
+TOLERANCES = {"throughput_mbps": 0.01, "signal_delay_p95_ms": 0.02}
+"""Relative differences of the mean that do not count: those that agreement allows, too."""
+_ERRORS = 3.0
+"""Standard errors of the difference that chance explains."""
+
+Run = Callable[[RunSpec], RunRecord]
+
+
+@dataclass(frozen=True)
+class Level:
+    """So many runs at once, and whether they gave what lone runs give."""
+
+    concurrency: int
+    agrees: bool
+    reason: str
+
+
+def probe(job: Job) -> None:
+    """Probes the host and writes the results.
+
+    Raises:
+        KneepointError: no probe is configured, mahimahi does not work, or not even lone runs do.
+    """
+    wanted = job.workflow.probe
+    if wanted is None:
+        raise KneepointError(f"{job.workflow.path}: real_time.probe is not set; name a run there")
+    engine = job.engine("mahimahi")
+    assert isinstance(engine, MahimahiSettings)
+    # A busy host is what the probe is to see: it repeats nothing.
+    patient = replace(engine, busy_us=math.inf)
+    progress = RealTimeProgress(NAME, None)
+
+    def run(spec: RunSpec) -> RunRecord:
+        own = patient.open()
+        try:
+            record = own.run(spec)
+        except MachineFaultError as fault:
+            record = RunRecord(spec.run_id, "fault", str(fault))
+        finally:
+            own.close()
+        progress.add(1)
+        return record
+
+    levels, finished = climb(wanted, lambda level, n: _plan(job, engine, wanted, level, n), run)
+    slots = max(level.concurrency for level in levels if level.agrees)
+    write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
+    outcome = {
+        "slots": slots,
+        "cores": os.cpu_count(),
+        "levels": [asdict(level) for level in levels],
+    }
+    write_whole(job.out_dir / "probe.json", json.dumps(outcome, indent=2) + "\n")
+    progress.end(f"{slots} real-time slots: {levels[-1].reason or 'more were not tried'}")
+
+
+def climb(
+    wanted: Probe, plan: Callable[[int, int], list[PlannedRun]], run: Run
+) -> tuple[list[Level], list[FinishedRun]]:
+    """Doubles the number of runs at once until their results differ from those of lone runs.
+
+    Args:
+        wanted: how far to go.
+        plan: gives the runs of a level from its number and theirs.
+        run: executes one; called from several threads.
+
+    Raises:
+        KneepointError: a lone run does not come to an end.
+    """
+    lone = [FinishedRun(planned, run(planned.spec)) for planned in plan(0, wanted.alone)]
+    for each in lone:
+        if each.record.status != "ok":
+            raise KneepointError(f"probe: even a lone run fails: {each.record.reason}")
+    levels, finished = [Level(1, True, "")], list(lone)
+    concurrency = 2
+    while levels[-1].agrees and concurrency <= wanted.most:
+        planned = plan(len(levels), concurrency)
+        with ThreadPoolExecutor(concurrency) as pool:
+            records = list(pool.map(run, [each.spec for each in planned]))
+        reason = difference([each.record for each in lone], records)
+        levels.append(Level(concurrency, not reason, reason))
+        finished += [
+            FinishedRun(each, record) for each, record in zip(planned, records, strict=True)
+        ]
+        concurrency *= 2
+    return levels, finished
+
+
+def difference(lone: Sequence[RunRecord], together: Sequence[RunRecord]) -> str:
+    """Returns how runs at once differ from lone ones, or nothing.
+
+    A difference of means counts if it is beyond the tolerance and beyond what chance explains; the
+    deviation of a single run is that of the lone runs.
+    """
+    for record in together:
+        if record.status != "ok":
+            return f"with {len(together)} at once a run fails: {record.reason}"
+    for name, tolerance in TOLERANCES.items():
+        alone = [float(getattr(record, name)) for record in lone]
+        at_once = [float(getattr(record, name)) for record in together]
+        gap = fmean(at_once) - fmean(alone)
+        error = stdev(alone) * math.sqrt(1 / len(alone) + 1 / len(at_once))
+        if abs(gap) > max(tolerance * fmean(alone), _ERRORS * error):
+            return (
+                f"with {len(together)} at once {name} is {fmean(at_once):.4g} "
+                f"instead of {fmean(alone):.4g}"
+            )
+    return ""
+
+
+def _plan(
+    job: Job, engine: MahimahiSettings, wanted: Probe, level: int, runs: int
+) -> list[PlannedRun]:
+    controller = job.catalogue.controllers[wanted.controller]
+    network = replace(job.network(wanted.network), duration_s=wanted.duration_s)
+    root = study_seed(job.workflow.settings.seed, NAME)
+    return [
+        PlannedRun(
+            level,
+            run,
+            None,
+            RunSpec(
+                engine=engine.engine,
+                engine_sha256=engine.sha256,
+                controller=controller.name,
+                constants=complete_constants(controller, wanted.constants, "real_time.probe"),
+                network=engine.place(network),
+                seed=derive_seed(root, level, run),
+            ),
+        )
+        for run in range(runs)
+    ]
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    add_arguments(parser)
+    probe(open_job(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    run_command_line(main)

@@ -1,0 +1,22 @@
+"""Real mahimahi for tests, where it works."""
+
+from pathlib import Path
+
+import pytest
+
+from mahimahi.diagnosis import diagnose
+from search.engines.mahimahi.engine import MahimahiSettings
+from search.errors import KneepointError
+from tests.conftest import ROOT
+
+_PATIENT_US = 1e6
+"""A test does not mind a busy host."""
+
+
+def real_engine(build: Path = ROOT / "build", busy_us: float = _PATIENT_US) -> MahimahiSettings:
+    """Returns the engine, or skips the test, loudly."""
+    try:
+        diagnose()
+    except KneepointError as error:
+        pytest.skip(f"NOT TESTED in real mahimahi: {error}")
+    return MahimahiSettings.of(build, busy_us)
