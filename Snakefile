@@ -63,9 +63,9 @@ onstart:
     start_cluster(CLUSTER, workflow.cores, RESULTS, Path("logs/cluster.log"))
 
 
+include: "rules/engines.smk"
 include: "rules/build.smk"
 include: "rules/traces.smk"
-include: "rules/engines.smk"
 include: "rules/search.smk"
 include: "rules/repeat.smk"
 include: "rules/hold_out.smk"
