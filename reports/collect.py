@@ -144,7 +144,8 @@ class Results:
     Studies, repetitions and the showcase are all of one `engine`: `real` has those of mahimahi, if
     the configuration asks for any. `published` has columns table, row, controller, network,
     replayable, constant_*, the metrics, and step_<metric>, the worth of one in a metric's last
-    printed digit; `sources`, `networks` and `units` give a table's source, a network's title and the unit of a (controller, constant).
+    printed digit; `sources`, `networks` and `units` give a table's source, a network's title and
+    the unit of a (controller, constant).
     """
 
     studies: tuple[Study, ...] = ()
@@ -327,7 +328,7 @@ def _load_real(workflow: Workflow, results: Results, catalogue: Catalogue) -> Re
     calibrated = wanted and (folder / "calibration" / "study.json").exists()
     real = Real(
         measured,
-        probe=load_probe(folder / "probe"),
+        probe=load_probe(folder / "probe", workflow.settings.real_time.busy_us),
         confirmation=load_confirmation(folder / "confirm"),
         calibration=_load_calibration(workflow, wanted, catalogue)
         if wanted and calibrated

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reports import hold_out, labels, link_series, statistics
 from reports.audit import audit
-from reports.collect import Results, Study
+from reports.collect import MAHIMAHI, Results, Study
 from reports.metrics import METRICS, POWER
 from reports.statistics import CONSTANT, Chance
 from reports.subjects import (
@@ -25,6 +25,9 @@ from reports.subjects import (
     Sweep,
 )
 from search.spaces import HOST
+
+once = lru_cache(maxsize=2)
+"""For the results of the emulator, and for those of real mahimahi."""
 
 FEWEST = 8
 """Fewer values of a constant make no sweep."""
@@ -49,7 +52,7 @@ def luck(results: Results, controller: str, network: str) -> Chance:
     return found if found.degrees else of([s.runs for s in results.studies if not s.fit])
 
 
-@lru_cache(maxsize=1)
+@once
 def sweeps(results: Results) -> tuple[Sweep, ...]:
     """One sweep for each controller, network and constant that studies vary alone."""
     groups: dict[tuple[str, str, str, str], list[Study]] = {}
@@ -92,7 +95,7 @@ def _sweep(
     )
 
 
-@lru_cache(maxsize=1)
+@once
 def grids(results: Results) -> tuple[Grid, ...]:
     """One grid for each study that covers every pair of values of two constants.
 
@@ -136,7 +139,7 @@ def _grid(results: Results, study: Study) -> Grid | None:
     )
 
 
-@lru_cache(maxsize=1)
+@once
 def searches(results: Results) -> tuple[Search, ...]:
     """One search for each fit, and for each study whose sampler learns from its trials."""
     searching = (s for s in results.studies if s.fit or s.sampler not in ENUMERATING)
@@ -163,10 +166,11 @@ def _search(results: Results, study: Study) -> Search | None:
         trials=study.trials,
         history=statistics.history(study.trials, study.minimised),
         best=best,
+        is_real=results.engine == MAHIMAHI,
     )
 
 
-@lru_cache(maxsize=1)
+@once
 def repetition(results: Results) -> Repetition | None:
     """All settings that were run many times, together."""
     if not results.repeats:
@@ -176,18 +180,20 @@ def repetition(results: Results) -> Repetition | None:
     spread = statistics.repeatability(runs, ["setting"])
     measured = set(spread["setting"])
     settings = pd.concat([repeats.settings for repeats in results.repeats], ignore_index=True)
+    is_real = results.engine == MAHIMAHI
     return Repetition(
-        key="all",
+        key="real" if is_real else "all",
         settings=settings[settings["setting"].isin(measured)].reset_index(drop=True),
         runs=statistics.succeeded(runs),
         spread=spread,
         published=statistics.beside_published_spread(
             spread, published[published["setting"].isin(measured)]
         ),
+        is_real=is_real,
     )
 
 
-@lru_cache(maxsize=1)
+@once
 def held_out(results: Results) -> HeldOut | None:
     """Settings on held-out networks, if there are any."""
     found = results.hold_out
@@ -221,14 +227,15 @@ def _setting_labels(settings: pd.DataFrame) -> "pd.Series[str]":
     return names.where(~shared, names + " by " + settings["study"])
 
 
-@lru_cache(maxsize=1)
+@once
 def one_run(results: Results) -> OneRun | None:
     """The run of the rate and delay figures, if there is one."""
     shown = results.showcase
     if shown is None:
         return None
+    is_real = results.engine == MAHIMAHI
     return OneRun(
-        key=shown.controller,
+        key=f"real-{shown.controller}" if is_real else shown.controller,
         controller=shown.controller,
         constants=labels.constants(shown.constants),
         network=shown.network,
@@ -236,10 +243,11 @@ def one_run(results: Results) -> OneRun | None:
         packets=link_series.packet_delays(shown.log),
         signal=link_series.signal_delay(shown.log),
         metrics=link_series.metrics(shown.log),
+        is_real=is_real,
     )
 
 
-@lru_cache(maxsize=1)
+@once
 def comparisons(results: Results) -> tuple[Comparison, ...]:
     """The published rows that studies replay: those of reports, and those that we measured."""
     tables = results.published["table"]

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -54,6 +55,7 @@ class Provenance:
     seed: int
     versions: Mapping[str, str]
     binary_sha256: str
+    real_programs_sha256: Mapping[str, str]
     networks: tuple[Mapping[str, Any], ...]
     results: tuple[ResultsDigest, ...]
     host: Mapping[str, str]
@@ -76,8 +78,9 @@ def gather(workflow: Workflow, results: Results) -> Provenance:
         config=str(config),
         config_sha256=sha256_of(config.read_bytes()),
         seed=workflow.settings.seed,
-        versions=_versions(),
+        versions=_versions() | (_mahimahi() if results.real else {}),
         binary_sha256=_digest(Path("build/emulate")),
+        real_programs_sha256=_real_programs() if results.real else {},
         networks=_networks(sorted(results.networks)),
         results=tuple(_digests(results)),
         host=_host(),
@@ -121,6 +124,29 @@ def _compiler() -> dict[str, str]:
     return {}
 
 
+def _mahimahi() -> dict[str, str]:
+    """The version of the package; mm-link itself does not tell one."""
+    try:
+        answer = subprocess.run(
+            ["dpkg-query", "--show", "--showformat=${Version}", "mahimahi"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=30,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    version = answer.stdout.strip()
+    return {"mahimahi": version} if answer.returncode == 0 and version else {}
+
+
+def _real_programs() -> dict[str, str]:
+    """The digests of what takes part in a real run, where it is there."""
+    shells = [shutil.which(name) for name in ("mm-delay", "mm-link")]
+    paths = [Path("build/sender"), Path("build/receiver"), *(Path(name) for name in shells if name)]
+    return {str(path): _digest(path) for path in paths if path.is_file()}
+
+
 def _digest(path: Path) -> str:
     return sha256_of(path.read_bytes()) if path.is_file() else ""
 
@@ -144,20 +170,21 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _digests(results: Results) -> list[ResultsDigest]:
-    studies = [
-        ResultsDigest(study.name, study.seed, len(study.runs), runs_digest(study.runs))
-        for study in results.studies
+    parts: list[tuple[str, int | None, pd.DataFrame]] = [
+        (study.name, study.seed, study.runs) for study in results.studies
     ]
-    repeats = [
-        ResultsDigest(each.name, None, len(each.runs), runs_digest(each.runs))
-        for each in results.repeats
-    ]
-    held = [results.hold_out.runs] if results.hold_out else []
-    return (
-        studies
-        + repeats
-        + [ResultsDigest("hold_out", None, len(runs), runs_digest(runs)) for runs in held]
-    )
+    parts += [(each.name, None, each.runs) for each in results.repeats]
+    parts += [("hold_out", None, results.hold_out.runs)] if results.hold_out else []
+    real = results.real
+    if real is not None:
+        parts += [(study.name, study.seed, study.runs) for study in real.measured.studies]
+        parts += [(each.name, None, each.runs) for each in real.measured.repeats]
+        parts += [("probe", None, real.probe.runs)] if real.probe else []
+        parts += [("confirm", None, real.confirmation.runs)] if real.confirmation else []
+        fit = real.calibration
+        parts += [("calibration", fit.seed, fit.runs)] if fit else []
+        parts += [("agreement", None, real.emulated)] if real.emulated is not None else []
+    return [ResultsDigest(name, seed, len(runs), runs_digest(runs)) for name, seed, runs in parts]
 
 
 def runs_digest(runs: pd.DataFrame) -> str:
@@ -188,7 +215,8 @@ def _jobs(workflow: Workflow) -> set[str]:
     """The names of the jobs that a report comes from: other configurations leave times, too."""
     traces = {trace for each in workflow.networks.values() for trace in each.trace_names}
     named = {*workflow.studies, *workflow.repeats, *workflow.networks, *traces}
-    return named | {"build", "hold_out", "showcase"}
+    real = {"probe", "confirm", "contradicted", "calibration"}
+    return named | real | {"build", "hold_out", "showcase"}
 
 
 def _wall_times(folder: Path, jobs: set[str]) -> tuple[WallTime, ...]:

@@ -16,7 +16,7 @@ from search.results import read_frame
 
 @dataclass(frozen=True)
 class Probe:
-    """How many real runs the host takes at once.
+    """How many real runs the host takes at once; `busy_us` spoils a run (see search.config).
 
     `levels` has columns level, concurrency, agrees, reason, in the order in which they were tried;
     `runs` has the level as its trial, the first of them being of runs that had the host alone.
@@ -41,7 +41,7 @@ class Confirmation:
     runs: pd.DataFrame
 
 
-def load_probe(folder: Path) -> Probe | None:
+def load_probe(folder: Path, busy_us: float) -> Probe | None:
     """Reads the probe's results; None where the host was not probed.
 
     Raises:
@@ -53,11 +53,11 @@ def load_probe(folder: Path) -> Probe | None:
     try:
         found = json.loads(path.read_bytes())
         levels = pd.DataFrame(found["levels"])[["concurrency", "agrees", "reason"]]
-        numbers = int(found["slots"]), int(found["cores"]), float(found["busy_us"])
+        slots, cores = int(found["slots"]), int(found["cores"])
     except (ValueError, KeyError, TypeError):
         raise KneepointError(f"{path}: damaged; remove it and probe again") from None
     levels.insert(0, "level", range(len(levels)))
-    return Probe(*numbers, levels, read_frame(folder / "runs.parquet"))
+    return Probe(slots, cores, busy_us, levels, read_frame(folder / "runs.parquet"))
 
 
 def load_confirmation(folder: Path) -> Confirmation | None:

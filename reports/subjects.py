@@ -12,8 +12,9 @@ import pandas as pd
 
 from reports import link_series, statistics, surface
 from reports.collect import Searched
-from reports.frames import Record, record
+from reports.frames import Record, record, records
 from reports.importances import importances
+from reports.real_statistics import Accuracy
 from reports.statistics import CONSTANT, Best
 from reports.surface import Surface
 
@@ -101,6 +102,7 @@ class Search(Subject):
     trials: pd.DataFrame
     history: pd.DataFrame
     best: Best
+    is_real: bool = False
 
     @property
     def minimised(self) -> bool:
@@ -154,6 +156,7 @@ class Repetition(Subject):
     runs: pd.DataFrame
     spread: pd.DataFrame
     published: pd.DataFrame
+    is_real: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,7 @@ class OneRun(Subject):
     packets: pd.DataFrame
     signal: pd.DataFrame
     metrics: link_series.LinkMetrics
+    is_real: bool = False
 
 
 @dataclass(frozen=True)
@@ -208,3 +212,50 @@ class HeldOut(Subject):
     def training(self) -> str:
         """The title of the training network."""
         return str(self.networks["title"].iloc[0])
+
+
+@dataclass(frozen=True)
+class Probing(Subject):
+    """How many real runs the host takes at once.
+
+    `levels` is from `real_statistics.probe_levels`, `runs` from `real_statistics.probe_runs`.
+    """
+
+    slots: int
+    cores: int
+    busy_us: float
+    controller: str
+    levels: pd.DataFrame
+    runs: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Agreement(Subject):
+    """Settings in real mahimahi, and in the emulator where that was calibrated.
+
+    `settings` has columns trial, controller, network, constants, origins, rows, values (of the
+    constants in `varied`, which differ among the controller's settings) and label; `rows` is from
+    `real_statistics.beside_real`; `runs` has all real runs.
+    """
+
+    settings: pd.DataFrame
+    varied: Mapping[str, tuple[str, ...]]
+    rows: pd.DataFrame
+    runs: pd.DataFrame
+    accuracy: Accuracy
+
+    def of_metric(self, metric: str) -> dict[int, Record]:
+        """The row of each setting, by its trial."""
+        rows = records(self.rows[self.rows["metric"] == metric])
+        return {int(row["trial"]): row for row in rows}
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether there is anything of the emulator's."""
+        return bool(self.rows["relative"].notna().any())
+
+    @property
+    def outside(self) -> pd.DataFrame:
+        """The settings and metrics whose real mean the emulator does not predict."""
+        rows = self.rows[~self.rows["inside"].fillna(True).astype(bool)]
+        return rows.merge(self.settings[["trial", "label"]], on="trial")

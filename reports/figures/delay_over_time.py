@@ -43,9 +43,9 @@ def draw(run: OneRun) -> Figure:
 
 def _caption(run: OneRun) -> str:
     return (
-        "The same run: each departed packet's wait in the queue (dots), and the signal delay "
-        "(line), the time from each moment until something sent at that moment or later had "
-        "passed the link. Dashed: the 95th percentiles, "
+        f"The same {'real ' if run.is_real else ''}run: each departed packet's wait in the queue "
+        "(dots), and the signal delay (line), the time from each moment until something sent at "
+        "that moment or later had passed the link. Dashed: the 95th percentiles, "
         f"{run.metrics.queueing_delay_p95_ms:.0f} and {run.metrics.signal_delay_p95_ms:.0f} ms. "
         "The propagation delay is in neither."
     )
@@ -55,7 +55,7 @@ FIGURE = FigureKind(
     name="delay-over-time",
     subject=OneRun,
     order=20,
-    title=lambda _: "Delay over time",
+    title=lambda run: "Delay over time" + (", in real mahimahi" if run.is_real else ""),
     caption=_caption,
     draw=draw,
 )

@@ -61,9 +61,10 @@ def _steps(run: OneRun) -> list[Floats]:
 def _caption(run: OneRun) -> str:
     share = run.metrics.throughput_mbps / run.metrics.capacity_mbps
     return (
-        f"One run of {labels.words(run.controller)} ({run.constants}) over the link of the data, "
-        f"in bins of {BIN_MS} ms: what the link could have carried (filled), what entered its "
-        f"queue, and what left it. It used {labels.percent(share)} of the capacity."
+        f"One {'real ' if run.is_real else ''}run of {labels.words(run.controller)} "
+        f"({run.constants}) over the link of the data, in bins of {BIN_MS} ms: what the link could "
+        "have carried (filled), what entered its queue, and what left it. It used "
+        f"{labels.percent(share)} of the capacity."
     )
 
 
@@ -71,7 +72,7 @@ FIGURE = FigureKind(
     name="rate-over-time",
     subject=OneRun,
     order=10,
-    title=lambda _: "Rate over time",
+    title=lambda run: "Rate over time" + (", in real mahimahi" if run.is_real else ""),
     caption=_caption,
     draw=draw,
 )

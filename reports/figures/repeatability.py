@@ -71,17 +71,21 @@ def _draw_published(axes: Axes, line: int, row: Record) -> None:
     )
 
 
-_CAPTION = (
-    "Power of repeated runs, each with a fresh seed of the host's jitter, relative to their "
-    "mean: dots are single runs, the bar is the 95 % t interval of the mean, diamonds are "
-    "published means."
-)
+def _caption(repetition: Repetition) -> str:
+    what = (
+        "in real mahimahi" if repetition.is_real else "each with a fresh seed of the host's jitter"
+    )
+    return (
+        f"Power of repeated runs, {what}, relative to their mean: dots are single runs, the bar is "
+        "the 95 % t interval of the mean, diamonds are published means."
+    )
+
 
 FIGURE = FigureKind(
     name="repeatability",
     subject=Repetition,
     order=10,
-    title=lambda _: "Repeatability",
-    caption=lambda _: _CAPTION,
+    title=lambda each: "Repeatability" + (" in real mahimahi" if each.is_real else ""),
+    caption=_caption,
     draw=draw,
 )

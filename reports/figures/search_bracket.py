@@ -95,6 +95,7 @@ FIGURE = FigureKind(
     order=10,
     title=lambda search: (
         f"{search.sampler.capitalize()} search of {labels.words(search.searched[0].name)}"
+        f"{', in real mahimahi' if search.is_real else ''}"
     ),
     caption=_caption,
     draw=draw,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from reports import labels, statistics
+from reports.collect import Results
 from reports.content import Block, Column, Paragraph, Section, Table, code, literal
 from reports.discover import comparisons
 from reports.frames import records
@@ -16,9 +17,7 @@ ORDER = 80
 def compose(context: Context) -> Iterator[Section]:
     """One section, which says "none" where there is nothing to list."""
     results = context.results
-    frames = [study.runs for study in results.studies] + [each.runs for each in results.repeats]
-    frames += [results.hold_out.runs] if results.hold_out else []
-    frames = [frame for frame in frames if len(frame)]
+    frames = [frame for frame in (*_frames(results), *real_frames(results)) if len(frame)]
     runs = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
     failed = statistics.exclusions(runs) if len(runs) else runs
     blocks: list[Block] = []
@@ -40,7 +39,33 @@ def compose(context: Context) -> Iterator[Section]:
     ]
     if rows:
         blocks.append(Paragraph(f"Published rows that no study ran: {labels.joined(rows)}."))
+    if results.real and results.real.missing:
+        blocks.append(Paragraph(_not_made(results.real.missing)))
     yield Section("exclusions", "Exclusions", tuple(blocks), listing=True)
+
+
+def _frames(results: Results) -> list[pd.DataFrame]:
+    """The runs of one engine."""
+    frames = [study.runs for study in results.studies] + [each.runs for each in results.repeats]
+    return frames + ([results.hold_out.runs] if results.hold_out else [])
+
+
+def real_frames(results: Results) -> list[pd.DataFrame]:
+    """Everything that ran in real mahimahi; the emulator's runs beside it have their own place."""
+    real = results.real
+    if real is None:
+        return []
+    frames = [study.runs for study in real.measured.studies]
+    frames += [each.runs for each in real.measured.repeats]
+    return frames + [found.runs for found in (real.probe, real.confirmation) if found]
+
+
+def _not_made(missing: tuple[str, ...]) -> str:
+    names = labels.joined([code(name) for name in missing])
+    return (
+        f"Runs in real mahimahi take hours, so `make reproduce` leaves them out. Those of {names} "
+        "were not made; `make confirm` makes them."
+    )
 
 
 def _table(failed: pd.DataFrame) -> Table:

@@ -6,6 +6,7 @@ from reports import labels
 from reports.content import Block, Column, Paragraph, Section, Table, code, literal
 from reports.provenance import Provenance, WallTime
 from reports.sections import Context
+from reports.sections.exclusions import real_frames
 
 ORDER = 90
 SHOWN = 16
@@ -14,16 +15,20 @@ SHOWN = 16
 def compose(context: Context) -> Iterator[Section]:
     """The last section."""
     found = context.provenance
-    blocks: list[Block] = [Paragraph(_how(found)), _inputs(found)]
+    is_real = bool(real_frames(context.results))
+    blocks: list[Block] = [Paragraph(_how(found, is_real)), _inputs(found)]
     if found.networks:
         blocks.append(_networks(found))
-    blocks += [_results(found), _around(found)]
+    blocks += [_results(found), _around(found, is_real)]
     if found.wall_times:
         blocks.append(_wall_times(found))
     yield Section("provenance", "Provenance", tuple(blocks), listing=True)
 
 
-def _how(found: Provenance) -> str:
+_REAL = "What ran in real mahimahi is apart: no two real runs are alike, and their digests differ. "
+
+
+def _how(found: Provenance, is_real: bool) -> str:
     if not found.commit:
         state = "outside a git checkout"
     else:
@@ -32,7 +37,7 @@ def _how(found: Provenance) -> str:
             state += f", with {labels.count(found.changed_files, 'file')} changed or untracked"
     return (
         f"Made from {state}. {code(found.command)} makes it again: the same results, byte for "
-        f"byte, on any number of cores, from the seed {found.seed}. "
+        f"byte, on any number of cores, from the seed {found.seed}. {_REAL if is_real else ''}"
         f"Digests are SHA-256, their first {SHOWN} digits; the whole stands in "
         "`provenance.json`."
     )
@@ -46,6 +51,10 @@ def _inputs(found: Provenance) -> Table:
     rows = [
         (code(found.config), "configuration", _digest(found.config_sha256)),
         (code("build/emulate"), "emulator", _digest(found.binary_sha256)),
+        *(
+            (code(path), "for real runs", _digest(sha256))
+            for path, sha256 in found.real_programs_sha256.items()
+        ),
     ]
     for network in found.networks:
         rows += [
@@ -114,12 +123,15 @@ def _results(found: Provenance) -> Table:
     )
 
 
-def _around(found: Provenance) -> Table:
+def _around(found: Provenance, is_real: bool) -> Table:
     rows = [*found.versions.items(), *found.host.items()]
     return Table(
         name="surroundings",
         title="Software and host",
-        caption="Results depend on the software, not on the host.",
+        caption=(
+            "Results depend on the software, not on the host"
+            f"{', but those of real runs depend on both' if is_real else ''}."
+        ),
         columns=(Column("What", align="left"), Column("Version or value", align="left")),
         rows=tuple((literal(name), literal(value)) for name, value in rows),
     )

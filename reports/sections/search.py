@@ -49,7 +49,8 @@ def _what(context: Context, search: Search) -> str:
     failed = int(search.history["failed"].sum())
     text = (
         f"The {sampler} search looked for the {goal} of {labels.words(search.controller)} on "
-        f"{networks} over {labels.joined(ranges)}, in {labels.count(len(search.trials), 'trial')}"
+        f"{networks}{', in real mahimahi,' if search.is_real else ''} over "
+        f"{labels.joined(ranges)}, in {labels.count(len(search.trials), 'trial')}"
     )
     return text + (f", {failed} of which failed." if failed else ".")
 
@@ -112,10 +113,10 @@ def _beside_sweep(context: Context, search: Search) -> str:
         ):
             found = search.best_constants[only]
             agrees = found == sweep.best_value or found in sweep.tied_values
-            verdict = "The sweep agrees" if agrees else "The sweep disagrees"
+            whose = "The emulator's sweep" if search.is_real else "The sweep"
             return (
-                f"{verdict}: over all its values power is greatest at "
-                f"{labels.words(only)} {labels.number(sweep.best_value)} "
+                f"{whose} {'agrees' if agrees else 'disagrees'}: over all its values power is "
+                f"greatest at {labels.words(only)} {labels.number(sweep.best_value)} "
                 f"({{power-curve-{sweep.key}}}), which took {len(sweep.curve)} evaluations where "
                 f"the search took {len(search.brackets)}."
             )

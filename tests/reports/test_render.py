@@ -21,6 +21,7 @@ PROVENANCE = Provenance(
     seed=2017,
     versions={"python": "3.11"},
     binary_sha256="2" * 64,
+    real_programs_sha256={"build/sender": "3" * 64},
     networks=(),
     results=(),
     host={"cores": "2"},

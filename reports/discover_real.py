@@ -1,0 +1,152 @@
+"""Finds in the results what there is to report of real mahimahi."""
+
+import pandas as pd
+
+from reports import labels
+from reports.collect import Results
+from reports.discover import once, repetition, reports_compared
+from reports.frames import Record, records
+from reports.metrics import POWER
+from reports.real_results import Confirmation
+from reports.real_statistics import accuracy, beside_real, probe_levels, probe_runs, verdict
+from reports.statistics import CONSTANT, repeatability
+from reports.subjects import Agreement, Probing, Repetition
+
+PUBLISHED = "published"
+TUNED = "tuned"
+
+
+@once
+def probing(results: Results) -> Probing | None:
+    """How many real runs the host takes at once, if that was measured."""
+    probe = results.real and results.real.probe
+    if not probe or probe.runs.empty:
+        return None
+    return Probing(
+        key="host",
+        slots=probe.slots,
+        cores=probe.cores,
+        busy_us=probe.busy_us,
+        controller=str(probe.runs["controller"].iloc[0]),
+        levels=probe_levels(probe),
+        runs=probe_runs(probe),
+    )
+
+
+@once
+def agreement(results: Results) -> Agreement | None:
+    """The settings that were run in real mahimahi, if any were."""
+    real = results.real
+    if real is None or real.confirmation is None or real.confirmation.runs.empty:
+        return None
+    found = real.confirmation
+    varied = _varied(found)
+    settings = found.settings.copy()
+    settings["network"] = str(found.runs["network"].iloc[0])
+    settings["values"] = [
+        "/".join(labels.number(setting[CONSTANT + name]) for name in varied[setting["controller"]])
+        for setting in records(settings)
+    ]
+    names = settings["controller"].map(labels.words)
+    settings["label"] = (names + " " + settings["values"]).str.strip()
+    rows = beside_real(settings, found.runs, real.emulated)
+    return Agreement(
+        key="real",
+        settings=settings,
+        varied=varied,
+        rows=rows,
+        runs=found.runs,
+        accuracy=accuracy(settings, rows),
+    )
+
+
+def _varied(found: Confirmation) -> dict[str, tuple[str, ...]]:
+    """For each controller the constants that differ among its settings."""
+    constants = [name for name in found.settings.columns if name.startswith(CONSTANT)]
+    return {
+        str(controller): tuple(
+            name.removeprefix(CONSTANT) for name in constants if settings[name].nunique() > 1
+        )
+        for controller, settings in found.settings.groupby("controller", sort=False)
+    }
+
+
+def best_settings(results: Results) -> pd.DataFrame:
+    """The best published and the best tuned settings in real mahimahi.
+
+    Returns:
+        One row each: the columns of `beside_real` for power, label, origin, row (the name of the
+        published one) and published (its power; NaN for a tuned setting, or if it is not printed).
+    """
+    found = agreement(results)
+    if found is None:
+        return pd.DataFrame()
+    powers, printed = found.of_metric(POWER), _audited(results)
+    lines = []
+    for setting in records(found.settings):
+        for origin in (PUBLISHED, TUNED):
+            if origin not in setting["origins"]:
+                continue
+            of_row = [printed[row] for row in setting["rows"] if row in printed]
+            row = of_row[0] if of_row and origin == PUBLISHED else {}
+            lines.append(
+                {
+                    **powers[setting["trial"]],
+                    "label": setting["label"],
+                    "origin": origin,
+                    "row": row.get("name", ""),
+                    "published": float(row.get(f"published_{POWER}", "nan")),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def contradicted_rows(results: Results) -> pd.DataFrame:
+    """The contradicted rows of published tables that were run in real mahimahi.
+
+    Returns:
+        One row each: the columns of `beside_real` for the metric that the audit finds wrong, row
+        (its name), published (its number) and verdict (whether the real runs say so, too).
+    """
+    found = agreement(results)
+    if found is None:
+        return pd.DataFrame()
+    printed = _audited(results)
+    lines = []
+    for setting in records(found.settings):
+        for row in (printed[name] for name in setting["rows"] if name in printed):
+            if row["verdict"] != "contradicted":
+                continue
+            metric = row["wrong"]
+            beside = found.of_metric(metric)[setting["trial"]]
+            published = float(row[f"published_{metric}"])
+            says = verdict(published, beside["emulated_mean"], beside["real_mean"], metric)
+            lines.append({**beside, "row": row["name"], "published": published, "verdict": says})
+    return pd.DataFrame(lines)
+
+
+def _audited(results: Results) -> dict[str, Record]:
+    """The rows of the audit, by what the confirmed settings call them."""
+    compared = reports_compared(results)
+    rows = records(compared.rows) if compared else []
+    return {f"{row['table']} {row['row']}": row for row in rows}
+
+
+def real_repetition(results: Results) -> Repetition | None:
+    """The settings that were run many times in real mahimahi, if any were."""
+    found = repetition(results.real.measured) if results.real else None
+    return found if found is not None and len(found.spread) else None
+
+
+def emulated_spread(results: Results, repeated: Repetition) -> pd.DataFrame:
+    """The emulator's spread of really repeated settings, on the calibrated host.
+
+    Returns:
+        Columns setting and those of `statistics.spread` by metric, as in `Repetition.spread`; no
+        row for a setting that the calibrated emulator did not run.
+    """
+    emulated = results.real.emulated if results.real else None
+    if emulated is None:
+        return repeatability(repeated.runs.head(0), ["setting"])
+    keys = repeated.runs[["setting", "controller", "constants"]].drop_duplicates()
+    return repeatability(emulated.merge(keys, on=["controller", "constants"]), ["setting"])
