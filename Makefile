@@ -18,13 +18,13 @@ export PYTHONUTF8 := 1
 
 FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh')
 SMK = Snakefile rules/*.smk
-PACKAGES = networks search reports tests
+PACKAGES = mahimahi networks search reports tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce test sanitize lint format bench dashboard lock clean
+.PHONY: help setup compiler build reproduce test sanitize lint format bench dashboard mahimahi mahimahi-remove lock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 setup: $(STAMP) ## Python packages at their locked versions, in .venv or an activated conda environment
 	@:
@@ -67,6 +67,15 @@ bench: setup compiler ## the emulator's CPU time for one run
 dashboard: setup ## Optuna's dashboard over all studies, on this machine only
 	@python -m search.dashboard --config $(CONFIG) --port $(PORT)
 
+# The system's own Python will do: nothing of .venv is needed, and nothing is written here as root.
+mahimahi: ## installs the real mahimahi and proves that it works: sudo make mahimahi
+	$(need_python)
+	@$(PYTHON) -uB -m mahimahi.install
+
+mahimahi-remove: ## undoes what `make mahimahi` has changed
+	$(need_python)
+	@$(PYTHON) -uB -m mahimahi.remove
+
 lock: setup ## new versions in requirements.txt and environment.yml, from pyproject.toml
 	uv pip compile pyproject.toml --group dev --upgrade --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
@@ -81,12 +90,16 @@ clean: ## removes what was built; results and .venv stay
 compiler:
 	@rules/check_compiler.sh
 
-# uv installs in seconds what takes pip a minute; where it cannot reach its index, pip may.
-$(STAMP): requirements.txt
+define need_python
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo "error: there is no $(PYTHON); install Python 3.11 or later, or name it: make PYTHON=..." >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || { \
 	  echo "error: $(PYTHON) is $$($(PYTHON) -V); Kneepoint needs Python 3.11 to 3.14: install one, or name it: make PYTHON=..." >&2; exit 2; }
+endef
+
+# uv installs in seconds what takes pip a minute; where it cannot reach its index, pip may.
+$(STAMP): requirements.txt
+	$(need_python)
 	@test -x $(VENV)/bin/python || { $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "error: $(PYTHON) has no module venv; install it (Debian: apt-get install python3-venv)" >&2; exit 2; }; \
 	  echo "Making $(VENV)"; $(PYTHON) -m venv $(VENV); }

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ _RELEASES_WITH_MAHIMAHI = ("buster", SUITE)
 # what they lack comes from there, and nothing is ever replaced by it.
 PIN = f"Package: *\nPin: release n={SUITE}\nPin-Priority: 50\n"
 
+_LOCK_PATIENCE_S = 120  # another apt may be at work
 _REMEDY = "check the network and the apt sources of this machine, then run this again: it goes on"
 _REMEDY_OF_UBUNTU = (
     "check the network, and enable the component universe (add-apt-repository universe); "
@@ -94,6 +96,17 @@ def plan_installation(system: System, packages: list[str], fix_broken: bool) -> 
     return plan
 
 
+def finish_interrupted(system: System) -> None:
+    """Lets dpkg finish what an earlier run left half done, or still does after that run was killed.
+
+    Its other failures are no matter: apt repairs them, or says itself what is wrong.
+    """
+    for _ in range(_LOCK_PATIENCE_S):
+        if "lock" not in system.run(["dpkg", "--configure", "-a"]).stderr:
+            break
+        time.sleep(1)
+
+
 def install_packages(system: System, packages: list[str], fix_broken: bool) -> None:
     """Installs packages and what they need."""
     system.run_or_fail(
@@ -124,7 +137,7 @@ def apt_get(system: System) -> list[str]:
         "Acquire::Languages": "none",
         "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
         "Acquire::Retries": "2",
-        "DPkg::Lock::Timeout": "120",  # another apt may be at work
+        "DPkg::Lock::Timeout": _LOCK_PATIENCE_S,
     }
     options = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
     return ["apt-get", "-q", *options]

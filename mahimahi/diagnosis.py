@@ -40,26 +40,19 @@ class Facts:
 
 def diagnose(facts: Facts | None = None) -> None:
     """Raises KneepointError, with cause and remedy, if the real mahimahi cannot work here."""
-    reason = explain(read_facts() if facts is None else facts)
+    facts = read_facts() if facts is None else facts
+    reason = limit_of_machine(facts) or lack_of_installation(facts)
     if reason is not None:
         raise KneepointError(reason)
 
 
-def explain(facts: Facts) -> str | None:
-    """Returns the first reason why mahimahi cannot work, or None."""
+def limit_of_machine(facts: Facts) -> str | None:
+    """Returns why no mahimahi could work in this process, whatever is installed, or None."""
     denied = [name for name, bit in _CAPABILITIES.items() if not facts.capabilities >> bit & 1]
-    if facts.missing:
-        return f"mahimahi is not installed ({facts.missing[0]} is not on the PATH); {_INSTALL}"
-    if facts.without_set_uid:
-        program = facts.without_set_uid[0]
+    if denied:
         return (
-            f"{program} is not set-uid root, so that it cannot make network namespaces; "
-            f"`chown root {program} && chmod u+s {program}` as root, or install it anew"
-        )
-    if facts.without_effect:
-        return (
-            f"{facts.without_effect[0]} is on a file system mounted nosuid, where its set-uid bit "
-            "has no effect; install mahimahi on another, or mount this one with suid"
+            f"nobody may have {denied[0]} in this container, which mahimahi needs for network "
+            "namespaces; use the machine itself, or start the container with --privileged"
         )
     if facts.no_new_privileges:
         return (
@@ -67,20 +60,33 @@ def explain(facts: Facts) -> str | None:
             "has no effect; start it outside of this sandbox or container "
             "(Docker: without --security-opt no-new-privileges)"
         )
-    if denied:
-        return (
-            f"nobody may have {denied[0]} in this container, which mahimahi needs for network "
-            "namespaces; use the machine itself, or start the container with --privileged"
-        )
-    if not facts.ordinary_user_found:
-        return (
-            "mahimahi refuses root, and there is no ordinary user to change to; "
-            "start this as an ordinary user or with sudo"
-        )
     if not facts.tun:
         return (
             "/dev/net/tun is missing, which mahimahi's links are made of; `modprobe tun` as root "
             "(a container: --device /dev/net/tun)"
+        )
+    if not facts.ordinary_user_found:
+        return (
+            "mahimahi refuses root, and there is no user `nobody` to change to; "
+            "start this as an ordinary user or with sudo"
+        )
+    return None
+
+
+def lack_of_installation(facts: Facts) -> str | None:
+    """Returns what is missing or wrong in what is installed, or None."""
+    if facts.missing:
+        return f"mahimahi is not installed ({facts.missing[0]} is not on the PATH); {_INSTALL}"
+    if facts.without_set_uid:
+        program = facts.without_set_uid[0]
+        return (
+            f"{program} is not set-uid root, so that it cannot make network namespaces; "
+            f"`chown root {program} && chmod u+s {program}` as root"
+        )
+    if facts.without_effect:
+        return (
+            f"{facts.without_effect[0]} is on a file system mounted nosuid, where its set-uid bit "
+            "has no effect; install mahimahi on another, or mount this one with suid"
         )
     if facts.iptables is None:
         return f"iptables is not installed, which mahimahi calls; {_INSTALL}"

@@ -9,7 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mahimahi import apt
-from mahimahi.diagnosis import Facts, diagnose, iptables_is_strict, ordinary_user, read_facts
+from mahimahi.diagnosis import (
+    Facts,
+    diagnose,
+    iptables_is_strict,
+    limit_of_machine,
+    ordinary_user,
+    read_facts,
+)
 from mahimahi.proof import prove
 from mahimahi.system import Changes, System
 from search.errors import KneepointError, run_command_line
@@ -19,9 +26,18 @@ _WRAPPER_PRIORITY = 5  # below all of Debian's, so that it is never chosen by it
 
 
 def main() -> None:
-    """Reads no arguments; must be root."""
+    """Reads no arguments. Changes nothing, and needs no root, where mahimahi works."""
+    try:
+        prove_here()
+    except KneepointError as reason:
+        print(f"The real mahimahi does not work here: {str(reason).partition('; ')[0]}")
+    else:
+        print("The real mahimahi works here: nothing to change")
+        return
     require_root("make mahimahi")
-    install(System(), read_facts, prove_here)
+    install(System(), read_facts)
+    prove_here()
+    print("The real mahimahi works here; `make mahimahi-remove` undoes these changes")
 
 
 def require_root(target: str) -> None:
@@ -36,27 +52,23 @@ def prove_here() -> None:
     prove(ordinary_user())
 
 
-def install(system: System, facts: Callable[[], Facts], works: Callable[[], None]) -> None:
-    """Makes the real mahimahi work.
+def install(system: System, facts: Callable[[], Facts]) -> None:
+    """Installs what mahimahi lacks.
 
     Args:
         system: the system to change.
         facts: reads the facts of the system as they are now.
-        works: raises KneepointError unless mahimahi works.
+
+    Raises:
+        KneepointError: it cannot be installed, or could not work here if it were.
     """
-    try:
-        works()
-    except KneepointError as reason:
-        print(f"The real mahimahi does not work yet: {str(reason).partition('; ')[0]}")
-    else:
-        print("The real mahimahi works here: nothing to change")
-        return
+    limit = limit_of_machine(facts())
+    if limit is not None:
+        raise KneepointError(limit)
     install_missing_packages(system, facts())
     forward_packets(system, facts())
     wrap_iptables(system, facts())
     shutil.rmtree(system.package_cache, ignore_errors=True)
-    works()
-    print("The real mahimahi works here; `make mahimahi-remove` undoes these changes")
 
 
 def install_missing_packages(system: System, facts: Facts) -> None:
@@ -73,21 +85,23 @@ def install_packages(system: System, packages: list[str]) -> None:
     changes = Changes.read(system)
     interrupted = bool(changes.packages)
     if interrupted:
-        system.run_or_fail(["dpkg", "--configure", "-a"], "run it yourself to see what it needs")
+        apt.finish_interrupted(system)
     print(f"Fetching apt's lists, into {system.package_cache} for the time being")
     apt.prepare_folders(system)
     plan = apt.plan_installation(system, packages, fix_broken=interrupted)
     changes.packages += [name for name in plan.new if name not in changes.packages]
-    changes.named += [name for name in packages[:1] if name not in changes.named]
+    changes.named += [name for name in packages if name in plan.new]
     changes.write(system)
     print(f"Installing {len(plan.new)} packages: {' '.join(plan.new)}")
     if plan.upgraded:
         print(f"Upgrading, because they need it: {' '.join(plan.upgraded)}")
     apt.install_packages(system, packages, fix_broken=interrupted)
-    # What the user asks apt for from now on is no longer `auto`, and will not be removed.
-    others = [name for name in packages[1:] if name in changes.packages]
+    # What the user asks apt for from now on is `auto` no longer, and will not be removed.
+    others = [name for name in changes.named if name in packages[1:]]
     if others:
         system.run_or_fail(["apt-mark", "auto", *others], "run this again: it goes on")
+        changes.named = [name for name in changes.named if name not in others]
+        changes.write(system)
 
 
 def forward_packets(system: System, facts: Facts) -> None:

@@ -54,3 +54,20 @@ def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 3) -> bo
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     return gracefully
+
+
+def delete_rules(mark: int) -> None:
+    """Takes back the rules of a mahimahi that was killed; without root, does nothing.
+
+    Args:
+        mark: its process id, with which it marks its packets.
+    """
+    if os.geteuid() != 0:
+        return
+    listing = subprocess.run(
+        ["iptables", "-w", "-t", "nat", "-S"], check=False, capture_output=True, text=True
+    )
+    for rule in listing.stdout.splitlines():
+        words = rule.split()
+        if words[:1] == ["-A"] and any(word.partition("/")[0] == f"{mark:#x}" for word in words):
+            subprocess.run(["iptables", "-w", "-t", "nat", "-D", *words[1:]], check=False)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mahimahi.diagnosis import User
-from mahimahi.processes import end_session, start_as_ordinary_user
+from mahimahi.processes import delete_rules, end_session, start_as_ordinary_user
 from search.errors import KneepointError
 
 DATAGRAMS = 10
@@ -99,14 +99,19 @@ def _run(user: User | None, folder: Path) -> list[Arrival]:
         )
         try:
             arrivals = _receive(outside, process)
+            ended = process.poll() is not None
         finally:
-            gracefully = end_session(process)
-            if not gracefully:
-                _delete_rules(process.pid)
-    if process.returncode != 0:
-        words = output.read_text(errors="replace").strip().splitlines()
+            if not end_session(process):
+                delete_rules(process.pid)
+    if not ended:
         raise KneepointError(
-            f"a run of mahimahi fails ({words[-1] if words else 'it did not end'}); "
+            f"a run of mahimahi did not end within {_TIME_LIMIT_S} s; "
+            "try again when this machine has less to do"
+        )
+    if process.returncode != 0:
+        words = output.read_text(errors="replace").strip().splitlines()[-1:]
+        raise KneepointError(
+            f"a run of mahimahi fails ({''.join(words) or f'exit status {process.returncode}'}); "
             "README.md, Real mahimahi, says what it needs"
         )
     return arrivals
@@ -127,16 +132,3 @@ def _receive(outside: socket.socket, process: "subprocess.Popen[bytes]") -> list
         running = True
         arrivals.append(Arrival(len(datagram), (time.time() - float(datagram)) * 1000))
     return arrivals
-
-
-def _delete_rules(mark: int) -> None:
-    """Takes back the rules of a mahimahi that was killed. It marks its packets with its own pid."""
-    if os.geteuid() != 0:
-        return
-    listing = subprocess.run(
-        ["iptables", "-w", "-t", "nat", "-S"], check=False, capture_output=True, text=True
-    )
-    for rule in listing.stdout.splitlines():
-        words = rule.split()
-        if words[:1] == ["-A"] and f"{mark:#x}" in words:
-            subprocess.run(["iptables", "-w", "-t", "nat", "-D", *words[1:]], check=False)

@@ -6,7 +6,7 @@ python3 -B -m mahimahi.remove
 import shutil
 from contextlib import suppress
 
-from mahimahi.apt import read_plan
+from mahimahi.apt import finish_interrupted, read_plan
 from mahimahi.install import require_root
 from mahimahi.system import Changes, System
 from search.errors import run_command_line
@@ -41,13 +41,12 @@ def unwrap_iptables(system: System, chosen_by_hand: str) -> None:
     """Takes the wrapper back; iptables is then what it was before."""
     wrapper = str(system.wrapper)
     query = system.run(["update-alternatives", "--query", "iptables"]).stdout.splitlines()
+    if f"Value: {wrapper}" in query and f"Alternative: {chosen_by_hand}" in query:
+        print(f"Choosing {chosen_by_hand} as iptables again")
+        system.run_or_fail(["update-alternatives", "--set", "iptables", chosen_by_hand], _REMEDY)
     if f"Alternative: {wrapper}" in query:
         print(f"Taking {wrapper} back from the alternatives of iptables")
         system.run_or_fail(["update-alternatives", "--remove", "iptables", wrapper], _REMEDY)
-        if f"Value: {wrapper}" in query and f"Alternative: {chosen_by_hand}" in query:
-            print(f"Choosing {chosen_by_hand} as iptables again")
-            command = ["update-alternatives", "--set", "iptables", chosen_by_hand]
-            system.run_or_fail(command, _REMEDY)
     print(f"Deleting {wrapper}")
     system.wrapper.unlink(missing_ok=True)
     with suppress(OSError):
@@ -63,7 +62,7 @@ def restore_forwarding(system: System, earlier: str) -> None:
 
 def remove_packages(system: System, changes: Changes) -> None:
     """Removes the packages that were not there before, but for those that others need by now."""
-    system.run_or_fail(["dpkg", "--configure", "-a"], "run it yourself to see what it needs")
+    finish_interrupted(system)
     wanted = set(system.run(["apt-mark", "showmanual"]).stdout.split()) - set(changes.named)
     installed = _installed(system)
     ours = [name for name in changes.packages if name in installed and name not in wanted]

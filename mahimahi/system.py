@@ -36,6 +36,8 @@ def run_as_root(command: list[str]) -> Result:
         raise KneepointError(
             f"the program {command[0]} is missing; this needs Debian or Ubuntu"
         ) from None
+    except KeyboardInterrupt:
+        raise KneepointError("interrupted; run this again: it goes on") from None
     except subprocess.TimeoutExpired:
         raise KneepointError(
             f"{command[0]} did not finish within {_TIME_LIMIT_S // 60} min; "
@@ -100,7 +102,9 @@ class Changes:
     """
 
     packages: list[str] = field(default_factory=list)  # not installed before
-    named: list[str] = field(default_factory=list)  # those of them that no other needs
+    named: list[str] = field(
+        default_factory=list
+    )  # those of them that apt takes for asked for by the user
     wrapper: bool = False
     alternative: str = ""  # the one that had been chosen by hand, if any
     ip_forward: str = ""  # its earlier value

@@ -1,0 +1,93 @@
+from pathlib import Path
+
+import pytest
+
+from mahimahi.apt import PIN, Plan, older_entries, plan_installation, prepare_folders, read_plan
+from search.errors import KneepointError
+from tests.mahimahi.fakes import Machine
+
+DERIVED = "types: deb\nuris: http://mirror.example\nsuites: bullseye\ncomponents: main\n"
+
+
+def test_older_entries_are_derived_on_a_later_debian(tmp_path: Path) -> None:
+    assert older_entries(Machine(tmp_path).system) == DERIVED
+
+
+@pytest.mark.parametrize(
+    "release", ["ID=debian\nVERSION_CODENAME=bullseye\n", "ID=ubuntu\nVERSION_CODENAME=jammy\n"]
+)
+def test_older_entries_are_not_needed_where_the_release_has_mahimahi(
+    tmp_path: Path, release: str
+) -> None:
+    machine = Machine(tmp_path)
+    (tmp_path / "etc/os-release").write_text(release)
+    assert older_entries(machine.system) == ""
+
+
+def test_older_entries_refuse_a_debian_without_entries(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    (tmp_path / "etc/apt/sources.list").unlink()
+    with pytest.raises(KneepointError, match="has no source entry of a Debian release to derive"):
+        older_entries(machine.system)
+
+
+def test_prepare_folders_leaves_those_of_the_system_alone(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    apt = tmp_path / "etc/apt"
+    (apt / "preferences.d").mkdir()
+    (apt / "preferences.d/theirs").write_text("their pin\n")
+    (apt / "sources.list.d/theirs.sources").write_text("their entry\n")
+    (apt / "sources.list.d/theirs.disabled").write_text("not read by apt\n")
+    before = {path: path.read_text() for path in apt.rglob("*") if path.is_file()}
+    for _ in range(2):  # again, after an interruption
+        prepare_folders(machine.system)
+        folder = machine.system.package_cache
+        assert {path.name: path.read_text() for path in (folder / "entries").iterdir()} == {
+            "kneepoint.sources": DERIVED,
+            "system.list": "deb http://mirror.example bookworm main\n",
+            "theirs.sources": "their entry\n",
+        }
+        assert {path.name: path.read_text() for path in (folder / "preferences").iterdir()} == {
+            "kneepoint": PIN,
+            "theirs": "their pin\n",
+        }
+    assert {path: path.read_text() for path in apt.rglob("*") if path.is_file()} == before
+
+
+def test_pin_is_below_everything_that_is_there() -> None:
+    fields = dict(line.split(": ") for line in PIN.splitlines())
+    assert fields["Pin"] == "release n=bullseye"
+    assert 0 < int(fields["Pin-Priority"]) < 100
+
+
+def test_read_plan_tells_new_from_upgraded_and_removed() -> None:
+    simulation = """\
+Reading package lists...
+Inst libssl1.1 (1.1.1w-0+deb11u1 Debian:11.11/oldoldstable [amd64])
+Inst libc6 [2.36-9] (2.36-10 Debian:12.15/oldstable [amd64])
+Remv nginx [1.22]
+Conf libssl1.1 (1.1.1w-0+deb11u1 Debian:11.11/oldoldstable [amd64])
+"""
+    assert read_plan(simulation) == Plan(new=["libssl1.1"], upgraded=["libc6"], removed=["nginx"])
+
+
+def test_plan_installation_refuses_to_remove(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.conflicts = ["nginx"]
+    with pytest.raises(KneepointError, match="apt would remove nginx to install mahimahi"):
+        plan_installation(machine.system, ["mahimahi"], fix_broken=False)
+
+
+@pytest.mark.parametrize(
+    ("release", "remedy"), [("debian", "check the network and the apt"), ("ubuntu", "universe")]
+)
+def test_plan_installation_says_why_apt_cannot(tmp_path: Path, release: str, remedy: str) -> None:
+    machine = Machine(tmp_path)
+    (tmp_path / "etc/os-release").write_text(f"ID={release}\n")
+    machine.refuses = lambda command: (
+        "W: Failed to fetch http://mirror.example  Could not resolve\n"
+        if "update" in command
+        else "E: Unable to locate package mahimahi\n"
+    )
+    with pytest.raises(KneepointError, match=f"mahimahi .*Could not resolve.*; .*{remedy}"):
+        plan_installation(machine.system, ["mahimahi"], fix_broken=False)
