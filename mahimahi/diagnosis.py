@@ -1,4 +1,9 @@
-"""Why the real mahimahi cannot work on this machine: cheap checks, nothing is run through it."""
+"""Why the real mahimahi cannot work on this machine: cheap checks, nothing is run through it.
+
+    python -m mahimahi.diagnosis
+
+says nothing where it can.
+"""
 
 import os
 import pwd
@@ -10,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from search.errors import KneepointError
+from search.errors import KneepointError, run_command_line
 
 PROGRAMS = ("mm-delay", "mm-link")
 _CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}  # linux/capability.h
@@ -191,3 +196,7 @@ def _first_line(path: Path) -> str:
         return path.read_text().strip()
     except OSError:
         return ""
+
+
+if __name__ == "__main__":
+    run_command_line(diagnose)
