@@ -27,7 +27,10 @@ _WRAPPER_PRIORITY = 5  # below all of Debian's, so that it is never chosen by it
 
 def main() -> None:
     """Reads no arguments. Changes nothing, and needs no root, where mahimahi works."""
+    system = System()
     try:
+        if Changes.read(system).installing:
+            raise KneepointError("its installation was interrupted; run this again: it goes on")
         prove_here()
     except KneepointError as reason:
         print(f"The real mahimahi does not work here: {str(reason).partition('; ')[0]}")
@@ -35,7 +38,7 @@ def main() -> None:
         print("The real mahimahi works here: nothing to change")
         return
     require_root("make mahimahi")
-    install(System(), read_facts)
+    install(system, read_facts)
     prove_here()
     print("The real mahimahi works here; `make mahimahi-remove` undoes these changes")
 
@@ -72,8 +75,11 @@ def install(system: System, facts: Callable[[], Facts]) -> None:
 
 
 def install_missing_packages(system: System, facts: Facts) -> None:
-    """Installs mahimahi and iptables where they are missing."""
-    if facts.missing:
+    """Installs mahimahi and iptables where they are missing, after what was interrupted."""
+    interrupted = Changes.read(system).installing
+    if interrupted:
+        install_packages(system, interrupted)
+    elif facts.missing:
         # gnuplot would come with all of Qt; mm-throughput-graph draws without it, too.
         install_packages(system, ["mahimahi", "gnuplot-nox", "iptables", "iproute2"])
     elif facts.iptables is None:
@@ -83,16 +89,18 @@ def install_missing_packages(system: System, facts: Facts) -> None:
 def install_packages(system: System, packages: list[str]) -> None:
     """Installs the first of the packages, and others for it; records all that are new."""
     changes = Changes.read(system)
-    interrupted = bool(changes.packages)
+    interrupted = bool(changes.installing)
     if interrupted:
         apt.finish_interrupted(system)
     print(f"Fetching apt's lists, into {system.package_cache} for the time being")
     apt.prepare_folders(system)
     plan = apt.plan_installation(system, packages, fix_broken=interrupted)
+    changes.installing = packages
     changes.packages += [name for name in plan.new if name not in changes.packages]
-    changes.named += [name for name in packages if name in plan.new]
+    changes.named += [p for p in packages if p in plan.new and p not in changes.named]
     changes.write(system)
-    print(f"Installing {len(plan.new)} packages: {' '.join(plan.new)}")
+    if plan.new:
+        print(f"Installing {len(plan.new)} packages: {' '.join(plan.new)}")
     if plan.upgraded:
         print(f"Upgrading, because they need it: {' '.join(plan.upgraded)}")
     apt.install_packages(system, packages, fix_broken=interrupted)
@@ -100,8 +108,9 @@ def install_packages(system: System, packages: list[str]) -> None:
     others = [name for name in changes.named if name in packages[1:]]
     if others:
         system.run_or_fail(["apt-mark", "auto", *others], "run this again: it goes on")
-        changes.named = [name for name in changes.named if name not in others]
-        changes.write(system)
+    changes.installing = []
+    changes.named = [name for name in changes.named if name not in others]
+    changes.write(system)
 
 
 def forward_packets(system: System, facts: Facts) -> None:

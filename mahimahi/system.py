@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from networks.programs import complaint
@@ -101,6 +101,7 @@ class Changes:
     A change that was recorded and then not made does no harm: its undoing finds nothing to do.
     """
 
+    installing: list[str] = field(default_factory=list)  # asked of apt, and not done yet
     packages: list[str] = field(default_factory=list)  # not installed before
     named: list[str] = field(
         default_factory=list
@@ -117,11 +118,10 @@ class Changes:
             KneepointError: the record cannot be read.
         """
         try:
-            values = json.loads(system.record.read_text())
-            return cls(**{field.name: values[field.name] for field in fields(cls)})
+            return cls(**json.loads(system.record.read_text()))
         except FileNotFoundError:
             return cls()
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, TypeError):
             raise KneepointError(
                 f"{system.record}: is not a record of `make mahimahi`; if you undo its changes "
                 "by hand (README.md, Real mahimahi), delete the file"

@@ -55,6 +55,7 @@ def test_install_changes_in_this_order(
 def test_install_records_what_was_not_there(machine: Machine) -> None:
     install(machine.system, machine.facts)
     assert json.loads(machine.system.record.read_text()) == {
+        "installing": [],
         "packages": ["libssl1.1", "mahimahi", "aglfn", "gnuplot-nox", "libip6tc2", "iptables"],
         "named": ["mahimahi"],
         "wrapper": True,

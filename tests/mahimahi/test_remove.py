@@ -110,6 +110,6 @@ def test_remove_does_not_touch_anything_by_a_record_that_it_cannot_read(machine:
 
 
 def test_changes_are_read_as_they_were_written(machine: Machine) -> None:
-    changes = Changes(["a"], ["a"], wrapper=True, alternative=LEGACY, ip_forward="0")
+    changes = Changes([], ["a"], ["a"], wrapper=True, alternative=LEGACY, ip_forward="0")
     changes.write(machine.system)
     assert Changes.read(machine.system) == changes
