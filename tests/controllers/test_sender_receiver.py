@@ -1,0 +1,287 @@
+"""The sender and the receiver over loopback: whole exchanges, bad datagrams, and every way to end."""
+
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+SENDER, RECEIVER = ROOT / "build" / "sender", ROOT / "build" / "receiver"
+PATIENCE_S = 60
+NONE = 2**64 - 1
+"""The number that says: there is none."""
+
+HEADER = struct.Struct(">6Q")
+DATA = HEADER.pack(7, 3, NONE, NONE, NONE, NONE)
+ACK = HEADER.pack(0, 1, 0, 3, 4, 1424)
+
+# Starts the receiver, says its process id, and waits to be killed.
+PARENT = """
+import subprocess, sys, time
+receiver = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+receiver.stdout.readline()
+print(receiver.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _programs_are_built() -> None:
+    for program in (SENDER, RECEIVER):
+        assert program.exists(), f"{program} is missing: run `make build`"
+
+
+class Receiver:
+    """A receiver on any free port."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        assert process.stdout is not None
+        self._output = process.stdout
+        words = self._output.readline().split()
+        assert words[:3] == ["listening", "on", "port"]
+        self.port = int(words[3])
+
+    def end(self, number: int = signal.SIGTERM) -> dict[str, Any]:
+        """Ends it and returns its report."""
+        self._process.send_signal(number)
+        report: dict[str, Any] = json.loads(self._output.read())
+        assert self._process.wait(PATIENCE_S) == 0
+        return report
+
+
+@contextmanager
+def receiving(*options: str) -> Iterator[Receiver]:
+    process = subprocess.Popen([RECEIVER, "0", *options], stdout=subprocess.PIPE, text=True)
+    try:
+        yield Receiver(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def send(
+    port: int, *options: str, controller: str = "fixed_window", **constants: float
+) -> "subprocess.Popen[str]":
+    settings = [word for item in constants.items() for word in ("--set", f"{item[0]}={item[1]}")]
+    return subprocess.Popen(
+        [SENDER, "127.0.0.1", str(port), "--controller", controller, *settings, *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def answer(sender: "subprocess.Popen[str]") -> tuple[int, dict[str, Any]]:
+    """Returns how the sender ended and its report."""
+    output, said = sender.communicate(timeout=PATIENCE_S)
+    assert said == ""
+    return sender.returncode, json.loads(output)
+
+
+@contextmanager
+def udp(address: str = "127.0.0.1") -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
+        made.bind((address, 0))
+        made.settimeout(PATIENCE_S)
+        yield made
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_a_whole_exchange_is_reported_by_both_sides() -> None:
+    with receiving() as receiver:
+        status, sent = answer(send(receiver.port, "--duration-s", "0.5", window=10))
+        time.sleep(0.2)  # what is still in its socket
+        received = receiver.end()
+    assert (status, sent["status"], sent["reason"]) == (0, "ok", "")
+    assert sent["packets_sent"] - 10 <= sent["acknowledgments"] <= sent["packets_sent"]
+    assert sent["packets_sent"] > 100
+    assert received["packets_received"] == sent["packets_sent"]
+    counts = ("malformed", "foreign")
+    assert [received[name] for name in counts] == [0, 0]
+    assert sent["malformed"] == 0
+    for report in (sent, received):
+        assert 0 < report["read_delay_p99_us"] <= report["read_delay_max_us"]
+
+
+def test_receiver_counts_and_ignores_what_is_no_datagram_of_a_sender() -> None:
+    bad = [b"", b"x", DATA[:47], ACK, b"\0" * 65507, b"\1" * 65507]
+    with receiving() as receiver, udp() as peer:
+        to = ("127.0.0.1", receiver.port)
+        for datagram in bad:
+            peer.sendto(datagram, to)
+        peer.sendto(DATA + b"p" * 1424, to)
+        numbers = HEADER.unpack(peer.recv(65536))
+        report = receiver.end()
+    assert (numbers[0], numbers[2], numbers[3], numbers[5]) == (0, 7, 3, 1424)
+    assert numbers[1] == numbers[4] < 1000 * PATIENCE_S
+    assert (report["packets_received"], report["malformed"]) == (1, len(bad))
+
+
+def test_receiver_acknowledges_a_header_alone_and_the_longest_datagram() -> None:
+    with receiving() as receiver, udp() as peer:
+        for number, payload in enumerate((0, 65507 - HEADER.size)):
+            peer.sendto(DATA + b"p" * payload, ("127.0.0.1", receiver.port))
+            numbers = HEADER.unpack(peer.recv(65536))
+            assert (numbers[0], numbers[2], numbers[5]) == (number, 7, payload)
+
+
+def test_receiver_answers_its_peers_only() -> None:
+    with (
+        receiving("--address", "0.0.0.0", "--peers", "127.0.0.2/32") as receiver,
+        udp("127.0.0.1") as stranger,
+        udp("127.0.0.2") as peer,
+    ):
+        stranger.sendto(DATA, ("127.0.0.1", receiver.port))
+        peer.sendto(DATA, ("127.0.0.1", receiver.port))
+        assert HEADER.unpack(peer.recv(65536))[2] == 7
+        stranger.settimeout(0.1)
+        with pytest.raises(TimeoutError):
+            stranger.recv(65536)
+        report = receiver.end()
+    assert (report["packets_received"], report["foreign"], report["malformed"]) == (1, 1, 0)
+
+
+def test_sender_counts_and_ignores_what_is_no_acknowledgment_of_its_own() -> None:
+    never_sent = HEADER.pack(0, 1, 10**6, 3, 4, 1424)
+    bad = [b"", b"x", ACK[:47], DATA, never_sent, b"\xff" * 65507, b"\xfe" * 65507]
+    with udp() as receiver, udp() as stranger:
+        sender = send(receiver.getsockname()[1], "--duration-s", "1", window=3)
+        _, address = receiver.recvfrom(65536)
+        stranger.sendto(ACK, address)  # the sender hears its receiver only
+        for datagram in bad:
+            receiver.sendto(datagram, address)
+        receiver.sendto(ACK, address)
+        status, report = answer(sender)
+    assert (status, report["status"]) == (0, "ok")
+    assert (report["malformed"], report["acknowledgments"]) == (len(bad), 1)
+    assert report["packets_sent"] == 3 + 1  # one more after the one acknowledgment
+
+
+def test_sender_sends_the_contest_kits_datagrams() -> None:
+    with udp() as receiver:
+        sender = send(receiver.getsockname()[1], "--duration-s", "0.3", window=3)
+        datagrams = [receiver.recv(65536) for _ in range(3)]
+        answer(sender)
+    assert [len(each) for each in datagrams] == [48 + 1424] * 3
+    for number, datagram in enumerate(datagrams):
+        header = HEADER.unpack(datagram[:48])
+        assert header[0] == number
+        assert header[1] < 1000 * PATIENCE_S
+        assert header[2:] == (NONE,) * 4
+
+
+def test_sender_without_a_receiver_says_that_no_acknowledgment_came() -> None:
+    with udp() as closed:
+        port = closed.getsockname()[1]
+    status, report = answer(send(port, "--duration-s", "0.3", window=3))
+    assert (status, report["status"]) == (3, "failed")
+    assert report["reason"] == "no acknowledgment came"
+
+
+def test_sender_that_has_no_time_to_send_says_so() -> None:
+    with receiving() as receiver:
+        status, report = answer(send(receiver.port, "--duration-s", "0"))
+    assert (status, report["reason"]) == (3, "the controller sent nothing")
+    assert report["packets_sent"] == 0
+
+
+def test_controller_that_sends_without_end_ends_with_its_duration() -> None:
+    with receiving() as receiver:
+        start = time.monotonic()
+        sender = send(receiver.port, "--duration-s", "0.3", window=131072, keepalive_ms=1)
+        _, report = answer(sender)
+        assert 0.3 <= time.monotonic() - start < PATIENCE_S
+    assert report["packets_sent"] > 1000
+
+
+def test_controller_whose_window_bursts_ends_with_that_reason() -> None:
+    with receiving() as receiver:
+        sender = send(receiver.port, "--duration-s", "60", controller="aimd_timeout", alpha=1e9)
+        status, report = answer(sender)
+    assert (status, report["status"]) == (3, "failed")
+    assert report["reason"].startswith("the window became ")
+    assert report["reason"].endswith("it must stay in [0, 131072]")
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+def test_signal_ends_both_with_their_reports(number: int) -> None:
+    with receiving() as receiver:
+        sender = send(receiver.port, window=1)
+        time.sleep(0.3)
+        sender.send_signal(number)
+        status, sent = answer(sender)
+        received = receiver.end(number)
+    assert (status, sent["status"]) == (0, "ok")
+    assert received["packets_received"] > 0
+
+
+def test_taken_port_is_one_line() -> None:
+    with udp() as taken:
+        port = taken.getsockname()[1]
+        result = subprocess.run(
+            [RECEIVER, str(port)], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+        )
+    assert result.returncode == 2
+    assert result.stderr == f"error: port {port} is taken; choose another\n"
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ([RECEIVER], "PORT is missing"),
+        ([RECEIVER, "65536"], "port 65536 is outside [0, 65535]"),
+        ([RECEIVER, "0", "--peers", "127.0.0.1"], "is not like 100.64.0.0/10"),
+        ([RECEIVER, "0", "--adress", "x"], "unknown option '--adress'"),
+        ([RECEIVER, "0", "--address"], "--address needs a value"),
+        ([SENDER, "127.0.0.1"], "HOST PORT is missing"),
+        ([SENDER, "127.0.0.1", "0"], "port 0 is outside [1, 65535]"),
+        ([SENDER, "127.0.0.1", "9", "--controller", "fixed_windw"], "fixed_windw"),
+        ([SENDER, "127.0.0.1", "9", "--set", "window"], "window is not CONSTANT=VALUE"),
+    ],
+)
+def test_bad_arguments_are_one_line(command: list[str], message: str) -> None:
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_receiver_ends_with_a_parent_that_was_killed() -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, RECEIVER, "0", "--end-with-parent"], stdout=subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    receiver = int(parent.stdout.readline())
+    os.kill(receiver, 0)
+    parent.kill()
+    parent.communicate()
+    wait_until(lambda: not _lives(receiver))
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
