@@ -39,8 +39,8 @@ reproduce: setup compiler ## everything: searches, repeats, audit, results/repor
 # The host is probed in a workflow of its own, for Ray is told its slots when it starts.
 confirm: setup compiler ## what matters in real mahimahi, in real time (hours); then the report again
 	@python -m mahimahi.diagnosis
-	@python -m snakemake --cores $(CORES) --configfile $(CONFIG) probe
-	@python -m snakemake --cores $(CORES) --configfile $(CONFIG) confirm
+	@python -m snakemake probe --cores $(CORES) --configfile $(CONFIG)
+	@python -m snakemake confirm --cores $(CORES) --configfile $(CONFIG)
 	@python -m snakemake --cores $(CORES) --configfile $(CONFIG)
 
 test: build ## every test
