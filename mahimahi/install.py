@@ -105,7 +105,8 @@ def install_packages(system: System, packages: list[str]) -> None:
         print(f"Upgrading, because they need it: {' '.join(plan.upgraded)}")
     apt.install_packages(system, packages, fix_broken=interrupted)
     # What the user asks apt for from now on is `auto` no longer, and will not be removed.
-    others = [name for name in changes.named if name in packages[1:]]
+    marked = changes.packages if interrupted else changes.named
+    others = [name for name in marked if name != packages[0]]
     if others:
         system.run_or_fail(["apt-mark", "auto", *others], "run this again: it goes on")
     changes.installing = []

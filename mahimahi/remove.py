@@ -63,8 +63,11 @@ def restore_forwarding(system: System, earlier: str) -> None:
 def remove_packages(system: System, changes: Changes) -> None:
     """Removes the packages that were not there before, but for those that others need by now."""
     finish_interrupted(system)
+    _purge_half_installed(system, changes.packages)
     wanted = set(system.run(["apt-mark", "showmanual"]).stdout.split()) - set(changes.named)
-    installed = _installed(system)
+    if changes.installing:  # a killed apt has not marked what it brought along
+        wanted = set()
+    installed = _states(system)
     ours = [name for name in changes.packages if name in installed and name not in wanted]
     needed = _needed_by_others(system, ours)
     kept = [name for name in changes.packages if name in wanted or name in needed]
@@ -91,10 +94,21 @@ def _removed_with(system: System, packages: list[str]) -> list[str]:
     ).removed
 
 
-def _installed(system: System) -> set[str]:
+def _purge_half_installed(system: System, ours: list[str]) -> None:
+    """Purges what was killed while dpkg unpacked it, which it otherwise wants installed first."""
+    states = _states(system)
+    half = [name for name in ours if states.get(name) == "half-installed"]
+    if half:
+        print(f"Removing what was left half installed: {' '.join(half)}")
+        force = ["--force-remove-reinstreq", "--force-depends"]  # what needs it goes next
+        system.run_or_fail(["dpkg", *force, "--purge", *half], _REMEDY)
+
+
+def _states(system: System) -> dict[str, str]:
+    """Returns dpkg's state of every package that is not quite absent."""
     listing = system.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n"]).stdout
     pairs = (line.split() for line in listing.splitlines())
-    return {name for name, state in pairs if state != "not-installed"}
+    return {name: state for name, state in pairs if state != "not-installed"}
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ class Machine:
         self.system = System(root, self.run)
         self.installed = {"bash", "iproute2"}
         self.manual = {"bash"}
+        self.half_installed: set[str] = set()
         self.dependants: dict[str, list[str]] = {}  # packages of others, by what they need
         self.conflicts: list[str] = []  # packages that mahimahi cannot be installed beside
         self.alternatives = {LEGACY: 10, NFT: 20}
@@ -90,6 +91,7 @@ class Machine:
     def _apt_get(self, words: list[str]) -> str:
         names = [word for word in words if word in self.installed | NEEDS.keys()]
         if "purge" in words:
+            assert not self.half_installed & set(words)
             self.installed -= set(names)
         elif "remove" in words:
             assert "--simulate" in words
@@ -112,10 +114,17 @@ class Machine:
         return "\n".join(self.manual)
 
     def _dpkg(self, words: list[str]) -> None:
-        assert words == ["--configure", "-a"]
+        if "--purge" in words:
+            assert "--force-remove-reinstreq" in words
+            self.installed -= set(words)
+            self.half_installed -= set(words)
+        else:
+            assert words == ["--configure", "-a"]
 
     def _dpkg_query(self, _: list[str]) -> str:
-        return "".join(f"{name} installed\n" for name in self.installed) + "old not-installed\n"
+        states = dict.fromkeys(self.installed, "installed")
+        states |= dict.fromkeys(self.half_installed, "half-installed")
+        return "old not-installed\n" + "".join(f"{n} {state}\n" for n, state in states.items())
 
     def _cc(self, words: list[str]) -> None:
         Path(words[words.index("-o") + 1]).write_text(" ".join(words))

@@ -91,6 +91,27 @@ def test_remove_keeps_what_the_user_has_asked_for_since(machine: Machine) -> Non
     assert machine.installed == {"bash", "iproute2", "gnuplot-nox", "aglfn"}
 
 
+def test_remove_does_not_take_unmarked_packages_of_a_killed_apt_for_wanted(
+    machine: Machine,
+) -> None:
+    before = machine.state()
+    machine.breaks_after = 3  # after the installation, before apt-mark
+    with pytest.raises(KeyboardInterrupt):
+        install(machine.system, machine.facts)
+    machine.breaks_after = 1000
+    machine.manual |= machine.installed
+    remove(machine.system)
+    assert machine.state() == before
+
+
+def test_remove_takes_what_is_half_installed(machine: Machine) -> None:
+    before = machine.state()
+    install(machine.system, machine.facts)
+    machine.half_installed = {"libssl1.1"}
+    remove(machine.system)
+    assert machine.state() == before
+
+
 def test_remove_leaves_an_alternative_that_was_chosen_since(machine: Machine) -> None:
     machine.chosen = NFT
     install(machine.system, machine.facts)
