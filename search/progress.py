@@ -12,6 +12,8 @@ STATUS_FOLDER = Path("build/real-time")
 
 _LINE_S = 10.0
 """How often a log hears of real-time runs."""
+_SILENCE_S = 10.0
+"""A run that has said nothing for so long is not in progress any more."""
 
 
 class Progress:
@@ -117,10 +119,12 @@ class RealTimeProgress(Progress):
 
 
 def statuses(folder: Path) -> list[Status]:
-    """Reads the status of every run in progress on this host."""
+    """Reads the status of every run in progress on this host: those that were killed say no more."""
     found = []
     for path in sorted(folder.glob("*.json")):
         try:
+            if time.time() - path.stat().st_mtime > _SILENCE_S:
+                continue
             found.append(Status(**json.loads(path.read_bytes())))
         except (OSError, ValueError, TypeError):  # it has just ended
             continue
