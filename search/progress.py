@@ -119,7 +119,7 @@ class RealTimeProgress(Progress):
 
 
 def statuses(folder: Path) -> list[Status]:
-    """Reads the status of every run in progress on this host: those that were killed say no more."""
+    """Reads the status of every run in progress on this host; one that was killed says no more."""
     found = []
     for path in sorted(folder.glob("*.json")):
         try:

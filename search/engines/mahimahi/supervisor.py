@@ -17,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -24,14 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from mahimahi.processes import delete_rules, end_session, start_as_ordinary_user
-from networks.files import write_whole
+from networks.files import locked, write_whole
 from search.engines.mahimahi.tail import LogTail
 
 _POLL_S = 0.05
 _STATUS_S = 1.0
 _PATIENCE_S = 5.0
 """How long processes may take to end when they are asked to."""
-_RECEIVER_LIMIT_S = 10.0
+_START_LIMIT_S = 10.0
 _SENDERS = "100.64.0.0/10"
 """The addresses that mahimahi gives to the insides of its shells (RFC 6598)."""
 
@@ -107,7 +108,10 @@ class Supervisor:
             shutil.copy(original, self._folder / name)
         with self._process("receiver", self._receiving()) as receiver:
             port = self._port_of(receiver)
-            with self._process("shells", self._shells(port)) as shells:
+            with contextlib.ExitStack() as stack:
+                with locked(_start_lock()):
+                    shells = stack.enter_context(self._process("shells", self._shells(port)))
+                    self._wait_for_sender(shells, receiver)
                 self._wait(shells, receiver)
             self._end(receiver)
         self._check_sender()
@@ -151,7 +155,7 @@ class Supervisor:
 
     def _port_of(self, receiver: "subprocess.Popen[bytes]") -> int:
         """The port on which the receiver listens, once it does."""
-        deadline = time.monotonic() + _RECEIVER_LIMIT_S
+        deadline = time.monotonic() + _START_LIMIT_S
         while time.monotonic() < deadline:
             text = self._read("receiver.out")
             if text.startswith("listening") and text.endswith("\n"):
@@ -159,6 +163,16 @@ class Supervisor:
             self._check(receiver)
             time.sleep(_POLL_S / 5)
         raise RunEndedError("the receiver did not start")
+
+    def _wait_for_sender(
+        self, shells: "subprocess.Popen[bytes]", receiver: "subprocess.Popen[bytes]"
+    ) -> None:
+        deadline = time.monotonic() + _START_LIMIT_S
+        while not (self._folder / "sender.out").exists() and shells.poll() is None:
+            if time.monotonic() > deadline:
+                raise RunEndedError(f"mahimahi did not start within {_START_LIMIT_S:g} s")
+            self._check(receiver)
+            time.sleep(_POLL_S / 5)
 
     def _wait(self, shells: "subprocess.Popen[bytes]", receiver: "subprocess.Popen[bytes]") -> None:
         start = time.monotonic()
@@ -200,7 +214,9 @@ class Supervisor:
         if answer.get("status") == "ok":
             return
         if answer:
-            raise RunEndedError(str(answer.get("reason")), "failed")
+            # What was sent and never acknowledged is no controller's fault.
+            unheard = answer.get("packets_sent") and not answer.get("acknowledgments")
+            raise RunEndedError(str(answer.get("reason")), "fault" if unheard else "failed")
         if said := self._last_words("sender.err", ""):
             raise RunEndedError(f"the sender refuses: {said}", "error")
         raise RunEndedError(f"mahimahi: {self._last_words('shells.out')}")
@@ -250,6 +266,14 @@ class StopWatch:
 
     def _stop(self, *_: object) -> None:
         self._stopped = True
+
+
+def _start_lock() -> Path:
+    """One run of a user starts at a time: a shell takes the first addresses that are free.
+
+    Of two that look at once, both take the same, and one hears nothing.
+    """
+    return Path(tempfile.gettempdir()) / f"kneepoint-start-{os.getuid()}.lock"
 
 
 def _json(text: str) -> dict[str, Any]:
