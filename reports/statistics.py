@@ -7,6 +7,7 @@ A frame of runs has the columns of the results schema and, for each constant, on
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -43,6 +44,7 @@ def student_t_cdf(t: float, degrees: int) -> float:
     return 0.5 + math.copysign(within / 2, t)
 
 
+@cache
 def student_t_quantile(probability: float, degrees: int) -> float:
     """The t with P(T <= t) = probability, for 0.5 <= probability < 1."""
     low, high = 0.0, 1.0

@@ -47,7 +47,7 @@ class Surface:
         return self.covered >= LEAST_COVERED and self.explained >= LEAST_EXPLAINED
 
 
-def surface(trials: pd.DataFrame, x: Searched, y: Searched, steps: int = 81) -> Surface:
+def surface(trials: pd.DataFrame, x: Searched, y: Searched, steps: int = 61) -> Surface:
     """Smooths the trials' values over the plane of two constants.
 
     Args:

@@ -13,6 +13,11 @@ def needs_of(engine):
     return [*REAL_PROGRAMS, *([ancient(f"{RESULTS}/probe/probe.json")] if WORKFLOW.probe else [])]
 
 
+def executor_of(study):
+    """Returns what executes a study: a table's few rows are run before a job has attached to Ray."""
+    return "serial" if study.table and study.engine == "emulator" else "ray"
+
+
 def say(engine, log):
     """Returns where a job's words go: those of a job in real time to the terminal, too."""
     return f"> {log} 2>&1" if engine == "emulator" else f"> >(tee {log}) 2>&1"

@@ -32,6 +32,7 @@ rule search_study:
         seed=WORKFLOW.settings.seed,
         out_dir=subpath(output[0], parent=True),
         cluster=CLUSTER,
+        executor=lambda wildcards: executor_of(WORKFLOW.studies[wildcards.study]),
         say=lambda wildcards: say(
             WORKFLOW.studies[wildcards.study].engine, f"logs/search_study/{wildcards.study}.log"
         ),
@@ -39,4 +40,5 @@ rule search_study:
         "Searching: {wildcards.study}"
     shell:
         "python -m search.study --config {params.config} --study {wildcards.study}"
-        " --out-dir {params.out_dir} --cluster {params.cluster} {params.say}"
+        " --out-dir {params.out_dir} --executor {params.executor} --cluster {params.cluster}"
+        " {params.say}"

@@ -99,7 +99,7 @@ def save(figure: Figure, stem: Path) -> None:
     """Writes `stem`.svg and `stem`.png; equal figures give equal bytes."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # it is laid out now; each format would do it again
+    figure.set_layout_engine(None)  # laid out; a format would draw once more for any engine
     figure.savefig(stem.with_name(stem.name + ".svg"), metadata={"Date": None, "Creator": None})
     figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
 
