@@ -1,6 +1,7 @@
 """Constants and settings fitted to a table: what fits, how surely, and where it does not."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pandas as pd
 
@@ -23,7 +24,7 @@ def compose(context: Context) -> Iterator[Section]:
     for found in searches(context.results):
         if found.fit:
             section = search.section(context, found)
-            yield Section(section.name, section.title, (*section.blocks, *_details(context, found)))
+            yield replace(section, blocks=(*section.blocks, *_details(context, found)))
 
 
 def _details(context: Context, found: Search) -> Iterator[Block]:
