@@ -7,23 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mahimahi.system import System
-from networks.apt_sources import debian_entries
+from networks.apt_sources import debian_entries, read_entries
 from networks.programs import complaint
 from search.errors import KneepointError
 
-SUITE = "bullseye"  # Debian 11, the last release that carries mahimahi
-_RELEASES_WITH_MAHIMAHI = ("buster", SUITE)
+# The last releases that carry mahimahi: Debian 11 and Ubuntu 20.04.
+_DEBIAN, _UBUNTU = "bullseye", "focal"
 
 # Below 100, the priority of what is installed, and 500, that of the system's own releases: only
 # what they lack comes from there, and nothing is ever replaced by it.
-PIN = f"Package: *\nPin: release n={SUITE}\nPin-Priority: 50\n"
+PIN = "".join(
+    f"Package: *\nPin: release n={suite}\nPin-Priority: 50\n\n" for suite in (_DEBIAN, _UBUNTU)
+)
 
 _LOCK_PATIENCE_S = 120  # another apt may be at work
 _REMEDY = "check the network and the apt sources of this machine, then run this again: it goes on"
-_REMEDY_OF_UBUNTU = (
-    "check the network, and enable the component universe (add-apt-repository universe); "
-    "where that has no mahimahi, install it from its source"
-)
 
 
 @dataclass(frozen=True)
@@ -36,19 +34,34 @@ class Plan:
 
 
 def older_entries(system: System) -> str:
-    """Returns the source entries of Debian 11 for a later Debian, and none for other systems."""
-    release = _release(system)
-    if release.get("ID") != "debian":
-        return ""
-    if release.get("VERSION_CODENAME") in _RELEASES_WITH_MAHIMAHI:
-        return ""
-    try:
-        return debian_entries(system.apt_folder, SUITE)
-    except KneepointError:
-        raise KneepointError(
-            f"{system.apt_folder}: has no source entry of a Debian release to derive Debian 11's "
-            "from; add this release's own, or install mahimahi from its source"
-        ) from None
+    """Returns the source entries of the last release with mahimahi; none where this is as old.
+
+    Raises:
+        KneepointError: there is no entry to derive them from.
+    """
+    codename = _release(system).get("VERSION_CODENAME", "")
+    if _is_ubuntu(system):
+        entries = "" if codename == _UBUNTU else _ubuntu_entries(system, codename)
+    elif codename in ("buster", _DEBIAN):
+        entries = ""
+    else:
+        entries = debian_entries(system.apt_folder, _DEBIAN)
+    return entries
+
+
+def _ubuntu_entries(system: System, codename: str) -> str:
+    derived = [
+        "".join(f"{field}: {value}\n" for field, value in entry.items())
+        for stanza in read_entries(system.apt_folder)
+        if stanza.get("enabled", "yes") == "yes"
+        and "deb" in stanza.get("types", "").split()
+        and codename in stanza.get("suites", "").split()
+        and "main" in stanza.get("components", "").split()
+        for entry in [stanza | {"types": "deb", "suites": _UBUNTU, "components": "main universe"}]
+    ]
+    if not derived:
+        raise KneepointError(f"{system.apt_folder}: has no source entry of Ubuntu {codename}")
+    return "\n".join(dict.fromkeys(derived))
 
 
 def prepare_folders(system: System) -> None:
@@ -65,7 +78,13 @@ def prepare_folders(system: System) -> None:
         _link(system.apt_folder, part, folder / "entries")
     for part in ("preferences", "preferences.d/*"):
         _link(system.apt_folder, part, folder / "preferences")
-    entries = older_entries(system)
+    try:
+        entries = older_entries(system)
+    except KneepointError as error:
+        raise KneepointError(
+            f"{str(error).partition(';')[0]} to derive that of an older one, which has mahimahi; "
+            "add this release's own entry, or install mahimahi from its source"
+        ) from None
     if entries:
         (folder / "entries/kneepoint.sources").write_text(entries)
         (folder / "preferences/kneepoint").write_text(PIN)
@@ -83,9 +102,8 @@ def plan_installation(system: System, packages: list[str], fix_broken: bool) -> 
         [*apt_get(system), "install", "--simulate", *_options(fix_broken), *packages]
     )
     if simulation.returncode != 0:
-        remedy = _REMEDY_OF_UBUNTU if _release(system).get("ID") == "ubuntu" else _REMEDY
         raise KneepointError(
-            f"apt cannot install {packages[0]} ({complaint(update, simulation)}); {remedy}"
+            f"apt cannot install {packages[0]} ({complaint(update, simulation)}); {_REMEDY}"
         )
     plan = read_plan(simulation.stdout)
     if plan.removed:
@@ -151,6 +169,10 @@ def _link(apt_folder: Path, pattern: str, folder: Path) -> None:
     for path in apt_folder.glob(pattern):
         # sources.list must end in .list to be read from a folder of parts.
         (folder / path.name.replace("sources.list", "system.list")).symlink_to(path)
+
+
+def _is_ubuntu(system: System) -> bool:
+    return _release(system).get("ID") == "ubuntu"
 
 
 def _release(system: System) -> dict[str, str]:
