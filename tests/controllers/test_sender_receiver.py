@@ -1,4 +1,4 @@
-"""The sender and the receiver over loopback: whole exchanges, bad datagrams, and every way to end."""
+"""Sender and receiver over loopback: whole exchanges, bad datagrams, and every way to end."""
 
 import json
 import os

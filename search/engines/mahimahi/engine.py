@@ -27,6 +27,7 @@ _PROGRAMS = ("sender", "receiver", "measure")
 _SHELLS = ("mm-delay", "mm-link")
 _START_AND_END_S = 30.0
 """What a run may take beyond its own time."""
+_EARLIER = ("earlier try", "earlier tries")
 _ATTEMPTS = 3
 """Tries of a run on a host that is too busy."""
 
@@ -95,9 +96,11 @@ class MahimahiEngine:
             record = self._run_once(spec)
             delay_us = record.scheduling_delay_p99_us
             if record.status != "ok" or delay_us is None or delay_us <= self._settings.busy_us:
-                return replace(record, reason=record.reason or _mark(spoilt))
+                return replace(record, reason=record.reason or _mark(spoilt, *_EARLIER))
             spoilt.append(delay_us)
-        raise MachineFaultError(f"{_mark(spoilt)}; give it fewer slots, or less else to do")
+        raise MachineFaultError(
+            f"{_mark(spoilt, 'try', 'tries')}; give it fewer slots, or less else to do"
+        )
 
     def close(self) -> None:
         """Ends the run that goes on, if one does."""
@@ -106,22 +109,9 @@ class MahimahiEngine:
             self._supervisor = None
 
     def _run_once(self, spec: RunSpec) -> RunRecord:
-        # Root's own TMPDIR may be closed to the user that the run belongs to.
-        parent = "/tmp" if os.geteuid() == 0 else None  # noqa: S108 (mkdtemp makes it safe)
-        request = self._request(spec, Path(tempfile.mkdtemp(prefix="kneepoint-run-", dir=parent)))
+        request = self._request(spec)
         try:
-            supervisor = subprocess.Popen(
-                [sys.executable, "-m", "search.engines.mahimahi.supervisor"],
-                cwd=self._settings.folder,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise MachineFaultError(f"{sys.executable}: {error.strerror}") from None
-        self._supervisor = supervisor
-        try:
-            answer = _ask(supervisor, request)
+            answer = self._supervise(request)
         finally:
             self.close()
             clear(request)  # a supervisor that was killed has not
@@ -134,7 +124,20 @@ class MahimahiEngine:
             raise MachineFaultError(answer["reason"])
         raise KneepointError(f"mahimahi, a run of {spec.controller}: {answer['reason']}")
 
-    def _request(self, spec: RunSpec, folder: Path) -> Request:
+    def _supervise(self, request: Request) -> dict[str, Any]:
+        try:
+            self._supervisor = subprocess.Popen(
+                [sys.executable, "-m", "search.engines.mahimahi.supervisor"],
+                cwd=self._settings.folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise MachineFaultError(f"{sys.executable}: {error.strerror}") from None
+        return _ask(self._supervisor, request)
+
+    def _request(self, spec: RunSpec) -> Request:
         if _digest(self._settings.build) != self._settings.sha256:
             raise KneepointError(
                 f"{self._settings.build}: was rebuilt during the study; start it again"
@@ -151,12 +154,21 @@ class MahimahiEngine:
         if user is not None:
             copies |= {name: programs[name] for name in ("sender", "receiver")}
         status = self._settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
+        log_end_s = _last_opportunity_s(self._settings.folder, spec.network, duration_s)
+        # Root's own TMPDIR may be closed to the user that the run belongs to.
+        parent = "/tmp" if os.geteuid() == 0 else None  # noqa: S108 (mkdtemp makes it safe)
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="kneepoint-run-", dir=parent))
+        except OSError as error:
+            where = parent or tempfile.gettempdir()
+            raise MachineFaultError(f"{where}: {error.strerror}") from None
         return Request(
             folder=str(folder),
             **programs,
             shells=shells_of(spec.network, folder),
             sending=sending_of(spec),
             expected_s=duration_s,
+            log_end_s=log_end_s,
             time_limit_s=duration_s + _START_AND_END_S,
             user=user,
             copies=copies,
@@ -226,14 +238,25 @@ def _duration_s(folder: Path, network: PreparedNetwork) -> float:
     """How long a run lasts: without a duration, until one of the traces ends."""
     if network.duration_s is not None:
         return network.duration_s
-    return min(_last_ms(folder / path) for path in (network.uplink, network.downlink)) / 1000
+    return min(_times_ms(folder / path)[-1] for path in (network.uplink, network.downlink)) / 1000
 
 
-def _last_ms(trace: Path) -> int:
+def _last_opportunity_s(folder: Path, network: PreparedNetwork, duration_s: float) -> float:
+    """When the uplink could send last; 0 if it never could. A trace repeats as far as it must."""
+    times_ms = _times_ms(folder / network.uplink)
+    rounds, rest_ms = divmod(duration_s * 1000, times_ms[-1])
+    last_ms = max((time_ms for time_ms in times_ms if time_ms <= rest_ms), default=0)
+    return (rounds * times_ms[-1] + last_ms) / 1000
+
+
+def _times_ms(trace: Path) -> list[int]:
     try:
-        return int(trace.read_bytes().split()[-1])
-    except (OSError, ValueError, IndexError) as error:
+        times_ms = [int(word) for word in trace.read_bytes().split()]
+        if not times_ms or times_ms[-1] <= 0:
+            raise ValueError("it has no length")
+    except (OSError, ValueError) as error:
         raise KneepointError(f"{trace}: cannot be used ({error}); prepare the network") from None
+    return times_ms
 
 
 def _digest(build: Path) -> str:
@@ -253,8 +276,9 @@ def _find(shell: str) -> str:
     return path
 
 
-def _mark(spoilt: list[float]) -> str:
+def _mark(spoilt: list[float], one: str, many: str) -> str:
     if not spoilt:
         return ""
     delays = ", ".join(f"{delay_us / 1000:.1f}" for delay_us in spoilt)
-    return f"the host was too busy for {len(spoilt)} earlier tries (scheduling delay {delays} ms)"
+    tries = f"{len(spoilt)} {one if len(spoilt) == 1 else many}"
+    return f"the host was too busy in {tries} (scheduling delay {delays} ms)"

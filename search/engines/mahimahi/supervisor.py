@@ -36,6 +36,12 @@ _START_LIMIT_S = 10.0
 _SENDERS = "100.64.0.0/10"
 """The addresses that mahimahi gives to the insides of its shells (RFC 6598)."""
 
+_FULL_BYTES = 64 * 1024
+"""A disk with less room than this counts as full: a run's files grow in larger steps."""
+_NO_WORD = "no word of why"
+_AFTERMATH = "process exited with failure status"
+"""What shells of mahimahi say when it was another one that failed."""
+
 _STOP_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 
 
@@ -49,6 +55,7 @@ class Request:
         shells: mm-delay and mm-link with their arguments; the uplink's log is uplink.log in folder.
         sending: the sender's arguments after host and port.
         expected_s: how long the run lasts.
+        log_end_s: when the uplink's log ends at the earliest: its last opportunity.
         time_limit_s: how long it may last.
         user: user and group to run as, for mahimahi refuses root; None: as we are.
         copies: files that the run reads; that user may not be able to read the originals.
@@ -63,6 +70,7 @@ class Request:
     shells: list[str]
     sending: list[str]
     expected_s: float
+    log_end_s: float
     time_limit_s: float
     user: tuple[int, int] | None
     copies: dict[str, str]
@@ -150,8 +158,8 @@ class Supervisor:
         try:
             yield process
         finally:
-            if not end_session(process, _PATIENCE_S):
-                delete_rules(process.pid)
+            end_session(process, _PATIENCE_S)
+            delete_rules(process.pid)  # it has not, if somebody killed it
 
     def _port_of(self, receiver: "subprocess.Popen[bytes]") -> int:
         """The port on which the receiver listens, once it does."""
@@ -219,7 +227,7 @@ class Supervisor:
             raise RunEndedError(str(answer.get("reason")), "fault" if unheard else "failed")
         if said := self._last_words("sender.err", ""):
             raise RunEndedError(f"the sender refuses: {said}", "error")
-        raise RunEndedError(f"mahimahi: {self._last_words('shells.out')}")
+        raise RunEndedError(f"mahimahi: {self._complaint()}")
 
     def _figures(self) -> dict[str, Any]:
         result = subprocess.run(
@@ -230,14 +238,19 @@ class Supervisor:
             said = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
             raise RunEndedError(f"the link's log is of no use: {said}")
         end_s = figures["end_ms"] / 1000
-        if end_s < 0.99 * self._request.expected_s:
+        if end_s < 0.99 * self._request.log_end_s:
             raise RunEndedError(
-                f"the link's log ends after {end_s:g} s of {self._request.expected_s:g} s; "
-                f"is the disk of {self._folder.parent} full?"
+                f"mahimahi: the link's log ends after {end_s:g} s, and not after "
+                f"{self._request.log_end_s:g} s ({self._complaint()})"
             )
         return figures
 
-    def _last_words(self, name: str, otherwise: str = "no word of why") -> str:
+    def _complaint(self) -> str:
+        """What the shell says that failed first."""
+        lines = [line for line in self._read("shells.out").splitlines() if _AFTERMATH not in line]
+        return lines[-1].removeprefix("Died on std::runtime_error: ") if lines else _NO_WORD
+
+    def _last_words(self, name: str, otherwise: str = _NO_WORD) -> str:
         lines = [line for line in self._read(name).splitlines() if line.strip()]
         return lines[-1].strip().removeprefix("error: ") if lines else otherwise
 
@@ -293,7 +306,10 @@ def supervise(content: Mapping[str, Any]) -> dict[str, Any]:
             os.chown(request.folder, *request.user)
         return {"status": "ok", **Supervisor(request, stopped).run()}
     except RunEndedError as error:
-        return {"status": error.status, "reason": str(error)}
+        reason = str(error)
+        if error.status == "fault" and shutil.disk_usage(request.folder).free < _FULL_BYTES:
+            reason = f"the disk of {Path(request.folder).parent} is full ({reason})"
+        return {"status": error.status, "reason": reason}
     except OSError as error:
         return {
             "status": "fault",
