@@ -7,7 +7,6 @@ from reports.collect import Results
 from reports.discover import once, repetition, reports_compared
 from reports.frames import Record, records
 from reports.metrics import POWER
-from reports.real_results import Confirmation
 from reports.real_statistics import accuracy, beside_real, probe_levels, probe_runs, verdict
 from reports.statistics import CONSTANT, repeatability
 from reports.subjects import Agreement, Probing, Repetition
@@ -40,15 +39,11 @@ def agreement(results: Results) -> Agreement | None:
     if real is None or real.confirmation is None or real.confirmation.runs.empty:
         return None
     found = real.confirmation
-    varied = _varied(found)
     settings = found.settings.copy()
     settings["network"] = str(found.runs["network"].iloc[0])
-    settings["values"] = [
-        "/".join(labels.number(setting[CONSTANT + name]) for name in varied[setting["controller"]])
-        for setting in records(settings)
-    ]
-    names = settings["controller"].map(labels.words)
-    settings["label"] = (names + " " + settings["values"]).str.strip()
+    varied = _varied(settings)
+    settings["name"] = _names(settings, varied)
+    settings["label"] = settings["controller"].map(labels.words) + " " + settings["name"]
     rows = beside_real(settings, found.runs, real.emulated)
     return Agreement(
         key="real",
@@ -60,23 +55,47 @@ def agreement(results: Results) -> Agreement | None:
     )
 
 
-def _varied(found: Confirmation) -> dict[str, tuple[str, ...]]:
-    """For each controller the constants that differ among its settings."""
-    constants = [name for name in found.settings.columns if name.startswith(CONSTANT)]
+def _varied(settings: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """For each controller the constants that differ among its settings, the tuned one left out."""
+    constants = [name for name in settings.columns if name.startswith(CONSTANT)]
+    others = settings[[origins != (TUNED,) for origins in settings["origins"]]]
     return {
         str(controller): tuple(
-            name.removeprefix(CONSTANT) for name in constants if settings[name].nunique() > 1
+            name.removeprefix(CONSTANT) for name in constants if group[name].nunique() > 1
         )
-        for controller, settings in found.settings.groupby("controller", sort=False)
+        for controller, group in others.groupby("controller", sort=False)
     }
+
+
+def _names(settings: pd.DataFrame, varied: dict[str, tuple[str, ...]]) -> list[str]:
+    """What tells a setting from the others of its controller.
+
+    It is why a setting ran, where nothing but that one was tuned, or where there is no other one;
+    otherwise the constants that differ.
+    """
+    tuned = settings[[origins == (TUNED,) for origins in settings["origins"]]]
+    tunings = tuned["controller"].value_counts()
+    constants = [name for name in settings.columns if name.startswith(CONSTANT)]
+    names = []
+    for setting in records(settings):
+        controller, origins = setting["controller"], setting["origins"]
+        differing = varied.get(controller, ())
+        if origins == (TUNED,) and tunings[controller] > 1:
+            values = (setting[name] for name in constants)
+            names.append("/".join(labels.number(value) for value in values if value == value))
+        elif origins == (TUNED,) or not differing:
+            names.append(", ".join(origins))
+        else:
+            names.append("/".join(labels.number(setting[CONSTANT + name]) for name in differing))
+    return names
 
 
 def best_settings(results: Results) -> pd.DataFrame:
     """The best published and the best tuned settings in real mahimahi.
 
     Returns:
-        One row each: the columns of `beside_real` for power, label, origin, row (the name of the
-        published one) and published (its power; NaN for a tuned setting, or if it is not printed).
+        One row each: the columns of `beside_real` for power, controller, origin, row (the name of
+        the published one), published (its power; NaN for a tuned setting, or if it prints none).
     """
     found = agreement(results)
     if found is None:
@@ -92,7 +111,7 @@ def best_settings(results: Results) -> pd.DataFrame:
             lines.append(
                 {
                     **powers[setting["trial"]],
-                    "label": setting["label"],
+                    "controller": setting["controller"],
                     "origin": origin,
                     "row": row.get("name", ""),
                     "published": float(row.get(f"published_{POWER}", "nan")),
@@ -120,7 +139,7 @@ def contradicted_rows(results: Results) -> pd.DataFrame:
             metric = row["wrong"]
             beside = found.of_metric(metric)[setting["trial"]]
             published = float(row[f"published_{metric}"])
-            says = verdict(published, beside["emulated_mean"], beside["real_mean"], metric)
+            says = verdict(published, beside["emulated_mean"], beside["real_mean"])
             lines.append({**beside, "row": row["name"], "published": published, "verdict": says})
     return pd.DataFrame(lines)
 

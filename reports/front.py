@@ -6,7 +6,8 @@ from reports import labels
 from reports.collect import Results
 from reports.content import Highlight, Report, Section, code, literal
 from reports.discover import held_out, repetition, reports_compared, searches, sweeps
-from reports.metrics import POWER
+from reports.discover_real import agreement
+from reports.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.provenance import Provenance
 from reports.subjects import Comparison, Search, Sweep
 from search.spaces import HOST
@@ -72,7 +73,8 @@ def _findings(results: Results) -> str:
             f"Of {rows} published rows that we replayed, {agreed} agree with ours within the "
             f"tolerances of {{audit}}{_contradicted(compared)}."
         )
-    return " ".join([*texts, *_tuned_sentence(results), *_held_out_sentence(results)])
+    texts += [*_tuned_sentence(results), *_held_out_sentence(results)]
+    return " ".join([*texts, *_real_sentence(results)])
 
 
 def _contradicted(compared: Comparison) -> str:
@@ -131,6 +133,25 @@ def _held_out_sentence(results: Results) -> list[str]:
     ]
 
 
+def _real_sentence(results: Results) -> list[str]:
+    found = agreement(results)
+    if found is None:
+        return []
+    text = (
+        f"{labels.count(len(found.settings), 'setting')} also ran in real mahimahi, "
+        f"{labels.count(len(found.runs), 'run')} in all"
+    )
+    accuracy = found.accuracy
+    if accuracy.settings:
+        text += (
+            f": over those that the emulator was not fitted to, it is off by "
+            f"{labels.percent(accuracy.relative[THROUGHPUT])} of throughput and "
+            f"{labels.percent(accuracy.relative[SIGNAL_DELAY])} of signal delay in the mean "
+            "({agreement})"
+        )
+    return [text + "."]
+
+
 def _place(results: Results, sweep: Sweep) -> str:
     """Where a sweep ran, if that needs saying."""
     if len(sweeps(results)) == 1:
@@ -175,8 +196,24 @@ def _highlights(results: Results) -> tuple[Highlight, ...]:
                 )
             )
     found += [_best_found(search) for search in _tuned(results)[:1]]
-    found += _what_holds(results)
+    found += [*_what_holds(results), *_how_real(results)]
     return tuple(found)
+
+
+def _how_real(results: Results) -> list[Highlight]:
+    found = agreement(results)
+    if found is None or not found.accuracy.settings:
+        return []
+    accuracy = found.accuracy
+    return [
+        Highlight(
+            labels.percent(accuracy.relative[THROUGHPUT]),
+            "mean error of emulated throughput against real mahimahi",
+            f"{labels.percent(accuracy.relative[SIGNAL_DELAY])} of signal delay; "
+            f"{labels.count(accuracy.settings, 'setting')} of "
+            f"{labels.count(accuracy.controllers, 'controller')}",
+        )
+    ]
 
 
 def _what_holds(results: Results) -> list[Highlight]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from reports.checks import close
 from reports.frames import Record, records
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.real_results import Probe
@@ -155,25 +154,27 @@ def accuracy(settings: pd.DataFrame, rows: pd.DataFrame) -> Accuracy:
 
 # Published rows -------------------------------------------------------------------------------
 
+NEAR = 0.05
+"""Relative difference of a real mean from a published number that another host may explain."""
 CONFIRMED, REFUTED, TOO_NEAR, NEITHER = "yes", "no", "too near to tell", "neither"
 """Whether a real run says of a published number what the audit does."""
 
 
-def verdict(published: float, emulated: float, real: float, metric: str) -> str:
-    """Whose number real mahimahi is close to, where the audit contradicts the published one.
+def verdict(published: float, emulated: float, real: float) -> str:
+    """What a real mean says of a published number that the audit contradicts.
 
     Returns:
-        CONFIRMED (close to the emulator's only), REFUTED (close to the published one only),
-        TOO_NEAR (to both), NEITHER, or nothing where a number is missing.
+        CONFIRMED (it is not near the published number, and nearer to the emulator's), NEITHER (not
+        nearer), REFUTED (it is near the published number only), TOO_NEAR (near both), or nothing
+        where a number is missing.
     """
     if any(math.isnan(value) for value in (published, emulated, real)):
         return ""
-    as_published, as_emulated = (
-        abs(math.log(value / real)) <= close(metric) for value in (published, emulated)
-    )
-    if as_published:
-        return TOO_NEAR if as_emulated else REFUTED
-    return CONFIRMED if as_emulated else NEITHER
+    as_published, as_emulated = (abs(math.log(value / real)) for value in (published, emulated))
+    near = math.log1p(NEAR)
+    if as_published <= near:
+        return TOO_NEAR if as_emulated <= near else REFUTED
+    return CONFIRMED if as_emulated < as_published else NEITHER
 
 
 # Runs side by side ----------------------------------------------------------------------------

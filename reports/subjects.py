@@ -233,9 +233,9 @@ class Probing(Subject):
 class Agreement(Subject):
     """Settings in real mahimahi, and in the emulator where that was calibrated.
 
-    `settings` has columns trial, controller, network, constants, origins, rows, values (of the
-    constants in `varied`, which differ among the controller's settings) and label; `rows` is from
-    `real_statistics.beside_real`; `runs` has all real runs.
+    `settings` has columns trial, controller, network, constants, origins, rows, name (among the
+    controller's settings: why it ran, or the values of the constants in `varied`) and label;
+    `rows` is from `real_statistics.beside_real`; `runs` has all real runs.
     """
 
     settings: pd.DataFrame

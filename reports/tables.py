@@ -9,6 +9,14 @@ from networks.files import write_whole
 from reports import audit
 from reports.collect import Results
 from reports.discover import comparisons, grids, held_out, one_run, repetition, searches, sweeps
+from reports.discover_real import (
+    agreement,
+    best_settings,
+    contradicted_rows,
+    emulated_spread,
+    probing,
+    real_repetition,
+)
 
 
 def tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -37,6 +45,28 @@ def tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     run = one_run(results)
     if run is not None:
         yield "rates-over-time", run.rates
+    yield from _real_tables(results)
+
+
+def _real_tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    probe = probing(results)
+    if probe is not None:
+        yield "probe-levels", probe.levels
+        yield "probe-runs", probe.runs
+    found = agreement(results)
+    if found is not None:
+        settings = found.settings[["trial", "controller", "constants", "label"]]
+        yield "emulated-and-real", settings.merge(found.rows, on="trial")
+        for name, table in (
+            ("confirmed-best", best_settings(results)),
+            ("confirmed-rows", contradicted_rows(results)),
+        ):
+            if len(table):
+                yield name, table
+    repeated = real_repetition(results)
+    if repeated is not None:
+        yield "repeatability-real", repeated.spread
+        yield "repeatability-calibrated", emulated_spread(results, repeated)
 
 
 def write_tables(results: Results, folder: Path) -> None:

@@ -82,7 +82,7 @@ def _reach(rows: pd.DataFrame) -> float:
 def _name_lines(
     axes: Axes, settings: list[Record], lines: dict[int, int], headings: dict[str, int]
 ) -> None:
-    places = {lines[setting["trial"]]: str(setting["values"]) for setting in settings}
+    places = {lines[setting["trial"]]: str(setting["name"]) for setting in settings}
     places |= {line: labels.sentence(controller) for controller, line in headings.items()}
     axes.set_yticks(list(places), list(places.values()), fontsize=7)
     for place, text in zip(places, axes.get_yticklabels(), strict=True):

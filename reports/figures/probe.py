@@ -17,6 +17,7 @@ def draw(probing: Probing) -> Figure:
     panels = figure.subplots(1, 3)
     for axes, metric in zip(panels[:2], (THROUGHPUT, SIGNAL_DELAY), strict=True):
         _draw_difference(axes, probing, metric)
+    panels[0].set_ylabel("Difference from lone runs (%)")
     _draw_scheduling(panels[2], probing)
     tried = [int(n) for n in probing.levels["concurrency"]]
     for axes in panels:
@@ -55,7 +56,6 @@ def _draw_difference(axes: Axes, probing: Probing, metric: str) -> None:
         zorder=3,
     )
     axes.set_title(METRICS[metric].title)
-    axes.set_ylabel("Difference from lone runs (%)")
 
 
 def _draw_scheduling(axes: Axes, probing: Probing) -> None:
@@ -63,12 +63,11 @@ def _draw_scheduling(axes: Axes, probing: Probing) -> None:
     _dots(axes, probing.runs["concurrency"], delays)
     axes.axhline(probing.busy_us / 1000, color=style.QUIET, linewidth=0.7, dashes=(2, 2))
     axes.annotate(
-        "too busy ",
-        (1, probing.busy_us / 1000),
+        " too busy",
+        (0, probing.busy_us / 1000),
         (0, 3),
         xycoords=("axes fraction", "data"),
         textcoords="offset points",
-        ha="right",
         fontsize=7.5,
         color=style.QUIET,
     )

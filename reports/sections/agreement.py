@@ -94,19 +94,22 @@ def _outside(found: Agreement) -> str:
 def _table(found: Agreement, name: str, metrics: tuple[str, ...]) -> Table:
     rows: list[tuple[str, ...]] = []
     strong, muted = set(), set()
-    for setting in records(found.settings):
-        lines = [found.of_metric(metric)[setting["trial"]] for metric in metrics]
-        if any(line["inside"] is False for line in lines):
-            strong.add(len(rows))
-        elif CALIBRATION in setting["origins"]:
-            muted.add(len(rows))
-        rows.append(
-            (
-                literal(setting["label"][:1].upper() + setting["label"][1:]),
-                literal(", ".join(setting["origins"])),
-                *(cell for line in lines for cell in _cells(line)),
+    for controller, settings in found.settings.groupby("controller", sort=False):
+        rows.append((f"**{labels.sentence(str(controller))}**", *[""] * (1 + 3 * len(metrics))))
+        for setting in records(settings):
+            lines = [found.of_metric(metric)[setting["trial"]] for metric in metrics]
+            if any(line["inside"] is False for line in lines):
+                strong.add(len(rows))
+            elif CALIBRATION in setting["origins"]:
+                muted.add(len(rows))
+            why = ", ".join(setting["origins"])
+            rows.append(
+                (
+                    literal(setting["name"]),
+                    "" if why == setting["name"] else why,
+                    *(cell for line in lines for cell in _cells(line)),
+                )
             )
-        )
     titles = labels.joined([METRICS[metric].title.lower() for metric in metrics])
     return Table(
         name=name,

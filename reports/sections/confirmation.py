@@ -5,13 +5,12 @@ from collections.abc import Iterator
 import pandas as pd
 
 from reports import labels
-from reports.checks import CLOSE
 from reports.content import Block, Column, Paragraph, Section, Table, literal
 from reports.discover_real import best_settings, contradicted_rows
 from reports.frames import Record, records
 from reports.labels import DASH
-from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from reports.real_statistics import CONFIRMED, NEITHER, REFUTED, TOO_NEAR
+from reports.metrics import METRICS, POWER, SIGNAL_DELAY
+from reports.real_statistics import CONFIRMED, NEAR, NEITHER, REFUTED, TOO_NEAR
 from reports.sections import Context
 from reports.sections.agreement import measured
 
@@ -36,7 +35,7 @@ def _verdicts(rows: pd.DataFrame) -> str:
     words = {
         REFUTED: "{} speak for the report",
         TOO_NEAR: "in {} the two numbers are too near to tell by runs",
-        NEITHER: "{} are close to neither number",
+        NEITHER: "in {} the emulator is no nearer",
         "": "{} have no number to compare",
     }
     others = [text.format(counts[name]) for name, text in words.items() if name in counts]
@@ -45,11 +44,10 @@ def _verdicts(rows: pd.DataFrame) -> str:
         "audit contradicts**, as far as their settings are stated ({confirmed-rows})"
     )
     text += f"; {labels.joined(others)}. " if others else ". "
-    near = labels.percent(CLOSE[THROUGHPUT], 0)
     return text + (
-        f"A row is confirmed as wrong if the real mean is close to the emulator's (within {near} "
-        f"of throughput or delay, {labels.percent(CLOSE[POWER], 0)} of power) and not to what is "
-        "printed. The reports' runs were made on other hosts."
+        f"A row is confirmed as wrong if what is printed is farther than {labels.percent(NEAR, 0)} "
+        "from the real mean and the emulator's mean is nearer. The reports' runs were made on "
+        "other hosts, for which that much is left."
     )
 
 
@@ -89,8 +87,9 @@ def _best_words(rows: pd.DataFrame) -> str:
         return "The best published and tuned settings have no real run that came to an end."
     first = records(ran)[0]
     text = (
-        f"Of the best settings, {literal(first['label'])} ({first['origin']}) has the greatest "
-        f"power in real mahimahi, {first['real_mean']:.2f} Mbit/s/s ({{confirmed-best}})."
+        f"Of the best settings, that of {labels.words(first['controller'])}, {first['origin']}, "
+        f"has the greatest power in real mahimahi, {first['real_mean']:.2f} Mbit/s/s "
+        "({confirmed-best})."
     )
     compared = ran.dropna(subset=["published"])
     if len(compared):
@@ -111,8 +110,8 @@ def _best(rows: pd.DataFrame) -> Table:
             "mean. In bold, the greatest real power."
         ),
         columns=(
+            Column("Controller", align="left"),
             Column("Setting", align="left"),
-            Column("Origin", align="left"),
             Column("Published"),
             Column("Real"),
             Column("Emulator"),
@@ -121,8 +120,8 @@ def _best(rows: pd.DataFrame) -> Table:
         ),
         rows=tuple(
             (
-                literal(row["label"][:1].upper() + row["label"][1:]),
-                literal(" ".join(filter(None, [row["origin"], row["row"] and f"({row['row']})"]))),
+                labels.sentence(row["controller"]),
+                literal(", ".join(filter(None, [row["origin"], row["row"]]))),
                 METRICS[POWER].text(row["published"]),
                 _real(row),
                 METRICS[POWER].text(row["emulated_mean"]),

@@ -53,7 +53,7 @@ def _table(context: Context, found: tuple[Search, ...]) -> Table:
         rows=tuple(
             (
                 literal(each.title),
-                each.sampler,
+                labels.words(each.sampler),
                 str(len(each.trials)),
                 labels.constants_with_units(each.best_constants),
                 *(METRICS[metric].text(each.best_trial[metric]) for metric in SHOWN),

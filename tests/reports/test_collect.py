@@ -7,6 +7,7 @@ import pytest
 
 from reports import build, collect
 from reports.collect import Searched
+from search.confirm import SETTINGS_SCHEMA as CONFIRM_SCHEMA
 from search.errors import KneepointError
 from search.hold_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
 from search.results import write_table
@@ -77,6 +78,124 @@ def test_load_reads_settings_on_held_out_networks(workspace: Path) -> None:
     (results / "hold_out" / "settings.parquet").unlink()
     with pytest.raises(KneepointError, match=r"hold_out/settings\.parquet: No such file"):
         collect.load(config / "config.yaml")
+
+
+REAL = """
+        real_time: {busy_us: 2000, probe: {controller: fixed_window, network: contest}}
+        confirm:
+          network: contest
+          calibration: {windows: [6, 12], host: {host_latency_us: {values: [0, 50]}}}"""
+
+
+def ask_for_real_runs(workspace: Path) -> Path:
+    """Adds all that can run in real time to the configuration; nothing of it is there yet."""
+    config = workspace / "config"
+    text = (config / "config.yaml").read_text()
+    text = text.replace("[windows, fit]", "[windows, fit, real-windows]")
+    (config / "config.yaml").write_text(text.replace("[again]", "[again, real-again]") + REAL)
+    for folder, name in (("studies", "windows"), ("repeats", "again")):
+        whole = (config / folder / f"{name}.yaml").read_text()
+        (config / folder / f"real-{name}.yaml").write_text(f"{whole}\n        engine: mahimahi")
+    return config / "config.yaml"
+
+
+def run_for_real(results: Path) -> None:
+    """Puts results of everything there that runs in real time."""
+    for name, original in {
+        "real-windows": "windows",
+        "repeats/real-again": "repeats/again",
+        "probe": "windows",
+        "confirm": "windows",
+        "calibration": "fit",
+        "real_showcase": "showcase",
+    }.items():
+        shutil.copytree(results / original, results / name)
+    levels = [
+        {"concurrency": 1, "agrees": True, "reason": ""},
+        {"concurrency": 2, "agrees": False, "reason": "with 2 at once a run fails: no"},
+    ]
+    probe = {"slots": 1, "cores": 4, "busy_us": 1000, "levels": levels}
+    (results / "probe" / "probe.json").write_text(json.dumps(probe))
+    settings = [
+        {
+            **{"trial": trial, "controller": "fixed_window", "constants": f'{{"window":{window}}}'},
+            **{"origins": "calibration,contradicted", "rows": rows},
+        }
+        for trial, (window, rows) in enumerate(((6, "007-windows 0,007-windows 2"), (12, "")))
+    ]
+    table = pa.Table.from_pylist(settings, schema=CONFIRM_SCHEMA)
+    write_table(results / "confirm" / "settings.parquet", table)
+    shutil.copy(results / "windows" / "runs.parquet", results / "calibration/agreement.parquet")
+
+
+def test_load_without_real_runs_names_what_is_missing(workspace: Path) -> None:
+    config = workspace / "config" / "config.yaml"
+    assert collect.load(config)[1].real is None
+    _, results = collect.load(ask_for_real_runs(workspace))
+    assert [study.name for study in results.studies] == ["windows", "fit"]
+    assert [each.name for each in results.repeats] == ["again"]
+    assert results.real is not None
+    assert results.real.missing == ("real-windows", "real-again", "probe", "confirm")
+    assert (results.real.measured.studies, results.real.measured.repeats) == ((), ())
+    assert results.real.measured.showcase is None
+    assert results.real.probe is None
+    assert results.real.confirmation is None
+    assert results.real.calibration is None
+    assert results.real.emulated is None
+    build.build(config)
+
+
+def test_load_keeps_real_runs_apart(workspace: Path) -> None:
+    config = ask_for_real_runs(workspace)
+    run_for_real(workspace / "results")
+    _, results = collect.load(config)
+    assert [study.name for study in results.studies] == ["windows", "fit"]
+    assert [each.name for each in results.repeats] == ["again"]
+    real = results.real
+    assert real is not None
+    assert real.missing == ()
+    assert [study.name for study in real.measured.studies] == ["real-windows"]
+    assert [each.name for each in real.measured.repeats] == ["real-again"]
+    assert real.measured.engine == "mahimahi"
+    assert real.measured.showcase is not None
+    assert real.probe is not None
+    assert (real.probe.slots, real.probe.cores, real.probe.busy_us) == (1, 4, 2000)
+    assert real.probe.levels["concurrency"].tolist() == [1, 2]
+    assert real.confirmation is not None
+    assert real.confirmation.settings["constant_window"].tolist() == [6, 12]
+    assert real.confirmation.settings["origins"][0] == ("calibration", "contradicted")
+    assert real.confirmation.settings["rows"].tolist() == [("007-windows 0", "007-windows 2"), ()]
+    assert real.calibration is not None
+    assert real.calibration.searched == (Searched("host_latency_us", 0, 50),)
+    assert real.calibration.minimised
+    assert real.emulated is not None
+    assert real.emulated["constant_window"].tolist() == [6, 12]
+    build.build(config)
+    provenance = json.loads((workspace / "results" / "provenance.json").read_text())
+    digests = [each["name"] for each in provenance["results"]]
+    assert digests[3:] == [
+        *("real-windows", "real-again", "probe", "confirm", "calibration", "agreement")
+    ]
+
+
+@pytest.mark.parametrize("part", ["probe/probe.json", "confirm/settings.parquet"])
+def test_load_takes_in_what_is_there_of_real_runs(workspace: Path, part: str) -> None:
+    config = ask_for_real_runs(workspace)
+    run_for_real(workspace / "results")
+    (workspace / "results" / part).unlink()
+    _, results = collect.load(config)
+    assert results.real is not None
+    assert results.real.missing == (part.partition("/")[0],)
+    build.build(config)
+
+
+@pytest.mark.parametrize("text", ["{", '{"slots": 4}', '{"slots": "x", "cores": 4, "levels": []}'])
+def test_load_names_a_damaged_probe(workspace: Path, text: str) -> None:
+    config = ask_for_real_runs(workspace)
+    run_for_real(workspace / "results")
+    (workspace / "results" / "probe" / "probe.json").write_text(text)
+    with pytest.raises(KneepointError, match=r"probe\.json: damaged; remove it and probe again"):
+        collect.load(config)
 
 
 def test_build_writes_everything(workspace: Path) -> None:
