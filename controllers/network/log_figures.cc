@@ -1,6 +1,9 @@
 #include "network/log_figures.hh"
 
+#include <algorithm>
+#include <cstddef>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,7 +28,9 @@ struct Reader {
   LogFigures figures{};
   Meter meter{};
   std::vector<Milliseconds> event_ms{};
+  std::vector<Milliseconds> arrival_ms{};
   std::vector<Departure> departures{};
+  std::optional<uint64_t> packets_dropped{};  // as far as the log says so
   uint64_t opportunities = 0;
   Milliseconds base_ms = 0;
 
@@ -43,7 +48,7 @@ struct Reader {
     const bool has_two = words.size() == 4;
     if (time_ms < 0) throw std::invalid_argument("is before the base timestamp");
     if (words[1] == "+" and not has_two) {
-      ++figures.packets_sent;
+      arrival_ms.push_back(time_ms);
     } else if (words[1] == "#" and not has_two) {
       ++opportunities;
     } else if (words[1] == "-" and has_two) {
@@ -51,11 +56,22 @@ struct Reader {
       if (delay_ms > time_ms) throw std::invalid_argument("has a packet that came before the log");
       departures.push_back({time_ms - delay_ms, time_ms, static_cast<uint32_t>(first)});
     } else if (words[1] == "d" and has_two) {
-      figures.packets_dropped += first;
+      packets_dropped = packets_dropped.value_or(0) + first;
     } else {
       throw std::invalid_argument("is no event");
     }
     event_ms.push_back(time_ms);
+  }
+
+  // mm-link 0.98 has no line for what a full queue drops. Queues keep the order of arrival, so what
+  // came before the last packet that departed, and has not departed, never will.
+  uint64_t packets_overtaken() const {
+    Milliseconds last_ms = 0;
+    for (const Departure& each : departures) last_ms = std::max(last_ms, each.arrival_ms);
+    const auto came = std::ranges::count_if(arrival_ms, [&](auto ms) { return ms < last_ms; });
+    const auto left = std::ranges::count_if(
+        departures, [&](const Departure& each) { return each.arrival_ms < last_ms; });
+    return static_cast<uint64_t>(std::max<std::ptrdiff_t>(came - left, 0));
   }
 
   LogFigures finish() {
@@ -67,7 +83,9 @@ struct Reader {
     for (const Departure& each : departures) {
       meter.departure(each.arrival_ms, each.departure_ms, each.bytes);
     }
+    figures.packets_sent = arrival_ms.size();
     figures.packets_delivered = departures.size();
+    figures.packets_dropped = packets_dropped ? *packets_dropped : packets_overtaken();
     figures.metrics = meter.metrics();
     return figures;
   }

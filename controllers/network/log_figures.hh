@@ -13,8 +13,8 @@ struct LogFigures {
   Metrics metrics{};
   uint64_t packets_sent = 0;  // arrived at the link
   uint64_t packets_delivered = 0;
-  uint64_t packets_dropped = 0;
-  Milliseconds end_ms = 0;  // of the last event, since the log's base timestamp
+  uint64_t packets_dropped = 0;  // at least: see packets_overtaken in log_figures.cc
+  Milliseconds end_ms = 0;       // of the last event, since the log's base timestamp
 };
 
 // Reads a log of link_log.hh's format; a last line without its end is left out. Throws

@@ -45,6 +45,17 @@ TEST(figures_of_a_log_worked_by_hand) {
   EXPECT_EQUAL(figures.metrics.signal_delay_p95_ms, 11);
 }
 
+// Three arrive and find a place for one; of the two that arrive last, one waits at the end.
+TEST(packets_that_others_overtook_were_dropped) {
+  const LogFile log(
+      "# base timestamp: 0\n1 + 1504\n1 + 1504\n1 + 1504\n2 # 1504\n2 - 1504 1\n3 + 1504\n"
+      "4 # 1504\n4 - 1504 1\n5 + 1504\n5 + 1504\n6 # 1504\n6 - 1504 1\n");
+  const LogFigures figures = read_log_figures(log.path());
+  EXPECT_EQUAL(figures.packets_sent, 6u);
+  EXPECT_EQUAL(figures.packets_delivered, 3u);
+  EXPECT_EQUAL(figures.packets_dropped, 2u);
+}
+
 TEST(figures_of_a_log_that_is_cut_off_leave_its_last_line_out) {
   const LogFile log("# base timestamp: 0\n1 + 1504\n3 - 1504 2\n9 # 15");
   const LogFigures figures = read_log_figures(log.path());
