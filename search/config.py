@@ -80,7 +80,11 @@ class Sampler(ConfigModel):
     def _ends(self) -> Self:
         ends_itself = self.kind in ("grid", "ternary", "golden")
         if ends_itself and self.trials is not None:
-            raise ValueError(f"sampler {self.kind} ends by itself; remove trials")
+            end = "at the end of its grid or table" if self.kind == "grid" else "at its peak"
+            raise ValueError(
+                f"trials is {self.trials}, but sampler {self.kind} ends by itself, {end}; "
+                "remove trials"
+            )
         if not ends_itself and self.trials is None:
             raise ValueError(f"sampler {self.kind} does not end by itself; add trials")
         if self.startup_trials is not None and self.kind not in ("tpe", "cmaes"):
@@ -420,11 +424,8 @@ class Workflow:
         Raises:
             KneepointError: the first mistake, with its file.
         """
-        for name, table in self.tables.items():
-            where = self._file("published", name)
-            controller = catalogue.controller(table.description.controller, where)
-            for row in table.rows:
-                controller.complete(row.constants, f"{where}, row {row.number}")
+        for table in self.tables.values():
+            table.check_against(catalogue, self.path.parent / "published")
         for name, study in self.studies.items():
             _check_study(self._file("studies", name), study, self.tables, catalogue)
         for name, repeat in self.repeats.items():

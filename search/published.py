@@ -11,6 +11,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from networks.config_file import ConfigModel, read_config
+from search.catalogue import Catalogue
 from search.errors import KneepointError
 
 Metric = Literal["throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power"]
@@ -29,7 +30,7 @@ class Column(ConfigModel):
 
     constant: str | None = Field(default=None, description="constant of the table's controller")
     metric: Metric | None = Field(default=None, description="metric of a run")
-    unit: str = Field(description="unit as printed; metrics are converted, constants are not")
+    unit: str = Field(description="unit as printed; metrics are converted, a constant has its own")
 
     @model_validator(mode="after")
     def _holds_one_thing(self) -> Self:
@@ -106,12 +107,34 @@ class PublishedTable:
         """The rows whose constants are all printed or given."""
         return [row for row in self.rows if row.has_all_constants]
 
+    def check_against(self, catalogue: Catalogue, folder: Path) -> None:
+        """Checks its controller, the units of its constants and every row of its file in `folder`.
+
+        Raises:
+            KneepointError: the first mistake, with its file and its line or column.
+        """
+        described, path = folder / f"{self.name}.yaml", folder / f"{self.name}.csv"
+        controller = catalogue.controller(self.description.controller, str(described))
+        controller.complete(self.description.constants, str(described))
+        for name, column in self.description.columns.items():
+            if column.constant:
+                where = f"{described}: columns.{name}"
+                unit = controller.constant(column.constant, where).unit
+                if column.unit != unit:
+                    raise KneepointError(
+                        f"{where}: unit {column.unit!r} is unknown for {column.constant}; "
+                        f"known: {unit}"
+                    )
+        for row in self.rows:
+            controller.complete(row.constants, f"{path}, line {row.number + 2}")
+
 
 def load_table(config: Path, name: str) -> PublishedTable:
     """Reads published/`name`.csv and .yaml beside the configuration file `config`.
 
     Raises:
-        KneepointError: a file is missing, a column is missing or unexplained, a cell is no number.
+        KneepointError: a file is missing, a column is missing or unexplained, a line is longer or
+            shorter than the header, a cell is no number.
     """
     folder = config.parent / "published"
     description_path, path = folder / f"{name}.yaml", folder / f"{name}.csv"
@@ -121,14 +144,16 @@ def load_table(config: Path, name: str) -> PublishedTable:
     description = read_config(description_path, TableDescription)
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            header, lines = list(reader.fieldnames or ()), list(reader)
+            header, *lines = [line for line in csv.reader(file) if line] or [[]]
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; add the file") from None
     _check_header(path, description_path, description, header)
     if not lines:
         raise KneepointError(f"{path}: has no rows; add them")
-    rows = [_read_row(path, number, line, description) for number, line in enumerate(lines)]
+    rows = [
+        _read_row(path, number, _by_column(path, number, header, line), description)
+        for number, line in enumerate(lines)
+    ]
     return PublishedTable(name, description, rows)
 
 
@@ -149,6 +174,17 @@ def _check_header(
             )
 
 
+def _by_column(
+    path: Path, number: int, header: Sequence[str], line: Sequence[str]
+) -> Mapping[str, str]:
+    if len(line) != len(header):
+        raise KneepointError(
+            f"{path}, line {number + 2}: has {len(line)} cells, but the header has {len(header)}; "
+            "make them agree"
+        )
+    return dict(zip(header, line, strict=True))
+
+
 def _read_row(
     path: Path, number: int, line: Mapping[str, str], description: TableDescription
 ) -> PublishedRow:
@@ -157,7 +193,7 @@ def _read_row(
     steps: dict[str, float] = {}
     complete = True
     for name, column in description.columns.items():
-        text = (line[name] or "").strip()
+        text = line[name].strip()
         if text:
             value = _read_cell(path, number, name, text) * column.factor
             if column.constant:

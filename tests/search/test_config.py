@@ -149,7 +149,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "tpe without an end": ({"study": {**SPACE, "sampler": {"kind": "tpe"}}}, "add trials"),
     "ternary with trials": (
         {"study": {**SPACE, "sampler": {"kind": "ternary", "trials": 9}}},
-        "ends by itself; remove trials",
+        "trials is 9, but sampler ternary ends by itself, at its peak; remove trials",
+    ),
+    "table with trials": (
+        {"study": {"sampler": {"kind": "grid", "trials": 2}}},
+        "trials is 2, but sampler grid ends by itself, at the end of its grid or table; remove",
     ),
     "table and space": (
         {"study": {"space": {"window": {"low": 1, "high": 9}}}},
@@ -171,6 +175,18 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
             }
         },
         "unit 'kb' is unknown for throughput_mbps; known: Mbit/s, kbit/s, bit/s",
+    ),
+    "unknown unit of a constant": (
+        {
+            "table": {
+                "columns": {**TABLE["columns"], "window": {"constant": "window", "unit": "bytes"}}
+            }
+        },
+        "printed.yaml: columns.window: unit 'bytes' is unknown for window; known: packets",
+    ),
+    "table's constant out of range": (
+        {"table": {"constants": {"keepalive_ms": -1}}},
+        "printed.yaml: keepalive_ms = -1 is outside",
     ),
     "fitted but stated": (
         {"table": {"constants": {"keepalive_ms": 80}, "fitted": ["keepalive_ms"]}},
@@ -230,7 +246,12 @@ def test_a_mistake_is_named(write: Write, changes: dict[str, Any], message: str)
         ("window,kbps,power,note\n", "has no rows"),
         ("window,kbps,power,note\n5,x,9.63,\n", "line 2, column kbps: 'x' is not a number"),
         ("window,kbps,power,note\n5,-1,9.63,\n", "line 2, column kbps: -1 is out of range"),
-        ("window,kbps,power,note\n0,1,9.63,\n", "row 0: window = 0 is outside"),
+        (
+            "window,kbps,power,note\n0,1,9.63,\n",
+            "printed.csv, line 2: window = 0 is outside [1, inf]",
+        ),
+        ("window,kbps,power,note\n5,1,9.63,,2\n", "line 2: has 5 cells, but the header has 4"),
+        ("window,kbps,power,note\n5,1,9,\n6,1,9\n", "line 3: has 3 cells, but the header has 4"),
         ("window,kbps,power,note\n,1,9.63,\n", "no row of table printed has all its constants"),
     ],
 )
