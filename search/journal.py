@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from search.engines.base import RunRecord
+from search.errors import KneepointError
 
 
 class RunJournal:
@@ -20,7 +21,8 @@ class RunJournal:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("a+b")
+        self._path = path
+        self._file = path.open("ab", buffering=0)
         self._records: dict[str, RunRecord] = {}
         self._load()
 
@@ -38,25 +40,39 @@ class RunJournal:
         return self._records.get(run_id)
 
     def add(self, records: Iterable[RunRecord]) -> None:
-        """Adds records; when it returns they are on disk. A machine's fault is not kept."""
+        """Adds records; when it returns they are on disk. A machine's fault is not kept.
+
+        Raises:
+            KneepointError: the disk is full, or broken; what was in the journal is as it was.
+        """
         kept = [record for record in records if record.status != "fault"]
         if kept:
-            self._file.write("".join(f"{record.to_json()}\n" for record in kept).encode())
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            self._append("".join(f"{record.to_json()}\n" for record in kept).encode())
             self._records |= {record.run_id: record for record in kept}
 
+    def _append(self, text: bytes) -> None:
+        sound = self._file.seek(0, os.SEEK_END)
+        try:
+            while text:
+                text = text[self._file.write(text) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._file.truncate(sound)
+            raise KneepointError(
+                f"{self._path}: {error.strerror}; make room and start it again: finished runs are "
+                "kept"
+            ) from None
+
     def _load(self) -> None:
-        self._file.seek(0)
         sound = 0
-        for line in self._file:
-            try:
-                if not line.endswith(b"\n"):
-                    raise ValueError("torn")
-                record = RunRecord.from_json(line)
-            except (ValueError, KeyError, TypeError):
-                self._file.truncate(sound)
-                break
-            self._records[record.run_id] = record
-            sound += len(line)
-        self._file.seek(0, os.SEEK_END)
+        with self._path.open("rb") as file:
+            for line in file:
+                try:
+                    if not line.endswith(b"\n"):
+                        raise ValueError("torn")
+                    record = RunRecord.from_json(line)
+                except (ValueError, KeyError, TypeError):
+                    self._file.truncate(sound)
+                    break
+                self._records[record.run_id] = record
+                sound += len(line)
