@@ -139,7 +139,8 @@ def contradicted_rows(results: Results) -> pd.DataFrame:
             metric = row["wrong"]
             beside = found.of_metric(metric)[setting["trial"]]
             published = float(row[f"published_{metric}"])
-            says = verdict(published, beside["emulated_mean"], beside["real_mean"])
+            means = beside["emulated_mean"], beside["real_mean"]
+            says = verdict(published, *means, row["checks"])
             lines.append({**beside, "row": row["name"], "published": published, "verdict": says})
     return pd.DataFrame(lines)
 

@@ -106,3 +106,8 @@ def chance(margin: float, runs: int) -> str:
     """What chance explains, with a reader's measure of it: `0.4 % that chance explains ...`."""
     between = "two runs" if runs == 1 else f"two means of {runs} runs"
     return f"{percent(margin, 2 if margin < 0.001 else 1)} that chance explains between {between}"
+
+
+def unbroken(text: str) -> str:
+    """The text with spaces at which no line ends."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")

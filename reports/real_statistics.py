@@ -157,17 +157,21 @@ def accuracy(settings: pd.DataFrame, rows: pd.DataFrame) -> Accuracy:
 NEAR = 0.05
 """Relative difference of a real mean from a published number that another host may explain."""
 CONFIRMED, REFUTED, TOO_NEAR, NEITHER = "yes", "no", "too near to tell", "neither"
+BY_ARITHMETIC = "needs no run"
 """Whether a real run says of a published number what the audit does."""
 
 
-def verdict(published: float, emulated: float, real: float) -> str:
-    """What a real mean says of a published number that the audit contradicts.
+def verdict(published: float, emulated: float, real: float, checks: str) -> str:
+    """What a real mean says of a published number that the audit contradicts by these checks.
 
     Returns:
         CONFIRMED (it is not near the published number, and nearer to the emulator's), NEITHER (not
-        nearer), REFUTED (it is near the published number only), TOO_NEAR (near both), or nothing
-        where a number is missing.
+        nearer), REFUTED (it is near the published number only), TOO_NEAR (near both),
+        BY_ARITHMETIC (the row contradicts itself, and nothing else does), or nothing where a number
+        is missing.
     """
+    if checks == "arithmetic":
+        return BY_ARITHMETIC
     if any(math.isnan(value) for value in (published, emulated, real)):
         return ""
     as_published, as_emulated = (abs(math.log(value / real)) for value in (published, emulated))

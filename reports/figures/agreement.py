@@ -103,9 +103,8 @@ def _caption(agreement: Agreement) -> str:
         "so are settings that the emulated host was fitted to; a line that leaves the frame goes "
         "on."
     )
-    return text + (
-        f" Settings are named by their constants ({'; '.join(varied)})." if varied else ""
-    )
+    named = f" Numbers are the values of constants ({'; '.join(varied)})." if varied else ""
+    return text + named
 
 
 FIGURE = FigureKind(

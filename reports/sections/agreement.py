@@ -95,7 +95,8 @@ def _table(found: Agreement, name: str, metrics: tuple[str, ...]) -> Table:
     rows: list[tuple[str, ...]] = []
     strong, muted = set(), set()
     for controller, settings in found.settings.groupby("controller", sort=False):
-        rows.append((f"**{labels.sentence(str(controller))}**", *[""] * (1 + 3 * len(metrics))))
+        heading = f"**{labels.unbroken(labels.sentence(str(controller)))}**"
+        rows.append((heading, *[""] * (1 + 3 * len(metrics))))
         for setting in records(settings):
             lines = [found.of_metric(metric)[setting["trial"]] for metric in metrics]
             if any(line["inside"] is False for line in lines):
@@ -155,4 +156,6 @@ def measured(mean: float, half_width: float, decimals: int) -> str:
     if mean != mean:
         return DASH
     text = f"{mean:.{decimals}f}"
-    return text if half_width != half_width else f"{text} ± {half_width:.{decimals}f}"
+    if half_width != half_width:
+        return text
+    return labels.unbroken(f"{text} ± {half_width:.{decimals}f}")

@@ -10,7 +10,7 @@ from reports.discover_real import best_settings, contradicted_rows
 from reports.frames import Record, records
 from reports.labels import DASH
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY
-from reports.real_statistics import CONFIRMED, NEAR, NEITHER, REFUTED, TOO_NEAR
+from reports.real_statistics import BY_ARITHMETIC, CONFIRMED, NEAR, NEITHER, REFUTED, TOO_NEAR
 from reports.sections import Context
 from reports.sections.agreement import measured
 
@@ -36,6 +36,7 @@ def _verdicts(rows: pd.DataFrame) -> str:
         REFUTED: "{} speak for the report",
         TOO_NEAR: "in {} the two numbers are too near to tell by runs",
         NEITHER: "in {} the emulator is no nearer",
+        BY_ARITHMETIC: "{} contradict themselves, which no run can tell",
         "": "{} have no number to compare",
     }
     others = [text.format(counts[name]) for name, text in words.items() if name in counts]

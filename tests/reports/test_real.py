@@ -152,7 +152,12 @@ def test_report_judges_agreement_by_what_was_not_fitted(drawn: tuple[Report, Pat
     assert "Over the 5 settings of 3 controllers that the host was not fitted to" in told
     assert "is reached" in told
     table = table_of(report, "agreement-throughput")
-    assert [row[0] for row in table.rows[:4]] == ["**Fixed window**", "5", "12", "40"]
+    assert [row[0] for row in table.rows[:4]] == [
+        "**Fixed\N{NO-BREAK SPACE}window**",
+        "5",
+        "12",
+        "40",
+    ]
     assert table.rows[1][1] == "calibration"
     assert table.muted >= {1}
     assert any("7 settings also ran in real mahimahi" in text for text in report.abstract)

@@ -159,7 +159,12 @@ def test_accuracy_is_met_by_milliseconds_as_well() -> None:
     ],
 )
 def test_verdict(published: float, emulated: float, real: float, said: str) -> None:
-    assert statistics.verdict(published, emulated, real) == said
+    assert statistics.verdict(published, emulated, real, "neighbours, replay") == said
+
+
+def test_verdict_leaves_arithmetic_alone() -> None:
+    assert statistics.verdict(20, 30, 31, "arithmetic") == statistics.BY_ARITHMETIC
+    assert statistics.verdict(20, 30, 31, "arithmetic, replay") == statistics.CONFIRMED
 
 
 # Runs side by side ----------------------------------------------------------------------------
