@@ -58,7 +58,8 @@ def _certainty(found: Search, certainty: pd.DataFrame, rows: int) -> Table:
         title="What the table pins down",
         caption=(
             f"The interval holds 95 % of the best trials of {DRAWS} draws of the table's "
-            f"{labels.count(rows, 'row')}, with replacement."
+            f"{labels.count(rows, 'row')}, with replacement: it says what other rows would change, "
+            "not what luck our own runs had, so the truth may lie a little outside."
         ),
         columns=(
             Column("Constant", align="left"),
