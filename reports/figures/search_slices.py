@@ -53,7 +53,8 @@ def _caption(search: Search) -> str:
         "Each trial's value against each constant that was searched, later trials darker; the best "
         f"is ringed: {labels.constants(search.best_constants)}. A constant whose good values crowd "
         "together matters; one whose good values spread does not."
-        f"{_IMPORTANCE if search.importances else ''} The worst 2 % of trials lie below the axis."
+        f"{_IMPORTANCE if search.importances else ''}"
+        f"{'' if search.minimised else ' The worst 2 % of trials lie below the axis.'}"
     )
 
 

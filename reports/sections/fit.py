@@ -53,14 +53,15 @@ def _certainty(found: Search, certainty: pd.DataFrame, rows: int) -> Table:
         name = labels.sentence(constant.name)
         unit = labels.unit(constant.name)
         lines.append((name, unit, labels.number(line["best"]), interval, searched, line["verdict"]))
+    caption = (
+        f"The interval holds 95 % of the best trials of {DRAWS} draws of the table's {rows} rows, "
+        "with replacement: it says what other rows would change, not what luck our own runs had, "
+        "so the truth may lie a little outside."
+    )
     return Table(
         name=f"certainty-{found.key}",
         title="What the table pins down",
-        caption=(
-            f"The interval holds 95 % of the best trials of {DRAWS} draws of the table's "
-            f"{labels.count(rows, 'row')}, with replacement: it says what other rows would change, "
-            "not what luck our own runs had, so the truth may lie a little outside."
-        ),
+        caption=caption if rows > 1 else "From one row no others can be drawn: it has no interval.",
         columns=(
             Column("Constant", align="left"),
             Column("Unit", align="left"),

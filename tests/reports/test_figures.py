@@ -153,6 +153,15 @@ def test_search_slices_have_a_panel_a_constant(search: dict[str, Search]) -> Non
     assert [axes.get_xscale() for axes in shown] == ["log", "log", "linear"]
 
 
+def test_search_slices_say_what_lies_below_the_axis_only_where_it_does(
+    search: dict[str, Search],
+) -> None:
+    cut = "The worst 2 % of trials lie below the axis."
+    assert search_slices.FIGURE.caption(search["delay_tpe"]).endswith(cut)
+    fit = dataclasses.replace(search["delay_tpe"], fit="001-delay-threshold")
+    assert cut not in search_slices.FIGURE.caption(fit)
+
+
 def test_search_contours_fill_the_plane_of_what_matters_most() -> None:
     random = np.random.default_rng(2)
     runs = []
