@@ -1,0 +1,112 @@
+"""Where the probe stops: records made by hand."""
+
+import dataclasses
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from search.config import Probe
+from search.engines.base import RunRecord, RunSpec
+from search.errors import KneepointError
+from search.probe import climb, difference
+from search.results import PlannedRun
+from tests.search.fakes import measure, run_spec
+
+WANTED = Probe(controller="fixed_window", network="wire", alone=3, most=20)
+Run = Callable[[RunSpec], RunRecord]
+
+
+def record(throughput_mbps: float = 4.0, signal_delay_p95_ms: float = 100.0) -> RunRecord:
+    return dataclasses.replace(
+        measure(run_spec()),
+        throughput_mbps=throughput_mbps,
+        signal_delay_p95_ms=signal_delay_p95_ms,
+    )
+
+
+def plan(level: int, runs: int) -> list[PlannedRun]:
+    return [PlannedRun(level, run, None, run_spec(seed=100 * level + run)) for run in range(runs)]
+
+
+def level_of(spec: RunSpec) -> int:
+    return spec.seed // 100
+
+
+def slower_from(level: int) -> Run:
+    """A host that delivers a tenth less from this level on."""
+    return lambda spec: record(3.6 if level_of(spec) >= level else 4.0)
+
+
+def test_level_at_which_results_differ_is_the_last() -> None:
+    levels, finished = climb(WANTED, plan, slower_from(3))
+    assert [(level.concurrency, level.agrees) for level in levels] == [
+        (1, True),
+        (2, True),
+        (4, True),
+        (8, False),
+    ]
+    assert levels[-1].reason == "with 8 at once throughput_mbps is 3.6 instead of 4"
+    assert [run.planned.trial for run in finished] == [0] * 3 + [1] * 2 + [2] * 4 + [3] * 8
+    assert [run.record.throughput_mbps for run in finished[-8:]] == [3.6] * 8
+
+
+def test_nobody_asks_beyond_the_highest_level() -> None:
+    levels, _ = climb(WANTED, plan, slower_from(99))
+    assert [level.concurrency for level in levels] == [1, 2, 4, 8, 16]
+    assert all(level.agrees and not level.reason for level in levels)
+
+
+def test_runs_of_a_level_go_on_at_once_and_lone_runs_alone() -> None:
+    """Each run waits for all of its level; the lone ones find nobody else."""
+    together = {level: threading.Barrier(2**level) for level in (1, 2)}
+    alone = threading.Lock()
+
+    def run(spec: RunSpec) -> RunRecord:
+        if level_of(spec) == 0:
+            assert alone.acquire(blocking=False)
+            alone.release()
+        else:
+            together[level_of(spec)].wait(60)
+        return record()
+
+    levels, _ = climb(WANTED.model_copy(update={"most": 4}), plan, run)
+    assert [level.concurrency for level in levels] == [1, 2, 4]
+
+
+def test_run_that_fails_among_others_ends_the_climb() -> None:
+    def run(spec: RunSpec) -> RunRecord:
+        if spec.seed == 201:
+            return RunRecord(spec.run_id, "fault", "no acknowledgment came")
+        return record()
+
+    levels, finished = climb(WANTED, plan, run)
+    assert [level.agrees for level in levels] == [True, True, False]
+    assert levels[-1].reason == "with 4 at once a run fails: no acknowledgment came"
+    assert len(finished) == 3 + 2 + 4
+
+
+def test_lone_run_that_fails_is_an_error() -> None:
+    with pytest.raises(KneepointError, match="probe: even a lone run fails: no tunnel"):
+        climb(WANTED, plan, lambda spec: RunRecord(spec.run_id, "fault", "no tunnel"))
+
+
+LONE = [record(throughput, delay) for throughput, delay in ((3.99, 99), (4.0, 100), (4.01, 101))]
+
+
+@pytest.mark.parametrize(
+    ("throughput", "delay", "reason"),
+    [
+        (4.0, 100, ""),
+        (3.975, 100, ""),  # within three standard errors of chance: 0.027
+        (3.965, 100, ""),  # within the tolerance: 1 %
+        (3.955, 100, "with 4 at once throughput_mbps is 3.955 instead of 4"),
+        (4.045, 100, "with 4 at once throughput_mbps is 4.045 instead of 4"),
+        (4.0, 102.2, ""),  # within three standard errors, 2.3 ms, and not within the tolerance
+        (4.0, 102.4, "with 4 at once signal_delay_p95_ms is 102.4 instead of 100"),
+    ],
+)
+def test_difference_counts_beyond_chance_and_tolerance(
+    throughput: float, delay: float, reason: str
+) -> None:
+    assert difference(LONE, [record(throughput, delay)] * 4) == reason
