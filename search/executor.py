@@ -33,6 +33,9 @@ _ENVIRONMENT = {
     # laptop with a firewall, it must think that this machine cannot be part of a bigger cluster.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    # What a worker has started ends by itself when the worker does, and cleans up; killed, as Ray
+    # would do it, it could not.
+    "RAY_kill_child_processes_on_worker_exit": "0",
 }
 
 

@@ -31,17 +31,19 @@ class LiveRun:
         return left + [rule for rule in _rules() if any(f"{pid:#x}" in rule for pid in pids)]
 
 
-def observe(folder: Path, with_status: bool = False) -> LiveRun:
+def observe(folder: Path, with_status: bool = False, other_than: LiveRun | None = None) -> LiveRun:
     """Waits for the run of an engine that works in `folder`, until its sender is there.
 
     Args:
         folder: of the engine's settings: no two tests have the same.
         with_status: waits for the run's status file, too.
+        other_than: a run that is not meant.
     """
     found: list[LiveRun] = []
 
     def is_complete() -> bool:
-        found[:] = [run for pid in _supervisors(folder) if (run := _look(pid, folder))]
+        pids = [p for p in _supervisors(folder) if not other_than or p != other_than.supervisor]
+        found[:] = [run for pid in pids if (run := _look(pid, folder))]
         return bool(found) and (found[0].status.is_file() or not with_status)
 
     wait_until(is_complete)
@@ -61,7 +63,7 @@ def nothing_is_left(run: LiveRun, patience_s: float = PATIENCE_S) -> None:
     deadline = time.monotonic() + patience_s
     while (left := run.left_behind()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert left == []
+    assert not left, left
 
 
 def lives(pid: int) -> bool:
