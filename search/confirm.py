@@ -19,6 +19,7 @@ from search.engines.base import EngineSettings, PreparedNetwork, RunSpec, canoni
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.plan import complete_constants
+from search.published import PublishedRow, PublishedTable
 from search.results import FinishedRun, PlannedRun, read_table, runs_table, write_table
 from search.seeds import derive_seed, study_seed
 
@@ -164,23 +165,24 @@ def _candidates(job: Job, wanted: Confirm) -> Iterator[Candidate]:
                 constants = json.loads(found["constants"])
                 yield Candidate(found["controller"], constants, found["origin"], place)
     if wanted.contradicted:
-        for name, number in _contradicted(results / NAME / "contradicted.json"):
-            table = job.workflow.tables[name]
-            printed = table.rows[number]
-            if printed.has_all_constants:
-                of = table.description.controller
-                yield Candidate(of, printed.constants, "contradicted", f"{name} {number}")
+        for table, row in _contradicted(results / NAME / "contradicted.json", job.workflow.tables):
+            if row.has_all_constants:
+                of, place = table.description.controller, f"{table.name} {row.number}"
+                yield Candidate(of, row.constants, "contradicted", place)
 
 
 def _candidate(setting: Setting, origin: str) -> Candidate:
     return Candidate(setting.controller, setting.constants, origin)
 
 
-def _contradicted(path: Path) -> list[tuple[str, int]]:
+def _contradicted(
+    path: Path, tables: Mapping[str, PublishedTable]
+) -> list[tuple[PublishedTable, PublishedRow]]:
     """Reads what reports.contradicted wrote: pairs of a table and a row."""
     try:
-        return [(str(name), int(number)) for name, number in json.loads(path.read_bytes())]
-    except (OSError, ValueError, TypeError) as error:
+        pairs = [(tables[name], int(number)) for name, number in json.loads(path.read_bytes())]
+        return [(table, dict(enumerate(table.rows))[number]) for table, number in pairs]
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise KneepointError(
             f"{path}: cannot be used ({error}); make it again: snakemake {path}"
         ) from None
