@@ -49,7 +49,7 @@ TABLE = {
     "source": "a report",
     "controller": "fixed_window",
     "columns": {
-        "window": {"constant": "window", "unit": "1"},
+        "window": {"constant": "window", "unit": "packets"},
         "power": {"metric": "power", "unit": "Mbit/s/s"},
     },
 }

@@ -1,0 +1,164 @@
+"""The emulated host is fitted to real runs: a planted one is recovered."""
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from networks.config import load_network
+from networks.prepare import TraceMaker, prepare_network
+from search.calibrate import calibrate, measured_table, read_confirmed
+from search.config import load_workflow
+from search.confirm import ConfirmedSetting, confirm
+from search.engines.base import RunRecord, RunSpec
+from search.errors import KneepointError
+from search.job import Job
+from search.results import read_frame
+from tests.search.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure
+from tests.search.listing import CATALOGUE
+
+PLANTED_US = 150
+NETWORK = {
+    "title": "wire",
+    "uplink": {"constant_mbps": 12.032},
+    "downlink": {"constant_mbps": 12.032},
+    "duration_s": 2,
+}
+CONFIRM: dict[str, Any] = {
+    "network": "wire",
+    "best": False,
+    "contradicted": False,
+    "settings": [{"controller": "delay_threshold", "constants": {"alpha": 2}}],
+    "emulated": 4,
+    "calibration": {
+        "windows": [5, 12, 20],
+        "host": {
+            "host_latency_us": {"values": [0, 50, 100, 150, 200, 300]},
+            "wake_mean_us": {"values": [25, 75]},
+        },
+        "runs_per_trial": 2,
+    },
+}
+
+Open = Callable[..., Job]
+
+
+def on_planted_host(spec: RunSpec) -> RunRecord:
+    """A real run: its host is what it is, whatever is said of it."""
+    if spec.engine != "mahimahi":
+        return measure(spec)
+    network = dataclasses.replace(spec.network, host_latency_us=PLANTED_US)
+    record = measure(dataclasses.replace(spec, network=network))
+    return dataclasses.replace(record, run_id=spec.run_id)
+
+
+@pytest.fixture
+def open_job(tmp_path: Path) -> Open:
+    """Gives jobs by the folder of their results."""
+    write(tmp_path / "config/networks/wire.yaml", NETWORK)
+    content = {"seed": 5, "results": str(tmp_path / "results"), "confirm": CONFIRM}
+    write(tmp_path / "config/config.yaml", content)
+    config, where = tmp_path / "config/config.yaml", tmp_path / "config/networks/wire.yaml"
+    maker = TraceMaker(tmp_path, tmp_path)
+    prepare_network("wire", load_network(config, "wire"), where, tmp_path / "networks/wire", maker)
+
+    def job_in(folder: str, behaviour: Callable[[RunSpec], RunRecord] = on_planted_host) -> Job:
+        return FakeJob(
+            workflow=load_workflow(config),
+            catalogue=CATALOGUE,
+            build=tmp_path,
+            networks=tmp_path / "networks",
+            out_dir=tmp_path / "results" / folder,
+            make_executor=lambda _: ShuffledExecutor(FakeEngine(behaviour)),
+        )
+
+    return job_in
+
+
+def write(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(content))
+
+
+def test_planted_host_latency_is_recovered(open_job: Open) -> None:
+    confirm(open_job("confirm"))
+    job = open_job("calibration")
+    calibrate(job)
+    study = json.loads((job.out_dir / "study.json").read_text())
+    assert study["best"]["searched"]["host_latency_us"] == PLANTED_US
+    assert study["controller"] == "fixed_window"
+    trials = read_frame(job.out_dir / "trials.parquet")
+    assert len(trials) == 6 * 2
+    runs = read_frame(job.out_dir / "runs.parquet")
+    assert set(runs["controller"]) == {"fixed_window"}
+    assert len(runs) == 12 * 3 * 2
+
+
+def test_every_confirmed_setting_is_emulated_on_the_host_found(open_job: Open) -> None:
+    confirm(open_job("confirm"))
+    job = open_job("calibration")
+    calibrate(job)
+    real = read_frame(job.out_dir.parent / "confirm/runs.parquet")
+    emulated = read_frame(job.out_dir / "agreement.parquet")
+    assert list(emulated["trial"]) == [0, 1, 2, 3] * 4
+    assert set(emulated["engine"]) == {"emulator"}
+    assert emulated["seed"].nunique() == 4
+    for trial in range(4):
+        means = [
+            float(runs[runs["trial"] == trial]["signal_delay_p95_ms"].mean())
+            for runs in (real, emulated)
+        ]
+        assert means[0] == pytest.approx(means[1], abs=0.2)  # 50 us more of the host make 1 ms
+
+
+def test_confirmed_settings_are_read_back(open_job: Open) -> None:
+    job = open_job("confirm")
+    confirm(job)
+    settings, real = read_confirmed(open_job("calibration"))
+    assert [each.constants.get("window") for each in settings] == [5, 12, 20, None]
+    assert [each.origins for each in settings] == [["calibration"]] * 3 + [["listed"]]
+    assert len(real) == 4 * 3
+
+
+def test_calibration_before_any_real_run_names_what_is_missing(open_job: Open) -> None:
+    with pytest.raises(KneepointError, match=r"confirm/settings.parquet: No such file"):
+        calibrate(open_job("calibration"))
+
+
+def test_calibration_without_a_measured_window_is_an_error(open_job: Open) -> None:
+    confirm(open_job("confirm", lambda spec: RunRecord(spec.run_id, "failed", "it burst")))
+    with pytest.raises(KneepointError, match="no real run of a fixed window came to an end"):
+        calibrate(open_job("calibration"))
+
+
+def run(trial: int, throughput: float, status: str = "ok") -> dict[str, Any]:
+    return {
+        "trial": trial,
+        "status": status,
+        "throughput_mbps": throughput,
+        "queueing_delay_p95_ms": 10 * throughput,
+        "signal_delay_p95_ms": 20 * throughput,
+    }
+
+
+def test_measured_table_holds_means_of_the_calibrating_settings_only() -> None:
+    settings = [
+        ConfirmedSetting("fixed_window", {"window": 5}, ["calibration", "tuned"], []),
+        ConfirmedSetting("delay_threshold", {"alpha": 1}, ["listed"], []),
+        ConfirmedSetting("fixed_window", {"window": 9}, ["calibration"], []),
+        ConfirmedSetting("fixed_window", {"window": 12}, ["calibration"], []),
+    ]
+    real = [run(0, 1.0), run(0, 2.0), run(0, 99.0, "failed"), run(1, 3.0)]
+    real += [run(2, 5.0, "failed"), run(3, 4.0)]
+    table = measured_table(settings, real)
+    assert [(row.number, dict(row.constants)) for row in table.rows] == [
+        (0, {"window": 5}),
+        (1, {"window": 12}),
+    ]
+    assert [row.metrics["throughput_mbps"] for row in table.rows] == [1.5, 4.0]
+    assert [row.metrics["signal_delay_p95_ms"] for row in table.rows] == [30, 80]
+    assert all(row.has_all_constants for row in table.rows)
