@@ -1,0 +1,132 @@
+"""Real time in the workflow: left out by default, asked for by name, and run on Ray for real."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from search.results import read_frame
+from tests.conftest import ROOT
+from tests.search.real import real_engine
+from tests.workflow.conftest import REPEAT, Checkout
+
+REAL_RULES = {
+    "probe_host",
+    "list_contradicted",
+    "confirm_settings",
+    "calibrate_host",
+    "show_real_run",
+}
+NETWORK = {
+    "title": "A second of a wire",
+    "uplink": {"constant_mbps": 6},
+    "downlink": {"constant_mbps": 6},
+    "duration_s": 1,
+}
+TERNARY = {
+    "title": "Real windows",
+    "controller": "fixed_window",
+    "engine": "mahimahi",
+    "networks": ["wire"],
+    "space": {"window": {"low": 5, "high": 20}},
+    "sampler": {"kind": "ternary"},
+}
+TPE = {
+    "title": "Real thresholds",
+    "controller": "delay_threshold",
+    "engine": "mahimahi",
+    "networks": ["wire"],
+    "space": {"rtt_threshold_ms": {"low": 45, "high": 100}},
+    "sampler": {"kind": "tpe", "trials": 4, "startup_trials": 2},
+}
+CONFIG = {
+    "seed": 5,
+    "results": "results/real",
+    "studies": ["grid", "real-ternary", "real-tpe"],
+    "repeats": ["again", "real-again"],
+    "showcase": {"controller": "timely", "network": "mini"},
+    "real_time": {
+        "busy_us": 1e6,
+        "probe": {"controller": "fixed_window", "network": "mini", "alone": 2, "most": 2},
+    },
+    "confirm": {
+        "network": "mini",
+        "calibration": {"windows": [5], "host": {"host_latency_us": {"values": [0, 100]}}},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def arguments(checkout: Checkout) -> list[str]:
+    """Adds a configuration with real time to the checkout."""
+    checkout.write("config/networks/wire.yaml", NETWORK)
+    checkout.write("config/studies/real-ternary.yaml", TERNARY)
+    checkout.write("config/studies/real-tpe.yaml", TPE)
+    checkout.write("config/repeats/real-again.yaml", {**REPEAT, "engine": "mahimahi"})
+    checkout.write("config/real.yaml", CONFIG)
+    return ["--cores", "2", "--configfile", "config/real.yaml"]
+
+
+def rules_of(said: str) -> set[str]:
+    """The rules in a dry run's table of jobs."""
+    table = said.partition("Job stats:")[2].partition("\ntotal ")[0]
+    return set(re.findall(r"^(\w+) +\d+$", table, re.MULTILINE))
+
+
+def test_default_target_takes_no_real_time(checkout: Checkout, arguments: list[str]) -> None:
+    said = checkout.run("--dry-run", *arguments)
+    assert {"search_study", "repeat_runs", "write_report"} <= rules_of(said)
+    assert rules_of(said).isdisjoint(REAL_RULES)
+    assert "results/real/grid/study.json" in said
+    for name in ("real-ternary", "real-tpe", "real-again", "build/sender", "real/probe"):
+        assert name not in said
+
+
+def test_confirm_takes_all_of_it(checkout: Checkout, arguments: list[str]) -> None:
+    said = checkout.run("--dry-run", *arguments, "--", "confirm")
+    assert rules_of(said) >= REAL_RULES | {"search_study", "repeat_runs"}
+    for name in ("real-ternary/study.json", "real-tpe/study.json", "repeats/real-again/runs"):
+        assert f"results/real/{name}" in said
+
+
+def test_real_results_that_are_there_ask_for_no_more_of_them(
+    checkout: Checkout, arguments: list[str]
+) -> None:
+    folder = checkout.folder / "results/real/confirm"
+    folder.mkdir(parents=True)
+    try:
+        (folder / "runs.parquet").write_bytes(b"")
+        said = checkout.run("--dry-run", *arguments)
+    finally:
+        shutil.rmtree(folder)
+    assert "write_report" in rules_of(said)
+    assert rules_of(said).isdisjoint(REAL_RULES)
+
+
+@pytest.mark.slow
+def test_real_studies_run_through_the_whole_workflow(
+    checkout: Checkout, arguments: list[str]
+) -> None:
+    real_engine()
+    shutil.copytree(ROOT / "mahimahi", checkout.folder / "mahimahi")
+    for program in ("sender", "receiver", "measure"):
+        shutil.copy(ROOT / "build" / program, checkout.folder / "build")
+    results = checkout.folder / "results/real"
+    (results / "probe").mkdir(parents=True)
+    (results / "probe/probe.json").write_text(json.dumps({"slots": 4}))
+    (results / "probe/runs.parquet").write_bytes(b"")
+    targets = [f"results/real/{name}/study.json" for name in ("real-ternary", "real-tpe")]
+    said = checkout.run(*arguments, "--", *targets)
+    for name, trials in (("real-ternary", 2), ("real-tpe", 4)):
+        runs = read_frame(results / name / "runs.parquet")
+        assert set(runs["engine"]) == {"mahimahi"}
+        assert set(runs["status"]) == {"ok"}, list(runs["reason"])
+        assert runs["scheduling_delay_p99_us"].notna().all()
+        assert len(read_frame(results / name / "trials.parquet")) >= trials
+        assert (results / name / "optuna.journal").stat().st_size > 0
+        assert f"{name}: " in said  # its progress comes to the terminal
+        assert Path(checkout.folder / f"logs/search_study/{name}.log").read_text()
+    assert list((checkout.folder / "build/real-time").glob("*.json")) == []
+    assert "Nothing to be done" in checkout.run(*arguments, "--", *targets)
