@@ -93,8 +93,9 @@ def repetitions(rows: pd.DataFrame) -> Iterator[Finding]:
     At least two numbers have to be equal that do not follow from each other. The row that our runs
     come nearest to is left alone; without runs of ours each may be the wrong one.
     """
+    values = pd.DataFrame(logarithms(rows, "published"))
     for _, table in rows.groupby("table", sort=False):
-        printed = pd.DataFrame(logarithms(table, "published")).dropna(axis="columns", how="all")
+        printed = values.loc[table.index].dropna(axis="columns", how="all")
         columns = [f"published_{metric}" for metric in printed]
         alike = table[printed.notna().sum(axis="columns") >= 2]
         for _, group in alike.groupby(columns, sort=False, dropna=False):
@@ -180,10 +181,11 @@ def replays(rows: pd.DataFrame) -> Iterator[Finding]:
     and the variation of our own runs.
     """
     variation = {metric: variations(rows, metric) for metric in METRICS}
+    published, ours = logarithms(rows, "published"), logarithms(rows, "ours")
+    offs = {metric: ours[metric] - published[metric] for metric in METRICS}
     for _, table in rows.groupby("table", sort=False):
-        published, ours = logarithms(table, "published"), logarithms(table, "ours")
         for metric in METRICS:
-            off = (ours[metric] - published[metric]).dropna()
+            off = offs[metric][table.index].dropna()
             half = resolution(table, metric) / table[f"published_{metric}"] / 2
             for i, (label, distance) in enumerate(zip(off.index, off, strict=True)):
                 others = np.delete(off.to_numpy(), i)

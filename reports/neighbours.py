@@ -1,7 +1,7 @@
 """Published rows that jump out of a sweep, or out of the relation of delay to throughput."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -16,6 +16,8 @@ from reports.statistics import CONSTANT
 LEAST_NEIGHBOURS = 3
 """The fewest neighbours that say what is allowed: one of them may be wrong."""
 
+Values = Mapping[str, "pd.Series[float]"]
+"""From `logarithms`, of the rows of all tables."""
 Points = tuple[np.ndarray, np.ndarray]
 """Places and values; values are logarithms, and so are places above zero."""
 
@@ -66,8 +68,9 @@ def neighbours(rows: pd.DataFrame) -> Iterator[Finding]:
     found and left out before the next is looked for.
     """
     rows = rows.reset_index(drop=True)
+    values = logarithms(rows, "published"), logarithms(rows, "ours")
     for _, table in rows.groupby("table", sort=False):
-        lines = [*_along_constants(table), *_along_throughput(table)]
+        lines = [*_along_constants(table, *values), _along_throughput(table, *values)]
         while True:
             jumps = [jump for line in lines for jump in _jumps(line)]
             found = [(jump, limit) for jump in jumps if (limit := _limit(jump, jumps))]
@@ -112,9 +115,8 @@ def _finding(table: pd.DataFrame, jump: Jump, limit: float) -> Finding:
     return Finding(*where, "neighbours", line.metric, abs(jump.size), limit, words)
 
 
-def _along_constants(table: pd.DataFrame) -> Iterator[Line]:
+def _along_constants(table: pd.DataFrame, published: Values, ours: Values) -> Iterator[Line]:
     constants = [c for c in table.columns if c.startswith(CONSTANT) and table[c].nunique() > 1]
-    published, ours = logarithms(table, "published"), logarithms(table, "ours")
     for constant in constants:
         place = table[constant].astype(float)
         if (place.dropna() > 0).all():
@@ -132,13 +134,13 @@ def _along_constants(table: pd.DataFrame) -> Iterator[Line]:
                 yield _line(metric, along, (x, y), (x, z))
 
 
-def _along_throughput(table: pd.DataFrame) -> Iterator[Line]:
-    published, ours = logarithms(table, "published"), logarithms(table, "ours")
-    yield _line(
+def _along_throughput(table: pd.DataFrame, published: Values, ours: Values) -> Line:
+    rows = table.index
+    return _line(
         SIGNAL_DELAY,
         THROUGHPUT,
-        (published[THROUGHPUT], published[SIGNAL_DELAY]),
-        (ours[THROUGHPUT], ours[SIGNAL_DELAY]),
+        (published[THROUGHPUT][rows], published[SIGNAL_DELAY][rows]),
+        (ours[THROUGHPUT][rows], ours[SIGNAL_DELAY][rows]),
     )
 
 
