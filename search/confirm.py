@@ -20,7 +20,7 @@ from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.plan import complete_constants
 from search.published import PublishedRow, PublishedTable
-from search.results import FinishedRun, PlannedRun, read_table, runs_table, write_table
+from search.results import FinishedRun, PlannedRun, make_table, read_table, runs_table, write_table
 from search.seeds import derive_seed, study_seed
 
 NAME = "confirm"
@@ -149,7 +149,7 @@ def settings_table(settings: list[ConfirmedSetting]) -> pa.Table:
         }
         for trial, setting in enumerate(settings)
     ]
-    return pa.Table.from_pylist(rows, schema=SETTINGS_SCHEMA)
+    return make_table(rows, SETTINGS_SCHEMA)
 
 
 def _candidates(job: Job, wanted: Confirm) -> Iterator[Candidate]:

@@ -26,7 +26,7 @@ from search.engines.base import RunSpec, canonical_json
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.plan import complete_constants
-from search.results import FinishedRun, PlannedRun, read_table, runs_table, write_table
+from search.results import FinishedRun, PlannedRun, make_table, read_table, runs_table, write_table
 from search.seeds import derive_seed, study_seed
 
 NAME = "hold_out"
@@ -216,7 +216,7 @@ def _settings_table(settings: Iterable[FoundSetting]) -> pa.Table:
         {**vars(found), "trial": trial, "constants": canonical_json(dict(found.constants))}
         for trial, found in enumerate(settings)
     ]
-    return pa.Table.from_pylist(rows, schema=SETTINGS_SCHEMA)
+    return make_table(rows, SETTINGS_SCHEMA)
 
 
 def _networks_table(held: HoldOut, bounds: Mapping[str, Bound]) -> pa.Table:
@@ -224,7 +224,7 @@ def _networks_table(held: HoldOut, bounds: Mapping[str, Bound]) -> pa.Table:
         {"network": name, "is_training": name == held.training, **vars(bound)}
         for name, bound in bounds.items()
     ]
-    return pa.Table.from_pylist(rows, schema=NETWORKS_SCHEMA)
+    return make_table(rows, NETWORKS_SCHEMA)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ Version 1 had no real-time runs, and so no column scheduling_delay_p99_us.
 import io
 import json
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +99,7 @@ class FinishedTrial:
 
 def runs_table(study: str, runs: Iterable[FinishedRun]) -> pa.Table:
     """Returns one row a run, in the order given."""
-    return pa.Table.from_pylist([_run_row(study, run) for run in runs], schema=RUNS_SCHEMA)
+    return make_table((_run_row(study, run) for run in runs), RUNS_SCHEMA)
 
 
 def trials_table(
@@ -126,7 +127,30 @@ def trials_table(
             pa.field("n_runs", pa.int64(), nullable=False),
         ]
     )
-    return pa.Table.from_pylist([_trial_row(study, trial) for trial in trials], schema=schema)
+    return make_table((_trial_row(study, trial) for trial in trials), schema)
+
+
+def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Returns a table of rows.
+
+    The first list that it is given makes pyarrow import pandas, only to ask whether it is a Series.
+    That takes longer than many a study, so pandas counts as missing meanwhile; where somebody needs
+    it later, pyarrow asks again.
+    """
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        return pa.Table.from_pylist(list(rows), schema=schema)
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _NoPandas:
+    """Finds no pandas, unless it has been imported already."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ImportError("not needed here")
 
 
 def write_table(path: Path, table: pa.Table) -> None:

@@ -1,6 +1,8 @@
 """The results schema: bytes, versions, kinds of columns."""
 
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -102,6 +104,19 @@ def test_older_version_is_upgraded_step_by_step(
     monkeypatch.setitem(results._UPGRADES, 1, rename("study", "search"))
     monkeypatch.setitem(results._UPGRADES, 2, rename("search", "quest"))
     assert "quest" in read_table(path).column_names
+
+
+def test_tables_are_made_without_pandas_and_read_with_it() -> None:
+    program = """
+import sys
+import pyarrow as pa
+from search.results import make_table
+table = make_table([{"a": 1}, {"a": None}], pa.schema([pa.field("a", pa.int64())]))
+assert table.column("a").to_pylist() == [1, None]
+assert "pandas" not in sys.modules
+assert list(table.to_pandas()["a"].isna()) == [False, True]
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_version_1_had_no_scheduling_delays(
