@@ -13,9 +13,20 @@ def needs_of(engine):
     return [*REAL_PROGRAMS, *([ancient(f"{RESULTS}/probe/probe.json")] if WORKFLOW.probe else [])]
 
 
-def executor_of(study):
-    """Returns what executes a study: a table's few rows are run before a job has attached to Ray."""
-    return "serial" if study.table and study.engine == "emulator" else "ray"
+def executor_of(job):
+    """Returns what executes a study or a repeat.
+
+    Without Ray 300 runs of the emulator end before a job has attached to Ray.
+    """
+    if job.engine != "emulator":
+        return "ray"
+    if job in WORKFLOW.repeats.values():
+        runs = job.repeats * len(job.settings)
+    elif job.table:
+        runs = job.runs_per_trial * len(WORKFLOW.tables[job.table].replayable)
+    else:
+        return "ray"
+    return "serial" if runs <= 300 else "ray"
 
 
 def say(engine, log):

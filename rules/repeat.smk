@@ -20,6 +20,7 @@ rule repeat_runs:
         config=CONFIG,
         seed=WORKFLOW.settings.seed,
         out_dir=subpath(output[0], parent=True),
+        executor=lambda wildcards: executor_of(WORKFLOW.repeats[wildcards.name]),
         cluster=CLUSTER,
         say=lambda wildcards: say(
             WORKFLOW.repeats[wildcards.name].engine, f"logs/repeat_runs/{wildcards.name}.log"
@@ -28,7 +29,8 @@ rule repeat_runs:
         "Repeating: {wildcards.name}"
     shell:
         "python -m search.repeat --config {params.config} --repeat {wildcards.name}"
-        " --out-dir {params.out_dir} --cluster {params.cluster} {params.say}"
+        " --out-dir {params.out_dir} --executor {params.executor} --cluster {params.cluster}"
+        " {params.say}"
 
 
 rule showcase_run:
