@@ -63,7 +63,10 @@ list(RayExecutor(find_cluster(Path(sys.argv[1])), settings).execute(specs))
 
 @dataclass(frozen=True)
 class SlowSettings(FakeSettings):
-    """Runs of 0.3 s that note when they began and ended; the first waits for the second."""
+    """Runs that note when they began and ended; the first waits for the second.
+
+    They take 2 s, time enough for Ray to begin others.
+    """
 
     folder: str = ""
     is_real_time: bool = True
@@ -75,7 +78,7 @@ class SlowSettings(FakeSettings):
         folder, begin = Path(self.folder), time.monotonic()
         (folder / f"{spec.run_id}.began").touch()
         wait_until(lambda: len(list(folder.glob("*.began"))) >= 2, START_S)
-        time.sleep(0.3)
+        time.sleep(2)
         (folder / f"{spec.run_id}.json").write_text(json.dumps([begin, time.monotonic()]))
         return measure(spec)
 
