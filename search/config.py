@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from networks.config import Network, TraceSources, load_network, load_trace_catalogue
 from networks.config_file import ConfigModel, read_config
@@ -92,6 +92,21 @@ class Sampler(ConfigModel):
         return self
 
 
+HOST_SETTINGS = ("host_latency_us", "wake_us", "wake_mean_us", "packet_us", "receiver_us")
+"""The latency of a network, and the constants of the event-loop model (network/host_model.cc)."""
+
+
+def _known_on_host(host: Mapping[str, Range]) -> Mapping[str, Range]:
+    for name in host:
+        if name not in HOST_SETTINGS:
+            raise ValueError(f"{name!r} is no setting; known: {', '.join(HOST_SETTINGS)}")
+    return host
+
+
+Host = Annotated[Mapping[str, Range], AfterValidator(_known_on_host)]
+"""Settings of the emulated host, and where they are searched."""
+
+
 class Objective(ConfigModel):
     """What a study optimises: the power, or the misfit to a published table."""
 
@@ -128,7 +143,7 @@ class Study(ConfigModel):
     networks: tuple[str, ...] = Field(min_length=1, description="files of config/networks")
     constants: Mapping[str, float] = Field(default={}, description="constants held at a value")
     space: Mapping[str, Range] = Field(default={}, description="constants that are searched")
-    host: Mapping[str, Range] = Field(
+    host: Host = Field(
         default={},
         description="settings of the emulated host that are searched, with objective fit: "
         "host_latency_us, or a constant of the event-loop model",
@@ -281,7 +296,7 @@ class Calibration(ConfigModel):
     """The emulated host, fitted to real runs of fixed windows."""
 
     windows: tuple[float, ...] = Field(min_length=1, description="the windows (packets)")
-    host: Mapping[str, Range] = Field(
+    host: Host = Field(
         min_length=1, description="settings of the emulated host that are searched: see Study.host"
     )
     runs_per_trial: int = Field(default=10, ge=1, description="seeds for each window of a trial")

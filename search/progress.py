@@ -51,8 +51,9 @@ class Progress:
         self._say(message)
 
     def _count(self) -> str:
-        of_total = f" of {self._total}" if self._total else ""
-        return f"{self._done}{of_total} runs"
+        if self._total:
+            return f"{self._done} of {self._total} runs"
+        return f"{self._done} run{'s' if self._done != 1 else ''}"
 
     def _say(self, message: str) -> None:
         print(f"{self._name}: {message}", file=sys.stderr, flush=True)

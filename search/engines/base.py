@@ -147,11 +147,15 @@ class MachineFaultError(Exception):
     Args:
         reason: what happened.
         blames_controller: a fault that points to the controller, if it happens every time.
+        is_final: the engine has tried again itself, often enough.
     """
 
-    def __init__(self, reason: str, *, blames_controller: bool = False) -> None:
+    def __init__(
+        self, reason: str, *, blames_controller: bool = False, is_final: bool = False
+    ) -> None:
         super().__init__(reason)
         self.blames_controller = blames_controller
+        self.is_final = is_final
 
 
 class Engine(Protocol):
@@ -202,5 +206,7 @@ def run_reliably(engine: Engine, spec: RunSpec, attempts: int = 3) -> RunRecord:
             return engine.run(spec)
         except MachineFaultError as fault:
             faults.append(fault)
+            if fault.is_final:
+                break
     controllers_fault = all(fault.blames_controller for fault in faults)
     return RunRecord(spec.run_id, "failed" if controllers_fault else "fault", str(faults[-1]))

@@ -163,7 +163,7 @@ def test_sender_counts_and_ignores_what_is_no_acknowledgment_of_its_own() -> Non
     never_sent = HEADER.pack(0, 1, 10**6, 3, 4, 1424)
     bad = [b"", b"x", ACK[:47], DATA, never_sent, b"\xff" * 65507, b"\xfe" * 65507]
     with udp() as receiver, udp() as stranger:
-        sender = send(receiver.getsockname()[1], "--duration-s", "1", window=3)
+        sender = send(receiver.getsockname()[1], "--duration-s", "1", window=3, keepalive_ms=60000)
         _, address = receiver.recvfrom(65536)
         stranger.sendto(ACK, address)  # the sender hears its receiver only
         for datagram in bad:

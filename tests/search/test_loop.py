@@ -237,3 +237,13 @@ def test_only_what_happens_every_time_is_the_controllers_fault(blames: bool, sta
 
     spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
     assert run_reliably(FakeEngine(behaviour), spec) == RunRecord(spec.run_id, status, "crashed")  # type: ignore[arg-type]
+
+
+def test_what_an_engine_has_tried_often_enough_is_not_tried_again() -> None:
+    def behaviour(_: RunSpec) -> RunRecord:
+        raise MachineFaultError("busy", is_final=True)
+
+    engine = FakeEngine(behaviour)
+    spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
+    assert run_reliably(engine, spec) == RunRecord(spec.run_id, "fault", "busy")
+    assert len(engine.ran) == 1

@@ -207,6 +207,7 @@ def test_host_that_is_always_too_busy_is_a_fault(settings: MahimahiSettings) -> 
         busy.open().run(spec_for(settings, 1))
     assert str(caught.value).startswith("the host was too busy in 3 tries (scheduling delay ")
     assert str(caught.value).endswith(" ms); give it fewer slots, or less else to do")
+    assert caught.value.is_final
 
 
 @pytest.mark.parametrize(

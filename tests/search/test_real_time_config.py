@@ -137,6 +137,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
         "config.yaml",
         "host: host_latency_us needs values, not low and high: it is a grid",
     ),
+    "calibration of a misspelt setting": (
+        calibration(host={"wak_mean_us": {"values": [100]}}),
+        "config.yaml",
+        "'wak_mean_us' is no setting; known: host_latency_us, wake_us, wake_mean_us",
+    ),
     "calibration of no window": (
         calibration(windows=[]),
         "config.yaml",

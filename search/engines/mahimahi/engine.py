@@ -99,7 +99,8 @@ class MahimahiEngine:
                 return replace(record, reason=record.reason or _mark(spoilt, *_EARLIER))
             spoilt.append(delay_us)
         raise MachineFaultError(
-            f"{_mark(spoilt, 'try', 'tries')}; give it fewer slots, or less else to do"
+            f"{_mark(spoilt, 'try', 'tries')}; give it fewer slots, or less else to do",
+            is_final=True,
         )
 
     def close(self) -> None:
