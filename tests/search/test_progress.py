@@ -87,7 +87,7 @@ def test_search_whose_end_nobody_knows_gives_no_estimate(
     progress.add(0)
     clock.now_s += 140
     progress.add(1)
-    assert said(capsys) == ["probe: 0 runs", "probe: 1 runs"]
+    assert said(capsys) == ["probe: 0 runs", "probe: 1 run"]
 
 
 def test_log_hears_of_runs_in_progress_every_ten_seconds(
