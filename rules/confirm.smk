@@ -21,11 +21,12 @@ rule probe_host:
     params:
         config=CONFIG,
         out_dir=subpath(output[0], parent=True),
+        cluster=CLUSTER,
     message:
         "Measuring how many real-time runs this host takes at once"
     shell:
         "python -m search.probe --config {params.config} --out-dir {params.out_dir}"
-        " > >(tee {log}) 2>&1"
+        " --cluster {params.cluster} > >(tee {log}) 2>&1"
 
 
 rule list_contradicted:
@@ -131,11 +132,12 @@ rule show_real_run:
         config=CONFIG,
         showcase=str(WORKFLOW.showcase),
         out_dir=subpath(output[0], parent=True),
+        cluster=CLUSTER,
     message:
         "Running the showcase in real mahimahi"
     shell:
         "python -m search.showcase --config {params.config} --out-dir {params.out_dir}"
-        " --engine mahimahi > >(tee {log}) 2>&1"
+        " --engine mahimahi --cluster {params.cluster} > >(tee {log}) 2>&1"
 
 
 rule probe:
