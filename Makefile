@@ -6,6 +6,7 @@ CORES ?= all
 PORT ?= 8080
 PYTHON ?= python3
 VENV ?= .venv
+TEST_PROCESSES ?= 2
 
 # An activated conda environment (other than base) takes the place of the virtual environment.
 ifneq ($(filter-out base,$(CONDA_DEFAULT_ENV)),)
@@ -46,7 +47,7 @@ confirm: setup compiler ## what matters in real mahimahi, in real time (hours); 
 test: build ## every test
 	@cmake --build build --target controller_tests
 	@build/controller_tests
-	@python -m pytest
+	@python -m pytest -n $(TEST_PROCESSES)
 
 sanitize: setup compiler ## the C++ tests under the address and undefined-behaviour sanitizers
 	@cmake -S controllers -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug -DKNEEPOINT_SANITIZE=ON >/dev/null

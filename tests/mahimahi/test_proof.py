@@ -12,6 +12,8 @@ from mahimahi.diagnosis import diagnose, ordinary_user
 from mahimahi.proof import Arrival, check_delays, check_log, prove
 from search.errors import KneepointError
 
+pytestmark = pytest.mark.real_time
+
 LOG = """\
 # mahimahi mm-link (Uplink) [trace] > uplink.log
 # base timestamp: 0

@@ -22,6 +22,8 @@ from tests.conftest import ROOT
 from tests.search.fakes import NETWORK, FakeSettings, network, run_spec
 from tests.search.real import real_engine
 
+pytestmark = pytest.mark.real_time
+
 EMULATE = ROOT / "build" / "emulate"
 
 # Answers with its own process's number of answers as the power, and obeys the window otherwise.

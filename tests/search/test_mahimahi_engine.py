@@ -34,6 +34,8 @@ from tests.search.fakes import measure, network, run_spec
 from tests.search.live_run import PATIENCE_S, nothing_is_left, observe, status_of, wait_until
 from tests.search.real import real_engine
 
+pytestmark = pytest.mark.real_time
+
 LONG_S = 100
 """Runs that are ended by somebody."""
 MARGIN_S = 25

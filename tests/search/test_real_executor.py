@@ -34,6 +34,8 @@ from tests.search.live_run import (
 from tests.search.real import real_engine
 from tests.search.test_executor import Workflow, end, is_gone
 
+pytestmark = pytest.mark.real_time
+
 START_S = 300
 """What Ray's start may take on a busy machine."""
 MARGIN_S = 30

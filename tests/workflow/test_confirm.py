@@ -12,6 +12,8 @@ from tests.conftest import ROOT
 from tests.search.real import real_engine
 from tests.workflow.conftest import REPEAT, Checkout
 
+pytestmark = pytest.mark.real_time
+
 REAL_RULES = {
     "probe_host",
     "list_contradicted",

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from mahimahi.processes import delete_rules, end_session, start_as_ordinary_user
-from networks.files import locked, write_whole
+from networks.files import locked
 from search.engines.mahimahi.tail import LogTail
 
 _POLL_S = 0.05
@@ -209,8 +209,13 @@ class Supervisor:
                 "expected_s": self._request.expected_s,
                 **asdict(self._tail.read()),
             }
+            # Not onto the disk: that would make mm-link's log wait, and nobody needs it afterwards.
+            status = Path(self._request.status)
             with contextlib.suppress(OSError):  # nobody's run shall end for want of a progress bar
-                write_whole(Path(self._request.status), json.dumps(state))
+                status.parent.mkdir(parents=True, exist_ok=True)
+                part = status.with_suffix(".part")
+                part.write_text(json.dumps(state))
+                part.replace(status)
 
     def _end(self, process: "subprocess.Popen[bytes]") -> None:
         process.terminate()
@@ -323,7 +328,8 @@ def clear(request: Request) -> None:
     """Removes what a run leaves on disk."""
     shutil.rmtree(request.folder, ignore_errors=True)
     if request.status:
-        Path(request.status).unlink(missing_ok=True)
+        for suffix in (".json", ".part"):
+            Path(request.status).with_suffix(suffix).unlink(missing_ok=True)
 
 
 def main() -> None:
