@@ -7,7 +7,7 @@ import itertools
 import logging
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,19 +129,26 @@ class RayExecutor:
     def _execute_in_slots(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """A task for each run: Ray places it where a slot is free, and again if its worker dies.
 
-        Waits for the worker of a task that is not needed any more, so that it ends its run.
+        Hands Ray no more of them than there are slots: a long list would keep the few runs waiting
+        that a search asks for at a time.
         """
         import ray
 
+        resources: Mapping[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        slots = int(resources[RESOURCE])
         remote = ray.remote(num_cpus=0, resources={RESOURCE: 1}, max_retries=_RETRIES)(_run_alone)
-        pending: list[Any] = [remote.remote(self._settings, spec) for spec in specs]
+        waiting = list(reversed(specs))
+        pending: list[Any] = []
         try:
-            while pending:
+            while waiting or pending:
+                while waiting and len(pending) < slots:
+                    pending.append(remote.remote(self._settings, waiting.pop()))
                 done, pending = ray.wait(pending, num_returns=1, timeout=_TICK_S)
-                for answer in ray.get(done):
+                answers = ray.get(done)
+                for answer in answers:
                     if isinstance(answer, str):
                         raise KneepointError(answer)
-                yield ray.get(done)
+                yield answers
         except ray.exceptions.RayError as error:
             raise _ended(error) from None
         finally:

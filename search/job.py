@@ -68,7 +68,9 @@ class Job:
             hold_lock_patiently(self.out_dir / ".lock", _LOCK_PATIENCE_S),
             RunJournal(self.out_dir / "runs.jsonl") as journal,
         ):
-            runner = Runner(journal, lambda: self.make_executor(engine), progress.add)
+            runner = Runner(
+                journal, lambda: self.make_executor(engine), progress.add, engine.spoils
+            )
             try:
                 yield runner, progress
             finally:

@@ -15,6 +15,7 @@ class Runner:
         make_executor: makes the executor.
         on_progress: called with a number of runs that have just been dealt with; while runs go on
             in real time, with 0 now and then.
+        spoils: tells of a record that it does not count, though it is known.
     """
 
     def __init__(
@@ -22,10 +23,12 @@ class Runner:
         journal: RunJournal,
         make_executor: Callable[[], Executor],
         on_progress: Callable[[int], None],
+        spoils: Callable[[RunRecord], bool] = lambda _: False,
     ) -> None:
         self._journal = journal
         self._make_executor = make_executor
         self._on_progress = on_progress
+        self._spoils = spoils
         self._executor: Executor | None = None
 
     @property
@@ -43,7 +46,7 @@ class Runner:
         missing: dict[str, RunSpec] = {}
         for spec in specs:
             record = self._journal.get(spec.run_id)
-            if record is None:
+            if record is None or self._spoils(record):
                 missing[spec.run_id] = spec
             else:
                 records[spec.run_id] = record

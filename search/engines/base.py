@@ -191,6 +191,9 @@ class EngineSettings(Protocol):
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
         """Returns the network without what this engine does not use of it."""
 
+    def spoils(self, record: "RunRecord") -> bool:
+        """Whether the host was too busy for the run, so that it is to be repeated."""
+
     def open(self) -> Engine:
         """Makes the engine."""
 

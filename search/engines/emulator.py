@@ -82,6 +82,11 @@ class EmulatorSettings:
         """Returns the network as it is."""
         return network
 
+    def spoils(self, record: RunRecord) -> bool:
+        """No: virtual time waits for its host."""
+        del record
+        return False
+
     def open(self) -> "EmulatorEngine":
         """Makes the engine."""
         return EmulatorEngine(self)

@@ -93,6 +93,10 @@ class FakeSettings:
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
         return network
 
+    def spoils(self, record: RunRecord) -> bool:
+        del record
+        return False
+
     def open(self) -> FakeEngine:
         return FakeEngine()
 

@@ -72,6 +72,11 @@ class MahimahiSettings:
         """Returns the network without what is said of the host: this one is real."""
         return replace(network, host_model=HOST_MODEL, host_latency_us=0)
 
+    def spoils(self, record: RunRecord) -> bool:
+        """Whether the host was too busy for a run that came to its end."""
+        delay_us = record.scheduling_delay_p99_us
+        return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
+
     def open(self) -> "MahimahiEngine":
         """Makes the engine."""
         return MahimahiEngine(self)
@@ -94,10 +99,9 @@ class MahimahiEngine:
         spoilt: list[float] = []
         for _ in range(_ATTEMPTS):
             record = self._run_once(spec)
-            delay_us = record.scheduling_delay_p99_us
-            if record.status != "ok" or delay_us is None or delay_us <= self._settings.busy_us:
+            if not self._settings.spoils(record):
                 return replace(record, reason=record.reason or _mark(spoilt, *_EARLIER))
-            spoilt.append(delay_us)
+            spoilt.append(record.scheduling_delay_p99_us or 0)
         raise MachineFaultError(
             f"{_mark(spoilt, 'try', 'tries')}; give it fewer slots, or less else to do",
             is_final=True,
