@@ -4,6 +4,7 @@ import signal
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,14 +40,28 @@ def command_lines() -> list[bytes]:
     return found
 
 
-def leftovers() -> list[Path]:
-    return list(Path(tempfile.gettempdir()).glob("kneepoint-proof-*"))
+@pytest.fixture
+def folders(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The folders that proofs make, and of no other process."""
+    made: list[Path] = []
+    make = tempfile.mkdtemp
+
+    def record(*args: Any, **options: Any) -> str:
+        made.append(Path(make(*args, **options)))
+        return str(made[-1])
+
+    monkeypatch.setattr(tempfile, "mkdtemp", record)
+    return made
 
 
-def test_prove_real_mahimahi() -> None:
+def are_gone(folders: list[Path]) -> bool:
+    return bool(folders) and not any(folder.exists() for folder in folders)
+
+
+def test_prove_real_mahimahi(folders: list[Path]) -> None:
     real_mahimahi()
     prove(ordinary_user())
-    assert leftovers() == []
+    assert are_gone(folders)
 
 
 def test_prove_real_mahimahi_where_sighup_is_ignored() -> None:
@@ -58,19 +73,21 @@ def test_prove_real_mahimahi_where_sighup_is_ignored() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_prove_refuses_a_real_run_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prove_refuses_a_real_run_that_does_not_end(
+    folders: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     real_mahimahi()
     monkeypatch.setattr(proof, "_TIME_LIMIT_S", 1)
     monkeypatch.setattr(proof, "_SENDER", "exec sleep 301 # {datagrams} {port}")
     with pytest.raises(KneepointError, match="a run of mahimahi did not end within 1 s"):
         prove(ordinary_user())
-    assert leftovers() == []
+    assert are_gone(folders)
     assert b"sleep\x00301\x00" not in command_lines()
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="NOT TESTED: bash is not installed")
 def test_prove_passes_on_what_mahimahi_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, folders: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "mm-delay"
     program.write_text("#!/bin/sh\necho first; echo 'exit failure status 111' >&2; exit 1\n")
@@ -78,7 +95,7 @@ def test_prove_passes_on_what_mahimahi_says(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(KneepointError, match=r"mahimahi fails \(exit failure status 111\);"):
         prove(None)
-    assert leftovers() == []
+    assert are_gone(folders)
 
 
 @pytest.mark.parametrize("delay_ms", [20, 35, 400])
