@@ -4,8 +4,8 @@
 #include <iostream>
 #include <string>
 
-#include "network/json.hh"
 #include "network/log_figures.hh"
+#include "network/metrics_json.hh"
 
 namespace {
 
@@ -14,15 +14,9 @@ using namespace kneepoint;
 constexpr int exit_bad_arguments = 2;
 
 std::string describe(const LogFigures& figures) {
-  const Metrics& metrics = figures.metrics;
-  return JsonWriter()
-      .begin_object()
-      .field("throughput_mbps", metrics.throughput_mbps)
-      .field("capacity_mbps", metrics.capacity_mbps)
-      .field("utilization", metrics.utilization)
-      .field("queueing_delay_p95_ms", metrics.queueing_delay_p95_ms)
-      .field("signal_delay_p95_ms", metrics.signal_delay_p95_ms)
-      .field("power", metrics.power)
+  JsonWriter json;
+  json.begin_object();
+  return write_metrics(json, figures.metrics)
       .field("packets_sent", figures.packets_sent)
       .field("packets_delivered", figures.packets_delivered)
       .field("packets_dropped", figures.packets_dropped)

@@ -1,23 +1,16 @@
 #include "apps/runner.hh"
 
 #include "algorithms/registry.hh"
-#include "network/json.hh"
+#include "network/metrics_json.hh"
 
 namespace kneepoint {
 
 namespace {
 
 std::string describe(const RunResult& result) {
-  const Metrics& metrics = result.metrics;
-  return JsonWriter()
-      .begin_object()
-      .field("status", "ok")
-      .field("throughput_mbps", metrics.throughput_mbps)
-      .field("capacity_mbps", metrics.capacity_mbps)
-      .field("utilization", metrics.utilization)
-      .field("queueing_delay_p95_ms", metrics.queueing_delay_p95_ms)
-      .field("signal_delay_p95_ms", metrics.signal_delay_p95_ms)
-      .field("power", metrics.power)
+  JsonWriter json;
+  json.begin_object().field("status", "ok");
+  return write_metrics(json, result.metrics)
       .field("packets_sent", result.packets_sent)
       .field("packets_delivered", result.packets_delivered)
       .field("packets_dropped", result.packets_dropped)
