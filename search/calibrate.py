@@ -23,7 +23,7 @@ from search.job import Job, add_arguments, open_job
 from search.objective import FIT_METRICS
 from search.plan import StudyPlan, plan_study
 from search.published import Column, PublishedRow, PublishedTable, TableDescription
-from search.results import FinishedRun, read_table, runs_table, write_table
+from search.results import read_table, runs_table, write_table
 from search.seeds import study_seed
 from search.study import carry_out
 
@@ -112,8 +112,7 @@ def _emulate(
     engine = job.engine()
     planned = plan_settings(job, settings, engine, network, wanted.emulated, "agreement")
     with job.runner("agreement", engine, len(planned)) as (runner, progress):
-        records = runner.run([run.spec for run in planned])
-        finished = [FinishedRun(run, records[run.spec.run_id]) for run in planned]
+        finished = runner.finish(planned)
         write_table(job.out_dir / "agreement.parquet", runs_table("agreement", finished))
         progress.end(f"{len(settings)} settings, {wanted.emulated} emulated runs each")
 

@@ -20,7 +20,7 @@ from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.plan import complete_constants
 from search.published import PublishedRow, PublishedTable
-from search.results import FinishedRun, PlannedRun, make_table, read_table, runs_table, write_table
+from search.results import PlannedRun, make_table, read_table, runs_table, write_table
 from search.seeds import derive_seed, study_seed
 
 NAME = "confirm"
@@ -70,8 +70,7 @@ def confirm(job: Job) -> None:
         job, settings, engine, engine.place(job.network(wanted.network)), wanted.repeats, NAME
     )
     with job.runner(NAME, engine, len(planned)) as (runner, progress):
-        records = runner.run([run.spec for run in planned])
-        finished = [FinishedRun(run, records[run.spec.run_id]) for run in planned]
+        finished = runner.finish(planned)
         write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
         write_table(job.out_dir / "settings.parquet", settings_table(settings))
         progress.end(f"{len(settings)} settings, {wanted.repeats} real runs each")
@@ -123,9 +122,8 @@ def plan_settings(
             trial,
             repeat,
             None,
-            RunSpec(
-                engine=engine.engine,
-                engine_sha256=engine.sha256,
+            RunSpec.on(
+                engine=engine,
                 controller=setting.controller,
                 constants=setting.constants,
                 network=network,

@@ -26,7 +26,7 @@ from search.engines.base import RunSpec, canonical_json
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.plan import complete_constants
-from search.results import FinishedRun, PlannedRun, make_table, read_table, runs_table, write_table
+from search.results import PlannedRun, make_table, read_table, runs_table, write_table
 from search.seeds import derive_seed, study_seed
 
 NAME = "hold_out"
@@ -93,8 +93,7 @@ def hold_out(job: Job) -> None:
     settings = find_settings(job, held)
     planned = plan_hold_out(job, held, settings)
     with job.runner(NAME, job.engine(), len(planned)) as (runner, progress):
-        records = runner.run([run.spec for run in planned])
-        finished = [FinishedRun(run, records[run.spec.run_id]) for run in planned]
+        finished = runner.finish(planned)
         write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
         write_table(job.out_dir / "networks.parquet", _networks_table(held, bounds))
         write_table(job.out_dir / "settings.parquet", _settings_table(settings))
@@ -138,9 +137,8 @@ def plan_hold_out(job: Job, held: HoldOut, settings: Iterable[FoundSetting]) -> 
         repeats = held.repeats if found.best else 1
         places = [(network, repeat) for network in networks for repeat in range(repeats)]
         for run, (network, repeat) in enumerate(places):
-            spec = RunSpec(
-                engine=engine.engine,
-                engine_sha256=engine.sha256,
+            spec = RunSpec.on(
+                engine=engine,
                 controller=found.controller,
                 constants=found.constants,
                 network=network,

@@ -89,9 +89,8 @@ class StudyPlan:
             if name.startswith(CONSTANT)
         }
         given = {**self.study.constants, **(row.constants if row else {}), **searched}
-        return RunSpec(
-            engine=self.engine.engine,
-            engine_sha256=self.engine.sha256,
+        return RunSpec.on(
+            engine=self.engine,
             controller=self.controller.name,
             constants=complete_constants(self.controller, given, f"study {self.name}"),
             network=self._on_host(network, point),

@@ -149,9 +149,8 @@ def _plan(
             level,
             run,
             None,
-            RunSpec(
-                engine=engine.engine,
-                engine_sha256=engine.sha256,
+            RunSpec.on(
+                engine=engine,
                 controller=controller.name,
                 constants=complete_constants(controller, wanted.constants, "real_time.probe"),
                 network=engine.place(network),

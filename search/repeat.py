@@ -12,7 +12,7 @@ from search.engines.base import RunSpec
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.plan import complete_constants
-from search.results import FinishedRun, PlannedRun, runs_table, write_table
+from search.results import PlannedRun, runs_table, write_table
 from search.seeds import run_seed, study_seed
 
 
@@ -30,8 +30,7 @@ def repeat(job: Job, name: str) -> None:
     planned = plan_repeat(job, name, workflow.repeats[name])
     engine = job.engine(workflow.repeats[name].engine)
     with job.runner(name, engine, len(planned)) as (runner, progress):
-        records = runner.run([run.spec for run in planned])
-        finished = [FinishedRun(run, records[run.spec.run_id]) for run in planned]
+        finished = runner.finish(planned)
         write_table(job.out_dir / "runs.parquet", runs_table(name, finished))
         progress.end(f"{len(finished)} runs")
 
@@ -46,9 +45,8 @@ def plan_repeat(job: Job, name: str, settings: Repeat) -> list[PlannedRun]:
         controller = job.catalogue.controllers[setting.controller]
         constants = complete_constants(controller, setting.constants, f"repeat {name}")
         for run in range(settings.repeats):
-            spec = RunSpec(
-                engine=engine.engine,
-                engine_sha256=engine.sha256,
+            spec = RunSpec.on(
+                engine=engine,
                 controller=controller.name,
                 constants=constants,
                 network=network,

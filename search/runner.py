@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from search.engines.base import RunRecord, RunSpec
 from search.executor import Executor
 from search.journal import RunJournal
+from search.results import FinishedRun, PlannedRun
 
 
 class Runner:
@@ -58,6 +59,11 @@ class Runner:
                 records |= {record.run_id: record for record in finished}
                 self._on_progress(len(finished))
         return records
+
+    def finish(self, planned: Sequence[PlannedRun]) -> list[FinishedRun]:
+        """Returns planned runs with what came of them, in their order; raises as `run` does."""
+        records = self.run([run.spec for run in planned])
+        return [FinishedRun(run, records[run.spec.run_id]) for run in planned]
 
     def close(self) -> None:
         """Closes the executor."""

@@ -35,9 +35,8 @@ def show(job: Job, engine_name: Engine) -> None:
         raise KneepointError(f"{job.workflow.path}: showcase is not set; name a run there")
     controller = job.catalogue.controllers[shown.controller]
     engine = job.engine(engine_name)
-    spec = RunSpec(
-        engine=engine.engine,
-        engine_sha256=engine.sha256,
+    spec = RunSpec.on(
+        engine=engine,
         controller=controller.name,
         constants=complete_constants(controller, shown.constants, "showcase"),
         network=engine.place(job.network(shown.network)),

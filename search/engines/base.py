@@ -79,6 +79,18 @@ class RunSpec:
     seed: int
     run_id: str = field(init=False, compare=False)
 
+    @classmethod
+    def on(
+        cls,
+        engine: "EngineSettings",
+        controller: str,
+        constants: Mapping[str, float],
+        network: PreparedNetwork,
+        seed: int,
+    ) -> Self:
+        """Describes a run on an engine as it is now."""
+        return cls(engine.engine, engine.sha256, controller, constants, network, seed)
+
     def __post_init__(self) -> None:
         identity = {
             "engine": self.engine,
