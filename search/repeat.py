@@ -8,7 +8,7 @@ writes runs.parquet: trial counts the settings, run the repeats of one.
 import argparse
 
 from search.config import Repeat
-from search.engines.base import RunSpec
+from search.engines.base import EngineSettings, RunSpec
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.plan import complete_constants
@@ -27,18 +27,17 @@ def repeat(job: Job, name: str) -> None:
         raise KneepointError(
             f"{workflow.path}: repeats does not name {name!r}; known: {', '.join(workflow.repeats)}"
         )
-    planned = plan_repeat(job, name, workflow.repeats[name])
     engine = job.engine(workflow.repeats[name].engine)
+    planned = plan_repeat(job, engine, name, workflow.repeats[name])
     with job.runner(name, engine, len(planned)) as (runner, progress):
         finished = runner.finish(planned)
         write_table(job.out_dir / "runs.parquet", runs_table(name, finished))
         progress.end(f"{len(finished)} runs")
 
 
-def plan_repeat(job: Job, name: str, settings: Repeat) -> list[PlannedRun]:
+def plan_repeat(job: Job, engine: EngineSettings, name: str, settings: Repeat) -> list[PlannedRun]:
     """Returns all runs of a repeat."""
     seed = study_seed(job.workflow.settings.seed, f"repeats/{name}")
-    engine = job.engine(settings.engine)
     network = engine.place(job.network(settings.network))
     planned = []
     for trial, setting in enumerate(settings.settings):
