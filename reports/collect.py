@@ -18,6 +18,7 @@ from reports.real_results import (
     load_confirmation,
     load_emulated,
     load_probe,
+    load_spread,
 )
 from reports.statistics import CONSTANT
 from search import config as configuration
@@ -125,14 +126,16 @@ class Real:
     """What the host did in real time: all of it may be absent, and `missing` names what is.
 
     `measured` has the studies, the repetitions and the showcase of real mahimahi; `calibration` is
-    the fit of the emulated host to real fixed windows, `emulated` the runs of the confirmed
-    settings on the host that it found.
+    the fit of the emulated host to real fixed windows, `spread` that of its differences between
+    runs (see search.calibrate), `emulated` the runs of the confirmed settings on the host that
+    these found.
     """
 
     measured: "Results"
     probe: Probe | None = None
     confirmation: Confirmation | None = None
     calibration: Study | None = None
+    spread: pd.DataFrame | None = None
     emulated: pd.DataFrame | None = None
     missing: tuple[str, ...] = ()
 
@@ -333,6 +336,7 @@ def _load_real(workflow: Workflow, results: Results, catalogue: Catalogue) -> Re
         calibration=_load_calibration(workflow, wanted, catalogue)
         if wanted and calibrated
         else None,
+        spread=load_spread(folder / "calibration"),
         emulated=load_emulated(folder / "calibration"),
     )
     missing = [name for name in (*studies, *repeats) if name not in (*finished, *repeated)]

@@ -13,6 +13,11 @@ def needs_of(engine):
     return [*REAL_PROGRAMS, *([ancient(f"{RESULTS}/probe/probe.json")] if WORKFLOW.probe else [])]
 
 
+def bound_of(engine):
+    """Returns what spoils a run of an engine: runs that a new bound excludes are made again."""
+    return None if engine == "emulator" else WORKFLOW.settings.real_time.busy_us
+
+
 def executor_of(job):
     """Returns what executes a study or a repeat.
 

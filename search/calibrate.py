@@ -1,18 +1,23 @@
 """Fits the emulated host to real runs of fixed windows, then emulates every confirmed setting.
 
+First the latencies to the means of these runs, then to their differences how much the host's
+lateness differs between runs: that moves results more than luck within a run.
+
     python -m search.calibrate --config config/config.yaml --out-dir results/calibration
 
-writes trials.parquet, runs.parquet and study.json of the fit, and agreement.parquet: the emulator's
-runs, on the host that the fit found, of the settings that were run in real mahimahi.
+writes trials.parquet, runs.parquet and study.json of the first fit, spread.parquet of the second,
+and agreement.parquet: the emulator's runs, on the host that was found, of the settings that were
+run in real mahimahi.
 """
 
 import argparse
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import optuna
+import pyarrow as pa
 
 from search.config import Confirm, Objective, Study
 from search.confirm import NAME as CONFIRM
@@ -21,14 +26,24 @@ from search.engines.base import PreparedNetwork
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.objective import FIT_METRICS
-from search.plan import StudyPlan, plan_study
+from search.plan import StudyPlan, plan_study, with_host
 from search.published import Column, PublishedRow, PublishedTable, TableDescription
-from search.results import read_table, runs_table, write_table
+from search.results import make_table, read_table, runs_table, write_table
 from search.seeds import study_seed
 from search.study import carry_out
 
 NAME = "calibration"
 CONTROLLER = "fixed_window"
+
+SPREAD_SCHEMA = pa.schema(
+    [
+        pa.field("wake_spread", pa.float64(), nullable=False),
+        # Pooled over the windows: standard deviation of a run's throughput over its mean.
+        pa.field("emulated_deviation", pa.float64(), nullable=False),
+        pa.field("real_deviation", pa.float64(), nullable=False),
+        pa.field("is_best", pa.bool_(), nullable=False),
+    ]
+)
 
 
 def calibrate(job: Job) -> None:
@@ -41,7 +56,7 @@ def calibrate(job: Job) -> None:
     settings, real = read_confirmed(job)
     plan = plan_calibration(job, wanted, measured_table(settings, real))
     network = carry_out(job, plan).runs[0].planned.spec.network
-    _emulate(job, wanted, settings, network)
+    _emulate(job, wanted, settings, _fit_spread(job, wanted, settings, real, network))
 
 
 def read_confirmed(job: Job) -> tuple[list[ConfirmedSetting], list[dict[str, Any]]]:
@@ -70,7 +85,7 @@ def measured_table(
     rows: list[PublishedRow] = []
     for trial, setting in enumerate(settings):
         runs = [run for run in real if run["trial"] == trial and run["status"] == "ok"]
-        if "calibration" in setting.origins and runs:
+        if setting.calibrates and runs:
             metrics = {
                 name: math.fsum(run[name] for run in runs) / len(runs) for name in FIT_METRICS
             }
@@ -104,6 +119,72 @@ def plan_calibration(job: Job, wanted: Confirm, table: PublishedTable) -> StudyP
         job.engine(),
         study_seed(job.workflow.settings.seed, NAME),
     )
+
+
+def pooled_deviation(samples: Iterable[Sequence[float]]) -> float:
+    """Returns the standard deviation over the mean, pooled over samples by degrees of freedom.
+
+    NaN where no sample has two values.
+    """
+    squares, freedom = 0.0, 0
+    for sample in samples:
+        if len(sample) > 1:
+            mean = math.fsum(sample) / len(sample)
+            squares += math.fsum((value / mean - 1) ** 2 for value in sample)
+            freedom += len(sample) - 1
+    return math.sqrt(squares / freedom) if freedom else math.nan
+
+
+def _fit_spread(
+    job: Job,
+    wanted: Confirm,
+    settings: Sequence[ConfirmedSetting],
+    real: Sequence[dict[str, Any]],
+    network: PreparedNetwork,
+) -> PreparedNetwork:
+    """Returns the network on the host whose runs differ as the real ones do; writes what was tried.
+
+    Signal delay has no say: it is whole milliseconds, and single runs hardly differ in it.
+    """
+    calibrating = [setting for setting in settings if setting.calibrates]
+    measured = pooled_deviation(
+        [run["throughput_mbps"] for run in real if run["trial"] == trial and run["status"] == "ok"]
+        for trial, setting in enumerate(settings)
+        if setting.calibrates
+    )
+    spreads = wanted.calibration.wake_spread
+    hosts = [with_host(network, "wake_spread", each) if each else network for each in spreads]
+    engine = job.engine()
+    planned = [
+        plan_settings(job, calibrating, engine, host, wanted.emulated, "spread") for host in hosts
+    ]
+    with job.runner("spread", engine, sum(map(len, planned))) as (runner, progress):
+        finished = [runner.finish(runs) for runs in planned]
+        progress.end(f"{len(spreads)} spreads")
+    emulated = [
+        pooled_deviation(
+            [
+                run.record.throughput_mbps
+                for run in runs
+                if run.planned.trial == trial and run.record.throughput_mbps is not None
+            ]
+            for trial in range(len(calibrating))
+        )
+        for runs in finished
+    ]
+    # Without repeats there is nothing to compare, and the first is taken.
+    best = min(range(len(spreads)), key=lambda i: (abs(emulated[i] - measured), i))
+    rows = [
+        {
+            "wake_spread": spread,
+            "emulated_deviation": deviation,
+            "real_deviation": measured,
+            "is_best": i == best,
+        }
+        for i, (spread, deviation) in enumerate(zip(spreads, emulated, strict=True))
+    ]
+    write_table(job.out_dir / "spread.parquet", make_table(rows, SPREAD_SCHEMA))
+    return hosts[best]
 
 
 def _emulate(

@@ -300,6 +300,12 @@ class Calibration(ConfigModel):
         min_length=1, description="settings of the emulated host that are searched: see Study.host"
     )
     runs_per_trial: int = Field(default=10, ge=1, description="seeds for each window of a trial")
+    wake_spread: tuple[Annotated[float, Field(ge=0, le=3)], ...] = Field(
+        default=(0,),
+        min_length=1,
+        description="values tried for how wake_mean_us differs between runs (deviation of its "
+        "logarithm): that with which the windows' runs differ as the real ones do is taken",
+    )
 
     @model_validator(mode="after")
     def _is_a_grid(self) -> Self:

@@ -56,6 +56,11 @@ class ConfirmedSetting:
     origins: list[str]
     rows: list[str]
 
+    @property
+    def calibrates(self) -> bool:
+        """Whether the emulated host is fitted to it."""
+        return "calibration" in self.origins
+
 
 def confirm(job: Job) -> None:
     """Runs the configured settings in real mahimahi and writes the results.

@@ -103,7 +103,7 @@ class StudyPlan:
             if setting == "host_latency_us":
                 network = replace(network, host_latency_us=value)
             else:
-                network = replace(network, host_model=_with(network.host_model, setting, value))
+                network = with_host(network, setting, value)
         return network
 
 
@@ -141,6 +141,15 @@ def complete_constants(
     return {name: spaces.typed(v, controller.constants[name]) for name, v in complete.items()}
 
 
+def with_host(network: PreparedNetwork, setting: str, value: float) -> PreparedNetwork:
+    """Returns a network on an event-loop host with one more setting, or another value of one."""
+    kind, _, text = network.host_model.partition(":")
+    settings = dict(part.split("=") for part in text.split(",") if part)
+    settings[setting] = str(value)
+    described = ",".join(f"{key}={value}" for key, value in settings.items())
+    return replace(network, host_model=f"{kind}:{described}")
+
+
 def summarise(plan: StudyPlan) -> dict[str, Any]:
     """Returns what study.json says of a study apart from its outcome."""
     study = plan.study
@@ -172,11 +181,3 @@ def _interval(distribution: BaseDistribution) -> dict[str, Any]:
     if choices is not None:
         return {"low": min(choices), "high": max(choices), "log": False}
     return {name: getattr(distribution, name) for name in ("low", "high", "log")}
-
-
-def _with(host_model: str, setting: str, value: float) -> str:
-    """Returns an event-loop model with one more setting, or another value of one that it has."""
-    kind, _, text = host_model.partition(":")
-    settings = dict(part.split("=") for part in text.split(",") if part)
-    settings[setting] = str(value)
-    return f"{kind}:{','.join(f'{key}={value}' for key, value in settings.items())}"

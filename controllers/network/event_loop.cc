@@ -15,7 +15,8 @@ enum Stream : uint64_t {
   delay_down_shell,
   uplink_queue,
   downlink_queue,
-  first_sender
+  first_sender,
+  host = first_sender + (1 << 16)  // a flow's number has 16 bits
 };
 
 Link::AtEnd at_end(const NetworkSettings& settings) {
@@ -29,7 +30,7 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
                      FlowLog* flow_log)
     : duration_ms_(settings.duration_ms.value_or(std::min(uplink.last_ms(), downlink.last_ms()))),
       host_latency_us_(std::llround(settings.host.host_latency_us)),
-      exponential_(settings.host.wake_mean_us),
+      exponential_(draw_wake_mean(settings.host, Random(settings.seed, host))),
       meter_(meter),
       uplink_(Link(uplink, at_end(settings),
                    make_packet_queue(settings.uplink_queue,

@@ -14,13 +14,13 @@ constexpr HostModel fitted_event_loop{
     .wake_us = 50, .wake_mean_us = 100, .packet_us = 5, .receiver_us = 50};
 
 const std::map<std::string, double HostModel::*, std::less<>> constants_by_name{
-    {"wake_us", &HostModel::wake_us},
-    {"wake_mean_us", &HostModel::wake_mean_us},
-    {"packet_us", &HostModel::packet_us},
+    {"wake_us", &HostModel::wake_us},         {"wake_mean_us", &HostModel::wake_mean_us},
+    {"wake_spread", &HostModel::wake_spread}, {"packet_us", &HostModel::packet_us},
     {"receiver_us", &HostModel::receiver_us},
 };
 
 constexpr double longest_us = 1e6;
+constexpr double widest_spread = 3;
 
 void set_constant(HostModel& model, const std::string& description, const std::string& argument) {
   const size_t equals = argument.find('=');
@@ -32,14 +32,21 @@ void set_constant(HostModel& model, const std::string& description, const std::s
                                 "' is not KEY=VALUE with one of:" + known);
   }
   const double value = to_real(argument.substr(equals + 1), "host model " + description);
-  if (value < 0 or value > longest_us) {
+  const double greatest = constant->first == "wake_spread" ? widest_spread : longest_us;
+  if (value < 0 or value > greatest) {
     throw std::invalid_argument("host model " + description + ": " + constant->first +
-                                " must lie between 0 and " + to_text(longest_us));
+                                " must lie between 0 and " + to_text(greatest));
   }
   model.*(constant->second) = value;
 }
 
 }  // namespace
+
+double draw_wake_mean(const HostModel& host, Random random) {
+  const double spread = host.wake_spread;
+  if (spread == 0) return host.wake_mean_us;
+  return host.wake_mean_us * exact_exp(spread * draw_normal(random) - spread * spread / 2);
+}
 
 HostModel make_host_model(const std::string& description) {
   constexpr std::string_view prefix = "event-loop:";

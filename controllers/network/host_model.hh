@@ -18,6 +18,7 @@ namespace kneepoint {
 struct HostModel {
   double wake_us = 0;          // least lateness of a timer, a shell's or the sender's
   double wake_mean_us = 0;     // mean of the exponential lateness on top of it
+  double wake_spread = 0;      // how that mean differs between runs: deviation of its logarithm
   double packet_us = 0;        // to handle one packet in a shell, the sender or the receiver
   double receiver_us = 0;      // from a datagram's arrival to its acknowledgment's departure
   double host_latency_us = 0;  // constant extra latency in each direction
@@ -37,6 +38,10 @@ class Lateness {
   const ExponentialTable* table_;
   Random random_;
 };
+
+// The mean lateness of one run: log-normal over the seeds, with mean wake_mean_us. A real host is
+// busier in one run than in the next, and that moves results more than luck within a run.
+double draw_wake_mean(const HostModel& host, Random random);
 
 // "ideal": whole milliseconds, nothing costs time. "event-loop": the constants fitted to real runs
 // of mahimahi (docs/emulator.md). "event-loop:KEY=VALUE,...": these, some replaced.

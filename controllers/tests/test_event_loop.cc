@@ -138,9 +138,45 @@ TEST(a_window_of_zero_still_sends_keepalives) {
   EXPECT_EQUAL(run(trace, {}, {&controller}).packets_sent, 4u);
 }
 
+TEST(a_spread_of_lateness_keeps_its_mean) {
+  HostModel host = make_host_model("event-loop:wake_mean_us=200,wake_spread=0.5");
+  constexpr int runs = 20000;
+  double sum = 0, logarithms = 0, squares = 0;
+  for (uint64_t seed = 0; seed < runs; ++seed) {
+    const double mean_us = draw_wake_mean(host, Random(seed));
+    const double logarithm = std::log(mean_us / 200);
+    sum += mean_us;
+    logarithms += logarithm;
+    squares += logarithm * logarithm;
+  }
+  EXPECT_NEAR(sum / runs, 200, 3);
+  const double mean = logarithms / runs;
+  EXPECT_NEAR(std::sqrt(squares / runs - mean * mean), 0.5, 0.01);
+  host.wake_spread = 0;
+  EXPECT_EQUAL(draw_wake_mean(host, Random(1)), 200);
+}
+
+TEST(a_busy_run_has_less_throughput) {
+  const Trace trace = constant_rate(1, 20000);
+  NetworkSettings settings;
+  for (const char* model : {"event-loop:wake_mean_us=400,wake_spread=1", "event-loop"}) {
+    settings.host = make_host_model(model);
+    double least = std::numeric_limits<double>::infinity(), greatest = 0;
+    for (settings.seed = 1; settings.seed <= 10; ++settings.seed) {
+      const double throughput = run_window(trace, settings, 5).metrics.throughput_mbps;
+      least = std::min(least, throughput);
+      greatest = std::max(greatest, throughput);
+    }
+    const bool is_wide = greatest / least > 1.01;
+    EXPECT_EQUAL(is_wide, settings.host.wake_spread > 0);
+  }
+}
+
 TEST(host_models_are_checked) {
   expect_refused([] { make_host_model("real"); }, "host model 'real' is unknown");
   expect_refused([] { make_host_model("event-loop:wake=1"); }, "'wake=1' is not KEY=VALUE");
   expect_refused([] { make_host_model("event-loop:wake_us=-1"); }, "wake_us must lie between");
+  expect_refused([] { make_host_model("event-loop:wake_spread=4"); },
+                 "wake_spread must lie between 0 and 3");
   EXPECT_EQUAL(make_host_model("event-loop:wake_us=7").wake_us, 7);
 }

@@ -24,6 +24,12 @@ TEST(exact_log_agrees_with_the_c_library) {
   }
 }
 
+TEST(exact_exp_agrees_with_the_c_library) {
+  for (const double x : {-100.0, -3.2, -0.35, -1e-9, 0.0, 0.3465, 0.3466, 1.0, 4.7, 99.0}) {
+    EXPECT_NEAR(exact_exp(x) / std::exp(x), 1, 1e-13);
+  }
+}
+
 TEST(distributions_have_their_moments) {
   constexpr int draws = 100000;
   Random random(7);

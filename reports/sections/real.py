@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from reports import labels
-from reports.collect import Real, Results, Study
+from reports.collect import Results, Study
 from reports.content import Block, Column, Paragraph, Section, Table, code, literal
 from reports.discover_real import agreement, probing
 from reports.frames import records
@@ -30,7 +30,9 @@ def compose(context: Context) -> Iterator[Section]:
     if probe is not None:
         blocks += [Paragraph(_probed(probe)), *context.draw(probe), _levels(probe)]
     if real.calibration is not None:
-        blocks += [Paragraph(_calibrated(real, real.calibration)), _host(real.calibration)]
+        blocks += [Paragraph(_calibrated(real.calibration)), _host(real.calibration)]
+    if real.spread is not None:
+        blocks += [Paragraph(_differs(real.spread)), _spreads(real.spread)]
     yield Section("real", "Real mahimahi", tuple(blocks))
 
 
@@ -140,16 +142,15 @@ def _milliseconds(microseconds: float) -> str:
     return labels.DASH if microseconds != microseconds else f"{microseconds / 1000:.2f}"
 
 
-def _calibrated(real: Real, fit: Study) -> str:
+def _calibrated(fit: Study) -> str:
     best = records(fit.trials.sort_values("value", kind="stable"))[0]
     found = {each.name: best[CONSTANT + each.name] for each in fit.searched}
     rows = fit.runs.loc[fit.runs["trial"] == best["trial"], "row"].nunique()
-    emulated = "" if real.emulated is None else " All that follows is emulated on that host."
     return (
         f"The emulated host was then fitted to the real runs of "
         f"{labels.count(rows, labels.words(fit.controller))}, and to nothing else: "
         f"{labels.constants_with_units(found)} come nearest of {len(fit.trials)} combinations, "
-        f"with misfit {best['value']:.3g} ({{calibration}}).{emulated}"
+        f"with misfit {best['value']:.3g} ({{calibration}})."
     )
 
 
@@ -183,4 +184,50 @@ def _host(fit: Study) -> Table:
             for trial in best
         ),
         strong=frozenset({0}),
+    )
+
+
+def _differs(spreads: pd.DataFrame) -> str:
+    best = records(spreads[spreads["is_best"]])[0]
+    real = best["real_deviation"]
+    if real != real:
+        return (
+            "Each window ran only once, which tells nothing of how much the host differs from run "
+            "to run: it is taken to be the same in all."
+        )
+    return (
+        f"A real host is not equally busy in every run: throughput of one window differs by "
+        f"{labels.percent(real, 2)} between runs (standard deviation over mean, pooled over the "
+        f"windows). So each emulated run has a mean lateness of its own, log-normal around that of "
+        f"the fit. A deviation of its logarithm of {labels.number(best['wake_spread'])} comes "
+        f"nearest, with {labels.percent(best['emulated_deviation'], 2)} ({{wake-spread}}). All "
+        "that follows is emulated on that host."
+    )
+
+
+def _spreads(spreads: pd.DataFrame) -> Table:
+    lines = records(spreads)
+    return Table(
+        name="wake-spread",
+        title="How much emulated runs differ, by the spread of the host's lateness",
+        caption=(
+            "Spread: deviation of the logarithm of a run's mean lateness. Throughput: standard "
+            "deviation of single runs over their mean, pooled over the windows."
+        ),
+        columns=(
+            Column("Spread"),
+            Column("Emulated", "%", "Throughput"),
+            Column("Real", "%", "Throughput"),
+        ),
+        rows=tuple(
+            (
+                labels.number(line["wake_spread"]),
+                *(
+                    f"{100 * line[name]:.2f}" if line[name] == line[name] else labels.DASH
+                    for name in ("emulated_deviation", "real_deviation")
+                ),
+            )
+            for line in lines
+        ),
+        strong=frozenset(i for i, line in enumerate(lines) if line["is_best"]),
     )

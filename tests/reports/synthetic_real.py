@@ -121,6 +121,18 @@ def calibration() -> Study:
     return replace(found, trials=trials, searched=searched)
 
 
+def spread() -> pd.DataFrame:
+    """Three spreads of the host's lateness, of which the second fits."""
+    return pd.DataFrame(
+        {
+            "wake_spread": [0.0, 0.3, 0.5],
+            "emulated_deviation": [0.001, 0.0049, 0.0081],
+            "real_deviation": 0.0052,
+            "is_best": [False, True, False],
+        }
+    )
+
+
 def repeats() -> Repeats:
     """The best window ten times for real."""
     whole = synthetic.repeats()
@@ -152,6 +164,7 @@ def real(**more: Any) -> Real:
         "probe": probe(),
         "confirmation": confirmation(),
         "calibration": calibration(),
+        "spread": spread(),
         "emulated": runs(30, seed=4),
         **more,
     }

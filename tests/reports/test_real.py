@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -5,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import discover, discover_real, render, tables
+from reports import discover, discover_real, labels, render, tables
 from reports.collect import Real, Results
 from reports.content import Paragraph, Picture, Report, Table
 from reports.figures import agreement, probe, style
@@ -144,6 +145,18 @@ def test_report_says_what_was_run_for_real(drawn: tuple[Report, Path]) -> None:
     assert "8 real runs at once" in told
     assert "with 16 at once throughput_mbps is 3.5" in told.replace("\ue000", "")
     assert "2 fixed windows, and to nothing else: host latency 0 µs, host wake mean 50 µs" in told
+    assert "differs by 0.52\xa0% between runs" in told
+    assert "A deviation of its logarithm of 0.3 comes nearest, with 0.49\xa0%" in told
+    table = table_of(report, "wake-spread")
+    assert table.strong == {1}
+    assert [row[1:] for row in table.rows] == [("0.10", "0.52"), ("0.49", "0.52"), ("0.81", "0.52")]
+
+
+def test_windows_that_ran_once_tell_nothing_of_differences(tmp_path: Path) -> None:
+    alone = synthetic_real.spread().head(1).assign(real_deviation=math.nan, is_best=True)
+    report = whole(Results(real=synthetic_real.real(spread=alone)), tmp_path)
+    assert "Each window ran only once" in text_of(report, "real")
+    assert table_of(report, "wake-spread").rows == (("0", "0.10", labels.DASH),)
 
 
 def test_report_judges_agreement_by_what_was_not_fitted(drawn: tuple[Report, Path]) -> None:
@@ -203,9 +216,9 @@ def test_real_figures_say_that_they_are_real(drawn: tuple[Report, Path]) -> None
 @pytest.mark.parametrize(
     ("left_out", "sections"),
     [
-        (("probe", "calibration"), REAL),
-        (("emulated", "calibration"), REAL),
-        (("confirmation", "emulated", "calibration"), [REAL[0], *REAL[3:]]),
+        (("probe", "calibration", "spread"), REAL),
+        (("emulated", "calibration", "spread"), REAL),
+        (("confirmation", "emulated", "calibration", "spread"), [REAL[0], *REAL[3:]]),
     ],
 )
 def test_report_takes_in_what_is_there(

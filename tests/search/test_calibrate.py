@@ -2,6 +2,9 @@
 
 import dataclasses
 import json
+import math
+import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ import yaml
 
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
-from search.calibrate import calibrate, measured_table, read_confirmed
+from search.calibrate import calibrate, measured_table, pooled_deviation, read_confirmed
 from search.config import load_workflow
 from search.confirm import ConfirmedSetting, confirm
 from search.engines.base import RunRecord, RunSpec
@@ -41,6 +44,7 @@ CONFIRM: dict[str, Any] = {
             "wake_mean_us": {"values": [25, 75]},
         },
         "runs_per_trial": 2,
+        "wake_spread": [0, 0.25, 0.5, 1],
     },
 }
 
@@ -113,6 +117,42 @@ def test_every_confirmed_setting_is_emulated_on_the_host_found(open_job: Open) -
             for runs in (real, emulated)
         ]
         assert means[0] == pytest.approx(means[1], abs=0.2)  # 50 us more of the host make 1 ms
+
+
+def test_planted_spread_of_lateness_is_recovered(open_job: Open) -> None:
+    hosts = []
+
+    def differing(spec: RunSpec) -> RunRecord:
+        """A run whose throughput differs from the others' by as much as its host is said to."""
+        hosts.append(spec.network.host_model)
+        spread = 0.5 if spec.engine == "mahimahi" else spread_of(spec.network.host_model)
+        record = on_planted_host(spec)
+        assert record.throughput_mbps is not None
+        factor = 1 + 0.05 * spread * random.Random(spec.run_id).gauss()
+        return dataclasses.replace(record, throughput_mbps=record.throughput_mbps * factor)
+
+    confirm(open_job("confirm", differing))
+    job = open_job("calibration", differing)
+    calibrate(job)
+    tried = read_frame(job.out_dir / "spread.parquet")
+    assert list(tried["wake_spread"]) == [0, 0.25, 0.5, 1]
+    assert list(tried.loc[tried["is_best"], "wake_spread"]) == [0.5]
+    assert tried["emulated_deviation"].is_monotonic_increasing
+    agreement = 4 * 4  # settings, and emulated runs of each
+    assert {spread_of(host) for host in hosts[-agreement:]} == {0.5}
+
+
+def spread_of(host_model: str) -> float:
+    found = re.search("wake_spread=([0-9.]+)", host_model)
+    return float(found[1]) if found else 0.0
+
+
+def test_deviation_is_pooled_by_degrees_of_freedom() -> None:
+    assert pooled_deviation([[1.0, 3.0]]) == pytest.approx(0.5**0.5)
+    assert pooled_deviation([[1.0, 3.0], [5.0], []]) == pytest.approx(0.5**0.5)
+    # (0.25 + 0.25 + 0.01 + 0 + 0.01) / (1 + 2)
+    assert pooled_deviation([[1.0, 3.0], [9.0, 10.0, 11.0]]) == pytest.approx((0.52 / 3) ** 0.5)
+    assert math.isnan(pooled_deviation([[2.0], [3.0]]))
 
 
 def test_confirmed_settings_are_read_back(open_job: Open) -> None:

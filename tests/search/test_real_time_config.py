@@ -157,6 +157,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
         "config.yaml, confirm.calibration",
         "window = 0 is outside [1, inf]",
     ),
+    "calibration by an impossible spread": (
+        calibration(wake_spread=[0, 4]),
+        "config.yaml",
+        "confirm.calibration.wake_spread.1: 4",
+    ),
     "confirmed constant unknown": (
         {
             "config": {
