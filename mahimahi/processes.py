@@ -1,5 +1,7 @@
 """Starts programs in which mahimahi works, and ends them with all that they started."""
 
+import ipaddress
+import itertools
 import os
 import signal
 import subprocess
@@ -9,6 +11,9 @@ from pathlib import Path
 from typing import IO
 
 from mahimahi.diagnosis import User
+
+INSIDES = "100.64.0.0/10"
+"""The addresses that mahimahi gives to the insides of its shells (RFC 6598)."""
 
 
 def start_as_ordinary_user(
@@ -62,12 +67,47 @@ def delete_rules(mark: int) -> None:
     Args:
         mark: its process id, with which it marks its packets.
     """
+    for words in _rules():
+        if any(word.partition("/")[0] == f"{mark:#x}" for word in words):
+            subprocess.run(["iptables", "-w", "-t", "nat", "-D", *words[1:]], check=False)
+
+
+def delete_rules_of_the_dead() -> None:
+    """Takes back the rules of every mahimahi that is no more; without root, does nothing.
+
+    A shell that is killed together with whoever watched it leaves them.
+    """
+    marks = {mark for words in _rules() if (mark := _mark_of_shell(words)) is not None}
+    for mark in marks:
+        if not _is_shell(mark):
+            delete_rules(mark)
+
+
+def _rules() -> list[list[str]]:
+    """The words of every rule of the nat table; without root, none."""
     if os.geteuid() != 0:
-        return
+        return []
     listing = subprocess.run(
         ["iptables", "-w", "-t", "nat", "-S"], check=False, capture_output=True, text=True
     )
-    for rule in listing.stdout.splitlines():
-        words = rule.split()
-        if words[:1] == ["-A"] and any(word.partition("/")[0] == f"{mark:#x}" for word in words):
-            subprocess.run(["iptables", "-w", "-t", "nat", "-D", *words[1:]], check=False)
+    return [line.split() for line in listing.stdout.splitlines() if line.startswith("-A ")]
+
+
+def _mark_of_shell(words: list[str]) -> int | None:
+    """The mark that a rule puts on what comes from inside a shell of mahimahi, if it does."""
+    values = dict(itertools.pairwise(words))
+    try:
+        source = ipaddress.ip_network(values["-s"])
+        mark = int(values["--set-xmark"].partition("/")[0], 16)
+    except (KeyError, ValueError):
+        return None
+    is_inside = source.version == 4 and source.subnet_of(ipaddress.IPv4Network(INSIDES))
+    return mark if is_inside and values.get("-j") == "CONNMARK" else None
+
+
+def _is_shell(process_id: int) -> bool:
+    """Whether this is a shell of mahimahi."""
+    try:
+        return Path(f"/proc/{process_id}/comm").read_text().startswith("mm-")
+    except OSError:
+        return False

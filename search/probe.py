@@ -3,8 +3,10 @@
     python -m search.probe --config config/config.yaml --out-dir results/probe
 
 runs the configured setting alone, then two at once, four, and so on, and finds where results begin
-to differ from those of the lone runs. It writes runs.parquet, where trial counts the levels, and
-probe.json, whose `slots` is the highest level at which they did not.
+to differ from those of the lone runs. Something else may have kept the host busy meanwhile, so a
+lone run that it was too busy for is repeated, and a level that differs is tried again. It writes
+runs.parquet, where trial counts the levels, and probe.json, whose `slots` is the highest level at
+which results did not differ.
 """
 
 import argparse
@@ -33,17 +35,20 @@ TOLERANCES = {"throughput_mbps": 0.01, "signal_delay_p95_ms": 0.02}
 """Relative differences of the mean that do not count: those that agreement allows, too."""
 _ERRORS = 3.0
 """Standard errors of the difference that chance explains."""
+_TRIES = 3
+"""How often a level differs before that is taken for its own doing."""
 
 Run = Callable[[RunSpec], RunRecord]
 
 
 @dataclass(frozen=True)
 class Level:
-    """So many runs at once, and whether they gave what lone runs give."""
+    """So many runs at once, and whether they gave what lone runs give, after so many tries."""
 
     concurrency: int
     agrees: bool
     reason: str
+    tries: int
 
 
 def probe(job: Job) -> None:
@@ -57,22 +62,29 @@ def probe(job: Job) -> None:
         raise KneepointError(f"{job.workflow.path}: real_time.probe is not set; name a run there")
     engine = job.engine("mahimahi")
     assert isinstance(engine, MahimahiSettings)
-    # A busy host is what the probe is to see: it repeats nothing.
-    patient = replace(engine, busy_us=math.inf)
     progress = RealTimeProgress(NAME, None)
 
-    def run(spec: RunSpec) -> RunRecord:
-        own = patient.open()
-        try:
-            record = own.run(spec)
-        except MachineFaultError as fault:
-            record = RunRecord(spec.run_id, "fault", str(fault))
-        finally:
-            own.close()
-        progress.add(1)
-        return record
+    def run_on(settings: MahimahiSettings) -> Run:
+        def run(spec: RunSpec) -> RunRecord:
+            own = settings.open()
+            try:
+                record = own.run(spec)
+            except MachineFaultError as fault:
+                record = RunRecord(spec.run_id, "fault", str(fault))
+            finally:
+                own.close()
+            progress.add(1)
+            return record
 
-    levels, finished = climb(wanted, lambda level, n: _plan(job, engine, wanted, level, n), run)
+        return run
+
+    levels, finished = climb(
+        wanted,
+        lambda level, n: _plan(job, engine, wanted, level, n),
+        run_on(engine),
+        # That runs keep the host busy is what the levels are to show.
+        run_on(replace(engine, busy_us=math.inf)),
+    )
     slots = max(level.concurrency for level in levels if level.agrees)
     write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
     outcome = {
@@ -85,30 +97,37 @@ def probe(job: Job) -> None:
 
 
 def climb(
-    wanted: Probe, plan: Callable[[int, int], list[PlannedRun]], run: Run
+    wanted: Probe, plan: Callable[[int, int], list[PlannedRun]], run_alone: Run, run: Run
 ) -> tuple[list[Level], list[FinishedRun]]:
     """Doubles the number of runs at once until their results differ from those of lone runs.
 
     Args:
         wanted: how far to go.
         plan: gives the runs of a level from its number and theirs.
-        run: executes one; called from several threads.
+        run_alone: executes a lone run.
+        run: executes one among others; called from several threads.
+
+    Returns:
+        The levels, and the runs of each one's last try.
 
     Raises:
         KneepointError: a lone run does not come to an end.
     """
-    lone = [FinishedRun(planned, run(planned.spec)) for planned in plan(0, wanted.alone)]
+    lone = [FinishedRun(planned, run_alone(planned.spec)) for planned in plan(0, wanted.alone)]
     for each in lone:
         if each.record.status != "ok":
             raise KneepointError(f"probe: even a lone run fails: {each.record.reason}")
-    levels, finished = [Level(1, True, "")], list(lone)
+    levels, finished = [Level(1, True, "", 1)], list(lone)
     concurrency = 2
     while levels[-1].agrees and concurrency <= wanted.most:
         planned = plan(len(levels), concurrency)
-        with ThreadPoolExecutor(concurrency) as pool:
-            records = list(pool.map(run, [each.spec for each in planned]))
-        reason = difference([each.record for each in lone], records)
-        levels.append(Level(concurrency, not reason, reason))
+        reason, tries = "untried", 0
+        while reason and tries < _TRIES:
+            with ThreadPoolExecutor(concurrency) as pool:
+                records = list(pool.map(run, [each.spec for each in planned]))
+            reason = difference([each.record for each in lone], records)
+            tries += 1
+        levels.append(Level(concurrency, not reason, reason, tries))
         finished += [
             FinishedRun(each, record) for each, record in zip(planned, records, strict=True)
         ]

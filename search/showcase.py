@@ -9,16 +9,17 @@ writes uplink.log, in the format of mahimahi's mm-link, and run.json.
 import argparse
 import json
 import subprocess
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from networks.files import write_whole
 from search.config import Engine
-from search.engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
+from search.engines.base import EngineSettings, RunRecord, RunSpec
 from search.engines.emulator import arguments_of
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.plan import complete_constants
+from search.progress import RealTimeProgress
 from search.seeds import run_seed, study_seed
 
 _TIME_LIMIT_S = 60
@@ -58,7 +59,9 @@ def _run(job: Job, engine: EngineSettings, spec: RunSpec, log: Path) -> RunRecor
     log.parent.mkdir(parents=True, exist_ok=True)
     temporary = log.with_name(".uplink.log").absolute()
     record = (
-        _real(engine, spec, temporary) if engine.is_real_time else _emulated(job, spec, temporary)
+        _real(job, engine, spec, temporary)
+        if engine.is_real_time
+        else _emulated(job, spec, temporary)
     )
     if record.status != "ok":
         raise KneepointError(
@@ -77,11 +80,21 @@ def _emulated(job: Job, spec: RunSpec, log: Path) -> RunRecord:
     return RunRecord.measured(spec.run_id, json.loads(result.stdout))
 
 
-def _real(engine: EngineSettings, spec: RunSpec, log: Path) -> RunRecord:
-    from search.engines.mahimahi.engine import MahimahiEngine, MahimahiSettings
+def _real(job: Job, engine: EngineSettings, spec: RunSpec, log: Path) -> RunRecord:
+    """Takes one of the host's slots, as every real run does."""
+    from search.engines.mahimahi.engine import MahimahiSettings
 
     assert isinstance(engine, MahimahiSettings)
-    return run_reliably(MahimahiEngine(engine, keep_log=log), spec)
+    progress = RealTimeProgress("real showcase", 1)
+    executor = job.make_executor(replace(engine, keep_log=log))
+    records: list[RunRecord] = []
+    try:
+        for finished in executor.execute([spec]):
+            records += finished
+            progress.add(len(finished))
+    finally:
+        executor.close()
+    return records[0]
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mahimahi.diagnosis import ordinary_user
-from mahimahi.processes import end_session, start_as_ordinary_user
+from mahimahi.processes import delete_rules_of_the_dead, end_session, start_as_ordinary_user
 
 SHOW = "grep -E '^(SigIgn|SigBlk|Uid|Groups)' /proc/self/status"
 
@@ -51,6 +51,44 @@ def test_end_session_of_a_process_that_has_ended(tmp_path: Path) -> None:
     process = start_as_ordinary_user(["true"], None, tmp_path)
     process.wait()
     assert end_session(process)
+
+
+SHELL = "-A PREROUTING -s 100.64.0.{n}/32 -j CONNMARK --set-xmark {mark:#x}/0xffffffff"
+LEAVING = "-A POSTROUTING -m connmark --mark {mark:#x} -j MASQUERADE"
+OTHERS = [
+    "-P PREROUTING ACCEPT",
+    "-A PREROUTING -s 10.0.0.2/32 -j CONNMARK --set-xmark 0x7ffffff1/0xffffffff",
+    "-A PREROUTING -s 100.64.0.9/32 -j MARK --set-xmark 0x7ffffff2/0xffffffff",
+    "-A POSTROUTING -m connmark --mark 0x7ffffff3 -j MASQUERADE",
+    "-A POSTROUTING -s 100.64.0.0/10 -j MASQUERADE",
+]
+DEAD = 0x7FFFFFFF  # beyond all process ids of Linux
+
+
+def test_rules_of_the_dead_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rules of a shell that is no more, and neither those of one that lives nor of others."""
+    own = Path("/proc/self/comm")
+    name = own.read_text()
+    rules = [line.format(n=2, mark=DEAD) for line in (SHELL, LEAVING)]
+    living = [line.format(n=4, mark=os.getpid()) for line in (SHELL, LEAVING)]
+    table = [*OTHERS, *rules, *living]
+
+    def iptables(command: list[str], **_: object) -> "subprocess.CompletedProcess[str]":
+        assert command[:4] == ["iptables", "-w", "-t", "nat"]
+        if command[4] == "-D":
+            table.remove(" ".join(["-A", *command[5:]]))
+        return subprocess.CompletedProcess(command, 0, "\n".join(table), "")
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(subprocess, "run", iptables)
+    own.write_text("mm-delay")
+    try:
+        delete_rules_of_the_dead()
+    finally:
+        own.write_text(name)
+    assert table == [*OTHERS, *living]
+    delete_rules_of_the_dead()  # this process is no shell now
+    assert table == OTHERS
 
 
 def sessions() -> list[int]:

@@ -400,5 +400,6 @@ def test_closed_engine_ends_its_run(
 
 def test_log_is_kept_where_it_is_wanted(settings: MahimahiSettings, tmp_path: Path) -> None:
     log = tmp_path / "kept.log"
-    assert MahimahiEngine(settings, keep_log=log).run(spec_for(settings, 1)).status == "ok"
+    keeping = dataclasses.replace(settings, keep_log=log)
+    assert keeping.open().run(spec_for(settings, 1)).status == "ok"
     assert log.read_text().startswith("# mahimahi mm-link (Uplink) [")

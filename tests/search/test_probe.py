@@ -39,20 +39,21 @@ def slower_from(level: int) -> Run:
 
 
 def test_level_at_which_results_differ_is_the_last() -> None:
-    levels, finished = climb(WANTED, plan, slower_from(3))
+    levels, finished = climb(WANTED, plan, slower_from(3), slower_from(3))
     assert [(level.concurrency, level.agrees) for level in levels] == [
         (1, True),
         (2, True),
         (4, True),
         (8, False),
     ]
+    assert [level.tries for level in levels] == [1, 1, 1, 3]
     assert levels[-1].reason == "with 8 at once throughput_mbps is 3.6 instead of 4"
     assert [run.planned.trial for run in finished] == [0] * 3 + [1] * 2 + [2] * 4 + [3] * 8
     assert [run.record.throughput_mbps for run in finished[-8:]] == [3.6] * 8
 
 
 def test_nobody_asks_beyond_the_highest_level() -> None:
-    levels, _ = climb(WANTED, plan, slower_from(99))
+    levels, _ = climb(WANTED, plan, slower_from(99), slower_from(99))
     assert [level.concurrency for level in levels] == [1, 2, 4, 8, 16]
     assert all(level.agrees and not level.reason for level in levels)
 
@@ -70,7 +71,7 @@ def test_runs_of_a_level_go_on_at_once_and_lone_runs_alone() -> None:
             together[level_of(spec)].wait(60)
         return record()
 
-    levels, _ = climb(WANTED.model_copy(update={"most": 4}), plan, run)
+    levels, _ = climb(WANTED.model_copy(update={"most": 4}), plan, run, run)
     assert [level.concurrency for level in levels] == [1, 2, 4]
 
 
@@ -80,7 +81,7 @@ def test_run_that_fails_among_others_ends_the_climb() -> None:
             return RunRecord(spec.run_id, "fault", "no acknowledgment came")
         return record()
 
-    levels, finished = climb(WANTED, plan, run)
+    levels, finished = climb(WANTED, plan, run, run)
     assert [level.agrees for level in levels] == [True, True, False]
     assert levels[-1].reason == "with 4 at once a run fails: no acknowledgment came"
     assert len(finished) == 3 + 2 + 4
@@ -88,7 +89,25 @@ def test_run_that_fails_among_others_ends_the_climb() -> None:
 
 def test_lone_run_that_fails_is_an_error() -> None:
     with pytest.raises(KneepointError, match="probe: even a lone run fails: no tunnel"):
-        climb(WANTED, plan, lambda spec: RunRecord(spec.run_id, "fault", "no tunnel"))
+        climb(WANTED, plan, lambda spec: RunRecord(spec.run_id, "fault", "no tunnel"), measure)
+
+
+def test_level_that_something_else_disturbed_is_tried_again() -> None:
+    disturbed = iter([3.6, 3.6, 3.6, 4.0])
+
+    def run(spec: RunSpec) -> RunRecord:
+        return record(next(disturbed, 4.0) if level_of(spec) == 1 else 4.0)
+
+    levels, finished = climb(WANTED, plan, lambda _: record(), run)
+    assert [(level.concurrency, level.agrees, level.tries) for level in levels] == [
+        (1, True, 1),
+        (2, True, 3),  # the second try has one slow run of two: 3.8
+        (4, True, 1),
+        (8, True, 1),
+        (16, True, 1),
+    ]
+    assert len(finished) == 3 + 2 + 4 + 8 + 16
+    assert {run.record.throughput_mbps for run in finished} == {4.0}
 
 
 LONE = [record(throughput, delay) for throughput, delay in ((3.99, 99), (4.0, 100), (4.01, 101))]

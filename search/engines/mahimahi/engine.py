@@ -41,12 +41,14 @@ class MahimahiSettings:
         sha256: digest of sender, receiver, mm-delay and mm-link.
         folder: what paths of traces are relative to.
         busy_us: the scheduling delay (99th percentile, see RunRecord) that spoils a run.
+        keep_log: where the link's log goes at the end of a run; None: nowhere.
     """
 
     build: Path
     sha256: str
     folder: Path
     busy_us: float
+    keep_log: Path | None = None
 
     @classmethod
     def of(cls, build: Path, busy_us: float) -> "MahimahiSettings":
@@ -85,10 +87,8 @@ class MahimahiSettings:
 class MahimahiEngine:
     """Runs in real mahimahi, one run after the other."""
 
-    def __init__(self, settings: MahimahiSettings, keep_log: Path | None = None) -> None:
-        """Takes the settings, and where the links' logs are to be kept, if they are."""
+    def __init__(self, settings: MahimahiSettings) -> None:
         self._settings = settings
-        self._keep_log = keep_log
         self._supervisor: subprocess.Popen[bytes] | None = None
 
     def run(self, spec: RunSpec) -> RunRecord:
@@ -159,6 +159,7 @@ class MahimahiEngine:
         if user is not None:
             copies |= {name: programs[name] for name in ("sender", "receiver")}
         status = self._settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
+        keep_log = self._settings.keep_log
         log_end_s = _last_opportunity_s(self._settings.folder, spec.network, duration_s)
         # Root's own TMPDIR may be closed to the user that the run belongs to.
         parent = "/tmp" if os.geteuid() == 0 else None  # noqa: S108 (mkdtemp makes it safe)
@@ -178,7 +179,7 @@ class MahimahiEngine:
             user=user,
             copies=copies,
             status=str(status),
-            keep_log=str(self._keep_log) if self._keep_log else None,
+            keep_log=str(keep_log) if keep_log else None,
         )
 
 

@@ -24,7 +24,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mahimahi.processes import delete_rules, end_session, start_as_ordinary_user
+from mahimahi.processes import (
+    INSIDES,
+    delete_rules,
+    delete_rules_of_the_dead,
+    end_session,
+    start_as_ordinary_user,
+)
 from networks.files import locked
 from search.engines.mahimahi.tail import LogTail
 
@@ -33,9 +39,6 @@ _STATUS_S = 1.0
 _PATIENCE_S = 5.0
 """How long processes may take to end when they are asked to."""
 _START_LIMIT_S = 10.0
-_SENDERS = "100.64.0.0/10"
-"""The addresses that mahimahi gives to the insides of its shells (RFC 6598)."""
-
 _FULL_BYTES = 64 * 1024
 """A disk with less room than this counts as full: a run's files grow in larger steps."""
 _NO_WORD = "no word of why"
@@ -114,6 +117,7 @@ class Supervisor:
         request = self._request
         for name, original in request.copies.items():
             shutil.copy(original, self._folder / name)
+        delete_rules_of_the_dead()
         with self._process("receiver", self._receiving()) as receiver:
             port = self._port_of(receiver)
             with contextlib.ExitStack() as stack:
@@ -134,7 +138,7 @@ class Supervisor:
         }
 
     def _receiving(self) -> list[str]:
-        listening = ["0", "--address", "0.0.0.0", "--peers", _SENDERS]  # noqa: S104
+        listening = ["0", "--address", "0.0.0.0", "--peers", INSIDES]  # noqa: S104
         return [self._program("receiver"), *listening, "--end-with-parent"]
 
     def _shells(self, port: int) -> list[str]:
