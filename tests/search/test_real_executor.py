@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
+from networks.config import load_network
+from networks.prepare import TraceMaker, prepare_network
 from search import executor as executor_module
 from search.cluster import find_cluster
 from search.engines.base import RunRecord, RunSpec
@@ -188,14 +191,60 @@ def test_killed_study_leaves_nothing_of_its_runs(
     nothing_is_left(run, MARGIN_S)
 
 
+def start_job(workflow: Workflow, folder: Path, module: str) -> "subprocess.Popen[bytes]":
+    """Starts what a rule starts, in a folder of its own, on a network of 100 s."""
+    wire = {"constant_mbps": 6}
+    run = {"controller": "fixed_window", "network": "wire"}
+    files = {
+        "config.yaml": {
+            "seed": 1,
+            "showcase": run,
+            "real_time": {"busy_us": 1e6, "probe": {**run, "duration_s": 100}},
+        },
+        "networks/wire.yaml": {
+            "title": "A wire",
+            "uplink": wire,
+            "downlink": wire,
+            "duration_s": 100,
+        },
+    }
+    config = folder / "config/config.yaml"
+    for name, content in files.items():
+        (config.parent / name).parent.mkdir(parents=True, exist_ok=True)
+        (config.parent / name).write_text(yaml.safe_dump(content))
+    network, where = load_network(config, "wire"), config.parent / "networks/wire.yaml"
+    prepare_network("wire", network, where, folder / "networks/wire", TraceMaker(folder, folder))
+    options = {
+        "config": config,
+        "networks": folder / "networks",
+        "out-dir": folder / "out",
+        "build": ROOT / "build",
+        "cluster": workflow.file,
+    }
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", module),
+            *(f"--{name}={value}" for name, value in options.items()),
+            *(["--engine=mahimahi"] if module == "search.showcase" else []),
+        ],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
 def test_killed_workflow_leaves_nothing_of_its_runs(
     workflow: Workflow, settings: MahimahiSettings
 ) -> None:
     """The last test of this file: nobody has its Ray afterwards."""
-    driver = start_driver(workflow, settings)
-    run = observe(settings.folder, with_status=True)
+    jobs = [start_driver(workflow, settings)]
+    folders = [settings.folder]
+    for module in ("search.showcase", "search.probe"):
+        folders.append(settings.folder / module)
+        jobs.append(start_job(workflow, folders[-1], module))
+    runs = [observe(folder, with_status=True) for folder in folders]
     cluster = workflow.cluster_pid
     end(workflow.owner)
-    nothing_is_left(run, MARGIN_S)
+    for run in runs:
+        nothing_is_left(run, MARGIN_S)
     wait_until(lambda: is_gone(cluster))
-    assert driver.wait(PATIENCE_S) == 2
+    assert [job.wait(PATIENCE_S) for job in jobs] == [2, 2, 2]
