@@ -49,8 +49,10 @@ test: build ## every test
 	@build/controller_tests
 	@python -m pytest -n $(TEST_PROCESSES)
 
+# Without precompiled headers, so that a file that includes too little is found.
 sanitize: setup compiler ## the C++ tests under the address and undefined-behaviour sanitizers
-	@cmake -S controllers -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug -DKNEEPOINT_SANITIZE=ON >/dev/null
+	@cmake -S controllers -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
+	  -DKNEEPOINT_SANITIZE=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
 	@cmake --build build/sanitize --target controller_tests
 	@build/sanitize/controller_tests
 
