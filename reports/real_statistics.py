@@ -109,6 +109,49 @@ def _half_tick(metric: str, runs: pd.DataFrame) -> float:
     return _TICK_MS / 2
 
 
+BUSIER, QUIETER, SMALL, UNEXPLAINED = "busier", "quieter", "small", "unexplained"
+"""Why a real mean may lie outside its prediction interval."""
+_OTHER_HOST = 0.15
+"""Relative difference of scheduling delay from the usual one that makes another host of it."""
+
+
+def explained(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Why real means lie outside their prediction intervals.
+
+    Args:
+        rows: those of `beside_real` that are outside.
+        runs: all real runs.
+
+    Returns:
+        The rows with columns scheduling_ms and usual_ms (mean scheduling delay of the setting's
+        runs, and the median of that over all settings; NaN where it was not measured), and why:
+        BUSIER or QUIETER (its runs met such a host, and have less or more than was predicted, as
+        that host explains), SMALL (the difference is within the goal; the interval is narrower), or
+        UNEXPLAINED.
+    """
+    measured = succeeded(runs)
+    delays_ms = measured.groupby("trial")["scheduling_delay_p99_us"].mean().astype(float) / 1000
+    usual_ms = float(delays_ms.median())
+    found = rows.assign(
+        scheduling_ms=[delays_ms.get(trial, math.nan) for trial in rows["trial"]],
+        usual_ms=usual_ms,
+    )
+    found["why"] = [_why(row) for row in records(found)]
+    return found
+
+
+def _why(row: Record) -> str:
+    # A late host costs throughput and power; queues are as long as ever, or shorter.
+    if abs(row["relative"]) <= GOAL.get(row["metric"], GOAL[THROUGHPUT]):
+        return SMALL
+    lateness = row["scheduling_ms"] / row["usual_ms"] - 1
+    if lateness > _OTHER_HOST and row["difference"] > 0:
+        return BUSIER
+    if lateness < -_OTHER_HOST and row["difference"] < 0:
+        return QUIETER
+    return UNEXPLAINED
+
+
 @dataclass(frozen=True)
 class Accuracy:
     """How near the emulator comes to real mahimahi, over settings that it was not fitted to.

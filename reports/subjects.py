@@ -14,7 +14,7 @@ from reports import link_series, statistics, surface
 from reports.collect import Searched
 from reports.frames import Record, record, records
 from reports.importances import importances
-from reports.real_statistics import Accuracy
+from reports.real_statistics import Accuracy, explained
 from reports.statistics import CONSTANT, Best
 from reports.surface import Surface
 
@@ -256,6 +256,7 @@ class Agreement(Subject):
 
     @property
     def outside(self) -> pd.DataFrame:
-        """The settings and metrics whose real mean the emulator does not predict."""
+        """The settings and metrics whose real mean the emulator does not predict, and why."""
         rows = self.rows[~self.rows["inside"].fillna(True).astype(bool)]
-        return rows.merge(self.settings[["trial", "label"]], on="trial")
+        named = rows.merge(self.settings[["trial", "label"]], on="trial")
+        return explained(named, self.runs)

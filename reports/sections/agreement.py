@@ -8,7 +8,16 @@ from reports.discover_real import agreement
 from reports.frames import Record, records
 from reports.labels import DASH
 from reports.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
-from reports.real_statistics import CALIBRATION, CERTAINTY, GOAL, GOAL_MS
+from reports.real_statistics import (
+    BUSIER,
+    CALIBRATION,
+    CERTAINTY,
+    GOAL,
+    GOAL_MS,
+    QUIETER,
+    SMALL,
+    UNEXPLAINED,
+)
 from reports.sections import Context
 from reports.subjects import Agreement
 
@@ -27,6 +36,8 @@ def compose(context: Context) -> Iterator[Section]:
     blocks: list[Block] = [Paragraph(_how(found))]
     if found.is_compared:
         blocks += [Paragraph(_how_near(found)), Paragraph(_outside(found))]
+        if len(found.outside):
+            blocks.append(_reasons(found))
     blocks += context.draw(found)
     blocks += [_table(found, name, metrics) for name, metrics in _TABLES.items()]
     yield Section("agreement", "The emulator beside real mahimahi", tuple(blocks))
@@ -78,17 +89,72 @@ def _outside(found: Agreement) -> str:
         return "No setting ran often enough in the emulator to predict a range."
     if found.outside.empty:
         return f"All of the {judged} real means lie in the emulator's prediction intervals."
-    by_setting = found.outside.groupby("label", sort=False)["metric"]
-    names = [
-        f"{literal(label)} ({labels.joined([METRICS[m].title.lower() for m in metrics])})"
-        for label, metrics in by_setting
-    ]
     count = len(found.outside)
+    reasons = found.outside["why"].value_counts()
+    told = [text.format(reasons[why]) for why, text in _COUNTED.items() if why in reasons]
     return (
-        f"{count} of {judged} real means {'lies' if count == 1 else 'lie'} outside the emulator's "
-        f"prediction interval: {labels.joined(names)}. By chance alone "
-        f"{judged * (1 - CERTAINTY):.1f} would be expected to."
+        f"{count} of {judged} real means, of four metrics each, "
+        f"{'lies' if count == 1 else 'lie'} outside the emulator's prediction interval; by chance "
+        f"alone {judged * (1 - CERTAINTY):.1f} would be expected to. {{agreement-outside}} lists "
+        f"them: {labels.joined(told)}."
     )
+
+
+_COUNTED = {
+    SMALL: "{} within the goal, though the interval is narrower still",
+    BUSIER: "{} of runs that met a busier host than others",
+    QUIETER: "{} of runs that met a quieter host",
+    UNEXPLAINED: "{} without such an explanation",
+}
+_TOLD = {
+    SMALL: "within the goal; the interval is narrower",
+    BUSIER: "its runs met a busier host",
+    QUIETER: "its runs met a quieter host",
+    UNEXPLAINED: "not by how busy the host was",
+}
+
+
+def _reasons(found: Agreement) -> Table:
+    lines = records(found.outside)
+    return Table(
+        name="agreement-outside",
+        title="Real means outside the prediction interval",
+        caption=(
+            "Scheduling delay: mean 99th percentile of the setting's real runs; over all settings "
+            f"its median is {lines[0]['usual_ms']:.2f} ms."
+        ),
+        columns=(
+            Column("Setting", align="left"),
+            Column("Metric", align="left"),
+            Column("Real"),
+            Column("Predicted"),
+            Column("Difference"),
+            Column("Scheduling delay", "ms"),
+            Column("Why", align="left"),
+        ),
+        rows=tuple(
+            (
+                literal(line["label"]),
+                f"{METRICS[line['metric']].title}, {METRICS[line['metric']].unit}",
+                _digits(line, "real_mean"),
+                labels.unbroken(
+                    f"{_digits(line, 'expected_low')} to {_digits(line, 'expected_high')}"
+                ),
+                labels.percent(line["relative"], signed=True),
+                _milliseconds(line["scheduling_ms"]),
+                _TOLD[line["why"]],
+            )
+            for line in lines
+        ),
+    )
+
+
+def _digits(line: Record, name: str) -> str:
+    return f"{line[name]:.{METRICS[line['metric']].decimals + 1}f}"
+
+
+def _milliseconds(value: float) -> str:
+    return DASH if value != value else f"{value:.2f}"
 
 
 def _table(found: Agreement, name: str, metrics: tuple[str, ...]) -> Table:

@@ -90,6 +90,7 @@ def test_agreement_lists_what_lies_outside() -> None:
     outside = found.outside
     assert (outside["label"] == "delay threshold 10").any()
     assert (outside.loc[outside["metric"] == THROUGHPUT, "label"] == "delay threshold 10").all()
+    assert set(outside.loc[outside["metric"] == THROUGHPUT, "why"]) == {"unexplained"}
 
 
 def test_contradicted_rows_are_confirmed_by_real_runs() -> None:
@@ -245,6 +246,22 @@ def test_report_without_real_runs_says_how_to_make_them(tmp_path: Path) -> None:
 def test_report_without_real_runs_says_nothing_where_none_are_asked_for(tmp_path: Path) -> None:
     report = whole(Results(), tmp_path)
     assert "mahimahi" not in text_of(report, "exclusions")
+
+
+def test_report_lists_and_explains_what_lies_outside(tmp_path: Path) -> None:
+    emulated = synthetic_real.runs(30, seed=4)
+    emulated.loc[emulated["trial"] == 3, [THROUGHPUT, POWER]] *= 1.05
+    emulated.loc[emulated["trial"] == 5, [THROUGHPUT, POWER]] *= 1.007
+    confirmation = synthetic_real.confirmation()
+    confirmation.runs.loc[confirmation.runs["trial"] == 3, "scheduling_delay_p99_us"] = 900.0
+    real = synthetic_real.real(emulated=emulated, confirmation=confirmation)
+    report = whole(Results(real=real), tmp_path)
+    rows = {row[:2]: row for row in table_of(report, "agreement-outside").rows}
+    busier = rows["delay threshold 10", "Throughput, Mbit/s"]
+    assert busier[4:] == ("+5.0\xa0%", "0.90", "its runs met a busier host")
+    near = rows["delay threshold tuned", "Throughput, Mbit/s"]
+    assert near[6] == "within the goal; the interval is narrower"
+    assert "real means, of four metrics each, lie outside" in text_of(report, "agreement")
 
 
 def test_agreement_without_the_emulator_says_so(tmp_path: Path) -> None:
