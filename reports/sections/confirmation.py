@@ -36,7 +36,7 @@ def _verdicts(rows: pd.DataFrame) -> str:
         REFUTED: "{} speak for the report",
         TOO_NEAR: "in {} the two numbers are too near to tell by runs",
         NEITHER: "in {} the emulator is no nearer",
-        BY_ARITHMETIC: "{} contradict themselves, which no run can tell",
+        BY_ARITHMETIC: "for {} it is the arithmetic, which no run can tell",
         "": "{} have no number to compare",
     }
     others = [text.format(counts[name]) for name, text in words.items() if name in counts]

@@ -138,7 +138,7 @@ def _beside_published(context: Context, search: Search) -> str:
     printed = {
         name.removeprefix(CONSTANT): value
         for name, value in best.items()
-        if name.startswith(CONSTANT) and name.removeprefix(CONSTANT) in searched
+        if name.startswith(CONSTANT) and name.removeprefix(CONSTANT) in searched and value == value
     }
     return (
         f"The best published for this controller is {best[POWER]:.2f} Mbit/s/s "
