@@ -2,11 +2,11 @@
 
     python -m search.probe --config config/config.yaml --out-dir results/probe
 
-runs the configured setting alone, then two at once, four, and so on, and finds where results begin
-to differ from those of the lone runs. Something else may have kept the host busy meanwhile, so a
-lone run that it was too busy for is repeated, and a level that differs is tried again. It writes
-runs.parquet, where trial counts the levels, and probe.json, whose `slots` is the highest level at
-which results did not differ.
+runs the configured setting alone, then two at once, four, and so on, until results differ from
+those of the lone runs, or the host is too busy for most of the runs, which would be repeated then.
+Something else may have kept it busy meanwhile: a lone run that suffered is repeated, and a level
+that did is tried again. It writes runs.parquet, where trial counts the levels, and probe.json,
+whose `slots` is the highest level at which all was well.
 """
 
 import argparse
@@ -84,6 +84,7 @@ def probe(job: Job) -> None:
         run_on(engine),
         # That runs keep the host busy is what the levels are to show.
         run_on(replace(engine, busy_us=math.inf)),
+        engine.spoils,
     )
     slots = max(level.concurrency for level in levels if level.agrees)
     write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
@@ -97,7 +98,11 @@ def probe(job: Job) -> None:
 
 
 def climb(
-    wanted: Probe, plan: Callable[[int, int], list[PlannedRun]], run_alone: Run, run: Run
+    wanted: Probe,
+    plan: Callable[[int, int], list[PlannedRun]],
+    run_alone: Run,
+    run: Run,
+    spoils: Callable[[RunRecord], bool] = lambda _: False,
 ) -> tuple[list[Level], list[FinishedRun]]:
     """Doubles the number of runs at once until their results differ from those of lone runs.
 
@@ -106,6 +111,7 @@ def climb(
         plan: gives the runs of a level from its number and theirs.
         run_alone: executes a lone run.
         run: executes one among others; called from several threads.
+        spoils: tells of a run that the host was too busy for it.
 
     Returns:
         The levels, and the runs of each one's last try.
@@ -125,7 +131,7 @@ def climb(
         while reason and tries < _TRIES:
             with ThreadPoolExecutor(concurrency) as pool:
                 records = list(pool.map(run, [each.spec for each in planned]))
-            reason = difference([each.record for each in lone], records)
+            reason = difference([each.record for each in lone], records) or crowded(records, spoils)
             tries += 1
         levels.append(Level(concurrency, not reason, reason, tries))
         finished += [
@@ -155,6 +161,14 @@ def difference(lone: Sequence[RunRecord], together: Sequence[RunRecord]) -> str:
                 f"instead of {fmean(alone):.4g}"
             )
     return ""
+
+
+def crowded(together: Sequence[RunRecord], spoils: Callable[[RunRecord], bool]) -> str:
+    """Returns that the host was too busy for most runs at once, if it was, or nothing."""
+    spoilt = sum(map(spoils, together))
+    if 2 * spoilt <= len(together):
+        return ""
+    return f"with {len(together)} at once the host is too busy for {spoilt} of them"
 
 
 def _plan(

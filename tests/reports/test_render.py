@@ -1,7 +1,9 @@
+import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from reports import content, front, render, sections
@@ -193,6 +195,23 @@ def test_first_page_tells_the_main_results(drawn: tuple[Report, Path]) -> None:
         "power by tuning, on networks not searched on",
     ]
     assert "On 2 networks that no search has seen, 1 of 2 tuned settings do worse" in told
+
+
+def test_a_constant_that_a_row_does_not_state_is_not_named(tmp_path: Path) -> None:
+    row = {
+        "table": "001-delay-threshold",
+        "row": 0,
+        "controller": "delay_threshold",
+        "network": synthetic.NETWORK,
+        "constant_alpha": 1.0,
+        "constant_beta": math.nan,
+        "constant_rtt_threshold_ms": 90.0,
+        "power": 26.06,
+        "replayable": False,
+    }
+    results = Results(studies=(synthetic.tpe_study(),), published=pd.DataFrame([row]))
+    told = text_of(whole(results, tmp_path), "search-delay_tpe")
+    assert "is 26.06 Mbit/s/s (Report 001: alpha 1, RTT threshold 90)" in told
 
 
 def test_failed_runs_are_listed_with_their_reasons(drawn: tuple[Report, Path]) -> None:

@@ -75,6 +75,22 @@ def test_runs_of_a_level_go_on_at_once_and_lone_runs_alone() -> None:
     assert [level.concurrency for level in levels] == [1, 2, 4]
 
 
+def test_level_that_keeps_the_host_too_busy_is_the_last() -> None:
+    busy = {8: 4, 16: 9}  # runs that are spoilt, by their number
+
+    def run(spec: RunSpec) -> RunRecord:
+        level, number = divmod(spec.seed, 100)
+        delay_us = 2000.0 if number < busy.get(2**level, 0) else 500.0
+        return dataclasses.replace(record(), scheduling_delay_p99_us=delay_us)
+
+    def spoils(of: RunRecord) -> bool:
+        return of.scheduling_delay_p99_us == 2000.0
+
+    levels, _ = climb(WANTED, plan, run, run, spoils)
+    assert [(level.concurrency, level.agrees) for level in levels[-2:]] == [(8, True), (16, False)]
+    assert levels[-1].reason == "with 16 at once the host is too busy for 9 of them"
+
+
 def test_run_that_fails_among_others_ends_the_climb() -> None:
     def run(spec: RunSpec) -> RunRecord:
         if spec.seed == 201:
