@@ -23,7 +23,7 @@ Milliseconds parse_line(const std::string& name, size_t line, std::string_view t
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time_ms);
   if (error != std::errc{} or end != text.data() + text.size() or time_ms < 0 or
       time_ms > latest_ms) {
-    refuse(name, line, "'" + std::string(text) + "' is not a whole number of milliseconds");
+    refuse(name, line, std::string("'").append(text) + "' is not a whole number of milliseconds");
   }
   return time_ms;
 }
