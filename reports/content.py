@@ -78,12 +78,11 @@ Block: TypeAlias = Paragraph | Heading | Table | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """A numbered part of the report; in a `listing` tables stand in order and may be torn."""
+    """A numbered part of the report."""
 
     name: str
     title: str
     blocks: tuple[Block, ...]
-    listing: bool = False
 
 
 @dataclass(frozen=True)

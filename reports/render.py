@@ -74,7 +74,6 @@ def document(report: Report, made_of: str) -> Json:
                 "name": section.name,
                 "number": number,
                 "title": text(section.title),
-                "listing": section.listing,
                 "blocks": [block(item) for item in section.blocks],
             }
             for number, section in enumerate(report.sections, 1)

@@ -41,7 +41,7 @@ def compose(context: Context) -> Iterator[Section]:
         blocks.append(Paragraph(f"Published rows that no study ran: {labels.joined(rows)}."))
     if results.real and results.real.missing:
         blocks.append(Paragraph(_not_made(results.real.missing)))
-    yield Section("exclusions", "Exclusions", tuple(blocks), listing=True)
+    yield Section("exclusions", "Exclusions", tuple(blocks))
 
 
 def _frames(results: Results) -> list[pd.DataFrame]:

@@ -32,7 +32,7 @@ def compose(context: Context) -> Iterator[Section]:
         for table, rows in compared.rows.groupby("table", sort=False):
             source = context.results.sources.get(str(table), Source(""))
             blocks.append(_row_by_row(str(table), compared.noun, source, rows))
-        yield Section(compared.key, TITLES[compared.key], tuple(blocks), listing=True)
+        yield Section(compared.key, TITLES[compared.key], tuple(blocks))
 
 
 def tolerances() -> str:

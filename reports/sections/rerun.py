@@ -22,7 +22,7 @@ def compose(context: Context) -> Iterator[Section]:
     blocks += [_results(found), _around(found, is_real)]
     if found.wall_times:
         blocks.append(_wall_times(found))
-    yield Section("provenance", "Provenance", tuple(blocks), listing=True)
+    yield Section("provenance", "Provenance", tuple(blocks))
 
 
 _REAL = "What ran in real mahimahi is apart: no two real runs are alike, and their digests differ. "

@@ -35,7 +35,7 @@ def section(context: Context, search: Search) -> Section:
     blocks += context.draw(search)
     if len(search.searched) > 1:
         blocks.append(_best_trials(search))
-    return Section(f"search-{search.key}", literal(search.title), tuple(blocks), listing=True)
+    return Section(f"search-{search.key}", literal(search.title), tuple(blocks))
 
 
 def _what(context: Context, search: Search) -> str:
