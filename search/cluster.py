@@ -109,7 +109,8 @@ def _serve(file: Path, cores: int, results: Path) -> None:
             write_whole(file, json.dumps(state))
         while is_owned():
             time.sleep(_POLL_S)
-        file.unlink(missing_ok=True)
+        # Left for jobs that have only just started: they would wait for an address.
+        write_whole(file, json.dumps({"pid": os.getpid(), "error": "the workflow has ended"}))
         alive.close()  # studies end now, and the next workflow need not wait for Ray's end
 
 

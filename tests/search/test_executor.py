@@ -175,8 +175,19 @@ def test_cluster_that_nobody_asks_for_starts_no_ray(tmp_path: Path) -> None:
     assert "address" not in json.loads(idle.file.read_bytes())
     end(idle.owner)
     wait_until(lambda: is_gone(pid))
-    assert not idle.file.exists()
     assert not (tmp_path / "cluster.wanted").exists()
+
+
+def test_job_that_asks_after_the_end_of_its_workflow_hears_so_at_once(tmp_path: Path) -> None:
+    idle = start_workflow(tmp_path)
+    pid = idle.cluster_pid
+    end(idle.owner)
+    wait_until(lambda: is_gone(pid))
+    with pytest.raises(KneepointError, match="the workflow has ended"):
+        find_cluster(idle.file)
+    study = subprocess.Popen([sys.executable, "-c", STUDY, idle.file], cwd=ROOT)
+    wait_until(lambda: study.poll() is not None)
+    assert study.returncode != 0
 
 
 def test_cluster_that_was_killed_is_reported(tmp_path: Path) -> None:
