@@ -54,7 +54,7 @@ test: build ## every test
 # Without precompiled headers, so that a file that includes too little is found.
 sanitize: setup compiler ## the C++ tests under the address and undefined-behaviour sanitizers
 	@cmake -S controllers -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
-	  -DKNEEPOINT_SANITIZE=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
+	  -DKNEEPOINT_SANITIZE=ON -DKNEEPOINT_PRECOMPILE=OFF >/dev/null
 	@cmake --build build/sanitize --target controller_tests
 	@build/sanitize/controller_tests
 
