@@ -107,10 +107,10 @@ _COUNTED = {
     UNEXPLAINED: "{} without such an explanation",
 }
 _TOLD = {
-    SMALL: "within the goal; the interval is narrower",
-    BUSIER: "its runs met a busier host",
-    QUIETER: "its runs met a quieter host",
-    UNEXPLAINED: "not by how busy the host was",
+    SMALL: "within the goal",
+    BUSIER: "a busier host",
+    QUIETER: "a quieter host",
+    UNEXPLAINED: DASH,
 }
 
 
@@ -120,8 +120,9 @@ def _reasons(found: Agreement) -> Table:
         name="agreement-outside",
         title="Real means outside the prediction interval",
         caption=(
-            "Scheduling delay: mean 99th percentile of the setting's real runs; over all settings "
-            f"its median is {lines[0]['usual_ms']:.2f} ms."
+            "Throughput in Mbit/s, delays in ms, power in Mbit/s/s. Scheduling delay: mean 99th "
+            "percentile of the setting's real runs; over all settings its median is "
+            f"{lines[0]['usual_ms']:.2f} ms."
         ),
         columns=(
             Column("Setting", align="left"),
@@ -134,8 +135,8 @@ def _reasons(found: Agreement) -> Table:
         ),
         rows=tuple(
             (
-                literal(line["label"]),
-                f"{METRICS[line['metric']].title}, {METRICS[line['metric']].unit}",
+                labels.unbroken(literal(line["label"])),
+                METRICS[line["metric"]].title,
                 _digits(line, "real_mean"),
                 labels.unbroken(
                     f"{_digits(line, 'expected_low')} to {_digits(line, 'expected_high')}"
