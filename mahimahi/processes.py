@@ -94,15 +94,20 @@ def _rules() -> list[list[str]]:
 
 
 def _mark_of_shell(words: list[str]) -> int | None:
-    """The mark that a rule puts on what comes from inside a shell of mahimahi, if it does."""
+    """The mark that a rule puts on what comes from inside a shell of mahimahi, if it does.
+
+    Others use these addresses, too: a shell's rule is for one of them, and sets the whole mark.
+    """
     values = dict(itertools.pairwise(words))
     try:
-        source = ipaddress.ip_network(values["-s"])
-        mark = int(values["--set-xmark"].partition("/")[0], 16)
+        source = ipaddress.IPv4Network(values["-s"])
+        mark, _, mask = values["--set-xmark"].partition("/")
+        process_id = int(mark, 16)
     except (KeyError, ValueError):
         return None
-    is_inside = source.version == 4 and source.subnet_of(ipaddress.IPv4Network(INSIDES))
-    return mark if is_inside and values.get("-j") == "CONNMARK" else None
+    is_inside = source.prefixlen == 32 and source.subnet_of(ipaddress.IPv4Network(INSIDES))
+    is_whole = mask == "0xffffffff" and values.get("-j") == "CONNMARK"
+    return process_id if is_inside and is_whole else None
 
 
 def _is_shell(process_id: int) -> bool:

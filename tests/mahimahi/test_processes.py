@@ -59,6 +59,8 @@ OTHERS = [
     "-P PREROUTING ACCEPT",
     "-A PREROUTING -s 10.0.0.2/32 -j CONNMARK --set-xmark 0x7ffffff1/0xffffffff",
     "-A PREROUTING -s 100.64.0.9/32 -j MARK --set-xmark 0x7ffffff2/0xffffffff",
+    "-A PREROUTING -s 100.64.0.0/10 -j CONNMARK --set-xmark 0x7ffffff4/0xffffffff",
+    "-A PREROUTING -s 100.64.0.9/32 -j CONNMARK --set-xmark 0x7fff0000/0xffff0000",
     "-A POSTROUTING -m connmark --mark 0x7ffffff3 -j MASQUERADE",
     "-A POSTROUTING -s 100.64.0.0/10 -j MASQUERADE",
 ]
