@@ -46,7 +46,9 @@ def report_of(table: str) -> str:
 
 
 def number(value: float) -> str:
-    """A constant's value without needless digits."""
+    """A constant's value without needless digits; a dash where it has none."""
+    if value != value:
+        return DASH
     return f"{value:.4g}" if abs(value) < 10000 else f"{value:.0f}"
 
 

@@ -20,7 +20,14 @@ def test_report_of_a_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(12.0, "12"), (0.123456, "0.1235"), (1e-3, "0.001"), (123456.0, "123456")]
+    ("value", "text"),
+    [
+        (12.0, "12"),
+        (0.123456, "0.1235"),
+        (1e-3, "0.001"),
+        (123456.0, "123456"),
+        (math.nan, labels.DASH),
+    ],
 )
 def test_number(value: float, text: str) -> None:
     assert labels.number(value) == text
