@@ -90,6 +90,7 @@ rule calibrate_host:
             "study.json",
             "trials.parquet",
             "runs.parquet",
+            "delays.parquet",
             "spread.parquet",
             "agreement.parquet",
         ),

@@ -1,19 +1,20 @@
 """Fits the emulated host to real runs of fixed windows, then emulates every confirmed setting.
 
-First the latencies to the means of these runs, then to their differences how much the host's
-lateness differs between runs: that moves results more than luck within a run.
+How long its processes wait for the processor is not fitted but taken over, as these runs measured
+it. Then the latencies are fitted to the means of these runs, and to their differences how much the
+host's lateness differs between runs: that moves results more than luck within a run.
 
     python -m search.calibrate --config config/config.yaml --out-dir results/calibration
 
-writes trials.parquet, runs.parquet and study.json of the first fit, spread.parquet of the second,
-and agreement.parquet: the emulator's runs, on the host that was found, of the settings that were
-run in real mahimahi.
+writes delays.parquet, the waits; trials.parquet, runs.parquet and study.json of the first fit,
+spread.parquet of the second, and agreement.parquet: the emulator's runs, on the host that was
+found, of the settings that were run in real mahimahi.
 """
 
 import argparse
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import optuna
@@ -34,7 +35,18 @@ from search.study import carry_out
 
 NAME = "calibration"
 CONTROLLER = "fixed_window"
+LEAST_DELAYS, MOST_DELAYS = 2, 32
+"""How many delays the emulated host takes (see MeasuredTable in network/random.hh)."""
 
+DELAYS_SCHEMA = pa.schema(
+    [
+        pa.field("one_in", pa.int64(), nullable=False),  # wake-ups waits so long, or longer
+        pa.field("delay_us", pa.float64(), nullable=False),  # mean over the runs
+        pa.field("least_us", pa.float64(), nullable=False),
+        pa.field("greatest_us", pa.float64(), nullable=False),
+        pa.field("n_runs", pa.int64(), nullable=False),  # that were long enough to tell
+    ]
+)
 SPREAD_SCHEMA = pa.schema(
     [
         pa.field("wake_spread", pa.float64(), nullable=False),
@@ -54,7 +66,9 @@ def calibrate(job: Job) -> None:
     """
     wanted = configured(job)
     settings, real = read_confirmed(job)
-    plan = plan_calibration(job, wanted, measured_table(settings, real))
+    table = measured_table(settings, real)
+    host = _take_delays(job, job.network(wanted.network), settings, real)
+    plan = plan_calibration(job, wanted, table, host)
     network = carry_out(job, plan).runs[0].planned.spec.network
     _emulate(job, wanted, settings, _fit_spread(job, wanted, settings, real, network))
 
@@ -83,9 +97,8 @@ def measured_table(
         KneepointError: none of these runs came to an end.
     """
     rows: list[PublishedRow] = []
-    for trial, setting in enumerate(settings):
-        runs = [run for run in real if run["trial"] == trial and run["status"] == "ok"]
-        if setting.calibrates and runs:
+    for setting, runs in _calibrating(settings, real):
+        if runs:
             metrics = {
                 name: math.fsum(run[name] for run in runs) / len(runs) for name in FIT_METRICS
             }
@@ -100,7 +113,36 @@ def measured_table(
     return PublishedTable(CONFIRM, description, rows)
 
 
-def plan_calibration(job: Job, wanted: Confirm, table: PublishedTable) -> StudyPlan:
+def pooled_delays(runs: Iterable[Sequence[float]]) -> list[dict[str, float]]:
+    """Returns how long processes waited for the processor, pooled over runs.
+
+    Args:
+        runs: the scheduling delays (us) of each: element k is the one that one datagram in 2^k
+            reached.
+
+    Returns:
+        Rows of DELAYS_SCHEMA. A longer run tells of rarer delays; these never become shorter.
+    """
+    measured = list(runs)
+    rows: list[dict[str, float]] = []
+    for k in range(max(map(len, measured), default=0)):
+        delays = [delays_us[k] for delays_us in measured if k < len(delays_us)]
+        mean = math.fsum(delays) / len(delays)
+        rows.append(
+            {
+                "one_in": 2**k,
+                "delay_us": max(mean, rows[-1]["delay_us"]) if rows else mean,
+                "least_us": min(delays),
+                "greatest_us": max(delays),
+                "n_runs": len(delays),
+            }
+        )
+    return rows
+
+
+def plan_calibration(
+    job: Job, wanted: Confirm, table: PublishedTable, network: PreparedNetwork
+) -> StudyPlan:
     """Returns the fit as a study like any other."""
     study = Study(
         title="The emulated host, fitted to real fixed windows",
@@ -115,7 +157,7 @@ def plan_calibration(job: Job, wanted: Confirm, table: PublishedTable) -> StudyP
         study,
         job.catalogue.controllers[CONTROLLER],
         {CONFIRM: table},
-        [job.network(wanted.network)],
+        [network],
         job.engine(),
         study_seed(job.workflow.settings.seed, NAME),
     )
@@ -135,6 +177,37 @@ def pooled_deviation(samples: Iterable[Sequence[float]]) -> float:
     return math.sqrt(squares / freedom) if freedom else math.nan
 
 
+def _calibrating(
+    settings: Sequence[ConfirmedSetting], real: Sequence[dict[str, Any]]
+) -> Iterator[tuple[ConfirmedSetting, list[dict[str, Any]]]]:
+    """Each setting that the host is fitted to, with its real runs that came to an end."""
+    for trial, setting in enumerate(settings):
+        if setting.calibrates:
+            yield (
+                setting,
+                [run for run in real if run["trial"] == trial and run["status"] == "ok"],
+            )
+
+
+def _take_delays(
+    job: Job,
+    network: PreparedNetwork,
+    settings: Sequence[ConfirmedSetting],
+    real: Sequence[dict[str, Any]],
+) -> PreparedNetwork:
+    """Returns the network on a host as late as the real one was; writes how late that is."""
+    rows = pooled_delays(
+        run["scheduling_delays_us"] or []
+        for _, runs in _calibrating(settings, real)
+        for run in runs
+    )
+    write_table(job.out_dir / "delays.parquet", make_table(rows, DELAYS_SCHEMA))
+    if len(rows) < LEAST_DELAYS:
+        return network
+    delays_us = "+".join(f"{row['delay_us']:.0f}" for row in rows[:MOST_DELAYS])
+    return with_host(network, "delays_us", delays_us)
+
+
 def _fit_spread(
     job: Job,
     wanted: Confirm,
@@ -148,9 +221,7 @@ def _fit_spread(
     """
     calibrating = [setting for setting in settings if setting.calibrates]
     measured = pooled_deviation(
-        [run["throughput_mbps"] for run in real if run["trial"] == trial and run["status"] == "ok"]
-        for trial, setting in enumerate(settings)
-        if setting.calibrates
+        [run["throughput_mbps"] for run in runs] for _, runs in _calibrating(settings, real)
     )
     spreads = wanted.calibration.wake_spread
     hosts = [with_host(network, "wake_spread", each) if each else network for each in spreads]

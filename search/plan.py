@@ -141,7 +141,7 @@ def complete_constants(
     return {name: spaces.typed(v, controller.constants[name]) for name, v in complete.items()}
 
 
-def with_host(network: PreparedNetwork, setting: str, value: float) -> PreparedNetwork:
+def with_host(network: PreparedNetwork, setting: str, value: float | str) -> PreparedNetwork:
     """Returns a network on an event-loop host with one more setting, or another value of one."""
     kind, _, text = network.host_model.partition(":")
     settings = dict(part.split("=") for part in text.split(",") if part)

@@ -1,7 +1,8 @@
 """The results schema: tables of runs and trials in Parquet, the same bytes for the same content.
 
-Version 2. A newer version is refused; an older one is upgraded step by step when it is read.
-Version 1 had no real-time runs, and so no column scheduling_delay_p99_us.
+Version 3. A newer version is refused; an older one is upgraded step by step when it is read.
+Version 1 had no real-time runs, and so no column scheduling_delay_p99_us; version 2 had no
+scheduling_delays_us.
 """
 
 import io
@@ -23,15 +24,20 @@ from search.errors import KneepointError
 if TYPE_CHECKING:
     import pandas as pd
 
-VERSION = 2
+VERSION = 3
 _VERSION_KEY = b"kneepoint_schema"
 
 TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
 
 # From version n to n + 1: what to do with a table of version n.
-_UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {1: lambda table: _with_scheduling(table)}
+_UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {
+    1: lambda table: _with_column(table, _SCHEDULING_P99),
+    2: lambda table: _with_column(table, _SCHEDULING),
+}
 
-_SCHEDULING = pa.field("scheduling_delay_p99_us", pa.float64())  # of real-time runs
+# Of real-time runs: see RunRecord.
+_SCHEDULING_P99 = pa.field("scheduling_delay_p99_us", pa.float64())
+_SCHEDULING = pa.field("scheduling_delays_us", pa.list_(pa.float64()))
 
 RUNS_SCHEMA = pa.schema(
     [
@@ -49,6 +55,7 @@ RUNS_SCHEMA = pa.schema(
         pa.field("reason", pa.string(), nullable=False),
         *(pa.field(name, pa.float64(), nullable=False) for name in METRICS),
         *(pa.field(name, pa.int64()) for name in COUNTS),
+        _SCHEDULING_P99,
         _SCHEDULING,
     ]
 )
@@ -225,6 +232,7 @@ def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
         **{name: _or_nan(getattr(record, name)) for name in METRICS},
         **{name: getattr(record, name) for name in COUNTS},
         "scheduling_delay_p99_us": record.scheduling_delay_p99_us,
+        "scheduling_delays_us": record.scheduling_delays_us,
     }
 
 
@@ -241,12 +249,11 @@ def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
     }
 
 
-def _with_scheduling(table: pa.Table) -> pa.Table:
-    """Version 1's table of runs as version 2's; other tables have not changed."""
+def _with_column(table: pa.Table, column: pa.Field) -> pa.Table:
+    """A table of runs with one more column, without values; other tables stay as they are."""
     if "run_id" not in table.column_names:
         return table
-    nothing = pa.nulls(table.num_rows, _SCHEDULING.type)
-    return table.append_column(_SCHEDULING, nothing)
+    return table.append_column(column, pa.nulls(table.num_rows, column.type))
 
 
 def _or_nan(value: float | None) -> float:

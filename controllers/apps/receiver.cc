@@ -108,7 +108,7 @@ int run(const Arguments& arguments) {
                    .field("malformed", report.malformed)
                    .field("foreign", report.foreign)
                    .field("read_delay_p99_us", report.read_delays.p99_us())
-                   .field("read_delay_max_us", report.read_delays.max_us())
+                   .field("read_delays_us", report.read_delays.by_rarity_us())
                    .end_object()
                    .text()
             << std::endl;

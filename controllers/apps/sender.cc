@@ -85,7 +85,7 @@ std::string describe(const std::string& status, const std::string& reason,
       .field("acknowledgments", report.acknowledgments)
       .field("malformed", report.malformed)
       .field("read_delay_p99_us", report.read_delay_p99_us)
-      .field("read_delay_max_us", report.read_delay_max_us)
+      .field("read_delays_us", report.read_delays_us)
       .end_object()
       .text();
 }

@@ -16,7 +16,9 @@ enum Stream : uint64_t {
   uplink_queue,
   downlink_queue,
   first_sender,
-  host = first_sender + (1 << 16)  // a flow's number has 16 bits
+  host = first_sender + (1 << 16),  // a flow's number has 16 bits
+  receiver,
+  arrivals  // at a process: this and the process's own
 };
 
 Link::AtEnd at_end(const NetworkSettings& settings) {
@@ -30,7 +32,7 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
                      FlowLog* flow_log)
     : duration_ms_(settings.duration_ms.value_or(std::min(uplink.last_ms(), downlink.last_ms()))),
       host_latency_us_(std::llround(settings.host.host_latency_us)),
-      exponential_(draw_wake_mean(settings.host, Random(settings.seed, host))),
+      run_lateness_(settings.host, Random(settings.seed, host)),
       meter_(meter),
       uplink_(Link(uplink, at_end(settings),
                    make_packet_queue(settings.uplink_queue,
@@ -43,7 +45,7 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
       delay_up_(DelayLine(settings.delay_ms), settings.host, lateness(settings, delay_up_shell)),
       delay_down_(DelayLine(settings.delay_ms), settings.host,
                   lateness(settings, delay_down_shell)),
-      receiver_(settings.host) {
+      receiver_(settings.host, lateness(settings, receiver)) {
   meter_.start(duration_ms_);
   uplink_.queue().observe(&meter_, link_log);
   for (Controller* controller : controllers) {
@@ -54,7 +56,7 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
 }
 
 Lateness EventLoop::lateness(const NetworkSettings& settings, uint64_t stream) const {
-  return {settings.host, exponential_, Random(settings.seed, stream)};
+  return {run_lateness_, Random(settings.seed, stream), Random(settings.seed, arrivals + stream)};
 }
 
 RunResult EventLoop::run() {
@@ -119,7 +121,7 @@ void EventLoop::to_downlink(Microseconds time_us, const Packet& packet) {
 }
 
 void EventLoop::to_sender(Microseconds time_us, const Packet& packet) {
-  senders_[packet.flow].inbox().push(time_us, packet);
+  senders_[packet.flow].arrive(time_us, packet);
 }
 
 }  // namespace kneepoint

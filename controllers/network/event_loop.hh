@@ -64,7 +64,7 @@ class EventLoop {
 
   Milliseconds duration_ms_;
   Microseconds host_latency_us_;
-  ExponentialTable exponential_;
+  RunLateness run_lateness_;
   Meter& meter_;
   Shell<Link> uplink_;
   Shell<Link> downlink_;

@@ -24,6 +24,12 @@ Sender::Sender(uint16_t flow, Controller& controller, const HostModel& host, Lat
       packet_us_(std::llround(host.packet_us)),
       lateness_(lateness) {}
 
+void Sender::arrive(Microseconds time_us, const Packet& packet) {
+  Packet acknowledgment = packet;
+  acknowledgment.queued_ms = stamp(whole_ms(time_us));  // the kernel's time, whenever we read it
+  inbox_.push(lateness_.read_time(time_us), acknowledgment);
+}
+
 void Sender::step(Microseconds now_us) {
   busy_until_us_ = std::max(busy_until_us_, now_us);
   if (inbox_.next_us() <= now_us) {
@@ -34,7 +40,7 @@ void Sender::step(Microseconds now_us) {
     controller_.on_keepalive(now_ms);
     if (log_ != nullptr) log_->keepalive(now_us, flow_, controller_.window());
     send();
-    lateness_us_ = lateness_.draw();
+    lateness_us_ = lateness_.draw_timer();
   }
   started_ = true;
   while (window_is_open()) send();
@@ -47,7 +53,7 @@ void Sender::take_acknowledgment(Microseconds now_us) {
   const Ack ack{.sequence_number = packet.sequence_number,
                 .sent_ms = packet.sent_ms,
                 .received_ms = packet.received_ms,
-                .ack_received_ms = whole_ms(now_us)};
+                .ack_received_ms = packet.queued_ms};
   controller_.on_ack(ack);
   if (log_ != nullptr) log_->acknowledged(now_us, flow_, ack, controller_.window());
 }
@@ -86,14 +92,14 @@ void Sender::schedule_keepalive() {
   wake_up_us_ = last_activity_us_ + wait_ms * 1000 + lateness_us_;
 }
 
-Receiver::Receiver(const HostModel& host)
-    : response_us_(std::llround(host.receiver_us + host.packet_us)) {}
+Receiver::Receiver(const HostModel& host, Lateness lateness)
+    : response_us_(std::llround(host.receiver_us + host.packet_us)), lateness_(lateness) {}
 
 Arrival Receiver::answer(Microseconds time_us, Packet packet) {
   ++packets_delivered_;
   packet.received_ms = stamp(whole_ms(time_us));
   packet.bytes = acknowledgment_bytes;
-  return {time_us + response_us_, packet};
+  return {lateness_.read_time(time_us) + response_us_, packet};
 }
 
 }  // namespace kneepoint

@@ -26,7 +26,8 @@ class Sender {
   Sender(uint16_t flow, Controller& controller, const HostModel& host, Lateness lateness,
          FlowLog* log);
 
-  Inbox& inbox() { return inbox_; }
+  // An acknowledgment reaches the sender's socket.
+  void arrive(Microseconds time_us, const Packet& packet);
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
 
   // Handles the event at `now_us`. Datagrams wait in outbox(), with the times at which they leave,
@@ -47,7 +48,7 @@ class Sender {
   FlowLog* log_;
   Microseconds packet_us_;
   Lateness lateness_;
-  Microseconds lateness_us_ = lateness_.draw();  // of the next keepalive
+  Microseconds lateness_us_ = lateness_.draw_timer();  // of the next keepalive
   Inbox inbox_{};
   Ring<Arrival> outbox_{};
   uint64_t sequence_number_ = 0;
@@ -61,7 +62,7 @@ class Sender {
 // Answers every datagram with an acknowledgment.
 class Receiver {
  public:
-  explicit Receiver(const HostModel& host);
+  Receiver(const HostModel& host, Lateness lateness);
 
   // The acknowledgment of a datagram that arrives at `time_us`, and when it leaves.
   Arrival answer(Microseconds time_us, Packet packet);
@@ -70,6 +71,7 @@ class Receiver {
 
  private:
   Microseconds response_us_;
+  Lateness lateness_;
   uint64_t packets_delivered_ = 0;
 };
 

@@ -10,7 +10,7 @@ namespace kneepoint {
 
 namespace {
 
-constexpr HostModel fitted_event_loop{
+const HostModel fitted_event_loop{
     .wake_us = 50, .wake_mean_us = 100, .packet_us = 5, .receiver_us = 50};
 
 const std::map<std::string, double HostModel::*, std::less<>> constants_by_name{
@@ -21,32 +21,63 @@ const std::map<std::string, double HostModel::*, std::less<>> constants_by_name{
 
 constexpr double longest_us = 1e6;
 constexpr double widest_spread = 3;
+constexpr std::string_view delays = "delays_us";
+
+double to_value(const std::string& text, const std::string& name, const std::string& description) {
+  const double value = to_real(text, "host model " + description);
+  const double greatest = name == "wake_spread" ? widest_spread : longest_us;
+  if (value < 0 or value > greatest) {
+    throw std::invalid_argument("host model " + description + ": " + name +
+                                " must lie between 0 and " + to_text(greatest));
+  }
+  return value;
+}
 
 void set_constant(HostModel& model, const std::string& description, const std::string& argument) {
   const size_t equals = argument.find('=');
-  const auto constant = constants_by_name.find(argument.substr(0, equals));
-  if (equals == std::string::npos or constant == constants_by_name.end()) {
+  const std::string name = argument.substr(0, equals);
+  const auto constant = constants_by_name.find(name);
+  const bool is_known = constant != constants_by_name.end() or name == delays;
+  if (equals == std::string::npos or not is_known) {
     std::string known;
-    for (const auto& [name, member] : constants_by_name) known += " " + name;
+    for (const auto& [each, member] : constants_by_name) known += " " + each;
     throw std::invalid_argument("host model " + description + ": '" + argument +
-                                "' is not KEY=VALUE with one of:" + known);
+                                "' is not KEY=VALUE with one of:" + known + " " +
+                                std::string(delays));
   }
-  const double value = to_real(argument.substr(equals + 1), "host model " + description);
-  const double greatest = constant->first == "wake_spread" ? widest_spread : longest_us;
-  if (value < 0 or value > greatest) {
-    throw std::invalid_argument("host model " + description + ": " + constant->first +
-                                " must lie between 0 and " + to_text(greatest));
+  const std::string text = argument.substr(equals + 1);
+  if (constant != constants_by_name.end()) {
+    model.*(constant->second) = to_value(text, name, description);
+    return;
   }
-  model.*(constant->second) = value;
+  model.delays_us.clear();
+  for (const std::string& each : split(text, '+')) {
+    model.delays_us.push_back(to_value(each, name, description));
+  }
+  try {
+    MeasuredTable check(model.delays_us);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument("host model " + description + ": " + name + ": " + error.what());
+  }
+}
+
+double draw_factor(double spread, Random random) {
+  if (spread == 0) return 1;
+  return exact_exp(spread * draw_normal(random) - spread * spread / 2);
+}
+
+std::vector<double> scaled(std::vector<double> times_us, double factor) {
+  for (double& time_us : times_us) time_us *= factor;
+  return times_us;
 }
 
 }  // namespace
 
-double draw_wake_mean(const HostModel& host, Random random) {
-  const double spread = host.wake_spread;
-  if (spread == 0) return host.wake_mean_us;
-  return host.wake_mean_us * exact_exp(spread * draw_normal(random) - spread * spread / 2);
-}
+RunLateness::RunLateness(const HostModel& host, Random random)
+    : factor(draw_factor(host.wake_spread, random)),
+      timer_us(std::llround(host.wake_us)),
+      timers(host.wake_mean_us * factor),
+      delays(scaled(host.delays_us, factor)) {}
 
 HostModel make_host_model(const std::string& description) {
   constexpr std::string_view prefix = "event-loop:";

@@ -7,8 +7,10 @@
 // difference between an ideal clock and a real run.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "network/random.hh"
 #include "network/time.hh"
@@ -18,33 +20,55 @@ namespace kneepoint {
 struct HostModel {
   double wake_us = 0;          // least lateness of a timer, a shell's or the sender's
   double wake_mean_us = 0;     // mean of the exponential lateness on top of it
-  double wake_spread = 0;      // how that mean differs between runs: deviation of its logarithm
+  double wake_spread = 0;      // how lateness differs between runs: deviation of its logarithm
   double packet_us = 0;        // to handle one packet in a shell, the sender or the receiver
   double receiver_us = 0;      // from a datagram's arrival to its acknowledgment's departure
   double host_latency_us = 0;  // constant extra latency in each direction
+  // How long a process waits for the processor after a packet or a timer woke it, as measured: one
+  // wake-up in 2^k waits for element k or longer. Empty: none waits.
+  std::vector<double> delays_us{};
 };
 
-// How late the timers of one process fire: wake_us plus an exponential of mean wake_mean_us.
-// The table of the exponential is shared by the processes of a run and must outlive them.
+// How late the processes of one run are. A real host is busier in one run than in the next, and that
+// moves results more than luck within a run: `random` draws this run's factor.
+struct RunLateness {
+  RunLateness(const HostModel& host, Random random);
+
+  double factor;  // log-normal over the seeds, with mean 1
+  Microseconds timer_us;
+  ExponentialTable timers;
+  MeasuredTable delays;
+};
+
+// How late one process of a run is. What the run's processes share must outlive it.
 class Lateness {
  public:
-  Lateness(const HostModel& host, const ExponentialTable& table, Random random)
-      : least_us_(std::llround(host.wake_us)), table_(&table), random_(random) {}
+  Lateness(const RunLateness& run, Random timers, Random arrivals)
+      : run_(&run), timers_(timers), arrivals_(arrivals) {}
 
-  Microseconds draw() { return least_us_ + table_->draw(random_); }
+  // Of a timer: wake_us, an exponential of mean wake_mean_us, and the wait for the processor.
+  Microseconds draw_timer() {
+    return run_->timer_us + run_->timers.draw(timers_) + run_->delays.draw(timers_);
+  }
+
+  // When the process reads a packet that reaches it at `time_us`. What comes until it has woken up
+  // it reads together.
+  Microseconds read_time(Microseconds time_us) {
+    if (run_->delays.empty()) return time_us;
+    if (time_us > awake_us_) awake_us_ = time_us + run_->delays.draw(arrivals_);
+    return awake_us_;
+  }
 
  private:
-  Microseconds least_us_;
-  const ExponentialTable* table_;
-  Random random_;
+  const RunLateness* run_;
+  Random timers_;
+  Random arrivals_;
+  Microseconds awake_us_ = -1;
 };
 
-// The mean lateness of one run: log-normal over the seeds, with mean wake_mean_us. A real host is
-// busier in one run than in the next, and that moves results more than luck within a run.
-double draw_wake_mean(const HostModel& host, Random random);
-
 // "ideal": whole milliseconds, nothing costs time. "event-loop": the constants fitted to real runs
-// of mahimahi (docs/emulator.md). "event-loop:KEY=VALUE,...": these, some replaced.
+// of mahimahi (docs/emulator.md). "event-loop:KEY=VALUE,...": these, some replaced; the values of
+// delays_us have a + between them.
 // Throws std::invalid_argument for an unknown model or constant, or a value that is no time.
 HostModel make_host_model(const std::string& description);
 

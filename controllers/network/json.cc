@@ -32,6 +32,12 @@ JsonWriter& JsonWriter::value(uint64_t number) {
   return *this;
 }
 
+JsonWriter& JsonWriter::value(const std::vector<double>& numbers) {
+  begin_array();
+  for (const double number : numbers) value(number);
+  return end_array();
+}
+
 JsonWriter& JsonWriter::open(char bracket) {
   separate();
   text_ += bracket;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kneepoint {
 
@@ -19,6 +20,7 @@ class JsonWriter {
   JsonWriter& value(std::string_view text);
   JsonWriter& value(double number);
   JsonWriter& value(uint64_t number);
+  JsonWriter& value(const std::vector<double>& numbers);
 
   template <class Value>
   JsonWriter& field(std::string_view name, const Value& content) {

@@ -5,10 +5,12 @@
 // that IEEE 754 rounds exactly.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace kneepoint {
 
@@ -81,6 +83,28 @@ class ExponentialTable {
  private:
   static constexpr unsigned bits_ = 11;
   std::array<int32_t, size_t{1} << bits_> quantiles_{};
+};
+
+// Times in whole microseconds as they were measured: one in 2^k reaches element k. Between two
+// elements a draw is uniform; none exceeds the last. Without elements every draw is 0.
+class MeasuredTable {
+ public:
+  // Throws std::invalid_argument for a single element, more than `most`, or a descending one.
+  explicit MeasuredTable(const std::vector<double>& times_us);
+
+  bool empty() const { return times_us_.empty(); }
+  int64_t draw(Random& random) const {
+    if (empty()) return 0;
+    const uint64_t bits = random.next();
+    const size_t k = std::min<size_t>(std::countl_zero(bits), times_us_.size() - 2);
+    const auto fraction = static_cast<int64_t>((bits << (k + 1)) >> 32);
+    return times_us_[k] + (((times_us_[k + 1] - times_us_[k]) * fraction) >> 32);
+  }
+
+  static constexpr size_t most = 32;
+
+ private:
+  std::vector<int64_t> times_us_{};
 };
 
 }  // namespace kneepoint

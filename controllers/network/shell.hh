@@ -41,8 +41,8 @@ class Inbox {
 
 // A Link or a DelayLine in a mahimahi shell's event loop.
 //
-// The loop wakes for an arriving packet at once, and for the queue's next event after a poll(2) of
-// whole milliseconds: last wake-up + (event's millisecond - last wake-up's millisecond) + lateness.
+// The loop wakes for an arriving packet, and for the queue's next event after a poll(2) of whole
+// milliseconds: last wake-up + (event's millisecond - last wake-up's millisecond) + lateness.
 template <class Queue>
 class Shell {
  public:
@@ -59,15 +59,18 @@ class Shell {
   template <class HandOn>
   void arrive(Microseconds time_us, const Packet& packet, HandOn hand_on) {
     // Packets come in order, so nothing but the timer can happen here before this one arrives.
-    if (time_us < next_event_us()) {
-      handle_arrival(time_us, packet, hand_on);
+    const Microseconds read_us = lateness_.read_time(time_us);
+    if (read_us < next_event_us()) {
+      handle_arrival(read_us, packet, hand_on);
     } else {
-      inbox_.push(time_us, packet);
+      inbox_.push(read_us, packet);
     }
   }
 
   // The same from several processes at once, whose packets are out of order among each other.
-  void arrive_later(Microseconds time_us, const Packet& packet) { inbox_.push(time_us, packet); }
+  void arrive_later(Microseconds time_us, const Packet& packet) {
+    inbox_.push(lateness_.read_time(time_us), packet);
+  }
 
   // Handles the event at `now_us`, which next_event_us() named.
   template <class HandOn>
@@ -77,7 +80,7 @@ class Shell {
       return;
     }
     queue_.advance(whole_ms(now_us), let_go(now_us, hand_on));
-    lateness_us_ = lateness_.draw();
+    lateness_us_ = lateness_.draw_timer();
     set_timer(now_us);
   }
 
@@ -106,7 +109,7 @@ class Shell {
   Inbox inbox_{};
   Microseconds packet_us_;
   Lateness lateness_;
-  Microseconds lateness_us_ = lateness_.draw();  // of the next timer
+  Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
   Microseconds wake_up_us_ = never;
   Microseconds busy_until_us_ = 0;
 };

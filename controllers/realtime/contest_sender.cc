@@ -45,7 +45,7 @@ SenderReport ContestSender::run(std::optional<Microseconds> duration_us) {
     if (ready.timed_out()) send_keepalive();
   }
   report_.read_delay_p99_us = read_delays_.p99_us();
-  report_.read_delay_max_us = read_delays_.max_us();
+  report_.read_delays_us = read_delays_.by_rarity_us();
   return report_;
 }
 

@@ -19,7 +19,7 @@ struct SenderReport {
   uint64_t acknowledgments = 0;
   uint64_t malformed = 0;        // datagrams that are no acknowledgment of ours
   double read_delay_p99_us = 0;  // from the kernel's receipt of an ACK to our reading it
-  double read_delay_max_us = 0;
+  std::vector<double> read_delays_us{};  // element k: what one ACK in 2^k took at least
 };
 
 // Sends while fewer datagrams than the window are unacknowledged, and one more after a silence;

@@ -17,17 +17,27 @@ class ReadDelays {
     // The clock may be set back in between.
     delays_us_.push_back(static_cast<uint32_t>(std::max<Microseconds>(0, read_us - received_us)));
   }
-  // Element floor(0.99 n) of the sorted delays, and the greatest; 0 without any.
-  double p99_us() { return nth(delays_us_.size() * 99 / 100); }
-  double max_us() { return delays_us_.empty() ? 0 : nth(delays_us_.size() - 1); }
 
- private:
-  double nth(size_t n) {
+  // Element floor(0.99 n) of the sorted delays; 0 without any.
+  double p99_us() {
     if (delays_us_.empty()) return 0;
-    std::ranges::nth_element(delays_us_, delays_us_.begin() + static_cast<std::ptrdiff_t>(n));
-    return delays_us_[n];
+    const auto nth = delays_us_.begin() + static_cast<std::ptrdiff_t>(delays_us_.size() * 99 / 100);
+    std::ranges::nth_element(delays_us_, nth);
+    return *nth;
   }
 
+  // Element k is the delay that one datagram in 2^k reaches: element 0 the least delay, 1 the
+  // median, the last one the greatest.
+  std::vector<double> by_rarity_us() {
+    std::ranges::sort(delays_us_);
+    std::vector<double> delays_us;
+    for (size_t rank = delays_us_.size(); rank > 0; rank /= 2) {
+      delays_us.push_back(delays_us_[delays_us_.size() - rank]);
+    }
+    return delays_us;
+  }
+
+ private:
   std::vector<uint32_t> delays_us_{};
 };
 

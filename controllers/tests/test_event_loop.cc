@@ -42,6 +42,16 @@ class Unruly final : public Controller {
   double window_;
 };
 
+// One datagram at a time; remembers the last RTT.
+class Listener final : public Controller {
+ public:
+  explicit Listener(Constants constants = Constants()) : Controller(constants, 1000) {}
+  double window() const override { return 1; }
+  void on_ack(const Ack& ack) override { rtt_ms = ack.rtt_ms(); }
+
+  int64_t rtt_ms = 0;
+};
+
 }  // namespace
 
 // One datagram at a time over opportunities every 10 ms: it waits for the opportunity after its
@@ -139,21 +149,50 @@ TEST(a_window_of_zero_still_sends_keepalives) {
 }
 
 TEST(a_spread_of_lateness_keeps_its_mean) {
-  HostModel host = make_host_model("event-loop:wake_mean_us=200,wake_spread=0.5");
+  HostModel host = make_host_model("event-loop:wake_spread=0.5");
   constexpr int runs = 20000;
   double sum = 0, logarithms = 0, squares = 0;
   for (uint64_t seed = 0; seed < runs; ++seed) {
-    const double mean_us = draw_wake_mean(host, Random(seed));
-    const double logarithm = std::log(mean_us / 200);
-    sum += mean_us;
+    const double factor = RunLateness(host, Random(seed)).factor;
+    const double logarithm = std::log(factor);
+    sum += factor;
     logarithms += logarithm;
     squares += logarithm * logarithm;
   }
-  EXPECT_NEAR(sum / runs, 200, 3);
+  EXPECT_NEAR(sum / runs, 1, 0.015);
   const double mean = logarithms / runs;
   EXPECT_NEAR(std::sqrt(squares / runs - mean * mean), 0.5, 0.01);
   host.wake_spread = 0;
-  EXPECT_EQUAL(draw_wake_mean(host, Random(1)), 200);
+  EXPECT_EQUAL(RunLateness(host, Random(1)).factor, 1);
+}
+
+TEST(whatever_wakes_a_process_it_waits_for_the_processor) {
+  const Trace trace = constant_rate(1, 20000);
+  NetworkSettings settings;
+  const double without = run_window(trace, settings, 4).metrics.throughput_mbps;
+  settings.host.delays_us = {5000, 5000};
+  const double with = run_window(trace, settings, 4).metrics.throughput_mbps;
+  // The four shells wait twice, for a packet and for a timer, receiver and sender once.
+  EXPECT_NEAR(with / without, 42.0 / (42 + 10 * 5), 0.01);
+}
+
+TEST(a_process_reads_together_what_came_until_it_was_awake) {
+  const RunLateness run(make_host_model("event-loop:delays_us=300+300"), Random(1));
+  Lateness lateness(run, Random(2), Random(3));
+  for (const Microseconds time_us : {1000, 1200, 1300}) {
+    EXPECT_EQUAL(lateness.read_time(time_us), 1300);
+  }
+  EXPECT_EQUAL(lateness.read_time(1301), 1601);
+}
+
+TEST(a_late_sender_still_knows_when_the_kernel_had_an_acknowledgment) {
+  const Trace trace = constant_rate(1, 1000);
+  NetworkSettings settings;
+  settings.host.delays_us = {5000, 5000};
+  Listener listener;
+  run(trace, settings, {&listener});
+  // 42 ms, and nine of the ten waits: not the sender's own.
+  EXPECT_EQUAL(listener.rtt_ms, 42 + 9 * 5);
 }
 
 TEST(a_busy_run_has_less_throughput) {
@@ -179,4 +218,12 @@ TEST(host_models_are_checked) {
   expect_refused([] { make_host_model("event-loop:wake_spread=4"); },
                  "wake_spread must lie between 0 and 3");
   EXPECT_EQUAL(make_host_model("event-loop:wake_us=7").wake_us, 7);
+  expect_refused([] { make_host_model("event-loop:delays_us=5"); },
+                 "delays_us: measured times must be none or 2 to 32, not 1");
+  expect_refused([] { make_host_model("event-loop:delays_us=5+4"); }, "must not descend");
+  expect_refused([] { make_host_model("event-loop:delays_us=5+x"); }, "'x'");
+  expect_refused([] { make_host_model("event-loop:delays_us=5+2e6"); }, "must lie between 0 and");
+  const HostModel late = make_host_model("event-loop:delays_us=5+8+60,wake_us=7");
+  EXPECT_EQUAL(late.delays_us == (std::vector<double>{5, 8, 60}), true);
+  EXPECT_EQUAL(late.wake_us, 7);
 }

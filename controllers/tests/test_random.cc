@@ -48,6 +48,32 @@ TEST(distributions_have_their_moments) {
   EXPECT_NEAR(normal_squares / draws, 1, 0.02);
 }
 
+TEST(measured_times_are_reached_as_often_as_they_were) {
+  constexpr int draws = 100000;
+  Random random(7);
+  const MeasuredTable table({10, 50, 90, 1000});
+  int median = 0, quarter = 0, eighth = 0;
+  double sum = 0;
+  for (int i = 0; i < draws; ++i) {
+    const int64_t time_us = table.draw(random);
+    EXPECT_EQUAL(10 <= time_us and time_us <= 1000, true);
+    median += time_us >= 50;
+    quarter += time_us >= 90;
+    eighth += time_us >= 545;  // halfway from one in four to the last
+    sum += static_cast<double>(time_us);
+  }
+  EXPECT_NEAR(median / double{draws}, 1.0 / 2, 0.01);
+  EXPECT_NEAR(quarter / double{draws}, 1.0 / 4, 0.01);
+  EXPECT_NEAR(eighth / double{draws}, 1.0 / 8, 0.01);
+  EXPECT_NEAR(sum / draws, 30 / 2.0 + 70 / 4.0 + 545 / 4.0, 2);
+}
+
+TEST(without_measured_times_every_draw_is_zero) {
+  Random random(7);
+  EXPECT_EQUAL(MeasuredTable({}).draw(random), 0);
+  EXPECT_EQUAL(random.next(), Random(7).next());  // and costs nothing
+}
+
 TEST(exponential_table_of_mean_zero_is_always_zero) {
   Random random(7);
   const ExponentialTable table(0);

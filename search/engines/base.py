@@ -109,8 +109,9 @@ class RunRecord:
     """What came of a run; a metric that does not exist is None, never NaN.
 
     `scheduling_delay_p99_us` is what the host added in real time: the 99th percentile of the time
-    from the kernel's receipt of a datagram to the receiver's reading it. In virtual time there is
-    none.
+    from the kernel's receipt of a datagram to the receiver's reading it. Element k of
+    `scheduling_delays_us` is the time that one datagram in 2^k took at least. In virtual time there
+    is neither.
     """
 
     run_id: str
@@ -126,6 +127,7 @@ class RunRecord:
     packets_delivered: int | None = None
     packets_dropped: int | None = None
     scheduling_delay_p99_us: float | None = None
+    scheduling_delays_us: tuple[float, ...] | None = None
 
     @classmethod
     def measured(cls, run_id: str, answer: Mapping[str, Any]) -> Self:
@@ -135,12 +137,24 @@ class RunRecord:
             if not _is_measurement(value):
                 return cls(run_id, "failed", f"nonsense: {name} is {value}")
         others = {name: answer.get(name) for name in (*COUNTS, "scheduling_delay_p99_us")}
-        return cls(run_id, "ok", "", **metrics, **others)
+        delays = answer.get("scheduling_delays_us")
+        return cls(
+            run_id,
+            "ok",
+            "",
+            **metrics,
+            **others,
+            scheduling_delays_us=None if delays is None else tuple(delays),
+        )
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Self:
         """Reads what `to_json` wrote; raises ValueError, KeyError or TypeError on anything else."""
-        return cls(**json.loads(line))
+        content = json.loads(line)
+        delays_us = content.get("scheduling_delays_us")
+        if delays_us is not None:
+            content["scheduling_delays_us"] = tuple(delays_us)
+        return cls(**content)
 
     def to_json(self) -> str:
         """Returns one line of text without its end."""

@@ -118,7 +118,10 @@ def test_a_whole_exchange_is_reported_by_both_sides() -> None:
     assert [received[name] for name in counts] == [0, 0]
     assert sent["malformed"] == 0
     for report in (sent, received):
-        assert 0 < report["read_delay_p99_us"] <= report["read_delay_max_us"]
+        delays_us = report["read_delays_us"]
+        assert delays_us == sorted(delays_us)
+        assert delays_us[0] < report["read_delay_p99_us"] <= delays_us[-1]
+    assert len(delays_us) == received["packets_received"].bit_length()
 
 
 def test_receiver_counts_and_ignores_what_is_no_datagram_of_a_sender() -> None:

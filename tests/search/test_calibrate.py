@@ -14,7 +14,13 @@ import yaml
 
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
-from search.calibrate import calibrate, measured_table, pooled_deviation, read_confirmed
+from search.calibrate import (
+    calibrate,
+    measured_table,
+    pooled_delays,
+    pooled_deviation,
+    read_confirmed,
+)
 from search.config import load_workflow
 from search.confirm import ConfirmedSetting, confirm
 from search.engines.base import RunRecord, RunSpec
@@ -140,6 +146,50 @@ def test_planted_spread_of_lateness_is_recovered(open_job: Open) -> None:
     assert tried["emulated_deviation"].is_monotonic_increasing
     agreement = 4 * 4  # settings, and emulated runs of each
     assert {spread_of(host) for host in hosts[-agreement:]} == {0.5}
+
+
+def test_emulated_processes_wait_as_long_as_real_ones_did(open_job: Open) -> None:
+    hosts = []
+
+    def measured(spec: RunSpec) -> RunRecord:
+        record = on_planted_host(spec)
+        if spec.engine != "mahimahi":
+            hosts.append(spec.network.host_model)
+            return record
+        longest_us = 90.0 if spec.controller == "fixed_window" else 9e5
+        return dataclasses.replace(record, scheduling_delays_us=(4.0, 9.6, longest_us))
+
+    confirm(open_job("confirm", measured))
+    job = open_job("calibration", measured)
+    calibrate(job)
+    delays = read_frame(job.out_dir / "delays.parquet")
+    assert list(delays["one_in"]) == [1, 2, 4]
+    assert list(delays["delay_us"]) == pytest.approx([4, 9.6, 90])
+    assert list(delays["n_runs"]) == [9] * 3  # of the windows only
+    assert hosts
+    assert all("delays_us=4+10+90" in host for host in hosts)
+
+
+def test_without_measured_waits_emulated_processes_do_not_wait(open_job: Open) -> None:
+    hosts = []
+
+    def unmeasured(spec: RunSpec) -> RunRecord:
+        hosts.append(spec.network.host_model)
+        return on_planted_host(spec)
+
+    confirm(open_job("confirm", unmeasured))
+    calibrate(open_job("calibration", unmeasured))
+    assert not any("delays_us" in host for host in hosts)
+
+
+def test_longer_runs_tell_of_rarer_delays() -> None:
+    pooled = pooled_delays([(1.0, 8.0, 50.0), (3.0, 6.0, 40.0, 42.0)])
+    assert [row["one_in"] for row in pooled] == [1, 2, 4, 8]
+    assert [row["delay_us"] for row in pooled] == [2, 7, 45, 45]  # not 42
+    assert [row["least_us"] for row in pooled] == [1, 6, 40, 42]
+    assert [row["greatest_us"] for row in pooled] == [3, 8, 50, 42]
+    assert [row["n_runs"] for row in pooled] == [2, 2, 2, 1]
+    assert pooled_delays([]) == []
 
 
 def spread_of(host_model: str) -> float:

@@ -116,7 +116,8 @@ def test_engine_answers_with_all_figures(
     record = engine.run(spec)
     assert (record.run_id, record.status, record.reason) == (spec.run_id, "ok", "")
     absent = [name for name, value in vars(record).items() if value is None]
-    assert absent == ([] if settings.is_real_time else ["scheduling_delay_p99_us"])
+    real_only = ["scheduling_delay_p99_us", "scheduling_delays_us"]
+    assert absent == ([] if settings.is_real_time else real_only)
     assert record.power == pytest.approx(
         (record.throughput_mbps or 0) / (record.signal_delay_p95_ms or 1) * 1000, rel=1e-9
     )

@@ -44,7 +44,8 @@ def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
         == (
             "run_id study trial run row engine controller network constants seed status reason "
             "throughput_mbps capacity_mbps utilization queueing_delay_p95_ms signal_delay_p95_ms "
-            "power packets_sent packets_delivered packets_dropped scheduling_delay_p99_us"
+            "power packets_sent packets_delivered packets_dropped scheduling_delay_p99_us "
+            "scheduling_delays_us"
         ).split()
     )
     assert frame["row"].dtype == frame["packets_sent"].dtype == "Int64"
@@ -83,9 +84,11 @@ def test_same_content_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "runs.parquet"
     with monkeypatch.context() as future:
-        future.setattr(results, "VERSION", 3)
+        newer = results.VERSION + 1
+        future.setattr(results, "VERSION", newer)
         write_table(path, runs_table("windows", RUNS))
-    with pytest.raises(KneepointError, match=r"runs.parquet: has schema version 3.* up to 2"):
+    message = rf"runs.parquet: has schema version {newer}.* up to {results.VERSION}"
+    with pytest.raises(KneepointError, match=message):
         read_table(path)
 
 
@@ -100,9 +103,10 @@ def test_older_version_is_upgraded_step_by_step(
     def rename(old: str, new: str) -> object:
         return lambda t: t.rename_columns([new if n == old else n for n in t.column_names])
 
-    monkeypatch.setattr(results, "VERSION", 3)
-    monkeypatch.setitem(results._UPGRADES, 1, rename("study", "search"))
-    monkeypatch.setitem(results._UPGRADES, 2, rename("search", "quest"))
+    newest = results.VERSION
+    monkeypatch.setattr(results, "VERSION", newest + 2)
+    monkeypatch.setitem(results._UPGRADES, newest, rename("study", "search"))
+    monkeypatch.setitem(results._UPGRADES, newest + 1, rename("search", "quest"))
     assert "quest" in read_table(path).column_names
 
 
@@ -119,16 +123,19 @@ assert list(table.to_pandas()["a"].isna()) == [False, True]
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_version_1_had_no_scheduling_delays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("version", "lacked"),
+    [(1, ["scheduling_delay_p99_us", "scheduling_delays_us"]), (2, ["scheduling_delays_us"])],
+)
+def test_earlier_versions_had_fewer_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, lacked: list[str]
 ) -> None:
     with monkeypatch.context() as past:
-        past.setattr(results, "VERSION", 1)
-        table = runs_table("windows", RUNS).drop_columns(["scheduling_delay_p99_us"])
-        write_table(tmp_path / "runs.parquet", table)
+        past.setattr(results, "VERSION", version)
+        write_table(tmp_path / "runs.parquet", runs_table("windows", RUNS).drop_columns(lacked))
         write_table(tmp_path / "trials.parquet", trials_table("windows", {}, []))
     assert read_table(tmp_path / "runs.parquet").schema.equals(RUNS_SCHEMA)
-    assert "scheduling_delay_p99_us" not in read_table(tmp_path / "trials.parquet").column_names
+    assert not set(lacked) & set(read_table(tmp_path / "trials.parquet").column_names)
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,7 @@ class Supervisor:
             **figures,
             "packets_delivered": received.get("packets_received", figures["packets_delivered"]),
             "scheduling_delay_p99_us": received.get("read_delay_p99_us"),
+            "scheduling_delays_us": received.get("read_delays_us"),
         }
 
     def _receiving(self) -> list[str]:
