@@ -16,6 +16,7 @@ from reports.real_results import (
     Confirmation,
     Probe,
     load_confirmation,
+    load_delays,
     load_emulated,
     load_probe,
     load_spread,
@@ -126,15 +127,16 @@ class Real:
     """What the host did in real time: all of it may be absent, and `missing` names what is.
 
     `measured` has the studies, the repetitions and the showcase of real mahimahi; `calibration` is
-    the fit of the emulated host to real fixed windows, `spread` that of its differences between
-    runs (see search.calibrate), `emulated` the runs of the confirmed settings on the host that
-    these found.
+    the fit of the emulated host to real fixed windows, `delays` the waits for the processor that it
+    takes from them, `spread` the fit of its differences between runs (see search.calibrate),
+    `emulated` the runs of the confirmed settings on the host that these found.
     """
 
     measured: "Results"
     probe: Probe | None = None
     confirmation: Confirmation | None = None
     calibration: Study | None = None
+    delays: pd.DataFrame | None = None
     spread: pd.DataFrame | None = None
     emulated: pd.DataFrame | None = None
     missing: tuple[str, ...] = ()
@@ -336,6 +338,7 @@ def _load_real(workflow: Workflow, results: Results, catalogue: Catalogue) -> Re
         calibration=_load_calibration(workflow, wanted, catalogue)
         if wanted and calibrated
         else None,
+        delays=load_delays(folder / "calibration"),
         spread=load_spread(folder / "calibration"),
         emulated=load_emulated(folder / "calibration"),
     )

@@ -9,7 +9,7 @@ from reports.frames import Record, records
 from reports.metrics import POWER
 from reports.real_statistics import accuracy, beside_real, probe_levels, probe_runs, verdict
 from reports.statistics import CONSTANT, repeatability
-from reports.subjects import Agreement, Probing, Repetition
+from reports.subjects import Agreement, Probing, Repetition, Waiting
 
 PUBLISHED = "published"
 TUNED = "tuned"
@@ -29,6 +29,20 @@ def probing(results: Results) -> Probing | None:
         controller=str(probe.runs["controller"].iloc[0]),
         levels=probe_levels(probe),
         runs=probe_runs(probe),
+    )
+
+
+@once
+def waiting(results: Results) -> Waiting | None:
+    """How long real processes waited for the processor, if the emulated host took that over."""
+    real = results.real
+    if real is None or real.calibration is None or real.delays is None or real.delays.empty:
+        return None
+    return Waiting(
+        key="host",
+        controller=real.calibration.controller,
+        runs=int(real.delays["n_runs"].max()),
+        delays=real.delays,
     )
 
 

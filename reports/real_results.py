@@ -75,6 +75,16 @@ def load_confirmation(folder: Path) -> Confirmation | None:
     return Confirmation(settings, with_constants(read_frame(folder / "runs.parquet")))
 
 
+def load_delays(folder: Path) -> pd.DataFrame | None:
+    """Reads how long real processes waited for the processor; None without any.
+
+    Raises:
+        KneepointError: it is damaged.
+    """
+    path = folder / "delays.parquet"
+    return read_frame(path) if path.exists() else None
+
+
 def load_spread(folder: Path) -> pd.DataFrame | None:
     """Reads how runs differ by the spread of the emulated host's lateness; None without any.
 

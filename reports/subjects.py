@@ -230,6 +230,24 @@ class Probing(Subject):
 
 
 @dataclass(frozen=True)
+class Waiting(Subject):
+    """How long real processes waited for the processor.
+
+    `delays` has columns one_in, delay_us (mean over runs), least_us, greatest_us, n_runs: one
+    datagram in so many waited so long, or longer.
+    """
+
+    controller: str
+    runs: int
+    delays: pd.DataFrame
+
+    def exceeded_us(self, one_in: int) -> float:
+        """The delay that one datagram in so many, a power of two, reached; NaN if none tells."""
+        found = self.delays.loc[self.delays["one_in"] == one_in, "delay_us"]
+        return float(found.iloc[0]) if len(found) else float("nan")
+
+
+@dataclass(frozen=True)
 class Agreement(Subject):
     """Settings in real mahimahi, and in the emulator where that was calibrated.
 

@@ -16,6 +16,7 @@ from reports.discover_real import (
     emulated_spread,
     probing,
     real_repetition,
+    waiting,
 )
 
 
@@ -53,6 +54,9 @@ def _real_tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     if probe is not None:
         yield "probe-levels", probe.levels
         yield "probe-runs", probe.runs
+    waits = waiting(results)
+    if waits is not None:
+        yield "scheduling-delays", waits.delays
     found = agreement(results)
     if found is not None:
         settings = found.settings[["trial", "controller", "constants", "label"]]

@@ -29,15 +29,15 @@ _VERSION_KEY = b"kneepoint_schema"
 
 TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
 
+# Of real-time runs: see RunRecord.
+_SCHEDULING_P99 = pa.field("scheduling_delay_p99_us", pa.float64())
+_SCHEDULING = pa.field("scheduling_delays_us", pa.list_(pa.float64()))
+
 # From version n to n + 1: what to do with a table of version n.
 _UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {
     1: lambda table: _with_column(table, _SCHEDULING_P99),
     2: lambda table: _with_column(table, _SCHEDULING),
 }
-
-# Of real-time runs: see RunRecord.
-_SCHEDULING_P99 = pa.field("scheduling_delay_p99_us", pa.float64())
-_SCHEDULING = pa.field("scheduling_delays_us", pa.list_(pa.float64()))
 
 RUNS_SCHEMA = pa.schema(
     [

@@ -29,8 +29,8 @@ struct HostModel {
   std::vector<double> delays_us{};
 };
 
-// How late the processes of one run are. A real host is busier in one run than in the next, and that
-// moves results more than luck within a run: `random` draws this run's factor.
+// How late the processes of one run are. A real host is busier in one run than in the next, and
+// that moves results more than luck within a run: `random` draws this run's factor.
 struct RunLateness {
   RunLateness(const HostModel& host, Random random);
 

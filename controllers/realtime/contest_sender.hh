@@ -17,8 +17,8 @@ namespace kneepoint {
 struct SenderReport {
   uint64_t packets_sent = 0;
   uint64_t acknowledgments = 0;
-  uint64_t malformed = 0;        // datagrams that are no acknowledgment of ours
-  double read_delay_p99_us = 0;  // from the kernel's receipt of an ACK to our reading it
+  uint64_t malformed = 0;                // datagrams that are no acknowledgment of ours
+  double read_delay_p99_us = 0;          // from the kernel's receipt of an ACK to our reading it
   std::vector<double> read_delays_us{};  // element k: what one ACK in 2^k took at least
 };
 

@@ -53,7 +53,7 @@ TEST(read_delays_are_ranked) {
   EXPECT_EQUAL(delays.p99_us(), 0);
   for (Microseconds delay_us = 200; delay_us > 0; --delay_us) delays.add(1000, 1000 + delay_us);
   EXPECT_EQUAL(delays.p99_us(), 199);  // element floor(0.99 * 200) = 198, counted from 0
-  delays.add(1000, 900);  // the clock was set back
+  delays.add(1000, 900);               // the clock was set back
   EXPECT_EQUAL(delays.by_rarity_us().front(), 0);
 }
 

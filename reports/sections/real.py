@@ -7,15 +7,17 @@ import pandas as pd
 from reports import labels
 from reports.collect import Results, Study
 from reports.content import Block, Column, Paragraph, Section, Table, code, literal
-from reports.discover_real import agreement, probing
+from reports.discover_real import agreement, probing, waiting
 from reports.frames import records
 from reports.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
 from reports.sections import Context
 from reports.sections.exclusions import real_frames
 from reports.statistics import CONSTANT
-from reports.subjects import Probing
+from reports.subjects import Probing, Waiting
 
 ORDER = 42
+RARE = (128, 1024, 8192)
+"""Of so many datagrams one: how long it waited is told in words."""
 BUSY = "the host was too busy"
 """How the reason of a run begins that was repeated for that (see search.engines.mahimahi)."""
 
@@ -29,6 +31,9 @@ def compose(context: Context) -> Iterator[Section]:
     probe = probing(context.results)
     if probe is not None:
         blocks += [Paragraph(_probed(probe)), *context.draw(probe), _levels(probe)]
+    waits = waiting(context.results)
+    if waits is not None:
+        blocks += [Paragraph(_waited(waits)), *context.draw(waits)]
     if real.calibration is not None:
         blocks += [Paragraph(_calibrated(real.calibration)), _host(real.calibration)]
     if real.spread is not None:
@@ -142,12 +147,29 @@ def _milliseconds(microseconds: float) -> str:
     return labels.DASH if microseconds != microseconds else f"{microseconds / 1000:.2f}"
 
 
+def _waited(waits: Waiting) -> str:
+    rare = [
+        f"one in {one_in} {waits.exceeded_us(one_in) / 1000:.2g} ms"
+        for one_in in RARE
+        if waits.exceeded_us(one_in) == waits.exceeded_us(one_in)
+    ]
+    return (
+        "A process does not run as soon as something wakes it: it waits for the processor. In "
+        f"{labels.count(waits.runs, 'run')} of {labels.words(waits.controller)} every second "
+        f"datagram waited {waits.exceeded_us(2):.0f} µs or longer for the receiver"
+        + (f", {labels.joined(rare)}" if rare else "")
+        + f" ({{waits-{waits.key}}}). A controller that takes a short silence for a loss feels the "
+        "rare ones. Every process of the emulated host waits as long, as often: that is measured, "
+        "not fitted."
+    )
+
+
 def _calibrated(fit: Study) -> str:
     best = records(fit.trials.sort_values("value", kind="stable"))[0]
     found = {each.name: best[CONSTANT + each.name] for each in fit.searched}
     rows = fit.runs.loc[fit.runs["trial"] == best["trial"], "row"].nunique()
     return (
-        f"The emulated host was then fitted to the real runs of "
+        f"The latencies of the emulated host were then fitted to the real runs of "
         f"{labels.count(rows, labels.words(fit.controller))}, and to nothing else: "
         f"{labels.constants_with_units(found)} come nearest of {len(fit.trials)} combinations, "
         f"with misfit {best['value']:.3g} ({{calibration}})."

@@ -121,6 +121,21 @@ def calibration() -> Study:
     return replace(found, trials=trials, searched=searched)
 
 
+def delays() -> pd.DataFrame:
+    """Waits of eight runs; one is too short to tell of the rarest."""
+    one_in = [2**k for k in range(11)]
+    mean = [10.0 * 1.9**k for k in range(11)]
+    return pd.DataFrame(
+        {
+            "one_in": one_in,
+            "delay_us": mean,
+            "least_us": [0.8 * each for each in mean],
+            "greatest_us": [1.5 * each for each in mean],
+            "n_runs": [8] * 10 + [7],
+        }
+    )
+
+
 def spread() -> pd.DataFrame:
     """Three spreads of the host's lateness, of which the second fits."""
     return pd.DataFrame(
@@ -164,6 +179,7 @@ def real(**more: Any) -> Real:
         "probe": probe(),
         "confirmation": confirmation(),
         "calibration": calibration(),
+        "delays": delays(),
         "spread": spread(),
         "emulated": runs(30, seed=4),
         **more,

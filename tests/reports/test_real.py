@@ -9,7 +9,7 @@ import pytest
 from reports import discover, discover_real, labels, render, tables
 from reports.collect import Real, Results
 from reports.content import Paragraph, Picture, Report, Table
-from reports.figures import agreement, probe, style
+from reports.figures import agreement, probe, style, waits
 from reports.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from tests.reports import synthetic, synthetic_real
 from tests.reports.test_render import Page, text_of, whole
@@ -340,6 +340,45 @@ def test_probe_figure_does_without_scheduling_delays() -> None:
     assert found is not None
     with style.house():
         assert probe.draw(found).axes
+
+
+def test_waits_are_told_and_drawn_from_the_commonest_to_the_rarest() -> None:
+    found = discover_real.waiting(RESULTS)
+    assert found is not None
+    assert found.runs == 8
+    assert found.exceeded_us(2) == pytest.approx(19)
+    assert math.isnan(found.exceeded_us(8192))
+    with style.house():
+        (axes,) = waits.draw(found).axes
+    line = axes.lines[0]
+    assert np.allclose(line.get_xdata(), [0.01 * 1.9**k for k in range(11)])
+    assert np.allclose(line.get_ydata(), [1 / 2**k for k in range(11)])
+    low, high = axes.get_xlim()
+    assert low < 0.8 * 0.01
+    assert high > 1.5 * 0.01 * 1.9**10
+
+
+def test_section_says_how_rare_the_long_waits_are(drawn: tuple[Report, Path]) -> None:
+    (said,) = said_of_waits(drawn[0])
+    assert "every second datagram waited 19 µs or longer" in said
+    assert "one in 128 0.89 ms and one in 1024 6.1 ms (" in said
+    assert "nan" not in said
+
+
+@pytest.mark.parametrize("nothing", [None, synthetic_real.delays().head(0)])
+def test_without_waits_the_report_does_without_them(
+    tmp_path: Path, nothing: pd.DataFrame | None
+) -> None:
+    assert said_of_waits(whole(synthetic_real.results(delays=nothing), tmp_path)) == []
+
+
+def said_of_waits(report: Report) -> list[str]:
+    return [
+        block.text
+        for section in report.sections
+        for block in section.blocks
+        if isinstance(block, Paragraph) and "waits for the processor" in block.text
+    ]
 
 
 def test_text_of_sections_has_no_number_that_is_none(drawn: tuple[Report, Path]) -> None:
