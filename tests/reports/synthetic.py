@@ -41,6 +41,7 @@ def run_row(
         "packets_delivered": 9990,
         "packets_dropped": 0,
         "scheduling_delay_p99_us": None,
+        "scheduling_delays_us": None,
         **{f"constant_{name}": value for name, value in constants.items()},
         **more,
     }
