@@ -11,6 +11,7 @@ from search.confirm import SETTINGS_SCHEMA as CONFIRM_SCHEMA
 from search.errors import KneepointError
 from search.hold_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
 from search.results import write_table
+from tests.reports import synthetic_real
 
 
 def test_load_reads_studies_repeats_tables_and_showcase(workspace: Path) -> None:
@@ -125,7 +126,10 @@ def run_for_real(results: Path) -> None:
     ]
     table = pa.Table.from_pylist(settings, schema=CONFIRM_SCHEMA)
     write_table(results / "confirm" / "settings.parquet", table)
-    shutil.copy(results / "windows" / "runs.parquet", results / "calibration/agreement.parquet")
+    calibration = results / "calibration"
+    shutil.copy(results / "windows" / "runs.parquet", calibration / "agreement.parquet")
+    for name, frame in (("delays", synthetic_real.delays()), ("spread", synthetic_real.spread())):
+        write_table(calibration / f"{name}.parquet", pa.Table.from_pandas(frame))
 
 
 def test_load_without_real_runs_names_what_is_missing(workspace: Path) -> None:
@@ -168,6 +172,10 @@ def test_load_keeps_real_runs_apart(workspace: Path) -> None:
     assert real.calibration is not None
     assert real.calibration.searched == (Searched("host_latency_us", 0, 50),)
     assert real.calibration.minimised
+    assert real.delays is not None
+    assert real.delays["one_in"].tolist()[:3] == [1, 2, 4]
+    assert real.spread is not None
+    assert real.spread["is_best"].tolist() == [False, True, False]
     assert real.emulated is not None
     assert real.emulated["constant_window"].tolist() == [6, 12]
     build.build(config)
