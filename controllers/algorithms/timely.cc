@@ -1,7 +1,11 @@
 // TIMELY: the window follows the gradient of the RTT between two thresholds.
 // Mittal et al., SIGCOMM 2015, Algorithm 1; report 004 exercise C, where the rate is a window and
-// the gradient is tested with <= 0 (its text prints < 0, which fits its numbers worse).
+// the gradient is tested with <= 0 (its text prints < 0, which fits its numbers worse). Below
+// t_low_ms its gradient acts as well (gradient_below_low), and a part of a packet in the window
+// lets one more out (round_up): so its author's published code (github.com/ngpjunior/tp2), not its
+// text.
 #include <algorithm>
+#include <cmath>
 
 #include "algorithms/registry.hh"
 
@@ -75,9 +79,26 @@ class Timely final : public Controller {
                                           .least = 1,
                                           .unit = "1",
                                           .meaning = "increase multiplier from the fifth ACK on "
-                                                     "without a rising RTT"})) {}
+                                                     "without a rising RTT"})),
+        gradient_below_low_(
+            constants.integer({.name = "gradient_below_low",
+                               .fallback = 0,
+                               .low = 0,
+                               .high = 1,
+                               .most = 1,
+                               .unit = "0 or 1",
+                               .meaning = "1: below t_low_ms the gradient acts as well; "
+                                          "0: the window only grows"}) != 0),
+        round_up_(constants.integer({.name = "round_up",
+                                     .fallback = 0,
+                                     .low = 0,
+                                     .high = 1,
+                                     .most = 1,
+                                     .unit = "0 or 1",
+                                     .meaning = "1: a part of a packet in the window counts as a "
+                                                "packet; 0: as none"}) != 0) {}
 
-  double window() const override { return rate_; }
+  double window() const override { return round_up_ ? std::ceil(rate_) : rate_; }
 
   void on_ack(const Ack& ack) override {
     const auto rtt_ms = static_cast<double>(ack.rtt_ms());
@@ -90,20 +111,24 @@ class Timely final : public Controller {
 
  private:
   double next_rate(double rtt_ms, double gradient) {
-    if (rtt_ms < t_low_ms_) {
-      not_rising_ = 0;
-      return rate_ + delta_;
-    }
     if (rtt_ms > t_high_ms_) {
       not_rising_ = 0;
       return rate_ * (1 - beta_ * (1 - t_high_ms_ / rtt_ms));
     }
+    double rate = rate_;
+    if (rtt_ms < t_low_ms_) {
+      rate += delta_;
+      if (not gradient_below_low_) {
+        not_rising_ = 0;
+        return rate;
+      }
+    }
     if (gradient <= 0) {
       ++not_rising_;
-      return rate_ + (not_rising_ >= hyperactive_after ? hyperactive_n_ : 1) * delta_;
+      return rate + (not_rising_ >= hyperactive_after ? hyperactive_n_ : 1) * delta_;
     }
     not_rising_ = 0;
-    return rate_ * (1 - beta_ * gradient);
+    return rate * (1 - beta_ * gradient);
   }
 
   double rate_;
@@ -115,6 +140,8 @@ class Timely final : public Controller {
   double t_high_ms_;
   double min_rtt_ms_;
   double hyperactive_n_;
+  bool gradient_below_low_;
+  bool round_up_;
   bool has_sample_ = false;
   double previous_rtt_ms_ = 0;
   double difference_ms_ = 0;

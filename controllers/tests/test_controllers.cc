@@ -143,6 +143,27 @@ TEST(timely_is_hyperactive_from_the_fifth_ack_without_a_rising_rtt) {
   EXPECT_EQUAL(steps.ack(59), 26);
 }
 
+TEST(timely_can_follow_the_gradient_below_t_low_as_well) {
+  Steps steps("timely", {{"delta", 1},
+                         {"alpha", 1},
+                         {"beta", 0.5},
+                         {"t_low_ms", 60},
+                         {"min_rtt_ms", 50},
+                         {"gradient_below_low", 1}});
+  EXPECT_EQUAL(steps.ack(50), 12);                          // grows for both reasons
+  EXPECT_NEAR(steps.ack(55), 13 * (1 - 0.5 * 0.1), exact);  // d = 5, g = 0.1
+  const double before = steps.window();
+  EXPECT_NEAR(steps.ack(75), before * (1 - 0.5 * 0.4), exact);  // above t_low: as ever
+}
+
+TEST(timely_can_count_a_part_of_a_packet_as_one) {
+  Steps steps("timely", {{"initial_rate", 3}, {"delta", 0.25}, {"round_up", 1}});
+  EXPECT_EQUAL(steps.window(), 3);
+  EXPECT_EQUAL(steps.ack(50), 4);  // 3.25
+  for (int i = 0; i < 3; ++i) EXPECT_EQUAL(steps.ack(50), 4);
+  EXPECT_EQUAL(steps.ack(50), 5);  // 4.25
+}
+
 TEST(timely_never_falls_below_its_least_rate) {
   Steps steps("timely", {{"initial_rate", 2}, {"min_rate", 1.5}, {"beta", 1}});
   EXPECT_EQUAL(steps.ack(1500), 1.5);
