@@ -1,14 +1,23 @@
 """How well a published table pins down constants that were fitted to it: DataFrame in and out.
 
-The uncertainty is a bootstrap over the table's rows (Efron, Annals of Statistics 7, 1979): had the
-report printed another draw of such rows, which trial would have explained it best? A constant that
-every draw puts in the same place is pinned down by the table; one that goes anywhere is left free.
+The uncertainty is a bootstrap over the table (Efron, Annals of Statistics 7, 1979): had the report
+printed another draw of such rows, would a trial explain them as well as the best one does? Those
+that would are alike. A constant that has one value in all of them is pinned down by the table; one
+that has any value is left free.
+
+Rows of a grid do not err alone: what the model misses at one value of a constant it misses in all
+rows with that value, and twenty cells may tell no more than the five columns they stand in. There
+the values of each constant are drawn, not the rows (the pigeonhole bootstrap: Owen, Annals of
+Applied Statistics 1, 2007). Every row of a trial runs with a seed of its own, so that drawing rows
+draws the luck of our own runs as well; for single cells the pigeonhole bootstrap errs on the wide
+side.
 """
 
 import math
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from reports.collect import Searched
@@ -18,10 +27,14 @@ from reports.statistics import CONSTANT, succeeded
 from search.objective import FIT_METRICS, loss_of
 
 DRAWS = 1000
+CHANCE = 0.05
+"""Share of the draws from which on a trial is as good as the best one."""
 PINNED = 0.15
 """An interval below this share of the searched range is pinned down."""
 FREE = 0.5
 """One above this share is left free; one between the two is narrowed."""
+
+Whole = npt.NDArray[np.int64]
 
 
 def row_losses(runs: pd.DataFrame, published: pd.DataFrame, robust: bool) -> pd.DataFrame:
@@ -58,38 +71,75 @@ def _losses(ours: "pd.Series[float]", published: float, robust: bool) -> "pd.Ser
     return pd.Series(values, index=ours.index)
 
 
-def best_of_draws(losses: pd.DataFrame, seed: int) -> "pd.Series[int]":
-    """The best trial for each of DRAWS draws, with replacement, of the rows."""
-    table = losses.to_numpy(dtype=float)
+def draw_rows(published: pd.DataFrame, seed: int) -> Whole:
+    """How often each of DRAWS draws, with replacement, holds each row; shape (DRAWS, rows).
+
+    Where the table is a complete grid of two constants or more, a row is held as often as its
+    value of every constant is drawn.
+    """
     random = np.random.Generator(np.random.PCG64(seed))
-    draws = random.integers(table.shape[1], size=(DRAWS, table.shape[1]))
-    counts = np.apply_along_axis(np.bincount, 1, draws, minlength=table.shape[1])
-    return pd.Series(losses.index.to_numpy()[np.argmin(table @ counts.T, axis=0)])
+    held = np.ones((DRAWS, len(published)), dtype=np.int64)
+    for places in _grid(published) or [np.arange(len(published))]:
+        values = int(places.max()) + 1
+        held *= random.multinomial(values, np.full(values, 1 / values), size=DRAWS)[:, places]
+    return held
+
+
+def _grid(published: pd.DataFrame) -> list[Whole]:
+    """For each constant of a complete grid the place of each row's value; otherwise nothing."""
+    varied = [
+        name
+        for name in published.columns
+        if name.startswith(CONSTANT) and published[name].nunique() > 1
+    ]
+    cells = math.prod(published[name].nunique() for name in varied)
+    whole = len(published) == cells == len(published[varied].drop_duplicates())
+    if len(varied) < 2 or not whole:
+        return []
+    return [pd.factorize(published[name], sort=True)[0] for name in varied]
+
+
+def alike(losses: pd.DataFrame, held: Whole) -> list[int]:
+    """The best trial and those that explain the table no worse in at least 5 % of the draws."""
+    table = losses.to_numpy(dtype=float)
+    behind = table - table[np.argmin(table.mean(axis=1))]
+    no_worse = (behind @ held.T <= 0).mean(axis=1)
+    return [int(trial) for trial in losses.index[no_worse >= CHANCE]]
 
 
 def recovered(
-    trials: pd.DataFrame, losses: pd.DataFrame, searched: Sequence[Searched], seed: int
+    trials: pd.DataFrame,
+    losses: pd.DataFrame,
+    published: pd.DataFrame,
+    searched: Sequence[Searched],
+    seed: int,
 ) -> pd.DataFrame:
     """Each searched constant's best value and how far the table pins it down.
 
+    Args:
+        trials: the trials of a fit, with columns trial and constant_<name>.
+        losses: see `row_losses`.
+        published: the fitted rows, with columns constant_<name>.
+        searched: the constants.
+        seed: of the draws.
+
     Returns:
-        Columns constant, best, low, high (95 % of the draws; NaN for a table of one row, from
-        which nothing can be drawn), share (of the searched range, on its scale), verdict.
+        Columns constant, best, low, high (over the trials that are `alike`; NaN for a table of one
+        row, from which nothing can be drawn), share (of the searched range, on its scale), verdict.
     """
-    place = int(np.argmin(losses.mean(axis=1).to_numpy(dtype=float)))
-    drawn = best_of_draws(losses, seed) if losses.shape[1] > 1 else pd.Series(dtype=int)
+    best = losses.index[int(np.argmin(losses.mean(axis=1).to_numpy(dtype=float)))]
+    tied = alike(losses, draw_rows(published, seed)) if losses.shape[1] > 1 else []
     lines = []
     for constant in searched:
         by_trial = trials.set_index("trial")[CONSTANT + constant.name].astype(float)
-        values = by_trial.reindex(drawn).to_numpy()
-        low, high = np.quantile(values, [0.025, 0.975]) if len(values) else (math.nan, math.nan)
-        share = _share(constant, float(low), float(high))
+        values = by_trial.reindex(tied)
+        share = _share(constant, float(values.min()), float(values.max()))
         lines.append(
             {
                 "constant": constant.name,
-                "best": float(by_trial[losses.index[place]]),
-                "low": float(low),
-                "high": float(high),
+                "best": float(by_trial[best]),
+                "low": float(values.min()),
+                "high": float(values.max()),
                 "share": share,
                 "verdict": _verdict(share),
             }

@@ -11,7 +11,7 @@ from reports.content import Block, Column, Section, Table
 from reports.discover import searches
 from reports.frames import Record, records
 from reports.metrics import METRICS
-from reports.recovery import DRAWS, disagreement, recovered, row_losses
+from reports.recovery import CHANCE, DRAWS, disagreement, recovered, row_losses
 from reports.sections import Context, search
 from reports.statistics import CONSTANT
 from reports.subjects import Search
@@ -31,7 +31,8 @@ def _details(context: Context, found: Search) -> Iterator[Block]:
     study = next(study for study in context.results.studies if study.name == found.key)
     rows = _fitted_rows(context.results, study)
     losses = row_losses(study.runs, rows, study.robust)
-    yield _certainty(found, recovered(study.trials, losses, study.searched, study.seed), len(rows))
+    certainty = recovered(study.trials, losses, rows, study.searched, study.seed)
+    yield _certainty(found, certainty, len(rows))
     best = int(found.best_trial["trial"])
     yield _rows(found, study, disagreement(study.runs, rows, best))
 
@@ -54,9 +55,10 @@ def _certainty(found: Search, certainty: pd.DataFrame, rows: int) -> Table:
         unit = labels.unit(constant.name)
         lines.append((name, unit, labels.number(line["best"]), interval, searched, line["verdict"]))
     caption = (
-        f"The interval holds 95 % of the best trials of {DRAWS} draws of the table's {rows} rows, "
-        "with replacement: it says what other rows would change, not what luck our own runs had, "
-        "so the truth may lie a little outside."
+        "The interval holds every trial that explains the table no worse than the best one in at "
+        f"least {100 * CHANCE:.0f} % of {DRAWS} draws of its {rows} rows, with replacement. Of a "
+        "grid the values of each constant are drawn, for rows that share one err together. The "
+        "best trial is a lucky one, too, and trials are sparse: the truth may lie a little outside."
     )
     return Table(
         name=f"certainty-{found.key}",

@@ -9,7 +9,7 @@ import pytest
 from reports.collect import Searched
 from reports.frames import records
 from reports.metrics import METRICS
-from reports.recovery import best_of_draws, disagreement, recovered, row_losses
+from reports.recovery import DRAWS, alike, disagreement, draw_rows, recovered, row_losses
 from search.objective import MISFIT_SCALE, loss_of
 
 LIMIT = Searched("limit_ms", 50, 500)
@@ -83,7 +83,7 @@ def test_a_failed_run_has_the_worst_loss() -> None:
 def test_a_table_pins_down_what_matters_and_leaves_free_what_does_not(wrong_row: float) -> None:
     trials, runs, published = _fit(wrong_row)
     losses = row_losses(runs, published, robust=True)
-    limit = records(recovered(trials, losses, [LIMIT, USELESS], seed=1))[0]
+    limit = records(recovered(trials, losses, published, [LIMIT, USELESS], seed=1))[0]
     assert limit["verdict"] == "pinned down"
     assert limit["low"] <= 203 and limit["high"] >= 197
     assert limit["best"] == pytest.approx(200, rel=0.03)
@@ -93,22 +93,59 @@ def test_a_constant_that_changes_nothing_is_left_free() -> None:
     trials, runs, published = _fit()
     runs["power"] = 20 * np.random.default_rng(2).normal(1, 0.01, len(runs))
     losses = row_losses(runs, published, robust=True)
-    table = recovered(trials, losses, [LIMIT, USELESS], seed=1)
+    table = recovered(trials, losses, published, [LIMIT, USELESS], seed=1)
     assert set(table["verdict"]) == {"left free"}
 
 
 def test_one_row_cannot_tell() -> None:
     trials, runs, published = _fit()
     losses = row_losses(runs, published, robust=True)[[0]]
-    table = recovered(trials, losses, [LIMIT], seed=1)
+    table = recovered(trials, losses, published, [LIMIT], seed=1)
     assert table["verdict"].tolist() == ["one row cannot tell"]
     assert math.isnan(table["low"][0])
 
 
+def _grid(low: int, high: int) -> pd.DataFrame:
+    cells = [(x, y) for x in range(low) for y in range(high)]
+    return pd.DataFrame(cells, columns=["constant_x", "constant_y"]).assign(constant_z=1.0)
+
+
 def test_draws_are_the_same_for_a_seed() -> None:
-    losses = pd.DataFrame(np.random.default_rng(3).random((50, 8)))
-    assert best_of_draws(losses, 1).equals(best_of_draws(losses, 1))
-    assert not best_of_draws(losses, 1).equals(best_of_draws(losses, 2))
+    published = _published([1.0] * 8)
+    assert np.array_equal(draw_rows(published, 1), draw_rows(published, 1))
+    assert not np.array_equal(draw_rows(published, 1), draw_rows(published, 2))
+
+
+@pytest.mark.parametrize("published", [_published([1.0] * 20), _grid(4, 5)])
+def test_a_draw_holds_as_many_rows_as_the_table(published: pd.DataFrame) -> None:
+    held = draw_rows(published, 1)
+    assert held.shape == (DRAWS, 20)
+    assert (held.sum(axis=1) == 20).all()
+
+
+def test_of_a_grid_the_values_are_drawn() -> None:
+    held = draw_rows(_grid(4, 5), 1).reshape(DRAWS, 4, 5)
+    rows, columns = held.sum(axis=2) / 5, held.sum(axis=1) / 4
+    assert np.allclose(held, rows[:, :, None] * columns[:, None, :])
+
+
+def test_of_a_grid_with_a_hole_the_rows_are_drawn() -> None:
+    held = draw_rows(_grid(4, 5).drop(index=7), 1)
+    assert (held.sum(axis=1) == 19).all()
+
+
+def test_errors_that_a_column_shares_count_once() -> None:
+    """Twenty cells in two columns that contradict each other tell no more than two."""
+    table = _grid(10, 2)
+    wrong = {0: {0: 0.0, 1: 0.5}, 1: {0: 0.2, 1: 0.0}}
+    losses = pd.DataFrame({trial: table["constant_y"].map(of) for trial, of in wrong.items()}).T
+    assert alike(losses, draw_rows(table, 1)) == [0, 1]
+    assert alike(losses, draw_rows(table[["constant_z"]], 1)) == [1]
+
+
+def test_a_trial_that_every_row_speaks_against_is_not_alike() -> None:
+    losses = pd.DataFrame(np.array([[0.1] * 8, [0.11] * 8, [0.05] * 4 + [0.16] * 4]))
+    assert alike(losses, draw_rows(_published([1.0] * 8), 1)) == [0, 2]
 
 
 def test_disagreement_by_hand() -> None:
