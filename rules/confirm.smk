@@ -69,7 +69,7 @@ rule confirm_settings:
         config=CONFIG,
         seed=WORKFLOW.settings.seed,
         confirm=str(CONFIRM),
-        busy_us=WORKFLOW.settings.real_time.busy_us,
+        host=host_of("mahimahi"),
         out_dir=subpath(output[0], parent=True),
         cluster=CLUSTER,
     message:

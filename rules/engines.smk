@@ -2,7 +2,7 @@
 
 STUDIES, REPEATS = WORKFLOW.of_engine("emulator")
 REAL_STUDIES, REAL_REPEATS = WORKFLOW.of_engine("mahimahi")
-REAL_PROGRAMS = ["build/sender", "build/receiver", "build/measure"]
+REAL_PROGRAMS = ["build/sender", "build/receiver", "build/measure", "build/keep_awake"]
 
 
 def needs_of(engine):
@@ -13,9 +13,10 @@ def needs_of(engine):
     return [*REAL_PROGRAMS, *([ancient(f"{RESULTS}/probe/probe.json")] if WORKFLOW.probe else [])]
 
 
-def bound_of(engine):
-    """Returns what spoils a run of an engine: runs that a new bound excludes are made again."""
-    return None if engine == "emulator" else WORKFLOW.settings.real_time.busy_us
+def host_of(engine):
+    """Returns how the host serves an engine: what a change of it touches is run again."""
+    real_time = WORKFLOW.settings.real_time
+    return None if engine == "emulator" else f"{real_time.busy_us} {real_time.keep_awake}"
 
 
 def executor_of(job):

@@ -20,7 +20,7 @@ rule repeat_runs:
         config=CONFIG,
         seed=WORKFLOW.settings.seed,
         out_dir=subpath(output[0], parent=True),
-        busy_us=lambda wildcards: bound_of(WORKFLOW.repeats[wildcards.name].engine),
+        host=lambda wildcards: host_of(WORKFLOW.repeats[wildcards.name].engine),
         executor=lambda wildcards: executor_of(WORKFLOW.repeats[wildcards.name]),
         cluster=CLUSTER,
         say=lambda wildcards: say(

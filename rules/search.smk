@@ -32,7 +32,7 @@ rule search_study:
         seed=WORKFLOW.settings.seed,
         out_dir=subpath(output[0], parent=True),
         cluster=CLUSTER,
-        busy_us=lambda wildcards: bound_of(WORKFLOW.studies[wildcards.study].engine),
+        host=lambda wildcards: host_of(WORKFLOW.studies[wildcards.study].engine),
         executor=lambda wildcards: executor_of(WORKFLOW.studies[wildcards.study]),
         say=lambda wildcards: say(
             WORKFLOW.studies[wildcards.study].engine, f"logs/search_study/{wildcards.study}.log"

@@ -338,6 +338,11 @@ class RealTime(ConfigModel):
         gt=0,
         description="99th percentile of a run's scheduling delay (us) from which it is repeated",
     )
+    keep_awake: bool = Field(
+        default=True,
+        description="whether processors are kept from idling during real runs, for one that idles "
+        "takes its time to come back",
+    )
     probe: Probe | None = Field(default=None, description="how its number of slots is measured")
 
 

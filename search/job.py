@@ -52,7 +52,7 @@ class Job:
             return EmulatorSettings.of(self.emulate)
         from search.engines.mahimahi.engine import MahimahiSettings
 
-        return MahimahiSettings.of(self.build, self.workflow.settings.real_time.busy_us)
+        return MahimahiSettings.of(self.build, self.workflow.settings.real_time)
 
     def network(self, name: str) -> PreparedNetwork:
         """Reads a prepared network."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from mahimahi.diagnosis import diagnose
+from search.config import RealTime
 from search.engines.mahimahi.engine import MahimahiSettings
 from search.errors import KneepointError
 from tests.conftest import ROOT
@@ -19,4 +20,4 @@ def real_engine(build: Path = ROOT / "build", busy_us: float = _PATIENT_US) -> M
         diagnose()
     except KneepointError as error:
         pytest.skip(f"NOT TESTED in real mahimahi: {error}")
-    return MahimahiSettings.of(build, busy_us)
+    return MahimahiSettings.of(build, RealTime(busy_us=busy_us))

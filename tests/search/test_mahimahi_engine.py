@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from mahimahi.diagnosis import ordinary_user
+from search.config import RealTime
 from search.engines.base import MachineFaultError, RunRecord, RunSpec
 from search.engines.emulator import EmulatorSettings
 from search.engines.mahimahi.engine import (
@@ -250,13 +251,13 @@ def test_failure_of_the_controller_is_not_repeated(
     assert settings.open().run(run_spec()) == failed
 
 
-@pytest.mark.parametrize("program", ["sender", "receiver"])
+@pytest.mark.parametrize("program", ["sender", "receiver", "keep_awake"])
 def test_program_that_was_rebuilt_is_refused(
     settings: MahimahiSettings, tmp_path: Path, program: str
 ) -> None:
-    for name in ("sender", "receiver", "measure"):
+    for name in ("sender", "receiver", "measure", "keep_awake"):
         shutil.copy(ROOT / "build" / name, tmp_path)
-    copied = dataclasses.replace(MahimahiSettings.of(tmp_path, 1000), folder=tmp_path)
+    copied = dataclasses.replace(MahimahiSettings.of(tmp_path, RealTime()), folder=tmp_path)
     assert copied.sha256 == settings.sha256
     with (tmp_path / program).open("ab") as file:
         file.write(b"\0")
@@ -264,9 +265,16 @@ def test_program_that_was_rebuilt_is_refused(
         copied.open().run(spec_for(copied, 1))
 
 
-def test_program_that_is_not_built_is_named(settings: MahimahiSettings, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("settings")
+def test_program_that_is_not_built_is_named(tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match=r"sender: No such file .*build it: make build"):
-        MahimahiSettings.of(tmp_path, settings.busy_us)
+        MahimahiSettings.of(tmp_path, RealTime())
+
+
+def test_program_that_does_not_run_makes_no_difference(settings: MahimahiSettings) -> None:
+    asleep = MahimahiSettings.of(settings.build, RealTime(keep_awake=False))
+    assert asleep.sha256 != settings.sha256
+    assert not asleep.keep_awake
 
 
 def test_run_is_an_ordinary_users_and_tells_how_far_it_is(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mahimahi.diagnosis import diagnose, ordinary_user
+from search.config import RealTime
 from search.engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
 from search.engines.mahimahi.supervisor import Request, clear
 from search.errors import KneepointError
@@ -23,7 +24,7 @@ from search.progress import STATUS_FOLDER
 HOST_MODEL = "real"
 """What stands in a run's description for the model of the host: there is none."""
 
-_PROGRAMS = ("sender", "receiver", "measure")
+_PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
 _SHELLS = ("mm-delay", "mm-link")
 _START_AND_END_S = 30.0
 """What a run may take beyond its own time."""
@@ -38,9 +39,10 @@ class MahimahiSettings:
 
     Args:
         build: the folder of sender, receiver and measure.
-        sha256: digest of sender, receiver, mm-delay and mm-link.
+        sha256: digest of sender, receiver, mm-delay, mm-link and, where it runs, keep_awake.
         folder: what paths of traces are relative to.
         busy_us: the scheduling delay (99th percentile, see RunRecord) that spoils a run.
+        keep_awake: whether processors are kept from idling during runs.
         keep_log: where the link's log goes at the end of a run; None: nowhere.
     """
 
@@ -48,17 +50,20 @@ class MahimahiSettings:
     sha256: str
     folder: Path
     busy_us: float
+    keep_awake: bool = True
     keep_log: Path | None = None
 
     @classmethod
-    def of(cls, build: Path, busy_us: float) -> "MahimahiSettings":
+    def of(cls, build: Path, real_time: RealTime) -> "MahimahiSettings":
         """Takes the programs as they are now, and the current folder.
 
         Raises:
             KneepointError: mahimahi does not work here, or the programs are not built.
         """
         diagnose()
-        return cls(build.resolve(), _digest(build), Path.cwd(), busy_us)
+        keep_awake = real_time.keep_awake
+        digest = _digest(build, keep_awake)
+        return cls(build.resolve(), digest, Path.cwd(), real_time.busy_us, keep_awake)
 
     @property
     def engine(self) -> str:
@@ -143,10 +148,9 @@ class MahimahiEngine:
         return _ask(self._supervisor, request)
 
     def _request(self, spec: RunSpec) -> Request:
-        if _digest(self._settings.build) != self._settings.sha256:
-            raise KneepointError(
-                f"{self._settings.build}: was rebuilt during the study; start it again"
-            )
+        settings = self._settings
+        if _digest(settings.build, settings.keep_awake) != settings.sha256:
+            raise KneepointError(f"{settings.build}: was rebuilt during the study; start it again")
         user = ordinary_user()
         duration_s = _duration_s(self._settings.folder, spec.network)
         programs = {name: str(self._settings.build / name) for name in _PROGRAMS}
@@ -157,7 +161,7 @@ class MahimahiEngine:
         # Another user than ours may not be allowed to enter our folders.
         copies = {f"{name}.trace": path for name, path in traces.items()}
         if user is not None:
-            copies |= {name: programs[name] for name in ("sender", "receiver")}
+            copies |= {name: programs[name] for name in ("sender", "receiver", "keep_awake")}
         status = self._settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
         keep_log = self._settings.keep_log
         log_end_s = _last_opportunity_s(self._settings.folder, spec.network, duration_s)
@@ -171,6 +175,7 @@ class MahimahiEngine:
         return Request(
             folder=str(folder),
             **programs,
+            keeps_awake=settings.keep_awake,
             shells=shells_of(spec.network, folder),
             sending=sending_of(spec),
             expected_s=duration_s,
@@ -265,9 +270,10 @@ def _times_ms(trace: Path) -> list[int]:
     return times_ms
 
 
-def _digest(build: Path) -> str:
+def _digest(build: Path, keep_awake: bool) -> str:
     digest = hashlib.sha256()
-    for program in [build / "sender", build / "receiver", *map(Path, map(_find, _SHELLS))]:
+    own = ["sender", "receiver", *(["keep_awake"] if keep_awake else [])]
+    for program in [*(build / name for name in own), *map(Path, map(_find, _SHELLS))]:
         try:
             digest.update(hashlib.sha256(program.read_bytes()).digest())
         except OSError as error:

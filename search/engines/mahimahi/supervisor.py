@@ -54,7 +54,8 @@ class Request:
 
     Args:
         folder: an empty folder for the run's files; it is removed.
-        sender, receiver, measure: the programs.
+        sender, receiver, measure, keep_awake: the programs.
+        keeps_awake: whether processors are kept from idling.
         shells: mm-delay and mm-link with their arguments; the uplink's log is uplink.log in folder.
         sending: the sender's arguments after host and port.
         expected_s: how long the run lasts.
@@ -70,6 +71,8 @@ class Request:
     sender: str
     receiver: str
     measure: str
+    keep_awake: str
+    keeps_awake: bool
     shells: list[str]
     sending: list[str]
     expected_s: float
@@ -118,7 +121,7 @@ class Supervisor:
         for name, original in request.copies.items():
             shutil.copy(original, self._folder / name)
         delete_rules_of_the_dead()
-        with self._process("receiver", self._receiving()) as receiver:
+        with self._awake(), self._process("receiver", self._receiving()) as receiver:
             port = self._port_of(receiver)
             with contextlib.ExitStack() as stack:
                 with locked(_start_lock()):
@@ -137,6 +140,15 @@ class Supervisor:
             "scheduling_delay_p99_us": received.get("read_delay_p99_us"),
             "scheduling_delays_us": received.get("read_delays_us"),
         }
+
+    def _awake(self) -> contextlib.AbstractContextManager[object]:
+        """Keeps processors from idling: of all runs of a user one does so."""
+        if not self._request.keeps_awake:
+            return contextlib.nullcontext()
+        user = os.getuid() if self._request.user is None else self._request.user[0]
+        lock = Path(tempfile.gettempdir()) / f"kneepoint-awake-{user}.lock"
+        words = [self._program("keep_awake"), str(lock), "--end-with-parent"]
+        return self._process("keep_awake", words)
 
     def _receiving(self) -> list[str]:
         listening = ["0", "--address", "0.0.0.0", "--peers", INSIDES]  # noqa: S104

@@ -1,0 +1,111 @@
+// keep_awake: keeps the host's processors from idling while it runs in real time.
+//
+// A processor that idles takes time to come back: a virtual one is given away by its host, and
+// comes back when that has time, milliseconds later. Work of the class SCHED_IDLE keeps it, and
+// gives way to everything else at once.
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "realtime/stop_signal.hh"
+
+namespace {
+
+using namespace kneepoint;
+
+constexpr int exit_bad_arguments = 2;
+
+const char* const usage =
+    R"(usage: keep_awake LOCK [--end-with-parent]
+
+Keeps every processor that it may use busy with nothing, below all other work, until SIGHUP, SIGINT
+or SIGTERM ends it. One process does so for each file LOCK; others wait and take over.
+)";
+
+[[noreturn]] void fail(const std::string& what) {
+  throw std::runtime_error(what + ": " + std::strerror(errno));
+}
+
+// Waits for an exclusive lock, which ends with this process; false if a stop was requested first.
+bool take_lock(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) fail(path);
+  while (not stop_requested()) {
+    if (flock(file, LOCK_EX) == 0) return true;
+    if (errno != EINTR) fail(path);
+  }
+  return false;
+}
+
+std::vector<int> usable_processors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) fail("sched_getaffinity");
+  std::vector<int> processors;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (CPU_ISSET(processor, &set)) processors.push_back(processor);
+  }
+  return processors;
+}
+
+void bind_to(int processor) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(processor, &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) fail("sched_setaffinity");
+}
+
+// Of this thread, and of those that it starts.
+void give_way_to_everything() {
+  const sched_param none{};
+  if (sched_setscheduler(0, SCHED_IDLE, &none) != 0) fail("SCHED_IDLE");
+}
+
+void keep_awake(int processor) {
+  bind_to(processor);
+  // No pause instruction: a host may take that for a reason to give the processor away.
+  while (not stop_requested()) {
+  }
+}
+
+int run(const std::string& lock) {
+  catch_stop_signals();
+  give_way_to_everything();
+  if (not take_lock(lock)) return EXIT_SUCCESS;
+  std::vector<std::thread> threads;
+  for (const int processor : usable_processors()) threads.emplace_back(keep_awake, processor);
+  for (std::thread& thread : threads) thread.join();
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  try {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (words == std::vector<std::string>{"--help"}) {
+      std::cout << usage;
+      return EXIT_SUCCESS;
+    }
+    const bool ends_with_parent = words.size() == 2 and words[1] == "--end-with-parent";
+    if (words.empty() or words.size() > 2 or (words.size() == 2 and not ends_with_parent)) {
+      throw std::invalid_argument("LOCK alone, or with --end-with-parent; keep_awake --help");
+    }
+    if (ends_with_parent) stop_with_parent();
+    return run(words[0]);
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return exit_bad_arguments;
+  }
+}
