@@ -19,6 +19,6 @@ rule build_controllers:
         (
             rules/check_compiler.sh
             cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release
-            cmake --build build --target emulate synthesize sender receiver measure
+            cmake --build build --target programs
         ) >{log} 2>&1
         """
