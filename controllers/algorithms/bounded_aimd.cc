@@ -1,8 +1,11 @@
 // AIMD below a boundary: the window climbs to it and is divided there. Report 004 exercise B.
 //
-// The report leaves three details open, which are constants here so that they can be recovered from
-// its table: whether alpha is added per ACK or per RTT, the least window, and an RTT limit.
+// The report leaves details open, which are constants here so that they can be recovered from its
+// table: whether alpha is added per ACK or per RTT, the least window, an RTT limit; whether the
+// last step may lead beyond the boundary (overshoot), and whether a part of a packet in the window
+// lets one more out (round_up). Its author's published code does both (github.com/ngpjunior/tp2).
 #include <algorithm>
+#include <cmath>
 
 #include "algorithms/registry.hh"
 
@@ -62,20 +65,36 @@ class BoundedAimd final : public Controller {
                                     .high = 1,
                                     .most = 1,
                                     .unit = "0 or 1",
-                                    .meaning = "1: an ACK adds alpha/cwnd; 0: alpha"}) != 0) {}
+                                    .meaning = "1: an ACK adds alpha/cwnd; 0: alpha"}) != 0),
+        overshoot_(
+            constants.integer({.name = "overshoot",
+                               .fallback = 0,
+                               .low = 0,
+                               .high = 1,
+                               .most = 1,
+                               .unit = "0 or 1",
+                               .meaning = "1: the ACK after the one that reaches the "
+                                          "boundary, or exceeds it, divides; 0: that one"}) != 0),
+        round_up_(constants.integer({.name = "round_up",
+                                     .fallback = 0,
+                                     .low = 0,
+                                     .high = 1,
+                                     .most = 1,
+                                     .unit = "0 or 1",
+                                     .meaning = "1: a part of a packet in the window counts as a "
+                                                "packet; 0: as none"}) != 0) {}
 
-  double window() const override { return cwnd_; }
+  double window() const override { return round_up_ ? std::ceil(cwnd_) : cwnd_; }
 
   void on_ack(const Ack& ack) override {
     if (static_cast<double>(ack.rtt_ms()) > rtt_limit_ms_) {
       divide();
       return;
     }
-    cwnd_ += per_rtt_ ? alpha_ / cwnd_ : alpha_;
-    if (cwnd_ >= boundary_window_) {
-      cwnd_ = boundary_window_;
-      divide();
-    }
+    const bool was_at_boundary = cwnd_ >= boundary_window_;
+    if (not was_at_boundary) cwnd_ += per_rtt_ ? alpha_ / cwnd_ : alpha_;
+    if (not overshoot_) cwnd_ = std::min(cwnd_, boundary_window_);
+    if (overshoot_ ? was_at_boundary : cwnd_ >= boundary_window_) divide();
   }
 
   void on_keepalive(int64_t) override { divide(); }
@@ -90,6 +109,8 @@ class BoundedAimd final : public Controller {
   double least_window_;
   double rtt_limit_ms_;
   bool per_rtt_;
+  bool overshoot_;
+  bool round_up_;
 };
 
 const Registration<BoundedAimd> registration{

@@ -184,6 +184,21 @@ TEST(bounded_aimd_with_beta_1_stays_at_its_boundary) {
   EXPECT_EQUAL(steps.keepalive(), 12);
 }
 
+TEST(bounded_aimd_can_overshoot_its_boundary_by_a_step) {
+  Steps steps("bounded_aimd",
+              {{"initial_window", 11}, {"alpha", 0.7}, {"beta", 4}, {"overshoot", 1}});
+  EXPECT_NEAR(steps.ack(40), 11.7, exact);
+  EXPECT_NEAR(steps.ack(40), 12.4, exact);
+  EXPECT_NEAR(steps.ack(40), 3.1, exact);  // divided where it stands, and nothing added
+  EXPECT_NEAR(steps.ack(40), 3.8, exact);
+}
+
+TEST(bounded_aimd_can_count_a_part_of_a_packet_as_one) {
+  Steps steps("bounded_aimd", {{"initial_window", 3}, {"alpha", 0.25}, {"round_up", 1}});
+  EXPECT_EQUAL(steps.window(), 3);
+  EXPECT_EQUAL(steps.ack(50), 4);  // 3.25
+}
+
 TEST(bounded_aimd_has_the_details_that_its_report_leaves_open) {
   Steps steps("bounded_aimd", {{"initial_window", 4},
                                {"alpha", 2},
