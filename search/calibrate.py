@@ -195,7 +195,10 @@ def _take_delays(
     settings: Sequence[ConfirmedSetting],
     real: Sequence[dict[str, Any]],
 ) -> PreparedNetwork:
-    """Returns the network on a host as late as the real one was; writes how late that is."""
+    """Returns the network on a host as late as the real one was; writes how late that is.
+
+    Its timers, too, wait as measured, and not for an exponential time.
+    """
     rows = pooled_delays(
         run["scheduling_delays_us"] or []
         for _, runs in _calibrating(settings, real)
@@ -205,7 +208,7 @@ def _take_delays(
     if len(rows) < LEAST_DELAYS:
         return network
     delays_us = "+".join(f"{row['delay_us']:.0f}" for row in rows[:MOST_DELAYS])
-    return with_host(network, "delays_us", delays_us)
+    return with_host(with_host(network, "wake_mean_us", 0), "delays_us", delays_us)
 
 
 def _fit_spread(

@@ -92,7 +92,14 @@ class Sampler(ConfigModel):
         return self
 
 
-HOST_SETTINGS = ("host_latency_us", "wake_us", "wake_mean_us", "packet_us", "receiver_us")
+HOST_SETTINGS = (
+    "host_latency_us",
+    "wake_us",
+    "wake_mean_us",
+    "packet_us",
+    "receiver_us",
+    "delay_scale",
+)
 """The latency of a network, and the constants of the event-loop model (network/host_model.cc)."""
 
 

@@ -16,16 +16,19 @@ const HostModel fitted_event_loop{
 const std::map<std::string, double HostModel::*, std::less<>> constants_by_name{
     {"wake_us", &HostModel::wake_us},         {"wake_mean_us", &HostModel::wake_mean_us},
     {"wake_spread", &HostModel::wake_spread}, {"packet_us", &HostModel::packet_us},
-    {"receiver_us", &HostModel::receiver_us},
+    {"receiver_us", &HostModel::receiver_us}, {"delay_scale", &HostModel::delay_scale},
 };
 
 constexpr double longest_us = 1e6;
 constexpr double widest_spread = 3;
+constexpr double greatest_scale = 100;
 constexpr std::string_view delays = "delays_us";
 
 double to_value(const std::string& text, const std::string& name, const std::string& description) {
   const double value = to_real(text, "host model " + description);
-  const double greatest = name == "wake_spread" ? widest_spread : longest_us;
+  const double greatest = name == "wake_spread"   ? widest_spread
+                          : name == "delay_scale" ? greatest_scale
+                                                  : longest_us;
   if (value < 0 or value > greatest) {
     throw std::invalid_argument("host model " + description + ": " + name +
                                 " must lie between 0 and " + to_text(greatest));
@@ -77,7 +80,7 @@ RunLateness::RunLateness(const HostModel& host, Random random)
     : factor(draw_factor(host.wake_spread, random)),
       timer_us(std::llround(host.wake_us)),
       timers(host.wake_mean_us * factor),
-      delays(scaled(host.delays_us, factor)) {}
+      delays(scaled(host.delays_us, host.delay_scale * factor)) {}
 
 HostModel make_host_model(const std::string& description) {
   constexpr std::string_view prefix = "event-loop:";

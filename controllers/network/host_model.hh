@@ -25,8 +25,9 @@ struct HostModel {
   double receiver_us = 0;      // from a datagram's arrival to its acknowledgment's departure
   double host_latency_us = 0;  // constant extra latency in each direction
   // How long a process waits for the processor after a packet or a timer woke it, as measured: one
-  // wake-up in 2^k waits for element k or longer. Empty: none waits.
+  // wake-up in 2^k waits for element k or longer, times delay_scale. Empty: none waits.
   std::vector<double> delays_us{};
+  double delay_scale = 1;
 };
 
 // How late the processes of one run are. A real host is busier in one run than in the next, and

@@ -185,6 +185,12 @@ TEST(a_process_reads_together_what_came_until_it_was_awake) {
   EXPECT_EQUAL(lateness.read_time(1301), 1601);
 }
 
+TEST(waits_can_be_scaled) {
+  const RunLateness run(make_host_model("event-loop:delays_us=300+300,delay_scale=0.5"), Random(1));
+  Lateness lateness(run, Random(2), Random(3));
+  EXPECT_EQUAL(lateness.read_time(1000), 1150);
+}
+
 TEST(a_late_sender_still_knows_when_the_kernel_had_an_acknowledgment) {
   const Trace trace = constant_rate(1, 1000);
   NetworkSettings settings;
@@ -217,6 +223,8 @@ TEST(host_models_are_checked) {
   expect_refused([] { make_host_model("event-loop:wake_us=-1"); }, "wake_us must lie between");
   expect_refused([] { make_host_model("event-loop:wake_spread=4"); },
                  "wake_spread must lie between 0 and 3");
+  expect_refused([] { make_host_model("event-loop:delay_scale=101"); },
+                 "delay_scale must lie between 0 and 100");
   EXPECT_EQUAL(make_host_model("event-loop:wake_us=7").wake_us, 7);
   expect_refused([] { make_host_model("event-loop:delays_us=5"); },
                  "delays_us: measured times must be none or 2 to 32, not 1");

@@ -159,8 +159,7 @@ def _waited(waits: Waiting) -> str:
         f"datagram waited {waits.exceeded_us(2):.0f} µs or longer for the receiver"
         + (f", {labels.joined(rare)}" if rare else "")
         + f" ({{waits-{waits.key}}}). A controller that takes a short silence for a loss feels the "
-        "rare ones. Every process of the emulated host waits as long, as often: that is measured, "
-        "not fitted."
+        "rare ones. Processes of the emulated host wait so, too; only by what factor is fitted."
     )
 
 
