@@ -1,8 +1,9 @@
 #include "network/host_model.hh"
 
-#include <map>
+#include <iterator>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "network/text.hh"
 
@@ -10,13 +11,15 @@ namespace kneepoint {
 
 namespace {
 
-const HostModel fitted_event_loop{
-    .wake_us = 50, .wake_mean_us = 100, .packet_us = 5, .receiver_us = 50};
+HostModel fitted_event_loop() {
+  return {.wake_us = 50, .wake_mean_us = 100, .packet_us = 5, .receiver_us = 50};
+}
 
-const std::map<std::string, double HostModel::*, std::less<>> constants_by_name{
-    {"wake_us", &HostModel::wake_us},         {"wake_mean_us", &HostModel::wake_mean_us},
-    {"wake_spread", &HostModel::wake_spread}, {"packet_us", &HostModel::packet_us},
-    {"receiver_us", &HostModel::receiver_us}, {"delay_scale", &HostModel::delay_scale},
+// Constant expressions, like all that stands in no function: sender and receiver have none of it.
+constexpr std::pair<std::string_view, double HostModel::*> constants_by_name[]{
+    {"delay_scale", &HostModel::delay_scale}, {"packet_us", &HostModel::packet_us},
+    {"receiver_us", &HostModel::receiver_us}, {"wake_mean_us", &HostModel::wake_mean_us},
+    {"wake_spread", &HostModel::wake_spread}, {"wake_us", &HostModel::wake_us},
 };
 
 constexpr double longest_us = 1e6;
@@ -39,17 +42,18 @@ double to_value(const std::string& text, const std::string& name, const std::str
 void set_constant(HostModel& model, const std::string& description, const std::string& argument) {
   const size_t equals = argument.find('=');
   const std::string name = argument.substr(0, equals);
-  const auto constant = constants_by_name.find(name);
-  const bool is_known = constant != constants_by_name.end() or name == delays;
+  const auto constant =
+      std::ranges::find(constants_by_name, name, [](const auto& each) { return each.first; });
+  const bool is_known = constant != std::end(constants_by_name) or name == delays;
   if (equals == std::string::npos or not is_known) {
     std::string known;
-    for (const auto& [each, member] : constants_by_name) known += " " + each;
+    for (const auto& [each, member] : constants_by_name) known.append(" ").append(each);
     throw std::invalid_argument("host model " + description + ": '" + argument +
                                 "' is not KEY=VALUE with one of:" + known + " " +
                                 std::string(delays));
   }
   const std::string text = argument.substr(equals + 1);
-  if (constant != constants_by_name.end()) {
+  if (constant != std::end(constants_by_name)) {
     model.*(constant->second) = to_value(text, name, description);
     return;
   }
@@ -85,12 +89,12 @@ RunLateness::RunLateness(const HostModel& host, Random random)
 HostModel make_host_model(const std::string& description) {
   constexpr std::string_view prefix = "event-loop:";
   if (description == "ideal") return HostModel{};
-  if (description == "event-loop") return fitted_event_loop;
+  if (description == "event-loop") return fitted_event_loop();
   if (not description.starts_with(prefix)) {
     throw std::invalid_argument("host model '" + description +
                                 "' is unknown; there are: ideal, event-loop[:KEY=VALUE,...]");
   }
-  HostModel model = fitted_event_loop;
+  HostModel model = fitted_event_loop();
   for (const std::string& argument : split(description.substr(prefix.size()), ',')) {
     set_constant(model, description, argument);
   }
