@@ -190,7 +190,7 @@ def own_ray(cores: int, slots: int) -> Iterator[Cluster]:
     path = [str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(path)
     # Real runs have workers beyond the cores: Ray shall start them at once, and not warn of them.
-    os.environ["RAY_worker_maximum_startup_concurrency"] = str(max(cores, slots))
+    os.environ.update(RAY_worker_maximum_startup_concurrency=str(max(cores, slots)))
     import ray
 
     # Sockets are in this folder, and their paths are limited to about 100 characters.

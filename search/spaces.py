@@ -29,7 +29,8 @@ def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Ran
         is_log = constant.is_log if searched.log is None else searched.log
         ranges[CONSTANT + name] = (searched, constant.is_integer, is_log)
     for name, searched in study.host.items():
-        ranges[column_of_host(name)] = (searched, True, bool(searched.log))
+        is_whole = name.endswith("_us")  # times are whole microseconds
+        ranges[column_of_host(name)] = (searched, is_whole, bool(searched.log))
     return ranges
 
 

@@ -47,7 +47,7 @@ CONFIRM: dict[str, Any] = {
         "windows": [5, 12, 20],
         "host": {
             "host_latency_us": {"values": [0, 50, 100, 150, 200, 300]},
-            "wake_mean_us": {"values": [25, 75]},
+            "delay_scale": {"values": [0.5, 1]},
         },
         "runs_per_trial": 2,
         "wake_spread": [0, 0.25, 0.5, 1],
@@ -103,6 +103,7 @@ def test_planted_host_latency_is_recovered(open_job: Open) -> None:
     assert study["controller"] == "fixed_window"
     trials = read_frame(job.out_dir / "trials.parquet")
     assert len(trials) == 6 * 2
+    assert set(trials["host_delay_scale"]) == {0.5, 1}
     runs = read_frame(job.out_dir / "runs.parquet")
     assert set(runs["controller"]) == {"fixed_window"}
     assert len(runs) == 12 * 3 * 2
