@@ -149,7 +149,7 @@ def _milliseconds(microseconds: float) -> str:
 
 def _waited(waits: Waiting) -> str:
     rare = [
-        f"one in {one_in} {waits.exceeded_us(one_in) / 1000:.2g} ms"
+        f"one in {one_in} at least {waits.exceeded_us(one_in) / 1000:.2g} ms"
         for one_in in RARE
         if waits.exceeded_us(one_in) == waits.exceeded_us(one_in)
     ]
@@ -168,7 +168,7 @@ def _calibrated(fit: Study) -> str:
     found = {each.name: best[CONSTANT + each.name] for each in fit.searched}
     rows = fit.runs.loc[fit.runs["trial"] == best["trial"], "row"].nunique()
     return (
-        f"The latencies of the emulated host were then fitted to the real runs of "
+        f"What is left of the emulated host was then fitted to the real runs of "
         f"{labels.count(rows, labels.words(fit.controller))}, and to nothing else: "
         f"{labels.constants_with_units(found)} come nearest of {len(fit.trials)} combinations, "
         f"with misfit {best['value']:.3g} ({{calibration}})."
