@@ -37,14 +37,9 @@ class AimdRtt final : public Controller {
                                       .high = 500,
                                       .unit = "ms",
                                       .meaning = "an acknowledgment above it is late"})),
-        once_per_rtt_(constants.integer({.name = "once_per_rtt",
-                                         .fallback = 0,
-                                         .low = 0,
-                                         .high = 1,
-                                         .most = 1,
-                                         .unit = "0 or 1",
-                                         .meaning = "1: one decrease for a window of late ACKs; "
-                                                    "0: one for each"}) != 0) {}
+        once_per_rtt_(constants.flag("once_per_rtt",
+                                     "1: one decrease for a window of late ACKs; "
+                                     "0: one for each")) {}
 
   double window() const override { return cwnd_; }
 

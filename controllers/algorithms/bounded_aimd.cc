@@ -59,30 +59,13 @@ class BoundedAimd final : public Controller {
                                       .scale = Scale::log,
                                       .unit = "ms",
                                       .meaning = "an RTT above it divides the window, too"})),
-        per_rtt_(constants.integer({.name = "per_rtt",
-                                    .fallback = 0,
-                                    .low = 0,
-                                    .high = 1,
-                                    .most = 1,
-                                    .unit = "0 or 1",
-                                    .meaning = "1: an ACK adds alpha/cwnd; 0: alpha"}) != 0),
-        overshoot_(
-            constants.integer({.name = "overshoot",
-                               .fallback = 0,
-                               .low = 0,
-                               .high = 1,
-                               .most = 1,
-                               .unit = "0 or 1",
-                               .meaning = "1: the ACK after the one that reaches the "
-                                          "boundary, or exceeds it, divides; 0: that one"}) != 0),
-        round_up_(constants.integer({.name = "round_up",
-                                     .fallback = 0,
-                                     .low = 0,
-                                     .high = 1,
-                                     .most = 1,
-                                     .unit = "0 or 1",
-                                     .meaning = "1: a part of a packet in the window counts as a "
-                                                "packet; 0: as none"}) != 0) {}
+        per_rtt_(constants.flag("per_rtt", "1: an ACK adds alpha/cwnd; 0: alpha")),
+        overshoot_(constants.flag("overshoot",
+                                  "1: the ACK after the one that reaches the "
+                                  "boundary, or exceeds it, divides; 0: that one")),
+        round_up_(constants.flag("round_up",
+                                 "1: a part of a packet in the window counts as a "
+                                 "packet; 0: as none")) {}
 
   double window() const override { return round_up_ ? std::ceil(cwnd_) : cwnd_; }
 

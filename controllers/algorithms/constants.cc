@@ -18,6 +18,16 @@ double Constants::integer(Constant constant) {
   return read(std::move(constant));
 }
 
+bool Constants::flag(const std::string& name, const std::string& meaning) {
+  return integer({.name = name,
+                  .fallback = 0,
+                  .low = 0,
+                  .high = 1,
+                  .most = 1,
+                  .unit = "0 or 1",
+                  .meaning = meaning}) != 0;
+}
+
 double Constants::read(Constant constant) {
   const auto given = values_.find(constant.name);
   const double value = given == values_.end() ? constant.fallback : given->second;

@@ -41,6 +41,9 @@ class Constants {
   double real(Constant constant);
   double integer(Constant constant);
 
+  // A detail that a rule has (1) or has not (0, the default).
+  bool flag(const std::string& name, const std::string& meaning);
+
   const std::vector<Constant>& declared() const { return declared_; }
 
   // Throws std::invalid_argument when a value was given to a constant that nobody declared.

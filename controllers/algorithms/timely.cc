@@ -80,23 +80,12 @@ class Timely final : public Controller {
                                           .unit = "1",
                                           .meaning = "increase multiplier from the fifth ACK on "
                                                      "without a rising RTT"})),
-        gradient_below_low_(
-            constants.integer({.name = "gradient_below_low",
-                               .fallback = 0,
-                               .low = 0,
-                               .high = 1,
-                               .most = 1,
-                               .unit = "0 or 1",
-                               .meaning = "1: below t_low_ms the gradient acts as well; "
-                                          "0: the window only grows"}) != 0),
-        round_up_(constants.integer({.name = "round_up",
-                                     .fallback = 0,
-                                     .low = 0,
-                                     .high = 1,
-                                     .most = 1,
-                                     .unit = "0 or 1",
-                                     .meaning = "1: a part of a packet in the window counts as a "
-                                                "packet; 0: as none"}) != 0) {}
+        gradient_below_low_(constants.flag("gradient_below_low",
+                                           "1: below t_low_ms the gradient acts as well; "
+                                           "0: the window only grows")),
+        round_up_(constants.flag("round_up",
+                                 "1: a part of a packet in the window counts as a "
+                                 "packet; 0: as none")) {}
 
   double window() const override { return round_up_ ? std::ceil(rate_) : rate_; }
 
