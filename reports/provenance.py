@@ -143,7 +143,8 @@ def _mahimahi() -> dict[str, str]:
 def _real_programs() -> dict[str, str]:
     """The digests of what takes part in a real run, where it is there."""
     shells = [shutil.which(name) for name in ("mm-delay", "mm-link")]
-    paths = [Path("build/sender"), Path("build/receiver"), *(Path(name) for name in shells if name)]
+    own = (Path("build") / name for name in ("sender", "receiver", "keep_awake"))
+    paths = [*own, *(Path(name) for name in shells if name)]
     return {str(path): _digest(path) for path in paths if path.is_file()}
 
 
