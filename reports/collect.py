@@ -16,10 +16,9 @@ from reports.real_results import (
     Confirmation,
     Probe,
     load_confirmation,
-    load_delays,
     load_emulated,
+    load_if_there,
     load_probe,
-    load_spread,
 )
 from reports.statistics import CONSTANT
 from search import config as configuration
@@ -338,8 +337,8 @@ def _load_real(workflow: Workflow, results: Results, catalogue: Catalogue) -> Re
         calibration=_load_calibration(workflow, wanted, catalogue)
         if wanted and calibrated
         else None,
-        delays=load_delays(folder / "calibration"),
-        spread=load_spread(folder / "calibration"),
+        delays=load_if_there(folder / "calibration" / "delays.parquet"),
+        spread=load_if_there(folder / "calibration" / "spread.parquet"),
         emulated=load_emulated(folder / "calibration"),
     )
     missing = [name for name in (*studies, *repeats) if name not in (*finished, *repeated)]

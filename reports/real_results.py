@@ -75,23 +75,12 @@ def load_confirmation(folder: Path) -> Confirmation | None:
     return Confirmation(settings, with_constants(read_frame(folder / "runs.parquet")))
 
 
-def load_delays(folder: Path) -> pd.DataFrame | None:
-    """Reads how long real processes waited for the processor; None without any.
+def load_if_there(path: Path) -> pd.DataFrame | None:
+    """Reads one table of the calibration; None where that has not written it.
 
     Raises:
         KneepointError: it is damaged.
     """
-    path = folder / "delays.parquet"
-    return read_frame(path) if path.exists() else None
-
-
-def load_spread(folder: Path) -> pd.DataFrame | None:
-    """Reads how runs differ by the spread of the emulated host's lateness; None without any.
-
-    Raises:
-        KneepointError: it is damaged.
-    """
-    path = folder / "spread.parquet"
     return read_frame(path) if path.exists() else None
 
 
@@ -101,5 +90,5 @@ def load_emulated(folder: Path) -> pd.DataFrame | None:
     Raises:
         KneepointError: they are damaged.
     """
-    path = folder / "agreement.parquet"
-    return with_constants(read_frame(path)) if path.exists() else None
+    found = load_if_there(folder / "agreement.parquet")
+    return None if found is None else with_constants(found)
