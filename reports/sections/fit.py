@@ -68,7 +68,7 @@ def _certainty(found: Search, certainty: pd.DataFrame, rows: int) -> Table:
             Column("Constant", align="left"),
             Column("Unit", align="left"),
             Column("Best"),
-            Column("95 % interval"),
+            Column("Interval"),
             Column("Searched"),
             Column("The table", align="left"),
         ),
