@@ -4,10 +4,10 @@
 #include <iostream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "algorithms/registry.hh"
 #include "apps/arguments.hh"
+#include "apps/program.hh"
 #include "apps/runner.hh"
 #include "network/json.hh"
 #include "network/text.hh"
@@ -16,10 +16,9 @@ namespace {
 
 using namespace kneepoint;
 
-constexpr int exit_bad_arguments = 2;
 constexpr int exit_controller_failed = 3;
 
-int run_once(const std::vector<std::string>& words) {
+int run_once(const Words& words) {
   const RunReport report = Runner().run(parse_run_arguments(words));
   std::cout << report.json << '\n';
   return report.status == RunStatus::ok ? EXIT_SUCCESS : exit_controller_failed;
@@ -46,26 +45,19 @@ int run_batch() {
   return EXIT_SUCCESS;
 }
 
-int run(const std::vector<std::string>& words) {
-  if (words.empty() or words == std::vector<std::string>{"--help"}) {
+int run(const Words& words) {
+  if (words.empty()) {
     std::cout << run_usage;
-    return words.empty() ? exit_bad_arguments : EXIT_SUCCESS;
+    return exit_bad_arguments;
   }
-  if (words == std::vector<std::string>{"--list"}) {
+  if (words == Words{"--list"}) {
     std::cout << describe_algorithms() << '\n';
     return EXIT_SUCCESS;
   }
-  if (words == std::vector<std::string>{"--batch"}) return run_batch();
+  if (words == Words{"--batch"}) return run_batch();
   return run_once(words);
 }
 
 }  // namespace
 
-int main(int argc, char* argv[]) {
-  try {
-    return run(std::vector<std::string>(argv + 1, argv + argc));
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return exit_bad_arguments;
-  }
-}
+int main(int argc, char* argv[]) { return run_program(argc, argv, run_usage, run); }

@@ -12,20 +12,18 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <iostream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "apps/program.hh"
 #include "realtime/stop_signal.hh"
 
 namespace {
 
 using namespace kneepoint;
-
-constexpr int exit_bad_arguments = 2;
 
 const char* const usage =
     R"(usage: keep_awake LOCK [--end-with-parent]
@@ -79,10 +77,15 @@ void keep_awake(int processor) {
   }
 }
 
-int run(const std::string& lock) {
+int run(const Words& words) {
+  const bool ends_with_parent = words.size() == 2 and words[1] == "--end-with-parent";
+  if (words.empty() or words.size() > 2 or (words.size() == 2 and not ends_with_parent)) {
+    throw std::invalid_argument("LOCK alone, or with --end-with-parent; keep_awake --help");
+  }
+  if (ends_with_parent) stop_with_parent();
   catch_stop_signals();
   give_way_to_everything();
-  if (not take_lock(lock)) return EXIT_SUCCESS;
+  if (not take_lock(words[0])) return EXIT_SUCCESS;
   std::vector<std::thread> threads;
   for (const int processor : usable_processors()) threads.emplace_back(keep_awake, processor);
   for (std::thread& thread : threads) thread.join();
@@ -91,21 +94,4 @@ int run(const std::string& lock) {
 
 }  // namespace
 
-int main(int argc, char* argv[]) {
-  try {
-    const std::vector<std::string> words(argv + 1, argv + argc);
-    if (words == std::vector<std::string>{"--help"}) {
-      std::cout << usage;
-      return EXIT_SUCCESS;
-    }
-    const bool ends_with_parent = words.size() == 2 and words[1] == "--end-with-parent";
-    if (words.empty() or words.size() > 2 or (words.size() == 2 and not ends_with_parent)) {
-      throw std::invalid_argument("LOCK alone, or with --end-with-parent; keep_awake --help");
-    }
-    if (ends_with_parent) stop_with_parent();
-    return run(words[0]);
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return exit_bad_arguments;
-  }
-}
+int main(int argc, char* argv[]) { return run_program(argc, argv, usage, run); }

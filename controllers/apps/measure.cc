@@ -1,9 +1,10 @@
 // measure: the figures of a run from its link's log, as `emulate` prints them of its own runs.
 #include <cstdlib>
-#include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
+#include "apps/program.hh"
 #include "network/log_figures.hh"
 #include "network/metrics_json.hh"
 
@@ -11,7 +12,11 @@ namespace {
 
 using namespace kneepoint;
 
-constexpr int exit_bad_arguments = 2;
+const char* const usage =
+    R"(usage: measure LOG
+
+Prints the figures of a log of mm-link, or of emulate --uplink-log, as JSON.
+)";
 
 std::string describe(const LogFigures& figures) {
   JsonWriter json;
@@ -25,19 +30,12 @@ std::string describe(const LogFigures& figures) {
       .text();
 }
 
+int run(const Words& words) {
+  if (words.size() != 1) throw std::invalid_argument("LOG alone; measure --help");
+  std::cout << describe(read_log_figures(words[0])) << '\n';
+  return EXIT_SUCCESS;
+}
+
 }  // namespace
 
-int main(int argc, char* argv[]) {
-  try {
-    if (argc != 2 or argv[1] == std::string("--help")) {
-      std::cout << "usage: measure LOG\n\nPrints the figures of a log of mm-link, or of emulate "
-                   "--uplink-log, as JSON.\n";
-      return argc == 2 ? EXIT_SUCCESS : exit_bad_arguments;
-    }
-    std::cout << describe(read_log_figures(argv[1])) << '\n';
-    return EXIT_SUCCESS;
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return exit_bad_arguments;
-  }
-}
+int main(int argc, char* argv[]) { return run_program(argc, argv, usage, run); }

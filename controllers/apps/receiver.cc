@@ -1,13 +1,12 @@
 // receiver: acknowledges every datagram of a sender of ours or of the public contest kit.
 #include <array>
 #include <cstdlib>
-#include <exception>
 #include <iostream>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
+#include "apps/program.hh"
 #include "network/contest_datagram.hh"
 #include "network/json.hh"
 #include "network/text.hh"
@@ -20,7 +19,6 @@ namespace {
 
 using namespace kneepoint;
 
-constexpr int exit_bad_arguments = 2;
 constexpr int wait_ms = 1000;  // so that a stop is never missed for long
 constexpr size_t largest_datagram_bytes = 65536;
 
@@ -72,7 +70,7 @@ Report serve(UdpSocket& socket, const Subnet& peers) {
   return report;
 }
 
-Arguments parse(const std::vector<std::string>& words) {
+Arguments parse(const Words& words) {
   if (words.empty()) throw std::invalid_argument("PORT is missing; receiver --help");
   const uint64_t port = to_whole(words[0], "port");
   if (port > 65535) throw std::invalid_argument("port " + words[0] + " is outside [0, 65535]");
@@ -95,7 +93,8 @@ Arguments parse(const std::vector<std::string>& words) {
   return arguments;
 }
 
-int run(const Arguments& arguments) {
+int run(const Words& words) {
+  const Arguments arguments = parse(words);
   UdpSocket socket;
   socket.bind(resolve(arguments.address, arguments.port));
   catch_stop_signals();
@@ -117,16 +116,4 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-int main(int argc, char* argv[]) {
-  try {
-    const std::vector<std::string> words(argv + 1, argv + argc);
-    if (words == std::vector<std::string>{"--help"}) {
-      std::cout << usage;
-      return EXIT_SUCCESS;
-    }
-    return run(parse(words));
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return exit_bad_arguments;
-  }
-}
+int main(int argc, char* argv[]) { return run_program(argc, argv, usage, run); }

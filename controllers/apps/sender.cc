@@ -1,14 +1,13 @@
 // sender: one controller over real UDP, to a receiver of ours or of the public contest kit.
 #include <cstdlib>
-#include <exception>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "algorithms/registry.hh"
+#include "apps/program.hh"
 #include "network/flow_log.hh"
 #include "network/json.hh"
 #include "network/text.hh"
@@ -19,7 +18,6 @@ namespace {
 
 using namespace kneepoint;
 
-constexpr int exit_bad_arguments = 2;
 constexpr int exit_failed = 3;
 
 const char* const usage =
@@ -46,7 +44,7 @@ uint16_t to_port(const std::string& text) {
   return static_cast<uint16_t>(port);
 }
 
-Arguments parse(const std::vector<std::string>& words) {
+Arguments parse(const Words& words) {
   if (words.size() < 2) throw std::invalid_argument("HOST PORT is missing; sender --help");
   Arguments arguments{.host = words[0], .port = to_port(words[1])};
   for (size_t i = 2; i < words.size(); ++i) {
@@ -90,7 +88,8 @@ std::string describe(const std::string& status, const std::string& reason,
       .text();
 }
 
-int run(const Arguments& arguments) {
+int run(const Words& words) {
+  const Arguments arguments = parse(words);
   const auto controller = make_controller(arguments.controller, arguments.constants);
   std::optional<FlowLog> log;
   if (arguments.flow_log) log.emplace(*arguments.flow_log);
@@ -116,16 +115,4 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-int main(int argc, char* argv[]) {
-  try {
-    const std::vector<std::string> words(argv + 1, argv + argc);
-    if (words == std::vector<std::string>{"--help"}) {
-      std::cout << usage;
-      return EXIT_SUCCESS;
-    }
-    return run(parse(words));
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return exit_bad_arguments;
-  }
-}
+int main(int argc, char* argv[]) { return run_program(argc, argv, usage, run); }

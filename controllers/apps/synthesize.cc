@@ -12,8 +12,8 @@
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
+#include "apps/program.hh"
 #include "network/packet.hh"
 #include "network/random.hh"
 #include "network/text.hh"
@@ -22,7 +22,6 @@ namespace {
 
 using namespace kneepoint;
 
-constexpr int exit_bad_arguments = 2;
 constexpr double packets_per_mbit = 1e6 / (datagram_bytes * 8);
 
 const char* const usage =
@@ -42,7 +41,7 @@ struct Model {
   double outage_escape_per_s = 1;
 };
 
-Model parse(const std::vector<std::string>& words) {
+Model parse(const Words& words) {
   Model model;
   std::map<std::string, bool> missing{{"--seed", true},
                                       {"--duration-s", true},
@@ -124,21 +123,13 @@ void write_trace(const Model& model, std::ostream& out) {
   out << duration_ms << '\n';  // closes the trace, so that it repeats after exactly its duration
 }
 
+int run(const Words& words) {
+  write_trace(parse(words), std::cout);
+  std::cout.flush();
+  if (not std::cout) throw std::runtime_error("cannot write the trace; disk full?");
+  return EXIT_SUCCESS;
+}
+
 }  // namespace
 
-int main(int argc, char* argv[]) {
-  try {
-    const std::vector<std::string> words(argv + 1, argv + argc);
-    if (words == std::vector<std::string>{"--help"}) {
-      std::cout << usage;
-      return EXIT_SUCCESS;
-    }
-    write_trace(parse(words), std::cout);
-    std::cout.flush();
-    if (not std::cout) throw std::runtime_error("cannot write the trace; disk full?");
-    return EXIT_SUCCESS;
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return exit_bad_arguments;
-  }
-}
+int main(int argc, char* argv[]) { return run_program(argc, argv, usage, run); }

@@ -1,0 +1,17 @@
+// What every program does first and last: its words, its help, one line for what goes wrong.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kneepoint {
+
+using Words = std::vector<std::string>;
+
+inline constexpr int exit_bad_arguments = 2;
+
+// Returns what `run` makes of the command line, for main to return. --help prints `usage` instead;
+// an exception is printed in one line and gives exit_bad_arguments.
+int run_program(int argc, const char* const argv[], const char* usage, int (*run)(const Words&));
+
+}  // namespace kneepoint
