@@ -34,6 +34,7 @@ def audit(
     rows: pd.DataFrame,
     fitted: Mapping[str, Sequence[str]],
     unstated: Mapping[str, Sequence[str]],
+    remarks: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """The verdict on each row.
 
@@ -41,6 +42,7 @@ def audit(
         rows: from `statistics.beside`, with columns step_<metric> where the digits are known.
         fitted: for each table, the constants and settings of the host that were fitted to it.
         unstated: for each table, the constants that its report does not state.
+        remarks: for some tables, what their authors say elsewhere; evidence of what is unexplained.
 
     Returns:
         The rows, with columns name, agreement (reproduced, close, off; empty where nothing can be
@@ -58,6 +60,7 @@ def audit(
             against.get((row["table"], row["row"]), []),
             fitted.get(row["table"], ()),
             unstated.get(row["table"], ()),
+            (remarks or {}).get(row["table"], ""),
         )
         for row in records(found)
     ]
@@ -97,7 +100,11 @@ def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
 
 
 def _judge(
-    row: Record, against: Sequence[Finding], fitted: Sequence[str], unstated: Sequence[str]
+    row: Record,
+    against: Sequence[Finding],
+    fitted: Sequence[str],
+    unstated: Sequence[str],
+    remark: str,
 ) -> tuple[str, str, str, str]:
     """Checks that speak against the row, what they say is wrong, verdict and evidence."""
     if against:
@@ -114,8 +121,8 @@ def _judge(
     if row["agreement"] != "off":
         return "", "", row["agreement"], differences
     missing = [labels.words(constant) for constant in unstated]
-    unsaid = f"; the report does not state {labels.joined(missing)}" if missing else ""
-    return "", "", "unexplained", differences + unsaid
+    unsaid = f"the report does not state {labels.joined(missing)}" if missing else ""
+    return "", "", "unexplained", "; ".join(filter(None, (differences, unsaid, remark)))
 
 
 def _why_not(row: Record) -> str:

@@ -50,7 +50,7 @@ class Study:
 
     `trials` and `runs` follow the results schema; runs carry a column `constant_<name>` for each
     constant, and so do trials for those searched (a searched setting of the engine counts as one).
-    `objective` is that of power (mean, worst, mean_log) or "misfit", to the table `fit`;
+    `objective` is that of power (mean, worst, mean_log) or "misfit", to the tables `fit`;
     a `robust` one bounds the influence of a row.
     """
 
@@ -60,7 +60,7 @@ class Study:
     networks: tuple[str, ...]
     sampler: str
     objective: str
-    fit: str
+    fit: tuple[str, ...]
     robust: bool
     searched: tuple[Searched, ...]
     compare: tuple[str, ...]
@@ -72,6 +72,11 @@ class Study:
     def minimised(self) -> bool:
         """Whether a smaller value is better."""
         return bool(self.fit)
+
+    @property
+    def is_of_host(self) -> bool:
+        """Whether it searches the emulated host, and nothing of a controller."""
+        return all(each.name.startswith(HOST) for each in self.searched)
 
 
 @dataclass(frozen=True)
@@ -113,12 +118,16 @@ class HoldOut:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a published table stands, what it holds, what of that is unsaid and fitted to it."""
+    """Where a published table stands, what it holds, what of that is unsaid and fitted to it.
+
+    `remark` is what its author says elsewhere.
+    """
 
     text: str
     held: Mapping[str, float] = field(default_factory=dict)
     unstated: Mapping[str, str] = field(default_factory=dict)
     fitted: tuple[str, ...] = ()
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -204,6 +213,7 @@ def load_studies(config: Path, emulate: Path = EMULATE) -> tuple[Workflow, Resul
                 table.description.constants,
                 table.description.unstated,
                 table.description.fitted,
+                table.description.remark,
             )
             for table in tables
         },
@@ -229,7 +239,7 @@ def _load_study(
         networks=study.networks,
         sampler=study.sampler.kind,
         objective=study.objective.power or "misfit",
-        fit=study.objective.fit or "",
+        fit=study.objective.fit,
         robust=study.objective.robust,
         searched=tuple(
             Searched(column.removeprefix(CONSTANT), *searched.bounds, logarithmic)
@@ -359,7 +369,7 @@ def _load_calibration(
         controller=fitted,
         networks=(wanted.network,),
         host=wanted.calibration.host,
-        objective=configuration.Objective(fit="confirm"),
+        objective=configuration.Objective(fit=("confirm",)),
     )
     return _load_study(workflow, "calibration", study, catalogue)
 

@@ -24,7 +24,6 @@ from reports.subjects import (
     Search,
     Sweep,
 )
-from search.spaces import HOST
 
 once = lru_cache(maxsize=2)
 """For the results of the emulator, and for those of real mahimahi."""
@@ -276,6 +275,7 @@ def _comparison(results: Results, key: str, published: pd.DataFrame) -> Comparis
         pd.concat(parts, ignore_index=True),
         fitted={table: _fitted(results, table) for table in published["table"].unique()},
         unstated={table: tuple(source.unstated) for table, source in results.sources.items()},
+        remarks={table: source.remark for table, source in results.sources.items()},
     )
     rows["within"] = statistics.within_tolerance(rows)
     return Comparison(key, rows, statistics.agreement(rows))
@@ -284,8 +284,8 @@ def _comparison(results: Results, key: str, published: pd.DataFrame) -> Comparis
 def _fitted(results: Results, table: str) -> tuple[str, ...]:
     """What was fitted to a table: constants that it declares, settings of the host that fits do."""
     declared = results.sources[table].fitted if table in results.sources else ()
-    fits = [study for study in results.studies if study.fit == table]
-    host = [each.name for study in fits for each in study.searched if each.name.startswith(HOST)]
+    fits = [study for study in results.studies if table in study.fit and study.is_of_host]
+    host = [each.name for study in fits for each in study.searched]
     return tuple(dict.fromkeys((*declared, *host)))
 
 

@@ -10,7 +10,6 @@ from reports.discover_real import agreement
 from reports.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from reports.provenance import Provenance
 from reports.subjects import Comparison, Search, Sweep
-from search.spaces import HOST
 
 TITLE = "The knee of the throughput-delay curve"
 
@@ -85,16 +84,18 @@ def _contradicted(compared: Comparison) -> str:
 def _fits(results: Results) -> list[str]:
     """What was fitted of the host, each; what was fitted of controllers, together."""
     fits = [search for search in searches(results) if search.minimised]
-    of_host = [s for s in fits if all(c.name.startswith(HOST) for c in s.searched)]
-    texts = [
-        f"Fitted to {code(search.fit)} alone: {labels.constants_with_units(search.best_constants)}."
-        for search in of_host
-    ]
-    others = len(fits) - len(of_host)
+    of_host = {study.name for study in results.studies if study.is_of_host}
+    texts = [_fitted(search) for search in fits if search.key in of_host]
+    others = {table for search in fits if search.key not in of_host for table in search.fit}
     if others:
-        tables = labels.count(others, "published table")
+        tables = labels.count(len(others), "published table")
         texts.append(f"Constants that reports leave unsaid were fitted to {tables}.")
     return texts
+
+
+def _fitted(search: Search) -> str:
+    tables = labels.joined([code(table) for table in search.fit])
+    return f"Fitted to {tables} alone: {labels.constants_with_units(search.best_constants)}."
 
 
 def _tuned(results: Results) -> list[Search]:

@@ -35,6 +35,7 @@ FREE = 0.5
 """One above this share is left free; one between the two is narrowed."""
 
 Whole = npt.NDArray[np.int64]
+Weights = npt.NDArray[np.float64]
 
 
 def row_losses(runs: pd.DataFrame, published: pd.DataFrame, robust: bool) -> pd.DataFrame:
@@ -71,15 +72,26 @@ def _losses(ours: "pd.Series[float]", published: float, robust: bool) -> "pd.Ser
     return pd.Series(values, index=ours.index)
 
 
-def draw_rows(published: pd.DataFrame, seed: int) -> Whole:
-    """How often each of DRAWS draws, with replacement, holds each row; shape (DRAWS, rows).
+def row_weights(published: pd.DataFrame) -> Weights:
+    """What each row counts in the misfit: the tables count alike, and so do the rows of each."""
+    sizes = published.groupby("table")["table"].transform("size")
+    return 1 / sizes.to_numpy(dtype=float)
 
-    Where the table is a complete grid of two constants or more, a row is held as often as its
-    value of every constant is drawn.
+
+def draw_rows(published: pd.DataFrame, seed: int) -> Weights:
+    """What each row counts in each of DRAWS draws, with replacement; shape (DRAWS, rows).
+
+    The rows of each table are drawn apart. Where a table is a complete grid of two constants or
+    more, a row is drawn as often as its value of every constant is.
     """
     random = np.random.Generator(np.random.PCG64(seed))
-    held = np.ones((DRAWS, len(published)), dtype=np.int64)
-    for places in _grid(published) or [np.arange(len(published))]:
+    tables = [_draw(rows, random) for _, rows in published.groupby("table", sort=False)]
+    return np.hstack(tables) * row_weights(published)
+
+
+def _draw(table: pd.DataFrame, random: np.random.Generator) -> Whole:
+    held = np.ones((DRAWS, len(table)), dtype=np.int64)
+    for places in _grid(table) or [np.arange(len(table))]:
         values = int(places.max()) + 1
         held *= random.multinomial(values, np.full(values, 1 / values), size=DRAWS)[:, places]
     return held
@@ -99,11 +111,10 @@ def _grid(published: pd.DataFrame) -> list[Whole]:
     return [pd.factorize(published[name], sort=True)[0] for name in varied]
 
 
-def alike(losses: pd.DataFrame, held: Whole) -> list[int]:
-    """The best trial and those that explain the table no worse in at least 5 % of the draws."""
-    table = losses.to_numpy(dtype=float)
-    behind = table - table[np.argmin(table.mean(axis=1))]
-    no_worse = (behind @ held.T <= 0).mean(axis=1)
+def alike(losses: pd.DataFrame, best: int, drawn: Weights) -> list[int]:
+    """The best trial and those that explain the rows no worse in at least 5 % of the draws."""
+    behind = (losses - losses.loc[best]).to_numpy(dtype=float)
+    no_worse = (behind @ drawn.T <= 0).mean(axis=1)
     return [int(trial) for trial in losses.index[no_worse >= CHANCE]]
 
 
@@ -119,16 +130,17 @@ def recovered(
     Args:
         trials: the trials of a fit, with columns trial and constant_<name>.
         losses: see `row_losses`.
-        published: the fitted rows, with columns constant_<name>.
+        published: the fitted rows, with columns table and constant_<name>.
         searched: the constants.
         seed: of the draws.
 
     Returns:
-        Columns constant, best, low, high (over the trials that are `alike`; NaN for a table of one
-        row, from which nothing can be drawn), share (of the searched range, on its scale), verdict.
+        Columns constant, best, low, high (over the trials that are `alike`; NaN for a single row,
+        from which nothing can be drawn), share (of the searched range, on its scale), verdict.
     """
-    best = losses.index[int(np.argmin(losses.mean(axis=1).to_numpy(dtype=float)))]
-    tied = alike(losses, draw_rows(published, seed)) if losses.shape[1] > 1 else []
+    misfits = losses.to_numpy(dtype=float) @ row_weights(published)
+    best = int(losses.index[int(np.argmin(misfits))])
+    tied = alike(losses, best, draw_rows(published, seed)) if len(published) > 1 else []
     lines = []
     for constant in searched:
         by_trial = trials.set_index("trial")[CONSTANT + constant.name].astype(float)

@@ -96,7 +96,7 @@ class Search(Subject):
     networks: tuple[str, ...]
     sampler: str
     objective: str
-    fit: str
+    fit: tuple[str, ...]
     robust: bool
     searched: tuple[Searched, ...]
     trials: pd.DataFrame
@@ -106,7 +106,7 @@ class Search(Subject):
 
     @property
     def minimised(self) -> bool:
-        """Whether a smaller value is better: a misfit, to the table `fit`."""
+        """Whether a smaller value is better: a misfit, to the tables `fit`."""
         return bool(self.fit)
 
     @property

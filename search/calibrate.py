@@ -149,7 +149,7 @@ def plan_calibration(
         controller=CONTROLLER,
         networks=(wanted.network,),
         host=wanted.calibration.host,
-        objective=Objective(fit=CONFIRM),
+        objective=Objective(fit=(CONFIRM,)),
         runs_per_trial=wanted.calibration.runs_per_trial,
     )
     return plan_study(

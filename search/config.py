@@ -120,21 +120,30 @@ class Objective(ConfigModel):
     power: Literal["mean", "worst", "mean_log"] | None = Field(
         default=None, description="maximise the power: its mean, worst or mean log over networks"
     )
-    fit: str | None = Field(default=None, description="minimise the misfit to a published table")
+    fit: tuple[str, ...] = Field(
+        default=(), description="minimise the misfit to a published table, or to several together"
+    )
     robust: bool = Field(
         default=True, description="with fit: bound the influence of a row that cannot be right"
     )
 
+    @field_validator("fit", mode="before")
+    @classmethod
+    def _one_table_needs_no_list(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
     @model_validator(mode="after")
     def _is_one(self) -> Self:
-        if (self.power is None) == (self.fit is None):
+        if (self.power is None) == (not self.fit):
             raise ValueError("give exactly one of power, fit")
+        if len(set(self.fit)) != len(self.fit):
+            raise ValueError("fit has a table twice; remove one")
         return self
 
     @property
     def minimises(self) -> bool:
         """Whether a smaller value is better."""
-        return self.fit is not None
+        return bool(self.fit)
 
 
 Engine = Literal["emulator", "mahimahi"]
@@ -216,7 +225,7 @@ class Study(ConfigModel):
     @property
     def tables(self) -> tuple[str, ...]:
         """The published tables that this study needs or is set beside, each once."""
-        needed = (self.table, self.objective.fit, *self.compare)
+        needed = (self.table, *self.objective.fit, *self.compare)
         return tuple(dict.fromkeys(name for name in needed if name is not None))
 
 
@@ -447,7 +456,7 @@ class Workflow:
     def tables_beside(self) -> Mapping[str, tuple[str, ...]]:
         """For each study the published tables that reports set beside it."""
         return {
-            name: tuple(t for t in study.tables if t != study.objective.fit)
+            name: tuple(t for t in study.tables if t not in study.objective.fit)
             for name, study in self.studies.items()
         }
 
@@ -553,7 +562,7 @@ def _check_tables(
                 f"{path}: controller is {study.controller}, but table {table_name} is about "
                 f"{table.description.controller}; make them agree"
             )
-        if table_name in (study.table, study.objective.fit) and not table.replayable:
+        if table_name in (study.table, *study.objective.fit) and not table.replayable:
             raise KneepointError(
                 f"{path}: no row of table {table_name} has all its constants; choose another"
             )
@@ -603,6 +612,6 @@ def _check_study(
         constant = controller.constant(name, where)
         for value in searched.values if searched.values is not None else searched.bounds:
             constant.check(value, f"{where}, space")
-    for table in filter(None, (study.table, study.objective.fit)):
+    for table in filter(None, (study.table, *study.objective.fit)):
         for row in tables[table].replayable:
             controller.complete({**study.constants, **row.constants}, f"{where}, table {table}")

@@ -17,6 +17,9 @@ digits."""
 WORST_MISFIT = 10.0
 """Misfit of a figure that a failed run could not give; no other is above it."""
 
+PublishedMetrics = Mapping[int, Mapping[str, float]]
+"""The metrics of each row of a table, by the row's number."""
+
 FIT_METRICS = ("throughput_mbps", "signal_delay_p95_ms", "queueing_delay_p95_ms")
 
 
@@ -52,30 +55,36 @@ def score_power(runs: Sequence[FinishedRun], over: Literal["mean", "worst", "mea
 
 
 def score_fit(
-    runs: Sequence[FinishedRun], published: Mapping[int, Mapping[str, float]], robust: bool
+    runs: Sequence[FinishedRun], tables: Sequence[PublishedMetrics], robust: bool
 ) -> Score:
     """Scores by the misfit to published rows, the smaller the better.
 
     The runs of a row are averaged; each figure that the row prints adds a loss of its relative
-    error e = |ln(ours / published)|, and the misfit is the mean loss. Power is counted only where
-    a row prints neither throughput nor delay, for it follows from them. The robust loss is
-    Huber's: e^2 / 2s up to s = MISFIT_SCALE, then e - s/2, so that a wrong row pulls no harder
+    error e = |ln(ours / published)|, and the misfit is the mean loss of a table, averaged over
+    tables: each counts alike, a mean of thirty runs as much as thirty single ones. Power is counted
+    only where a row prints neither throughput nor delay, for it follows from them. The robust loss
+    is Huber's: e^2 / 2s up to s = MISFIT_SCALE, then e - s/2, so that a wrong row pulls no harder
     than one that is off by s. Otherwise the loss is e^2.
 
     Args:
         runs: the runs of the trial, each with its row.
-        published: the metrics of each row by its number.
+        tables: the published rows, those of each table apart.
         robust: which loss.
     """
     if fault := _fault(runs):
         return Score(None, fault)
+    misfits = [_misfit(runs, published, robust) for published in tables]
+    return Score(math.fsum(misfits) / len(misfits), _failure(runs))
+
+
+def _misfit(runs: Sequence[FinishedRun], published: PublishedMetrics, robust: bool) -> float:
     losses = []
     for number, metrics in published.items():
         of_row = [run for run in runs if run.planned.row == number]
         for metric in [name for name in FIT_METRICS if name in metrics] or ["power"]:
             if metric in metrics:
                 losses.append(loss_of(_relative_error(of_row, metric, metrics[metric]), robust))
-    return Score(math.fsum(losses) / len(losses), _failure(runs))
+    return math.fsum(losses) / len(losses)
 
 
 def find_best(trials: Sequence[FinishedTrial], minimise: bool) -> FinishedTrial | None:

@@ -10,7 +10,7 @@ from search import objective, spaces
 from search.catalogue import Controller
 from search.config import Study
 from search.engines.base import EngineSettings, PreparedNetwork, RunSpec
-from search.published import PublishedRow, PublishedTable
+from search.published import PublishedRow, PublishedTable, number_on
 from search.results import FinishedRun, PlannedRun
 from search.seeds import run_seed
 from search.spaces import CONSTANT, Point
@@ -20,8 +20,8 @@ from search.spaces import CONSTANT, Point
 class StudyPlan:
     """A study with everything that its runs depend on.
 
-    `rows` are those of the table to replay, or to fit; `points` are the trials, where they are
-    known beforehand.
+    `tables` has the rows of the table to replay, or of each to fit, numbered from table to table;
+    `points` are the trials, where they are known beforehand.
     """
 
     name: str
@@ -30,9 +30,14 @@ class StudyPlan:
     networks: tuple[PreparedNetwork, ...]
     engine: EngineSettings
     seed: int
-    rows: tuple[PublishedRow, ...]
+    tables: tuple[tuple[PublishedRow, ...], ...]
     points: Sequence[Point] | None
     space: Mapping[str, BaseDistribution]
+
+    @property
+    def rows(self) -> tuple[PublishedRow, ...]:
+        """The rows of all tables."""
+        return tuple(row for table in self.tables for row in table)
 
     def runs_of(self, trial: int, point: Point) -> tuple[PlannedRun, ...]:
         """Returns a trial's runs: over its rows, over the networks, over the seeds."""
@@ -75,8 +80,8 @@ class StudyPlan:
         """Returns a trial's score."""
         wanted = self.study.objective
         if wanted.fit:
-            published = {row.number: row.metrics for row in self.rows}
-            return objective.score_fit(runs, published, wanted.robust)
+            tables = [{row.number: row.metrics for row in table} for table in self.tables]
+            return objective.score_fit(runs, tables, wanted.robust)
         assert wanted.power is not None
         return objective.score_power(runs, wanted.power)
 
@@ -117,11 +122,11 @@ def plan_study(
     seed: int,
 ) -> StudyPlan:
     """Makes the plan of a study that has been checked."""
-    table = study.table or study.objective.fit
-    rows = tuple(tables[table].replayable) if table else ()
+    names = (study.table,) if study.table else study.objective.fit
+    rows = number_on([tables[name] for name in names])
     points: Sequence[Point] | None = None
     if study.table:
-        points = spaces.table_points(rows, controller)
+        points = spaces.table_points(rows[0], controller)
     elif study.sampler.kind == "grid":
         points = spaces.grid_points(study, controller)
     space = (
@@ -163,7 +168,7 @@ def summarise(plan: StudyPlan) -> dict[str, Any]:
         "table": study.table,
         "sampler": "table" if study.table else study.sampler.kind,
         "objective": "fit" if study.objective.fit else f"{study.objective.power} power",
-        "fit": study.objective.fit,
+        "fit": list(study.objective.fit),
         "direction": "minimize" if study.objective.minimises else "maximize",
         "runs_per_trial": study.runs_per_trial,
         "ask_ahead": study.ask_ahead,

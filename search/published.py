@@ -1,9 +1,10 @@
 """Published tables: a CSV file as a report prints it, and a YAML file that says what it means."""
 
 import csv
+import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal, Self
@@ -61,6 +62,9 @@ class TableDescription(ConfigModel):
     )
     fitted: tuple[str, ...] = Field(
         default=(), description="unstated constants that were fitted to this very table"
+    )
+    remark: str = Field(
+        default="", description="what its author's code or logs say otherwise, where rows are off"
     )
     columns: Mapping[str, Column] = Field(min_length=1, description="meaning of each column")
     ignore: tuple[str, ...] = Field(default=(), description="columns that say nothing of a run")
@@ -127,6 +131,15 @@ class PublishedTable:
                     )
         for row in self.rows:
             controller.complete(row.constants, f"{path}, line {row.number + 2}")
+
+
+def number_on(tables: Sequence[PublishedTable]) -> tuple[tuple[PublishedRow, ...], ...]:
+    """Returns the replayable rows of each table, its numbers going on from the table before."""
+    starts = itertools.accumulate((len(table.rows) for table in tables), initial=0)
+    return tuple(
+        tuple(replace(row, number=start + row.number) for row in table.replayable)
+        for start, table in zip(starts, tables, strict=False)
+    )
 
 
 def load_table(config: Path, name: str) -> PublishedTable:

@@ -1,4 +1,4 @@
-"""Constants and settings fitted to a table: what fits, how surely, and where it does not."""
+"""Constants and settings fitted to tables: what fits, how surely, and where it does not."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,17 +29,29 @@ def compose(context: Context) -> Iterator[Section]:
 
 def _details(context: Context, found: Search) -> Iterator[Block]:
     study = next(study for study in context.results.studies if study.name == found.key)
-    rows = _fitted_rows(context.results, study)
+    tables = _fitted_rows(context.results, study)
+    rows = pd.concat(tables.values(), ignore_index=True)
     losses = row_losses(study.runs, rows, study.robust)
     certainty = recovered(study.trials, losses, rows, study.searched, study.seed)
     yield _certainty(found, certainty, len(rows))
     best = int(found.best_trial["trial"])
-    yield _rows(found, study, disagreement(study.runs, rows, best))
+    for table, of_table in tables.items():
+        yield _rows(found, table, disagreement(study.runs, of_table, best))
 
 
-def _fitted_rows(results: Results, study: Study) -> pd.DataFrame:
-    rows = results.published
-    return rows[(rows["table"] == study.fit) & rows["replayable"].astype(bool)]
+def _fitted_rows(results: Results, study: Study) -> dict[str, pd.DataFrame]:
+    """The rows of each table that was fitted: `line` there, `row` in the study's runs.
+
+    The study's rows are numbered from table to table (see search.published.number_on).
+    """
+    found: dict[str, pd.DataFrame] = {}
+    start = 0
+    for table in study.fit:
+        rows = results.published[results.published["table"] == table]
+        numbered = rows.assign(line=rows["row"] + 1, row=rows["row"] + start)
+        found[table] = numbered[rows["replayable"].astype(bool)]
+        start += len(rows)
+    return found
 
 
 def _certainty(found: Search, certainty: pd.DataFrame, rows: int) -> Table:
@@ -54,15 +66,17 @@ def _certainty(found: Search, certainty: pd.DataFrame, rows: int) -> Table:
         name = labels.sentence(constant.name)
         unit = labels.unit(constant.name)
         lines.append((name, unit, labels.number(line["best"]), interval, searched, line["verdict"]))
+    several = len(found.fit) > 1
+    what, apart = ("tables", ", those of each table apart") if several else ("table", "")
     caption = (
-        "The interval holds every trial that explains the table no worse than the best one in at "
-        f"least {100 * CHANCE:.0f} % of {DRAWS} draws of its {rows} rows, with replacement. Of a "
-        "grid the values of each constant are drawn, for rows that share one err together. The "
+        f"The interval holds every trial that explains the {what} no worse than the best one in at "
+        f"least {100 * CHANCE:.0f} % of {DRAWS} draws of {rows} rows, with replacement{apart}. Of "
+        "a grid the values of each constant are drawn, for rows that share one err together. The "
         "best trial is a lucky one, too, and trials are sparse: the truth may lie a little outside."
     )
     return Table(
         name=f"certainty-{found.key}",
-        title="What the table pins down",
+        title=f"What the {what} {'pin' if several else 'pins'} down",
         caption=caption if rows > 1 else "From one row no others can be drawn: it has no interval.",
         columns=(
             Column("Constant", align="left"),
@@ -70,13 +84,13 @@ def _certainty(found: Search, certainty: pd.DataFrame, rows: int) -> Table:
             Column("Best"),
             Column("Interval"),
             Column("Searched"),
-            Column("The table", align="left"),
+            Column("Verdict", align="left"),
         ),
         rows=tuple(lines),
     )
 
 
-def _rows(found: Search, study: Study, table: pd.DataFrame) -> Table:
+def _rows(found: Search, name: str, table: pd.DataFrame) -> Table:
     searched = {constant.name for constant in found.searched}
     varied = [
         name
@@ -88,16 +102,16 @@ def _rows(found: Search, study: Study, table: pd.DataFrame) -> Table:
     printed = [metric for metric in METRICS if metric in table and table[metric].notna().any()]
     lines = [
         (
-            str(int(row["row"]) + 1),
+            str(int(row["line"])),
             *(labels.number(row[name]) for name in varied),
             *(cell for metric in printed for cell in _cells(row, metric)),
         )
         for row in records(table)
     ]
     return Table(
-        name=f"rows-{found.key}",
+        name=f"rows-{found.key}{f'-{name}' if len(found.fit) > 1 else ''}",
         title="Row by row",
-        caption=f"Each row of {labels.report_of(study.fit)}, with the best trial's constants.",
+        caption=f"Each row of {labels.report_of(name)}, with the best trial's constants.",
         columns=(
             Column("Row"),
             *(Column(labels.sentence(name.removeprefix(CONSTANT))) for name in varied),

@@ -45,7 +45,11 @@ def _what(context: Context, search: Search) -> str:
     ]
     networks = labels.joined([literal(context.network(name)) for name in search.networks])
     sampler = _SAMPLERS.get(search.sampler, search.sampler)
-    goal = f"least misfit to {code(search.fit)}" if search.minimised else "greatest power"
+    goal = (
+        f"least misfit to {labels.joined([code(t) for t in search.fit])}"
+        if search.minimised
+        else "greatest power"
+    )
     failed = int(search.history["failed"].sum())
     text = (
         f"The {sampler} search looked for the {goal} of {labels.words(search.controller)} on "
@@ -97,6 +101,7 @@ def _how_sharp(search: Search) -> str:
     return (
         f"{reach} The misfit is the mean, over the published throughputs and delays, of a loss of "
         f"the relative error, {loss}."
+        + (" Every table counts alike, whatever its rows." if len(search.fit) > 1 else "")
     )
 
 

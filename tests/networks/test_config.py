@@ -65,7 +65,7 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             "uplink.synthetic: max_rate_mbps 4 is below start_rate_mbps 5",
         ),
         ("title: A\nuplink: {trace: ../a}\ndownlink: {trace: a}\n", "uplink.trace: '../a' is refu"),
-        ("title: [\n", "line 2: expected the node content"),
+        ("title: [\n", "line 2: did not find expected node content"),
         ("", "None is refused: Input should be a valid dictionary"),
     ],
 )

@@ -98,7 +98,7 @@ def study(
         "networks": (NETWORK,),
         "sampler": "grid",
         "objective": "mean",
-        "fit": "",
+        "fit": (),
         "robust": True,
         "searched": searched,
         "compare": (),

@@ -114,7 +114,7 @@ def calibration() -> Study:
             rows.append(
                 {**run, "constant_host_latency_us": latency, "constant_host_wake_mean_us": wake}
             )
-    found = synthetic.study("calibration", rows, fit="confirm", objective="misfit")
+    found = synthetic.study("calibration", rows, fit=("confirm",), objective="misfit")
     trials = found.trials.drop_duplicates("trial").reset_index(drop=True)
     trials["value"] = 1e-4 * (1 + trials["trial"])
     searched = (Searched("host_latency_us", 0, 100), Searched("host_wake_mean_us", 50, 200))

@@ -271,14 +271,15 @@ def test_verdicts_and_their_evidence() -> None:
         ours=[(1.005, 100.5), (2.0, 208), (3.0, 330), (math.nan, math.nan)],
     )
     rows.loc[3, "runs"] = 0
-    found = audit.audit(rows, {}, {"001-windows": ["keepalive_ms", "initial_window"]})
+    unstated = {"001-windows": ["keepalive_ms", "initial_window"]}
+    found = audit.audit(rows, {}, unstated, {"001-windows": "its logs differ"})
     assert found["verdict"].tolist() == ["reproduced", "close", "unexplained", "not comparable"]
     assert found["evidence"].tolist() == [
         f"throughput {labels.percent(0.005, signed=True)}, "
         f"signal delay {labels.percent(0.005, signed=True)}",
         f"throughput {labels.percent(0.0)}, signal delay {labels.percent(0.04, signed=True)}",
         f"throughput {labels.percent(0.0)}, signal delay {labels.percent(0.1, signed=True)}; "
-        "the report does not state keepalive and initial window",
+        "the report does not state keepalive and initial window; its logs differ",
         "no study ran it",
     ]
     fitted = audit.audit(rows, {"001-windows": ["host_latency_us"]}, {})
@@ -337,7 +338,7 @@ def test_errors_keep_rows_with_power_only_apart() -> None:
 
 def test_what_fits_of_the_host_used_is_fitted() -> None:
     host = (Searched("host_latency_us", 0, 1000),)
-    fit = synthetic.windows_study("fit", fit="004-fixed-window", searched=host)
+    fit = synthetic.windows_study("fit", fit=("004-fixed-window",), searched=host)
     results = synthetic.results()
     compared = discover.reports_compared(
         dataclasses.replace(results, studies=(*results.studies, fit))

@@ -20,7 +20,7 @@ def test_load_reads_studies_repeats_tables_and_showcase(workspace: Path) -> None
     assert (windows.title, windows.sampler, windows.seed) == ("Fixed windows", "grid", 77)
     assert windows.compare == ("007-windows",)
     assert windows.runs["constant_window"].tolist() == [6, 12]
-    assert (fit.fit, fit.objective, fit.minimised) == ("007-windows", "misfit", True)
+    assert (fit.fit, fit.objective, fit.minimised) == (("007-windows",), "misfit", True)
     assert fit.compare == ()
     assert fit.searched == (Searched("host_latency_us", 0, 3000),)
     assert fit.trials["constant_host_latency_us"].tolist() == [900, 1100]

@@ -131,7 +131,7 @@ def test_search_bracket_has_a_bar_a_step(search: dict[str, Search]) -> None:
 
 
 def test_search_curve_is_in_the_order_of_the_constant() -> None:
-    fit = synthetic.ternary_study(fit="001-fixed-window", sampler="grid")
+    fit = synthetic.ternary_study(fit=("001-fixed-window",), sampler="grid")
     (found,) = discover.searches(Results(studies=(fit,)))
     curve, _ = search_curve.draw(found).axes[0].lines
     assert x_of(curve) == sorted(x_of(curve))
@@ -158,7 +158,7 @@ def test_search_slices_say_what_lies_below_the_axis_only_where_it_does(
 ) -> None:
     cut = "The worst 2 % of trials lie below the axis."
     assert search_slices.FIGURE.caption(search["delay_tpe"]).endswith(cut)
-    fit = dataclasses.replace(search["delay_tpe"], fit="001-delay-threshold")
+    fit = dataclasses.replace(search["delay_tpe"], fit=("001-delay-threshold",))
     assert cut not in search_slices.FIGURE.caption(fit)
 
 
@@ -183,7 +183,7 @@ def test_search_contours_fill_the_plane_of_what_matters_most() -> None:
     assert x_of(ring) == [best[axes.get_xlabel()]]
     assert bar.get_ylabel() == "Power (Mbit/s/s)"
     assert "Only the dots were run" in search_contours.FIGURE.caption(found)
-    worse = dataclasses.replace(study, fit="001-delay-threshold")
+    worse = dataclasses.replace(study, fit=("001-delay-threshold",))
     (fit,) = discover.searches(Results(studies=(worse,)))
     assert not search_contours.FIGURE.draws(fit)
 

@@ -34,7 +34,7 @@ def test_sweeps_keep_apart_what_was_held_at_other_values() -> None:
 
 
 def test_sweeps_leave_fits_and_searches_of_several_constants_out() -> None:
-    fit = synthetic.windows_study(fit="001-fixed-window")
+    fit = synthetic.windows_study(fit=("001-fixed-window",))
     assert list(discover.sweeps(Results(studies=(fit, synthetic.tpe_study())))) == []
 
 
@@ -87,7 +87,7 @@ def test_brackets_begin_with_the_range_searched() -> None:
 
 
 def test_a_fit_has_its_best_at_the_least() -> None:
-    fit = synthetic.ternary_study(fit="001-fixed-window")
+    fit = synthetic.ternary_study(fit=("001-fixed-window",))
     (search,) = discover.searches(Results(studies=(fit,)))
     assert search.best_trial["value"] == fit.trials["value"].min()
 

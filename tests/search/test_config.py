@@ -164,6 +164,14 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         {"study": {**SPACE, "host": {"host_latency_us": {"low": 0, "high": 9}}}},
         "host is searched with objective fit only",
     ),
+    "table fitted twice": (
+        {"study": {**SPACE, "objective": {"fit": ["printed", "printed"]}}},
+        "fit has a table twice; remove one",
+    ),
+    "power and fit": (
+        {"study": {**SPACE, "objective": {"power": "mean", "fit": "printed"}}},
+        "give exactly one of power, fit",
+    ),
     "table of another controller": (
         {"study": {"controller": "delay_threshold"}},
         "controller is delay_threshold, but table printed is about fixed_window",

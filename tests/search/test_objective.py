@@ -56,28 +56,37 @@ def test_failed_run_counts_as_no_power_and_keeps_its_reason() -> None:
 def test_fault_of_the_machine_gives_no_score() -> None:
     broken = run(None, status="fault", reason="no memory")
     assert score_power([run(10.0), broken], "mean") == Score(None, "machine: no memory")
-    assert score_fit([broken], {0: {"power": 1.0}}, True) == Score(None, "machine: no memory")
+    assert score_fit([broken], [{0: {"power": 1.0}}], True) == Score(None, "machine: no memory")
 
 
 def test_misfit_is_quadratic_near_and_linear_far() -> None:
     near, far = math.exp(0.01), math.exp(0.5)
     runs = [run(1.0, row=0, throughput_mbps=2 * near), run(1.0, row=1, throughput_mbps=2 / far)]
     published = {0: {"throughput_mbps": 2.0}, 1: {"throughput_mbps": 2.0}}
-    value = score_fit(runs, published, robust=True).value
+    value = score_fit(runs, [published], robust=True).value
     assert value == pytest.approx((0.01**2 / 0.04 + 0.5 - 0.01) / 2, rel=1e-9)
-    value = score_fit(runs, published, robust=False).value
+    value = score_fit(runs, [published], robust=False).value
     assert value == pytest.approx((0.01**2 + 0.5**2) / 2, rel=1e-9)
 
 
 def test_misfit_averages_the_runs_of_a_row_first() -> None:
     runs = [run(1.0, row=0, throughput_mbps=x) for x in (1.5, 2.5)]
-    assert score_fit(runs, {0: {"throughput_mbps": 2.0}}, True).value == 0
+    assert score_fit(runs, [{0: {"throughput_mbps": 2.0}}], True).value == 0
 
 
 def test_misfit_counts_power_only_where_a_row_prints_nothing_else() -> None:
     runs = [run(7.0, row=0, throughput_mbps=2.0)]
-    assert score_fit(runs, {0: {"throughput_mbps": 2.0, "power": 5.0}}, True).value == 0
-    assert score_fit(runs, {0: {"power": 7.0}}, True).value == 0
+    assert score_fit(runs, [{0: {"throughput_mbps": 2.0, "power": 5.0}}], True).value == 0
+    assert score_fit(runs, [{0: {"power": 7.0}}], True).value == 0
+
+
+def test_tables_count_alike_however_many_rows_they_have() -> None:
+    """Four rows are met, the fifth, a table of its own, is off by e."""
+    runs = [run(1.0, row=row, throughput_mbps=2.0) for row in range(5)]
+    met = {row: {"throughput_mbps": 2.0} for row in range(4)}
+    off = {4: {"throughput_mbps": 2.0 / math.e}}
+    assert score_fit(runs, [{**met, **off}], False).value == pytest.approx(1 / 5)
+    assert score_fit(runs, [met, off], False).value == pytest.approx(1 / 2)
 
 
 def test_one_wrong_row_does_not_drag_a_robust_fit() -> None:
@@ -87,7 +96,7 @@ def test_one_wrong_row_does_not_drag_a_robust_fit() -> None:
         published = {row: {"throughput_mbps": 3.0 if row == 4 else 1.0} for row in range(10)}
         places = [1 + step / 1000 for step in range(1000)]
         scores = [
-            score_fit([run(1.0, row=r, throughput_mbps=x) for r in range(10)], published, robust)
+            score_fit([run(1.0, row=r, throughput_mbps=x) for r in range(10)], [published], robust)
             for x in places
         ]
         return min(zip(places, scores, strict=True), key=lambda pair: pair[1].value or 0)[0]
@@ -99,10 +108,10 @@ def test_one_wrong_row_does_not_drag_a_robust_fit() -> None:
 def test_row_that_failed_has_the_worst_misfit_whatever_the_loss() -> None:
     published = {0: {"throughput_mbps": 2.0}}
     for robust in (True, False):
-        score = score_fit([failed(row=0)], published, robust)
+        score = score_fit([failed(row=0)], [published], robust)
         assert score == Score(objective.WORST_MISFIT, "crashed: SIGSEGV")
         absurd = [run(1.0, row=0, throughput_mbps=2e30)]
-        assert (score_fit(absurd, published, robust).value or 0) <= objective.WORST_MISFIT
+        assert (score_fit(absurd, [published], robust).value or 0) <= objective.WORST_MISFIT
 
 
 def test_best_is_the_first_of_equals_and_skips_failed_trials() -> None:

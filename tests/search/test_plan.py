@@ -55,6 +55,21 @@ def test_fit_runs_every_row_with_the_searched_host() -> None:
     assert runs[0].spec.network.host_model == "event-loop:wake_us=20"
 
 
+def test_fit_of_two_tables_numbers_their_rows_on() -> None:
+    other = table("other", [{"window": 3}, {"window": 5}])
+    planned = plan(
+        {"printed": WINDOWS, "other": other},
+        host={"host_latency_us": {"values": [0, 100]}},
+        objective={"fit": ["printed", "other"]},
+    )
+    runs = planned.runs_of(0, {"host_latency_us": 0})
+    assert [(run.row, run.spec.constants["window"]) for run in runs] == [
+        *((0, WINDOWS.rows[0].constants["window"]), (2, WINDOWS.rows[2].constants["window"])),
+        *((3, 3), (4, 5)),
+    ]
+    assert [[row.number for row in rows] for rows in planned.tables] == [[0, 2], [3, 4]]
+
+
 def test_searched_setting_replaces_the_networks_own() -> None:
     planned = plan(
         {"printed": WINDOWS},
