@@ -15,6 +15,7 @@ from reports.link_log import LinkLog, read_link_log
 from reports.real_results import (
     Confirmation,
     Probe,
+    load_again,
     load_confirmation,
     load_emulated,
     load_if_there,
@@ -137,7 +138,8 @@ class Real:
     `measured` has the studies, the repetitions and the showcase of real mahimahi; `calibration` is
     the fit of the emulated host to real fixed windows, `delays` the waits for the processor that it
     takes from them, `spread` the fit of its differences between runs (see search.calibrate),
-    `emulated` the runs of the confirmed settings on the host that these found.
+    `emulated` the runs of the confirmed settings on the host that these found; `again` has further
+    real runs of settings that the emulator did not predict.
     """
 
     measured: "Results"
@@ -147,6 +149,7 @@ class Real:
     delays: pd.DataFrame | None = None
     spread: pd.DataFrame | None = None
     emulated: pd.DataFrame | None = None
+    again: pd.DataFrame | None = None
     missing: tuple[str, ...] = ()
 
 
@@ -350,6 +353,7 @@ def _load_real(workflow: Workflow, results: Results, catalogue: Catalogue) -> Re
         delays=load_if_there(folder / "calibration" / "delays.parquet"),
         spread=load_if_there(folder / "calibration" / "spread.parquet"),
         emulated=load_emulated(folder / "calibration"),
+        again=load_again(folder / "again"),
     )
     missing = [name for name in (*studies, *repeats) if name not in (*finished, *repeated)]
     if workflow.probe and real.probe is None:

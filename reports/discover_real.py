@@ -65,6 +65,7 @@ def agreement(results: Results) -> Agreement | None:
         varied=varied,
         rows=rows,
         runs=found.runs,
+        again=beside_real(settings, real.again, real.emulated),
         accuracy=accuracy(settings, rows),
     )
 

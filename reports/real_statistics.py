@@ -46,13 +46,13 @@ def prediction_interval(values: "pd.Series[float]", runs: int) -> tuple[float, f
 
 
 def beside_real(
-    settings: pd.DataFrame, real: pd.DataFrame, emulated: pd.DataFrame | None
+    settings: pd.DataFrame, real: pd.DataFrame | None, emulated: pd.DataFrame | None
 ) -> pd.DataFrame:
     """The emulator beside real mahimahi.
 
     Args:
         settings: columns trial, controller, constants.
-        real: the real runs of these settings; those of others are left out.
+        real: the real runs of these settings; those of others are left out; None if there are none.
         emulated: the emulator's, likewise, whatever their trial; None if there are none.
 
     Returns:
@@ -109,25 +109,28 @@ def _half_tick(metric: str, runs: pd.DataFrame) -> float:
     return _TICK_MS / 2
 
 
-BUSIER, QUIETER, SMALL, UNEXPLAINED = "busier", "quieter", "small", "unexplained"
+BUSIER, QUIETER, SMALL = "busier", "quieter", "small"
+NOT_AGAIN, UNEXPLAINED = "not again", "unexplained"
 """Why a real mean may lie outside its prediction interval."""
 _OTHER_HOST = 0.15
 """Relative difference of scheduling delay from the usual one that makes another host of it."""
 
 
-def explained(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+def explained(rows: pd.DataFrame, runs: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
     """Why real means lie outside their prediction intervals.
 
     Args:
         rows: those of `beside_real` that are outside.
         runs: all real runs.
+        again: from `beside_real`, too, for further real runs of settings, as far as there are any.
 
     Returns:
         The rows with columns scheduling_ms and usual_ms (mean scheduling delay of the setting's
-        runs, and the median of that over all settings; NaN where it was not measured), and why:
-        BUSIER or QUIETER (its runs met such a host, and have less or more than was predicted, as
-        that host explains), SMALL (the difference is within the goal; the interval is narrower), or
-        UNEXPLAINED.
+        runs, and the median of that over all settings; NaN where it was not measured), again_n and
+        again_mean (of the further runs), and why: BUSIER or QUIETER (its runs met
+        such a host, and have less or more than was predicted, as that host explains), SMALL (the
+        difference is within the goal; the interval is narrower), NOT_AGAIN (the mean of the further
+        runs lies inside) or UNEXPLAINED.
     """
     measured = succeeded(runs)
     delays_ms = measured.groupby("trial")["scheduling_delay_p99_us"].mean().astype(float) / 1000
@@ -136,8 +139,11 @@ def explained(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
         scheduling_ms=[delays_ms.get(trial, math.nan) for trial in rows["trial"]],
         usual_ms=usual_ms,
     )
+    told = {"real_n": "again_n", "real_mean": "again_mean", "inside": "again_inside"}
+    further = again[["trial", "metric", *told]].rename(columns=told)
+    found = found.merge(further, on=["trial", "metric"], how="left")
     found["why"] = [_why(row) for row in records(found)]
-    return found
+    return found.drop(columns="again_inside")
 
 
 def _why(row: Record) -> str:
@@ -149,7 +155,7 @@ def _why(row: Record) -> str:
         return BUSIER
     if lateness < -_OTHER_HOST and row["difference"] < 0:
         return QUIETER
-    return UNEXPLAINED
+    return NOT_AGAIN if row["again_inside"] is True else UNEXPLAINED
 
 
 @dataclass(frozen=True)

@@ -253,13 +253,15 @@ class Agreement(Subject):
 
     `settings` has columns trial, controller, network, constants, origins, rows, name (among the
     controller's settings: why it ran, or the values of the constants in `varied`) and label;
-    `rows` is from `real_statistics.beside_real`; `runs` has all real runs.
+    `rows` is from `real_statistics.beside_real`, and so is `again`, for the further real runs of
+    settings that the emulator did not predict; `runs` has all real runs but these.
     """
 
     settings: pd.DataFrame
     varied: Mapping[str, tuple[str, ...]]
     rows: pd.DataFrame
     runs: pd.DataFrame
+    again: pd.DataFrame
     accuracy: Accuracy
 
     def of_metric(self, metric: str) -> dict[int, Record]:
@@ -277,4 +279,4 @@ class Agreement(Subject):
         """The settings and metrics whose real mean the emulator does not predict, and why."""
         rows = self.rows[~self.rows["inside"].fillna(True).astype(bool)]
         named = rows.merge(self.settings[["trial", "label"]], on="trial")
-        return explained(named, self.runs)
+        return explained(named, self.runs, self.again)

@@ -114,6 +114,56 @@ rule calibrate_host:
         " --cluster {params.cluster} > {log} 2>&1"
 
 
+rule list_outside:
+    input:
+        rules.calibrate_host.output,
+    output:
+        f"{RESULTS}/again/outside.json",
+    log:
+        "logs/list_outside/outside.log",
+    benchmark:
+        "benchmarks/list_outside/outside.tsv"
+    conda:
+        "../environment.yml"
+    params:
+        config=CONFIG,
+    message:
+        "Listing the settings that the emulator does not predict"
+    shell:
+        "python -m reports.outside --config {params.config} --out {output} > {log} 2>&1"
+
+
+rule run_again:
+    input:
+        REAL_PROGRAMS,
+        rules.confirm_settings.output,
+        emulate="build/emulate",
+        probe=ancient(rules.probe_host.output) if WORKFLOW.probe else [],
+        network=f"build/networks/{CONFIRM.network}/network.json" if CONFIRM else [],
+        outside=rules.list_outside.output,
+    output:
+        f"{RESULTS}/again/runs.parquet",
+    log:
+        "logs/run_again/again.log",
+    benchmark:
+        "benchmarks/run_again/again.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    params:
+        config=CONFIG,
+        seed=WORKFLOW.settings.seed,
+        confirm=str(CONFIRM),
+        host=host_of("mahimahi"),
+        out_dir=subpath(output[0], parent=True),
+        cluster=CLUSTER,
+    message:
+        "Running again, in real mahimahi, what the emulator does not predict"
+    shell:
+        "python -m search.again --config {params.config} --out-dir {params.out_dir}"
+        " --cluster {params.cluster} > >(tee {log}) 2>&1"
+
+
 rule show_real_run:
     input:
         REAL_PROGRAMS,
@@ -153,5 +203,5 @@ rule confirm:
         rules.probe.input,
         expand(f"{RESULTS}/{{study}}/study.json", study=REAL_STUDIES),
         expand(f"{RESULTS}/repeats/{{name}}/runs.parquet", name=REAL_REPEATS),
-        rules.calibrate_host.output if CONFIRM else [],
+        rules.run_again.output if CONFIRM else [],
         rules.show_real_run.output if WORKFLOW.showcase else [],

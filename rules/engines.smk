@@ -45,7 +45,7 @@ def real_results():
 
     The report is made anew when they change, but asks nobody to make them.
     """
-    folders = ["probe", "confirm", "calibration", "real_showcase", *REAL_STUDIES]
+    folders = ["probe", "confirm", "calibration", "again", "real_showcase", *REAL_STUDIES]
     folders += [f"repeats/{name}" for name in REAL_REPEATS]
     files = [path for folder in folders for path in (RESULTS / folder).glob("*.parquet")]
     files.append(RESULTS / "real_showcase" / "uplink.log")

@@ -12,7 +12,6 @@ found, of the settings that were run in real mahimahi.
 """
 
 import argparse
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -22,14 +21,14 @@ import pyarrow as pa
 
 from search.config import Confirm, Objective, Study
 from search.confirm import NAME as CONFIRM
-from search.confirm import ConfirmedSetting, configured, plan_settings
+from search.confirm import ConfirmedSetting, configured, plan_settings, read_confirmed
 from search.engines.base import PreparedNetwork
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.objective import FIT_METRICS
 from search.plan import StudyPlan, plan_study, with_host
 from search.published import Column, PublishedRow, PublishedTable, TableDescription
-from search.results import make_table, read_table, runs_table, write_table
+from search.results import make_table, runs_table, write_table
 from search.seeds import study_seed
 from search.study import carry_out
 
@@ -71,21 +70,6 @@ def calibrate(job: Job) -> None:
     plan = plan_calibration(job, wanted, table, host)
     network = carry_out(job, plan).runs[0].planned.spec.network
     _emulate(job, wanted, settings, _fit_spread(job, wanted, settings, real, network))
-
-
-def read_confirmed(job: Job) -> tuple[list[ConfirmedSetting], list[dict[str, Any]]]:
-    """Returns the settings that were run for real, and these runs."""
-    folder = job.workflow.results / CONFIRM
-    settings = [
-        ConfirmedSetting(
-            row["controller"],
-            json.loads(row["constants"]),
-            row["origins"].split(","),
-            row["rows"].split(","),
-        )
-        for row in read_table(folder / "settings.parquet").to_pylist()
-    ]
-    return settings, read_table(folder / "runs.parquet").to_pylist()
 
 
 def measured_table(

@@ -17,7 +17,7 @@ from search.published import Metric, PublishedTable, load_table
 
 _RESERVED = (
     *("repeats", "hold_out", "showcase", "figures", "tables"),
-    *("probe", "confirm", "calibration", "agreement", "real_showcase"),
+    *("probe", "confirm", "calibration", "agreement", "again", "real_showcase"),
 )
 """Folders of the results that no study may have."""
 
@@ -336,6 +336,12 @@ class Confirm(ConfigModel):
 
     network: str = Field(description="file of config/networks")
     repeats: int = Field(default=3, ge=1, description="real runs of each setting")
+    again: int = Field(
+        default=3,
+        ge=0,
+        description="further real runs of a setting whose mean the emulator does not predict, with "
+        "nothing to explain it",
+    )
     best: bool = Field(
         default=True,
         description="the published and the tuned best of every controller, as hold_out finds them",

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -106,6 +107,21 @@ def list_settings(job: Job, wanted: Confirm) -> list[ConfirmedSetting]:
             setting.rows.append(candidate.row)
     order = list(dict.fromkeys(setting.controller for setting in found.values()))
     return sorted(found.values(), key=lambda setting: order.index(setting.controller))
+
+
+def read_confirmed(job: Job) -> tuple[list[ConfirmedSetting], list[dict[str, Any]]]:
+    """Returns the settings that were run for real, and these runs."""
+    folder = job.workflow.results / NAME
+    settings = [
+        ConfirmedSetting(
+            row["controller"],
+            json.loads(row["constants"]),
+            row["origins"].split(","),
+            row["rows"].split(","),
+        )
+        for row in read_table(folder / "settings.parquet").to_pylist()
+    ]
+    return settings, read_table(folder / "runs.parquet").to_pylist()
 
 
 def plan_settings(

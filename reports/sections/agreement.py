@@ -14,6 +14,7 @@ from reports.real_statistics import (
     CERTAINTY,
     GOAL,
     GOAL_MS,
+    NOT_AGAIN,
     QUIETER,
     SMALL,
     UNEXPLAINED,
@@ -96,7 +97,20 @@ def _outside(found: Agreement) -> str:
         f"{count} of {judged} real means, of four metrics each, "
         f"{'lies' if count == 1 else 'lie'} outside the emulator's prediction interval; by chance "
         f"alone {judged * (1 - CERTAINTY):.1f} would be expected to. {{agreement-outside}} lists "
-        f"them: {labels.joined(told)}."
+        f"them: {labels.joined(told)}.{_further(found)}"
+    )
+
+
+def _further(found: Agreement) -> str:
+    """What was run again, of what nothing else explains."""
+    counts = found.again.drop_duplicates("trial")["real_n"]
+    settings = int((counts > 0).sum())
+    if not settings:
+        return ""
+    return (
+        f" {labels.count(settings, 'setting')} that nothing else explains ran again, "
+        f"{labels.count(int(counts.max()), 'time')}, and these runs alone tell whether it was "
+        "chance, or a moment of the host; they count nowhere else."
     )
 
 
@@ -104,12 +118,14 @@ _COUNTED = {
     SMALL: "{} within the goal, though the interval is narrower still",
     BUSIER: "{} of runs that met a busier host than others",
     QUIETER: "{} of runs that met a quieter host",
+    NOT_AGAIN: "{} that further runs do not show again",
     UNEXPLAINED: "{} without such an explanation",
 }
 _TOLD = {
     SMALL: "within the goal",
     BUSIER: "a busier host",
     QUIETER: "a quieter host",
+    NOT_AGAIN: "not seen again",
     UNEXPLAINED: DASH,
 }
 
@@ -122,7 +138,7 @@ def _reasons(found: Agreement) -> Table:
         caption=(
             "Throughput in Mbit/s, delays in ms, power in Mbit/s/s. Scheduling delay: mean 99th "
             "percentile of the setting's real runs; over all settings its median is "
-            f"{lines[0]['usual_ms']:.2f} ms."
+            f"{lines[0]['usual_ms']:.2f} ms. Again: the mean of further real runs."
         ),
         columns=(
             Column("Setting", align="left"),
@@ -131,6 +147,7 @@ def _reasons(found: Agreement) -> Table:
             Column("Predicted"),
             Column("Difference"),
             Column("Scheduling delay", "ms"),
+            Column("Again"),
             Column("Why", align="left"),
         ),
         rows=tuple(
@@ -143,6 +160,7 @@ def _reasons(found: Agreement) -> Table:
                 ),
                 labels.percent(line["relative"], signed=True),
                 _milliseconds(line["scheduling_ms"]),
+                _digits(line, "again_mean"),
                 _TOLD[line["why"]],
             )
             for line in lines
@@ -151,7 +169,8 @@ def _reasons(found: Agreement) -> Table:
 
 
 def _digits(line: Record, name: str) -> str:
-    return f"{line[name]:.{METRICS[line['metric']].decimals + 1}f}"
+    value = line[name]
+    return DASH if value != value else f"{value:.{METRICS[line['metric']].decimals + 1}f}"
 
 
 def _milliseconds(value: float) -> str:

@@ -259,9 +259,27 @@ def test_report_lists_and_explains_what_lies_outside(tmp_path: Path) -> None:
     table = table_of(report, "agreement-outside")
     rows = {(row[0].replace("\xa0", " "), row[1]): row for row in table.rows}
     busier = rows["delay threshold 10", "Throughput"]
-    assert busier[4:] == ("+5.0\xa0%", "0.90", "a busier host")
-    assert rows["delay threshold tuned", "Throughput"][6] == "within the goal"
+    assert busier[4:] == ("+5.0\xa0%", "0.90", labels.DASH, "a busier host")
+    assert rows["delay threshold tuned", "Throughput"][7] == "within the goal"
     assert "real means, of four metrics each, lie outside" in text_of(report, "agreement")
+
+
+@pytest.mark.parametrize(("factor", "why"), [(1.05, "not seen again"), (1.0, labels.DASH)])
+def test_further_runs_tell_chance_from_what_lasts(tmp_path: Path, factor: float, why: str) -> None:
+    """The emulator is off by 5 %; three further runs of the setting are as it says, or are not."""
+    emulated = synthetic_real.runs(30, seed=4)
+    emulated.loc[emulated["trial"] == 3, [THROUGHPUT, POWER]] *= 1.05
+    again = synthetic_real.runs(3, seed=5, factor=factor)
+    again = again[again["trial"] == 3]
+    report = whole(Results(real=synthetic_real.real(emulated=emulated, again=again)), tmp_path)
+    rows = {
+        (row[0].replace("\xa0", " "), row[1]): row
+        for row in table_of(report, "agreement-outside").rows
+    }
+    *_, mean, reason = rows["delay threshold 10", "Throughput"]
+    assert reason == why
+    assert float(mean) == pytest.approx(3.85 * factor, rel=0.01)
+    assert "1 setting that nothing else explains ran again" in text_of(report, "agreement")
 
 
 def test_agreement_without_the_emulator_says_so(tmp_path: Path) -> None:

@@ -19,10 +19,9 @@ from search.calibrate import (
     measured_table,
     pooled_delays,
     pooled_deviation,
-    read_confirmed,
 )
 from search.config import load_workflow
-from search.confirm import ConfirmedSetting, confirm
+from search.confirm import ConfirmedSetting, confirm, read_confirmed
 from search.engines.base import RunRecord, RunSpec
 from search.errors import KneepointError
 from search.job import Job

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import yaml
 
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
+from search.again import run_again
 from search.config import Confirm, load_workflow
 from search.confirm import confirm, list_settings
 from search.engines.base import RunRecord, RunSpec
@@ -125,10 +127,13 @@ def write(path: Path, content: object) -> None:
     path.write_text(yaml.safe_dump(content))
 
 
-def contradict(results: Path, rows: object) -> None:
-    path = results / "confirm/contradicted.json"
+def write_json(path: Path, content: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(rows))
+    path.write_text(json.dumps(content))
+
+
+def contradict(results: Path, rows: object) -> None:
+    write_json(results / "confirm/contradicted.json", rows)
 
 
 def wanted(job: Job) -> Confirm:
@@ -256,6 +261,40 @@ def test_every_setting_runs_once_before_any_runs_again(open_job: Open) -> None:
         "origins": "calibration,published,contradicted",
         "rows": "windows 1",
     }
+
+
+def test_what_lies_outside_runs_again_and_nothing_else(open_job: Open) -> None:
+    job = open_job(repeats=2, again=3)
+    confirm(job)
+    before = set(read_frame(job.out_dir / "runs.parquet")["run_id"])
+    further = replace(job, out_dir=job.workflow.results / "again")
+    write_json(further.out_dir / "outside.json", [1, 4])
+    run_again(further)
+    runs = read_frame(further.out_dir / "runs.parquet")
+    assert list(runs["trial"]) == [1, 4] * 3
+    assert list(runs["run"]) == [2, 2, 3, 3, 4, 4]
+    assert set(runs["engine"]) == {"mahimahi"}
+    assert before.isdisjoint(runs["run_id"])
+
+
+def test_where_nothing_lies_outside_nothing_runs_again(open_job: Open) -> None:
+    confirm(open_job())
+    job = open_job(ShuffledExecutor(engine := FakeEngine()))
+    further = replace(job, out_dir=job.workflow.results / "again")
+    write_json(further.out_dir / "outside.json", [])
+    run_again(further)
+    assert engine.ran == []
+    assert read_frame(further.out_dir / "runs.parquet").empty
+
+
+@pytest.mark.parametrize("content", [[5], [-1], ["0"], {"a": 1}, 3])
+def test_damaged_list_of_what_lies_outside_is_named(open_job: Open, content: object) -> None:
+    job = open_job()
+    confirm(job)
+    further = replace(job, out_dir=job.workflow.results / "again")
+    write_json(further.out_dir / "outside.json", content)
+    with pytest.raises(KneepointError, match=r"outside.json: cannot be used .* snakemake "):
+        run_again(further)
 
 
 def test_nothing_to_confirm_is_an_error(open_job: Open, tmp_path: Path) -> None:

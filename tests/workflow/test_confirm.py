@@ -19,6 +19,8 @@ REAL_RULES = {
     "list_contradicted",
     "confirm_settings",
     "calibrate_host",
+    "list_outside",
+    "run_again",
     "show_real_run",
 }
 NETWORK = {
