@@ -27,8 +27,12 @@ from reports.statistics import CONSTANT, succeeded
 from search.objective import FIT_METRICS, loss_of
 
 DRAWS = 1000
-CHANCE = 0.05
-"""Share of the draws from which on a trial is as good as the best one."""
+CHANCE = 0.02
+"""Share of the draws from which on a trial is as good as the best one.
+
+The best of many trials is a lucky one, so that 5 % is too strict: of planted tables, 2 % holds what
+was planted in 98 of 100, 5 % in nine of ten (docs/decisions/0012; tests/benchmarks/recovery.py).
+"""
 PINNED = 0.15
 """An interval below this share of the searched range is pinned down."""
 FREE = 0.5
@@ -36,6 +40,27 @@ FREE = 0.5
 
 Whole = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
+
+
+def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """The rows of each table of a fit that can be run.
+
+    Args:
+        published: all published rows, with columns table, row, replayable.
+        fit: the tables.
+
+    Returns:
+        For each table its rows: `line` there, counted from 1, and `row` in the runs of the fit,
+        which numbers its rows from table to table (see search.published.number_on).
+    """
+    found: dict[str, pd.DataFrame] = {}
+    start = 0
+    for table in fit:
+        rows = published[published["table"] == table]
+        numbered = rows.assign(line=rows["row"] + 1, row=rows["row"] + start)
+        found[table] = numbered[rows["replayable"].astype(bool)]
+        start += len(rows)
+    return found
 
 
 def row_losses(runs: pd.DataFrame, published: pd.DataFrame, robust: bool) -> pd.DataFrame:
@@ -112,7 +137,7 @@ def _grid(published: pd.DataFrame) -> list[Whole]:
 
 
 def alike(losses: pd.DataFrame, best: int, drawn: Weights) -> list[int]:
-    """The best trial and those that explain the rows no worse in at least 5 % of the draws."""
+    """The best trial and those that explain the rows no worse in at least that share of draws."""
     behind = (losses - losses.loc[best]).to_numpy(dtype=float)
     no_worse = (behind @ drawn.T <= 0).mean(axis=1)
     return [int(trial) for trial in losses.index[no_worse >= CHANCE]]

@@ -6,12 +6,11 @@ from dataclasses import replace
 import pandas as pd
 
 from reports import labels
-from reports.collect import Results, Study
 from reports.content import Block, Column, Section, Table
 from reports.discover import searches
 from reports.frames import Record, records
 from reports.metrics import METRICS
-from reports.recovery import CHANCE, DRAWS, disagreement, recovered, row_losses
+from reports.recovery import CHANCE, DRAWS, disagreement, fitted_rows, recovered, row_losses
 from reports.sections import Context, search
 from reports.statistics import CONSTANT
 from reports.subjects import Search
@@ -29,7 +28,7 @@ def compose(context: Context) -> Iterator[Section]:
 
 def _details(context: Context, found: Search) -> Iterator[Block]:
     study = next(study for study in context.results.studies if study.name == found.key)
-    tables = _fitted_rows(context.results, study)
+    tables = fitted_rows(context.results.published, study.fit)
     rows = pd.concat(tables.values(), ignore_index=True)
     losses = row_losses(study.runs, rows, study.robust)
     certainty = recovered(study.trials, losses, rows, study.searched, study.seed)
@@ -37,21 +36,6 @@ def _details(context: Context, found: Search) -> Iterator[Block]:
     best = int(found.best_trial["trial"])
     for table, of_table in tables.items():
         yield _rows(found, table, disagreement(study.runs, of_table, best))
-
-
-def _fitted_rows(results: Results, study: Study) -> dict[str, pd.DataFrame]:
-    """The rows of each table that was fitted: `line` there, `row` in the study's runs.
-
-    The study's rows are numbered from table to table (see search.published.number_on).
-    """
-    found: dict[str, pd.DataFrame] = {}
-    start = 0
-    for table in study.fit:
-        rows = results.published[results.published["table"] == table]
-        numbered = rows.assign(line=rows["row"] + 1, row=rows["row"] + start)
-        found[table] = numbered[rows["replayable"].astype(bool)]
-        start += len(rows)
-    return found
 
 
 def _certainty(found: Search, certainty: pd.DataFrame, rows: int) -> Table:

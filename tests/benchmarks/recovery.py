@@ -1,0 +1,111 @@
+"""How often the interval of a recovery holds a constant that was planted.
+
+    python -m tests.benchmarks.recovery recover-aimd-000 rtt_limit_ms=200 keepalive_ms=3000
+
+Needs the results of `make reproduce`. A planted table has the rows that the study fits, each
+measured once by the emulator with the planted constants (host_latency_us may be one of them); a row
+that is a mean of N runs in its report: --mean TABLE=N. The study's trials, as they are, are set
+beside the planted table instead of the published one.
+"""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from reports.collect import Study, load_studies
+from reports.frames import records
+from reports.metrics import METRICS
+from reports.recovery import fitted_rows, recovered, row_losses
+from reports.statistics import CONSTANT
+from search.catalogue import load_catalogue
+from search.engines.base import PreparedNetwork, RunSpec
+from search.engines.emulator import EmulatorSettings
+from search.plan import complete_constants
+
+EMULATE = Path("build/emulate")
+
+
+@dataclass(frozen=True)
+class Planter:
+    """Measures the rows of a study with planted constants."""
+
+    study: Study
+    rows: pd.DataFrame
+    planted: dict[str, float]
+    runs: dict[str, int]
+
+    def tables(self, count: int) -> Iterator[pd.DataFrame]:
+        """Yields so many planted tables."""
+        settings = EmulatorSettings.of(EMULATE)
+        controller = load_catalogue(EMULATE).controllers[self.study.controller]
+        network = PreparedNetwork.load(
+            Path("build/networks") / self.study.networks[0] / "network.json"
+        )
+        constants = dict(self.planted)
+        latency_us = constants.pop("host_latency_us", network.host_latency_us)
+        network = replace(network, host_latency_us=latency_us)
+        engine = settings.open()
+        try:
+            for table in range(count):
+                lines = []
+                for row in records(self.rows):
+                    printed = {
+                        name.removeprefix(CONSTANT): value
+                        for name, value in row.items()
+                        if name.startswith(CONSTANT) and value == value
+                    }
+                    complete = complete_constants(controller, {**printed, **constants}, "planted")
+                    runs = [
+                        engine.run(RunSpec.on(settings, controller.name, complete, network, seed))
+                        for seed in self._seeds(table, int(row["row"]), str(row["table"]))
+                    ]
+                    means = pd.DataFrame(vars(run) for run in runs)[list(METRICS)].mean()
+                    lines.append(row | {m: means[m] for m in METRICS if row.get(m) == row.get(m)})
+                yield pd.DataFrame(lines)
+        finally:
+            engine.close()
+
+    def _seeds(self, table: int, row: int, name: str) -> range:
+        first = 10**6 * table + 1000 * row
+        return range(first, first + self.runs.get(name, 1))
+
+
+def _pairs(words: list[str]) -> dict[str, float]:
+    return {name: float(value) for name, _, value in (word.partition("=") for word in words)}
+
+
+def main() -> None:
+    """Prints, for each planted constant, how often it was held, and where the best trials lie."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("study", help="a study that fits published tables")
+    parser.add_argument("planted", nargs="+", metavar="CONSTANT=VALUE")
+    parser.add_argument("--mean", action="append", default=[], metavar="TABLE=N")
+    parser.add_argument("--tables", type=int, default=30, help="planted tables (%(default)s)")
+    parser.add_argument("--config", type=Path, default=Path("config/config.yaml"))
+    arguments = parser.parse_args()
+    _, results = load_studies(arguments.config)
+    study = next(each for each in results.studies if each.name == arguments.study)
+    rows = pd.concat(fitted_rows(results.published, study.fit).values(), ignore_index=True)
+    planted = _pairs(arguments.planted)
+    runs = {name: int(count) for name, count in _pairs(arguments.mean).items()}
+    found = []
+    for table in Planter(study, rows, planted, runs).tables(arguments.tables):
+        losses = row_losses(study.runs, table, study.robust)
+        found.append(recovered(study.trials, losses, table, study.searched, study.seed))
+    of_constant = pd.concat(found).groupby("constant", sort=False)
+    print(f"{arguments.study}: {arguments.tables} planted tables")
+    for name, lines in ((str(name), lines) for name, lines in of_constant):
+        if name in planted:
+            held = ((lines["low"] <= planted[name]) & (planted[name] <= lines["high"])).mean()
+            print(
+                f"{name:20}planted {planted[name]:g}: held by {100 * held:.0f} % of the intervals, "
+                f"best {lines['best'].mean():.1f} (sd {lines['best'].std():.1f}), interval "
+                f"{(lines['high'] - lines['low']).mean():.1f} wide"
+            )
+
+
+if __name__ == "__main__":
+    main()
