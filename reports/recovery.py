@@ -30,8 +30,8 @@ DRAWS = 1000
 CHANCE = 0.02
 """Share of the draws from which on a trial is as good as the best one.
 
-The best of many trials is a lucky one, so that 5 % is too strict: of planted tables, 2 % holds what
-was planted in 98 of 100, 5 % in nine of ten (docs/decisions/0012; tests/benchmarks/recovery.py).
+The best of many trials is a lucky one, which makes the others look worse than they are: 5 % is too
+strict (docs/decisions/0012; how often intervals hold what was planted: tests/benchmarks/recovery.py).
 """
 PINNED = 0.15
 """An interval below this share of the searched range is pinned down."""
