@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from reports import labels
-from reports.content import Block, Column, Section, Table
+from reports.content import Block, Column, Section, Table, code
 from reports.discover import searches
 from reports.frames import Record, records
 from reports.metrics import METRICS
@@ -95,7 +95,7 @@ def _rows(found: Search, name: str, table: pd.DataFrame) -> Table:
     return Table(
         name=f"rows-{found.key}{f'-{name}' if len(found.fit) > 1 else ''}",
         title="Row by row",
-        caption=f"Each row of {labels.report_of(name)}, with the best trial's constants.",
+        caption=f"Each row of {code(name)}, with the best trial's constants.",
         columns=(
             Column("Row"),
             *(Column(labels.sentence(name.removeprefix(CONSTANT))) for name in varied),
