@@ -130,6 +130,8 @@ class Objective(ConfigModel):
     @field_validator("fit", mode="before")
     @classmethod
     def _one_table_needs_no_list(cls, value: Any) -> Any:
+        if not isinstance(value, str | list | tuple):
+            raise ValueError(f"{value!r} is no table; name one of published/, or list several")
         return (value,) if isinstance(value, str) else value
 
     @model_validator(mode="after")

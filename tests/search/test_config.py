@@ -168,6 +168,10 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         {"study": {**SPACE, "objective": {"fit": ["printed", "printed"]}}},
         "fit has a table twice; remove one",
     ),
+    "fitted to no table": (
+        {"study": {**SPACE, "objective": {"fit": 3}}},
+        "3 is no table; name one of published/, or list several",
+    ),
     "power and fit": (
         {"study": {**SPACE, "objective": {"power": "mean", "fit": "printed"}}},
         "give exactly one of power, fit",
