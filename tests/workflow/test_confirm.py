@@ -115,7 +115,7 @@ def test_real_studies_run_through_the_whole_workflow(
 ) -> None:
     real_engine()
     shutil.copytree(ROOT / "mahimahi", checkout.folder / "mahimahi")
-    for program in ("sender", "receiver", "measure"):
+    for program in ("sender", "receiver", "measure", "keep_awake"):
         shutil.copy(ROOT / "build" / program, checkout.folder / "build")
     results = checkout.folder / "results/real"
     (results / "probe").mkdir(parents=True)
