@@ -123,6 +123,7 @@ def test_real_studies_run_through_the_whole_workflow(
     (results / "probe/runs.parquet").write_bytes(b"")
     targets = [f"results/real/{name}/study.json" for name in ("real-ternary", "real-tpe")]
     said = checkout.run(*arguments, "--", *targets)
+    assert rules_of(said) == {"prepare_network", "search_study"}  # a build would take a minute
     for name, trials in (("real-ternary", 2), ("real-tpe", 4)):
         runs = read_frame(results / name / "runs.parquet")
         assert set(runs["engine"]) == {"mahimahi"}
