@@ -34,7 +34,7 @@ TERNARY = {
     "controller": "fixed_window",
     "engine": "mahimahi",
     "networks": ["wire"],
-    "space": {"window": {"low": 5, "high": 20}},
+    "space": {"window": {"low": 5, "high": 8}},
     "sampler": {"kind": "ternary"},
 }
 TPE = {
