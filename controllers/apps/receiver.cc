@@ -44,8 +44,7 @@ struct Report {
   ReadDelays read_delays{};
 };
 
-Report serve(UdpSocket& socket, const Subnet& peers) {
-  const Microseconds start_us = system_time_us() / 1000 * 1000;
+Report serve(UdpSocket& socket, const Subnet& peers, Microseconds start_us) {
   Report report;
   std::array<std::byte, largest_datagram_bytes> buffer;
   while (not stop_requested()) {
@@ -95,12 +94,14 @@ Arguments parse(const Words& words) {
 
 int run(const Words& words) {
   const Arguments arguments = parse(words);
+  // The kernel receives no datagram earlier than this: the socket is not bound yet.
+  const Microseconds start_us = system_time_us() / 1000 * 1000;
   UdpSocket socket;
   socket.bind(resolve(arguments.address, arguments.port));
   catch_stop_signals();
   if (arguments.ends_with_parent) stop_with_parent();
   std::cout << "listening on port " << socket.port() << std::endl;
-  Report report = serve(socket, arguments.peers);
+  Report report = serve(socket, arguments.peers, start_us);
   std::cout << JsonWriter()
                    .begin_object()
                    .field("packets_received", report.packets_received)
