@@ -16,6 +16,8 @@ PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --require-hashes -r
 STAMP := $(VENV)/.kneepoint-requirements
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export PYTHONUTF8 := 1
+# A hundred short programs would each compile all that they import.
+unexport PYTHONDONTWRITEBYTECODE
 
 FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh')
 SMK = Snakefile rules/*.smk
