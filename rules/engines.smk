@@ -19,20 +19,28 @@ def host_of(engine):
     return None if engine == "emulator" else f"{real_time.busy_us} {real_time.keep_awake}"
 
 
+def runs_of(job):
+    """Returns the number of runs of a study or a repeat; inf where the search ends by itself."""
+    if job in WORKFLOW.repeats.values():
+        return job.repeats * len(job.settings)
+    tables = [job.table] if job.table else job.objective.fit
+    rows = sum(len(WORKFLOW.tables[table].replayable) for table in tables)
+    if job.table:
+        trials = 1
+    elif job.sampler.kind == "grid":
+        trials = math.prod(len(i.values) for i in [*job.space.values(), *job.host.values()])
+    else:
+        trials = job.sampler.trials or math.inf
+    return trials * max(rows, 1) * len(job.networks) * job.runs_per_trial
+
+
 def executor_of(job):
     """Returns what executes a study or a repeat.
 
-    Without Ray 300 runs of the emulator end before a job has attached to Ray.
+    Without Ray 300 runs of the emulator end before a job has attached to Ray, and a search that
+    asks for a few runs at a time would wait for Ray each time.
     """
-    if job.engine != "emulator":
-        return "ray"
-    if job in WORKFLOW.repeats.values():
-        runs = job.repeats * len(job.settings)
-    elif job.table:
-        runs = job.runs_per_trial * len(WORKFLOW.tables[job.table].replayable)
-    else:
-        return "ray"
-    return "serial" if runs <= 300 else "ray"
+    return "serial" if job.engine == "emulator" and runs_of(job) <= 300 else "ray"
 
 
 def say(engine, log):
