@@ -12,7 +12,7 @@ import optuna
 
 from networks.files import write_whole
 from reports import collect, front, render, sections
-from reports.figures import draw_all
+from reports.figures import drawing
 from reports.provenance import Provenance, gather
 from reports.tables import write_tables
 from search.errors import run_command_line
@@ -31,11 +31,11 @@ def build(config: Path, into: Path | None = None, processes: int = 1) -> None:
     provenance = gather(workflow, results)
     for old in (folder / "figures", folder / "tables"):
         shutil.rmtree(old, ignore_errors=True)
-    context = sections.Context(results, provenance, folder / "figures")
-    report = front.assemble(results, provenance, sections.compose(context))
-    draw_all(context.drawings, processes)
-    content = render.document(report, _made_of(provenance))
-    write_tables(results, folder / "tables")
+    with drawing(processes) as draw:
+        context = sections.Context(results, provenance, folder / "figures", draw)
+        report = front.assemble(results, provenance, sections.compose(context))
+        content = render.document(report, _made_of(provenance))
+        write_tables(results, folder / "tables")
     write_whole(folder / "report.html", render.to_html(content, context.figures))
     write_whole(folder / "report.pdf", render.to_pdf(content, context.figures))
     write_whole(folder / "provenance.json", provenance.json())

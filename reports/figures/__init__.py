@@ -8,9 +8,11 @@ import multiprocessing
 import pkgutil
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing.pool import AsyncResult
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -38,6 +40,10 @@ class FigureKind(Generic[S]):
     draw: Callable[[S], Figure]
     applies: Callable[[S], bool] = lambda _: True
 
+    def __reduce__(self) -> tuple[Callable[[str], "FigureKind[Any]"], tuple[str]]:
+        """Goes to another process by its name, for its functions may have none."""
+        return _kind_called, (self.name,)
+
     def draws(self, subject: Subject) -> bool:
         """Whether the subject has a figure of this kind."""
         return isinstance(subject, self.subject) and self.applies(subject)
@@ -63,16 +69,20 @@ class Drawing:
     folder: Path
 
     @property
+    def name(self) -> str:
+        """What the figure, and each of its files, is called."""
+        return f"{self.kind.name}-{self.subject.key}"
+
+    @property
     def picture(self) -> Picture:
         """How the report places it."""
-        name = f"{self.kind.name}-{self.subject.key}"
         title, caption = self.kind.title(self.subject), self.kind.caption(self.subject)
-        return Picture(name, title, caption, self.folder / name)
+        return Picture(self.name, title, caption, self.folder / self.name)
 
     def draw(self) -> None:
         """Draws it as SVG and as PNG."""
         with style.house():
-            style.save(self.kind.draw(self.subject), self.picture.stem)
+            style.save(self.kind.draw(self.subject), self.folder / self.name)
 
 
 def plan(subject: Subject, folder: Path) -> list[Drawing]:
@@ -80,23 +90,27 @@ def plan(subject: Subject, folder: Path) -> list[Drawing]:
     return [Drawing(kind, subject, folder) for kind in kinds() if kind.draws(subject)]
 
 
-_drawings: Sequence[Drawing] = ()  # what the processes of `draw_all` share by being forked
+@contextmanager
+def drawing(processes: int = 1) -> Iterator[Callable[[Drawing], None]]:
+    """Gives what draws a figure; on leaving, all are drawn.
 
-
-def draw_all(drawings: Sequence[Drawing], processes: int = 1) -> None:
-    """Draws them; more than one process only where processes can be forked, for there it pays."""
-    global _drawings
-    if processes == 1 or len(drawings) < 2 or sys.platform != "linux":
-        for drawing in drawings:
-            drawing.draw()
+    So many processes draw while their owner goes on; of one, or where processes cannot be forked,
+    the owner draws itself.
+    """
+    if processes == 1 or sys.platform != "linux":
+        yield Drawing.draw
         return
-    _drawings = drawings
+    kinds()  # forked processes need not import them
     with warnings.catch_warnings():
         # Python warns of threads when it forks; those of numpy and pyarrow can bear it.
         warnings.simplefilter("ignore", DeprecationWarning)
-        with multiprocessing.get_context("fork").Pool(processes) as pool:
-            pool.map(_draw, range(len(drawings)), chunksize=1)
+        pool = multiprocessing.get_context("fork").Pool(processes)
+    with pool:
+        drawn: list[AsyncResult[None]] = []
+        yield lambda drawing: drawn.append(pool.apply_async(drawing.draw))
+        for result in drawn:
+            result.get()
 
 
-def _draw(number: int) -> None:
-    _drawings[number].draw()
+def _kind_called(name: str) -> FigureKind[Any]:
+    return next(kind for kind in kinds() if kind.name == name)

@@ -5,8 +5,8 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from reports.collect import Results
@@ -18,17 +18,18 @@ from reports.subjects import Subject
 
 @dataclass(frozen=True)
 class Context:
-    """What sections are composed from; `drawings` collects the figures that they place."""
+    """What sections are composed from; `drawn` is called with each figure that they place."""
 
     results: Results
     provenance: Provenance
     figures: Path
-    drawings: list[Drawing] = field(default_factory=list)
+    drawn: Callable[[Drawing], None] = lambda _: None
 
     def draw(self, subject: Subject) -> tuple[Picture, ...]:
         """Every figure of the subject, to be drawn into the folder `figures`."""
         drawings = plan(subject, self.figures)
-        self.drawings.extend(drawings)
+        for drawing in drawings:
+            self.drawn(drawing)
         return tuple(drawing.picture for drawing in drawings)
 
     def network(self, name: str) -> str:

@@ -229,7 +229,9 @@ def test_every_file_of_figures_declares_one() -> None:
 def test_draw_writes_both_formats_the_same_each_time(sweep: Sweep, tmp_path: Path) -> None:
     for folder, processes in (("a", 1), ("b", 2)):
         drawings = figures.plan(sweep, tmp_path / folder)
-        figures.draw_all(drawings, processes)
+        with figures.drawing(processes) as draw:
+            for drawing in drawings:
+                draw(drawing)
     pictures = [drawing.picture for drawing in drawings]
     assert [picture.name.split("-fixed")[0] for picture in pictures] == [
         "throughput-delay",

@@ -9,7 +9,7 @@ import pytest
 from reports import content, front, render, sections
 from reports.collect import Results
 from reports.content import Column, Highlight, Paragraph, Picture, Report, Section, Span, Table
-from reports.figures import draw_all
+from reports.figures import Drawing
 from reports.provenance import Provenance
 from tests.reports import synthetic
 
@@ -43,10 +43,8 @@ def small(*blocks: content.Block) -> Report:
 
 
 def whole(results: Results, folder: Path) -> Report:
-    context = sections.Context(results, PROVENANCE, folder)
-    report = front.assemble(results, PROVENANCE, sections.compose(context))
-    draw_all(context.drawings)
-    return report
+    context = sections.Context(results, PROVENANCE, folder, Drawing.draw)
+    return front.assemble(results, PROVENANCE, sections.compose(context))
 
 
 @pytest.fixture(scope="module")
