@@ -98,7 +98,9 @@ def page(height_in: float) -> Figure:
 def save(figure: Figure, stem: Path) -> None:
     """Writes `stem`.svg and `stem`.png; equal figures give equal bytes."""
     stem.parent.mkdir(parents=True, exist_ok=True)
-    figure.draw_without_rendering()
+    layout = figure.get_layout_engine()
+    assert layout is not None
+    layout.execute(figure)
     figure.set_layout_engine(None)  # laid out; a format would draw once more for any engine
     figure.savefig(stem.with_name(stem.name + ".svg"), metadata={"Date": None, "Creator": None})
     figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
