@@ -152,7 +152,7 @@ def _reasons(found: Agreement) -> Table:
         ),
         rows=tuple(
             (
-                labels.unbroken(literal(line["label"])),
+                literal(line["label"]),
                 METRICS[line["metric"]].title,
                 _digits(line, "real_mean"),
                 labels.unbroken(
