@@ -185,6 +185,7 @@ def _digests(results: Results) -> list[ResultsDigest]:
         fit = real.calibration
         parts += [("calibration", fit.seed, fit.runs)] if fit else []
         parts += [("agreement", None, real.emulated)] if real.emulated is not None else []
+        parts += [("again", None, real.again)] if real.again is not None else []
     return [ResultsDigest(name, seed, len(runs), runs_digest(runs)) for name, seed, runs in parts]
 
 
@@ -216,7 +217,7 @@ def _jobs(workflow: Workflow) -> set[str]:
     """The names of the jobs that a report comes from: other configurations leave times, too."""
     traces = {trace for each in workflow.networks.values() for trace in each.trace_names}
     named = {*workflow.studies, *workflow.repeats, *workflow.networks, *traces}
-    real = {"probe", "confirm", "contradicted", "calibration"}
+    real = {"probe", "confirm", "contradicted", "calibration", "outside", "again"}
     return named | real | {"build", "hold_out", "showcase"}
 
 

@@ -12,6 +12,7 @@ import yaml
 
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
+from reports.real_results import load_again
 from search.again import run_again
 from search.config import Confirm, load_workflow
 from search.confirm import confirm, list_settings
@@ -284,7 +285,8 @@ def test_where_nothing_lies_outside_nothing_runs_again(open_job: Open) -> None:
     write_json(further.out_dir / "outside.json", [])
     run_again(further)
     assert engine.ran == []
-    assert read_frame(further.out_dir / "runs.parquet").empty
+    found = load_again(further.out_dir)
+    assert found is not None and found.empty
 
 
 @pytest.mark.parametrize("content", [[5], [-1], ["0"], {"a": 1}, 3])
