@@ -108,6 +108,7 @@ def run_for_real(results: Path) -> None:
         "probe": "windows",
         "confirm": "windows",
         "calibration": "fit",
+        "again": "windows",
         "real_showcase": "showcase",
     }.items():
         shutil.copytree(results / original, results / name)
@@ -146,6 +147,7 @@ def test_load_without_real_runs_names_what_is_missing(workspace: Path) -> None:
     assert results.real.confirmation is None
     assert results.real.calibration is None
     assert results.real.emulated is None
+    assert results.real.again is None
     build.build(config)
 
 
@@ -157,6 +159,7 @@ def test_load_keeps_real_runs_apart(workspace: Path) -> None:
     assert [each.name for each in results.repeats] == ["again"]
     real = results.real
     assert real is not None
+    assert real.again is not None and len(real.again) == len(results.studies[0].runs)
     assert real.missing == ()
     assert [study.name for study in real.measured.studies] == ["real-windows"]
     assert [each.name for each in real.measured.repeats] == ["real-again"]
@@ -182,7 +185,8 @@ def test_load_keeps_real_runs_apart(workspace: Path) -> None:
     provenance = json.loads((workspace / "results" / "provenance.json").read_text())
     digests = [each["name"] for each in provenance["results"]]
     assert digests[3:] == [
-        *("real-windows", "real-again", "probe", "confirm", "calibration", "agreement")
+        *("real-windows", "real-again", "probe", "confirm", "calibration", "agreement"),
+        "again",
     ]
 
 
