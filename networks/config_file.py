@@ -33,7 +33,7 @@ class ConfigModel(BaseModel):
 Model = TypeVar("Model", bound=BaseModel)
 
 
-# Every job reads the whole configuration; libyaml does so in a tenth of the time.
+# Every job reads the whole configuration; libyaml takes a fraction of the time for it.
 _Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

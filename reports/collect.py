@@ -15,11 +15,10 @@ from reports.link_log import LinkLog, read_link_log
 from reports.real_results import (
     Confirmation,
     Probe,
-    load_again,
     load_confirmation,
-    load_emulated,
     load_if_there,
     load_probe,
+    load_runs,
 )
 from reports.statistics import CONSTANT
 from search import config as configuration
@@ -352,8 +351,8 @@ def _load_real(workflow: Workflow, results: Results, catalogue: Catalogue) -> Re
         else None,
         delays=load_if_there(folder / "calibration" / "delays.parquet"),
         spread=load_if_there(folder / "calibration" / "spread.parquet"),
-        emulated=load_emulated(folder / "calibration"),
-        again=load_again(folder / "again"),
+        emulated=load_runs(folder / "calibration" / "agreement.parquet"),
+        again=load_runs(folder / "again" / "runs.parquet"),
     )
     missing = [name for name in (*studies, *repeats) if name not in (*finished, *repeated)]
     if workflow.probe and real.probe is None:

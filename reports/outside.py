@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from networks.files import write_whole
-from reports.real_results import load_confirmation, load_emulated
+from reports.real_results import load_confirmation, load_runs
 from reports.real_statistics import UNEXPLAINED, beside_real, explained
 from search.config import load_workflow
 from search.errors import run_command_line
@@ -21,7 +21,7 @@ def outside(results: Path) -> list[int]:
     found = load_confirmation(results / "confirm")
     if found is None:
         return []
-    emulated = load_emulated(results / "calibration")
+    emulated = load_runs(results / "calibration" / "agreement.parquet")
     rows, again = (beside_real(found.settings, runs, emulated) for runs in (found.runs, None))
     missed = explained(rows[rows["inside"].eq(False)], found.runs, again)
     return sorted({int(trial) for trial in missed.loc[missed["why"] == UNEXPLAINED, "trial"]})

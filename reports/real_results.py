@@ -84,21 +84,11 @@ def load_if_there(path: Path) -> pd.DataFrame | None:
     return read_frame(path) if path.exists() else None
 
 
-def load_again(folder: Path) -> pd.DataFrame | None:
-    """Reads further real runs of settings that the emulator did not predict; None without any.
+def load_runs(path: Path) -> pd.DataFrame | None:
+    """Reads further runs of confirmed settings, real or emulated; None where there are none.
 
     Raises:
         KneepointError: they are damaged.
     """
-    found = load_if_there(folder / "runs.parquet")
-    return None if found is None else with_constants(found)
-
-
-def load_emulated(folder: Path) -> pd.DataFrame | None:
-    """Reads the emulator's runs of confirmed settings on the calibrated host; None without any.
-
-    Raises:
-        KneepointError: they are damaged.
-    """
-    found = load_if_there(folder / "agreement.parquet")
+    found = load_if_there(path)
     return None if found is None else with_constants(found)

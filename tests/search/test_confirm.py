@@ -12,7 +12,7 @@ import yaml
 
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
-from reports.real_results import load_again
+from reports.real_results import load_runs
 from search.again import run_again
 from search.config import Confirm, load_workflow
 from search.confirm import confirm, list_settings
@@ -285,7 +285,7 @@ def test_where_nothing_lies_outside_nothing_runs_again(open_job: Open) -> None:
     write_json(further.out_dir / "outside.json", [])
     run_again(further)
     assert engine.ran == []
-    found = load_again(further.out_dir)
+    found = load_runs(further.out_dir / "runs.parquet")
     assert found is not None and found.empty
 
 
