@@ -5,7 +5,6 @@
 #     snakemake --cores 2 results/<study>/study.json          one study
 #     snakemake --cores 2 confirm                             what takes real time, in real mahimahi
 
-import math
 import os
 import sys
 from pathlib import Path

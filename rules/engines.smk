@@ -20,18 +20,11 @@ def host_of(engine):
 
 
 def runs_of(job):
-    """Returns the number of runs of a study or a repeat; inf where the search ends by itself."""
+    """Returns the number of runs of a study or a repeat; None where the search ends by itself."""
     if job in WORKFLOW.repeats.values():
         return job.repeats * len(job.settings)
     tables = [job.table] if job.table else job.objective.fit
-    rows = sum(len(WORKFLOW.tables[table].replayable) for table in tables)
-    if job.table:
-        trials = 1
-    elif job.sampler.kind == "grid":
-        trials = math.prod(len(i.values) for i in [*job.space.values(), *job.host.values()])
-    else:
-        trials = job.sampler.trials or math.inf
-    return trials * max(rows, 1) * len(job.networks) * job.runs_per_trial
+    return job.count_runs(sum(len(WORKFLOW.tables[table].replayable) for table in tables))
 
 
 def executor_of(job):
@@ -40,7 +33,9 @@ def executor_of(job):
     Without Ray 300 runs of the emulator end before a job has attached to Ray, and a search that
     asks for a few runs at a time would wait for Ray each time.
     """
-    return "serial" if job.engine == "emulator" and runs_of(job) <= 300 else "ray"
+    runs = runs_of(job)
+    is_short = runs is not None and runs <= 300
+    return "serial" if job.engine == "emulator" and is_short else "ray"
 
 
 def say(engine, log):

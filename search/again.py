@@ -13,8 +13,8 @@ import json
 from pathlib import Path
 
 from search.confirm import NAME as CONFIRM
-from search.confirm import configured, plan_settings, read_confirmed
-from search.errors import KneepointError, run_command_line
+from search.confirm import configured, plan_settings, read_confirmed, unusable_list
+from search.errors import run_command_line
 from search.job import Job, add_arguments, open_job
 from search.results import runs_table, write_table
 
@@ -49,9 +49,7 @@ def _read(path: Path, settings: int) -> list[int]:
         if not all(each in range(settings) for each in outside):
             raise ValueError(f"it names other than the {settings} settings of confirm")
     except (OSError, ValueError, TypeError) as error:
-        raise KneepointError(
-            f"{path}: cannot be used ({error}); make it again: snakemake {path}"
-        ) from None
+        raise unusable_list(path, error) from None
     return list(outside)
 
 

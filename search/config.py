@@ -1,5 +1,6 @@
 """Models of studies, repeats and the workflow, and the check of the whole configuration."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -223,6 +224,18 @@ class Study(ConfigModel):
     def tunes(self) -> bool:
         """Whether it looks for the constants of greatest power, and not along a given list."""
         return not self.table and not self.objective.fit and self.sampler.kind != "grid"
+
+    def count_runs(self, rows: int) -> int | None:
+        """The number of its runs, if it replays or fits so many rows; None if it ends by itself."""
+        if self.table:
+            trials: int | None = rows
+        elif self.sampler.kind == "grid":
+            searched = [*self.space.values(), *self.host.values()]
+            trials = math.prod(len(each.values or ()) for each in searched)
+        else:
+            trials = self.sampler.trials
+        each = (rows if self.objective.fit else 1) * len(self.networks) * self.runs_per_trial
+        return None if trials is None else trials * each
 
     @property
     def tables(self) -> tuple[str, ...]:

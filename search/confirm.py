@@ -202,9 +202,12 @@ def _contradicted(
         pairs = [(tables[name], int(number)) for name, number in json.loads(path.read_bytes())]
         return [(table, dict(enumerate(table.rows))[number]) for table, number in pairs]
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise KneepointError(
-            f"{path}: cannot be used ({error}); make it again: snakemake {path}"
-        ) from None
+        raise unusable_list(path, error) from None
+
+
+def unusable_list(path: Path, error: Exception) -> KneepointError:
+    """What is said of a list that a job of the workflow makes."""
+    return KneepointError(f"{path}: cannot be used ({error}); make it again: snakemake {path}")
 
 
 def main() -> None:

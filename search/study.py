@@ -40,7 +40,7 @@ def carry_out(job: Job, plan: StudyPlan) -> FinishedTrial:
     """
     name = plan.name
     asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
-    with job.runner(name, plan.engine, _number_of_runs(plan)) as (runner, progress):
+    with job.runner(name, plan.engine, plan.study.count_runs(len(plan.rows))) as (runner, progress):
         copy = OptunaJournal(
             job.out_dir / "optuna.journal", name, direction_of(plan), summarise(plan)
         )
@@ -69,13 +69,6 @@ def _plan(job: Job, name: str) -> StudyPlan:
         job.engine(study.engine),
         study_seed(workflow.settings.seed, name),
     )
-
-
-def _number_of_runs(plan: StudyPlan) -> int | None:
-    trials = plan.study.sampler.trials if plan.points is None else len(plan.points)
-    rows = len(plan.rows) if plan.study.objective.fit else 1
-    each = rows * len(plan.networks) * plan.study.runs_per_trial
-    return None if trials is None else trials * each
 
 
 def _write(job: Job, plan: StudyPlan, trials: Sequence[FinishedTrial], best: FinishedTrial) -> None:
