@@ -6,6 +6,8 @@ python -m reports.build --config config/config.yaml
 import argparse
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import optuna
@@ -21,7 +23,8 @@ from search.errors import run_command_line
 def build(config: Path, into: Path | None = None, processes: int = 1) -> None:
     """Writes everything into the folder `into`, by default the results of the configuration.
 
-    So many processes draw the figures; nothing else depends on them.
+    So many processes draw the figures; nothing else depends on them. An older report stays as it
+    is until all of the new one is there.
 
     Raises:
         KneepointError: the configuration is wrong, or results are missing or damaged.
@@ -29,16 +32,34 @@ def build(config: Path, into: Path | None = None, processes: int = 1) -> None:
     workflow, results = collect.load(config)
     folder = into or Path(workflow.results)
     provenance = gather(workflow, results)
-    for old in (folder / "figures", folder / "tables"):
-        shutil.rmtree(old, ignore_errors=True)
-    with drawing(processes) as draw:
-        context = sections.Context(results, provenance, folder / "figures", draw)
-        report = front.assemble(results, provenance, sections.compose(context))
-        content = render.document(report, _made_of(provenance))
-        write_tables(results, folder / "tables")
-    write_whole(folder / "report.html", render.to_html(content, context.figures))
-    write_whole(folder / "report.pdf", render.to_pdf(content, context.figures))
-    write_whole(folder / "provenance.json", provenance.json())
+    with _whole(folder) as new:
+        with drawing(processes) as draw:
+            context = sections.Context(results, provenance, new / "figures", draw)
+            report = front.assemble(results, provenance, sections.compose(context))
+            content = render.document(report, _made_of(provenance))
+            write_tables(results, new / "tables")
+        write_whole(new / "report.html", render.to_html(content, context.figures))
+        write_whole(new / "report.pdf", render.to_pdf(content, context.figures))
+        write_whole(new / "provenance.json", provenance.json())
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """Gives an empty folder, whose content takes its places in `folder` if all went well."""
+    staging = folder / ".report"
+    new, old = staging / "new", staging / "old"
+    shutil.rmtree(staging, ignore_errors=True)
+    for each in (new, old):
+        each.mkdir(parents=True)
+    try:
+        yield new
+        for made in sorted(new.iterdir()):
+            place = folder / made.name
+            if place.exists():
+                place.rename(old / made.name)
+            made.rename(place)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
 
 
 def _made_of(provenance: Provenance) -> str:

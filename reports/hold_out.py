@@ -3,7 +3,7 @@
 A setting's relative power is its power over that of the network's omniscient bound, so that
 networks of any rate compare. Its held-out score is the geometric mean of that over the held-out
 networks: the order of settings by it does not depend on the bounds, and no network outweighs
-another. A failed run has power 0, and so has the score then.
+another. A failed run has power 0, and so has the score then; nothing can be related to that.
 
 Frames of settings, networks and runs are as `search.hold_out` writes them.
 """
@@ -36,8 +36,7 @@ def distinct_settings(settings: pd.DataFrame) -> pd.DataFrame:
 
 def relative_power(runs: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
     """Mean power of each setting on each network: trial, network, runs, power, relative."""
-    power = runs[POWER].where(runs["status"] == "ok", 0.0)
-    groups = runs.assign(power=power).groupby(["trial", "network"], sort=False)[POWER]
+    groups = _counted(runs).groupby(["trial", "network"], sort=False)[POWER]
     table = pd.DataFrame({"runs": groups.size(), POWER: groups.mean()}).reset_index()
     bounds = networks.set_index("network")[POWER]
     table["relative"] = table[POWER] / table["network"].map(bounds).astype(float)
@@ -108,12 +107,12 @@ def gains(
         if before is not None:
             one, other = before["trial"], after["trial"]
             change = (power.loc[other] - power.loc[one]).drop(training)
-            ratio = power[training][other] / power[training][one]
+            ratio = _ratio(power[training][other], power[training][one])
             row |= {
                 **_described("published", before, there),
                 "training_gain": ratio - 1,
                 "margin": ratio * _chance(there, one, other),
-                "held_out_gain": held_out[other] / held_out[one] - 1,
+                "held_out_gain": _ratio(held_out[other], held_out[one]) - 1,
                 "better": (change > 0).sum(),
                 "worse": (change < 0).sum(),
             }
@@ -136,8 +135,8 @@ _REAL = (
 
 def _described(origin: str, setting: Record, runs: pd.DataFrame) -> Record:
     """A setting, and the mean power of its runs with its interval; failed ones have none."""
-    own = runs[runs["trial"] == setting["trial"]]
-    spread = statistics.spread(own[POWER].where(own["status"] == "ok", 0.0))
+    own = _counted(runs[runs["trial"] == setting["trial"]])
+    spread = statistics.spread(own[POWER])
     known = {
         f"{origin}_{name}": setting[name]
         for name in ("trial", "study", "table", "row", "constants")
@@ -147,6 +146,15 @@ def _described(origin: str, setting: Record, runs: pd.DataFrame) -> Record:
         f"{origin}_power": spread["mean"],
         f"{origin}_half_width": spread["high"] - spread["mean"],
     }
+
+
+def _counted(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs with the power that each counts with: none where its controller failed."""
+    return runs.assign(**{POWER: runs[POWER].mask(runs["status"] == "failed", 0.0)})
+
+
+def _ratio(one: float, other: float) -> float:
+    return float(one) / float(other) if other else math.nan
 
 
 def _chance(runs: pd.DataFrame, one: int, other: int) -> float:

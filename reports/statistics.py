@@ -1,7 +1,8 @@
 """Statistics of runs: DataFrame in, DataFrame out; nothing here reads a file or draws.
 
 A frame of runs has the columns of the results schema and, for each constant, one column
-`constant_<name>`. Runs that failed have status "failed" and count in nothing but `exclusions`.
+`constant_<name>`. Runs whose controller failed have status "failed", those that the machine kept
+from ending "fault" (only a probe has such); neither counts in anything but `exclusions`.
 """
 
 import math
@@ -23,10 +24,14 @@ def succeeded(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def exclusions(runs: pd.DataFrame) -> pd.DataFrame:
-    """The failed runs, alike ones together: study, controller, network, constants, reason, runs."""
-    failed = runs[runs["status"] != "ok"]
-    keys = ["study", "controller", "network", "constants", "reason"]
-    return failed.groupby(keys, sort=False).size().rename("runs").reset_index()
+    """The runs that gave no result, alike ones together.
+
+    Returns:
+        Columns study, controller, network, constants, status (failed or fault), reason, runs.
+    """
+    without = runs[runs["status"] != "ok"]
+    keys = ["study", "controller", "network", "constants", "status", "reason"]
+    return without.groupby(keys, sort=False).size().rename("runs").reset_index()
 
 
 # Spread ---------------------------------------------------------------------------------------

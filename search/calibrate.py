@@ -68,7 +68,8 @@ def calibrate(job: Job) -> None:
     table = measured_table(settings, real)
     host = _take_delays(job, job.network(wanted.network), settings, real)
     plan = plan_calibration(job, wanted, table, host)
-    network = carry_out(job, plan).runs[0].planned.spec.network
+    best = carry_out(job, plan)
+    network = plan.runs_of(best.number, best.searched)[0].spec.network
     _emulate(job, wanted, settings, _fit_spread(job, wanted, settings, real, network))
 
 
@@ -217,7 +218,7 @@ def _fit_spread(
         plan_settings(job, calibrating, engine, host, wanted.emulated, "spread") for host in hosts
     ]
     with job.runner("spread", engine, sum(map(len, planned))) as (runner, progress):
-        finished = [runner.finish(runs) for runs in planned]
+        finished = [list(runner.finish(runs)) for runs in planned]
         progress.end(f"{len(spreads)} spreads")
     emulated = [
         pooled_deviation(

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from search.engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_reliably
+from search.engines.base import (
+    Engine,
+    EngineSettings,
+    RunRecord,
+    RunSpec,
+    run_reliably,
+    run_while_sound,
+)
 from search.errors import KneepointError
 from search.slots import RESOURCE
 
@@ -45,7 +52,8 @@ class Executor(Protocol):
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs, some at a time, as they finish.
 
-        While runs go on in real time, it yields none of them now and then.
+        What was to follow a run that met a fault of the machine may be left out. While runs go on
+        in real time, it yields none of them now and then.
 
         Raises:
             KneepointError: a run cannot be executed at all.
@@ -64,7 +72,7 @@ class SerialExecutor:
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs (see Executor)."""
         for start in range(0, len(specs), _CHUNK):
-            yield [run_reliably(self._engine, spec) for spec in specs[start : start + _CHUNK]]
+            yield run_while_sound(self._engine, specs[start : start + _CHUNK])
 
     def close(self) -> None:
         """Ends the engine."""
@@ -125,6 +133,9 @@ class RayExecutor:
                     yield answer
         except ray.exceptions.RayError as error:
             raise _ended(error) from None
+        finally:
+            for task in pending:  # nobody waits for them any more
+                ray.cancel(task)
 
     def _execute_in_slots(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """A task for each run: Ray places it where a slot is free, and again if its worker dies.
@@ -249,6 +260,6 @@ class _Worker:
         try:
             if settings not in self._engines:
                 self._engines[settings] = settings.open()
-            return [run_reliably(self._engines[settings], spec) for spec in specs]
+            return run_while_sound(self._engines[settings], specs)
         except KneepointError as error:
             return str(error)

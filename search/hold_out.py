@@ -182,7 +182,7 @@ def _found(
 ) -> FoundSetting:
     controller = job.catalogue.controllers[job.workflow.studies[study].controller]
     given = json.loads(runs[0]["constants"])
-    powers = [run["power"] if run["status"] == "ok" else 0.0 for run in runs]
+    powers = [0.0 if run["status"] == "failed" else run["power"] for run in runs]
     return FoundSetting(
         controller=controller.name,
         origin=origin,
@@ -202,6 +202,8 @@ def _runs(job: Job, study: str, network: str) -> list[dict[str, Any]]:
     path = job.workflow.results / study / "runs.parquet"
     columns = ["network", "trial", "row", "constants", "status", "power"]
     runs: list[dict[str, Any]] = read_table(path).select(columns).to_pylist()
+    if any(run["status"] == "fault" for run in runs):  # of an older Kneepoint
+        raise _unusable(path, "the machine kept runs from ending")
     return [run for run in runs if run["network"] == network]
 
 

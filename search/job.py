@@ -15,7 +15,7 @@ from search.engines.emulator import EmulatorSettings
 from search.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecutor
 from search.journal import RunJournal
 from search.locks import hold_lock_patiently
-from search.progress import Progress, RealTimeProgress
+from search.progress import Progress, progress_of
 from search.runner import Runner
 from search.slots import slots_of
 
@@ -63,18 +63,27 @@ class Job:
         self, name: str, engine: EngineSettings, total: int | None
     ) -> Iterator[tuple[Runner, Progress]]:
         """Gives a runner on the journal of the output folder, which is locked meanwhile."""
-        progress = RealTimeProgress(name, total) if engine.is_real_time else Progress(name, total)
-        with (
-            hold_lock_patiently(self.out_dir / ".lock", _LOCK_PATIENCE_S),
-            RunJournal(self.out_dir / "runs.jsonl") as journal,
-        ):
+        progress = progress_of(name, engine, total)
+        with self.journal() as journal:
             runner = Runner(
-                journal, lambda: self.make_executor(engine), progress.add, engine.spoils
+                journal,
+                lambda: self.make_executor(engine),
+                progress.add,
+                engine.spoils if engine.is_real_time else None,
             )
             try:
                 yield runner, progress
             finally:
                 runner.close()
+
+    @contextmanager
+    def journal(self) -> Iterator[RunJournal]:
+        """Opens the journal of the output folder, which is locked meanwhile."""
+        with (
+            hold_lock_patiently(self.out_dir / ".lock", _LOCK_PATIENCE_S),
+            RunJournal(self.out_dir / "runs.jsonl") as journal,
+        ):
+            yield journal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

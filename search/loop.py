@@ -8,11 +8,11 @@ that the journal holds are not executed twice, and the same scores lead to the s
 
 import optuna
 from optuna.study import Study, StudyDirection
-from optuna.trial import Trial, TrialState
+from optuna.trial import Trial
 
 from search.optuna_journal import OptunaJournal
 from search.plan import StudyPlan
-from search.results import FinishedRun, FinishedTrial
+from search.results import FinishedTrial, means_of
 from search.runner import Runner
 from search.samplers import Asker
 
@@ -41,7 +41,7 @@ def run_study(
         All trials in order.
 
     Raises:
-        KneepointError: a run cannot be executed at all.
+        KneepointError: a run cannot be executed at all, or the machine keeps it from ending.
     """
     study = optuna.create_study(sampler=asker.sampler, direction=direction_of(plan))
     if plan.start:
@@ -63,13 +63,20 @@ def run_study(
 
 def _execute(plan: StudyPlan, runner: Runner, asked: list[Trial]) -> list[FinishedTrial]:
     planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
-    records = runner.run([run.spec for runs in planned for run in runs])
+    runner.run([run.spec for runs in planned for run in runs])
     finished = []
     for trial, runs in zip(asked, planned, strict=True):
-        results = tuple(FinishedRun(run, records[run.spec.run_id]) for run in runs)
+        results = list(runner.recall(runs))
         score = plan.score(results)
         finished.append(
-            FinishedTrial(trial.number, trial.params, score.value, score.reason, results)
+            FinishedTrial(
+                trial.number,
+                trial.params,
+                score.value,
+                score.reason,
+                means_of(results),
+                len(results),
+            )
         )
     return finished
 
@@ -79,7 +86,4 @@ def _tell(study: Study, trial: Trial, finished: FinishedTrial) -> None:
         trial.set_user_attr(name, value)
     if finished.reason:
         trial.set_user_attr("reason", finished.reason)
-    if finished.value is None:
-        study.tell(trial, state=TrialState.FAIL)
-    else:
-        study.tell(trial, finished.value)
+    study.tell(trial, finished.value)

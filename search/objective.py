@@ -25,9 +25,9 @@ FIT_METRICS = ("throughput_mbps", "signal_delay_p95_ms", "queueing_delay_p95_ms"
 
 @dataclass(frozen=True)
 class Score:
-    """The value of a trial, or None if the machine kept a run from ending; and what went wrong."""
+    """The value of a trial, and why a run of it failed."""
 
-    value: float | None
+    value: float
     reason: str = ""
 
 
@@ -37,8 +37,6 @@ def score_power(runs: Sequence[FinishedRun], over: Literal["mean", "worst", "mea
     Power is averaged over the runs on each network, then over the networks: by its mean, by the
     worst network, or by the mean of natural logarithms. A failed run counts as power 0.
     """
-    if fault := _fault(runs):
-        return Score(None, fault)
     by_network: dict[str, list[float]] = {}
     for run in runs:
         power = run.record.power if run.record.status == "ok" else 0.0
@@ -71,8 +69,6 @@ def score_fit(
         tables: the published rows, those of each table apart.
         robust: which loss.
     """
-    if fault := _fault(runs):
-        return Score(None, fault)
     misfits = [_misfit(runs, published, robust) for published in tables]
     return Score(math.fsum(misfits) / len(misfits), _failure(runs))
 
@@ -87,55 +83,9 @@ def _misfit(runs: Sequence[FinishedRun], published: PublishedMetrics, robust: bo
     return math.fsum(losses) / len(losses)
 
 
-def find_best(trials: Sequence[FinishedTrial], minimise: bool) -> FinishedTrial | None:
-    """Returns the best trial, the first of equals; None where every trial FAILed."""
-    best: FinishedTrial | None = None
-    for trial in trials:
-        if trial.value is None:
-            continue
-        if best is None or best.value is None or _is_better(trial.value, best.value, minimise):
-            best = trial
-    return best
-
-
-def find_ties(trials: Sequence[FinishedTrial], minimise: bool) -> list[int]:
-    """Returns the other trials that chance alone may set apart from the best one.
-
-    The deviation of a single run comes from repeated runs within trials, pooled over all trials;
-    two means of n runs differ by chance up to 1.96 sqrt(2 / n) of it. Without repeated runs only
-    equal values tie.
-    """
-    best = find_best(trials, minimise)
-    if best is None or best.value is None:
-        return []
-    margin = 0.0
-    if not minimise and (deviation := _pooled_deviation(trials)) is not None:
-        margin = 1.96 * math.sqrt(2 / len(best.runs)) * deviation
-    return [
-        trial.number
-        for trial in trials
-        if trial.number != best.number
-        and trial.value is not None
-        and abs(trial.value - best.value) <= margin
-    ]
-
-
-def _pooled_deviation(trials: Sequence[FinishedTrial]) -> float | None:
-    squares, degrees = 0.0, 0
-    for trial in trials:
-        groups: dict[str, list[float]] = {}
-        for run in trial.runs:
-            if run.record.power is not None:
-                groups.setdefault(run.planned.spec.network.name, []).append(run.record.power)
-        for powers in groups.values():
-            mean = math.fsum(powers) / len(powers)
-            squares += math.fsum((power - mean) ** 2 for power in powers)
-            degrees += len(powers) - 1
-    return math.sqrt(squares / degrees) if degrees else None
-
-
-def _is_better(value: float, than: float, minimise: bool) -> bool:
-    return value < than if minimise else value > than
+def find_best(trials: Sequence[FinishedTrial], minimise: bool) -> FinishedTrial:
+    """Returns the best of at least one trial, the first of equals."""
+    return (min if minimise else max)(trials, key=lambda trial: trial.value)
 
 
 def _relative_error(runs: Sequence[FinishedRun], metric: str, published: float) -> float | None:
@@ -158,10 +108,6 @@ def loss_of(error: float | None, robust: bool) -> float:
     else:
         loss = error - MISFIT_SCALE / 2
     return min(loss, WORST_MISFIT)
-
-
-def _fault(runs: Sequence[FinishedRun]) -> str:
-    return next((f"machine: {r.record.reason}" for r in runs if r.record.status == "fault"), "")
 
 
 def _failure(runs: Sequence[FinishedRun]) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from statistics import fmean, stdev
+from threading import Lock
 
 from networks.files import write_whole
 from search.config import Probe
@@ -63,29 +64,29 @@ def probe(job: Job) -> None:
     engine = job.engine("mahimahi")
     assert isinstance(engine, MahimahiSettings)
     progress = RealTimeProgress(NAME, None)
+    with job.journal() as journal:
+        one_at_a_time = Lock()
 
-    def run_on(settings: MahimahiSettings) -> Run:
-        def run(spec: RunSpec) -> RunRecord:
-            own = settings.open()
-            try:
-                record = own.run(spec)
-            except MachineFaultError as fault:
-                record = RunRecord(spec.run_id, "fault", str(fault))
-            finally:
-                own.close()
-            progress.add(1)
-            return record
+        def run_on(settings: MahimahiSettings) -> Run:
+            def run(spec: RunSpec) -> RunRecord:
+                with one_at_a_time:
+                    record = journal.get(spec.run_id)
+                record = record or _run(settings, spec)
+                with one_at_a_time:
+                    journal.add([record])
+                    progress.add(1)
+                return record
 
-        return run
+            return run
 
-    levels, finished = climb(
-        wanted,
-        lambda level, n: _plan(job, engine, wanted, level, n),
-        run_on(engine),
-        # That runs keep the host busy is what the levels are to show.
-        run_on(replace(engine, busy_us=math.inf)),
-        engine.spoils,
-    )
+        levels, finished = climb(
+            wanted,
+            lambda *place: _plan(job, engine, wanted, *place),
+            run_on(engine),
+            # That runs keep the host busy is what the levels are to show.
+            run_on(replace(engine, busy_us=math.inf)),
+            engine.spoils,
+        )
     slots = max(level.concurrency for level in levels if level.agrees)
     write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
     outcome = {
@@ -99,7 +100,7 @@ def probe(job: Job) -> None:
 
 def climb(
     wanted: Probe,
-    plan: Callable[[int, int], list[PlannedRun]],
+    plan: Callable[[int, int, int], list[PlannedRun]],
     run_alone: Run,
     run: Run,
     spoils: Callable[[RunRecord], bool] = lambda _: False,
@@ -108,7 +109,7 @@ def climb(
 
     Args:
         wanted: how far to go.
-        plan: gives the runs of a level from its number and theirs.
+        plan: gives the runs of a level from its number, theirs, and that of the try.
         run_alone: executes a lone run.
         run: executes one among others; called from several threads.
         spoils: tells of a run that the host was too busy for it.
@@ -119,16 +120,16 @@ def climb(
     Raises:
         KneepointError: a lone run does not come to an end.
     """
-    lone = [FinishedRun(planned, run_alone(planned.spec)) for planned in plan(0, wanted.alone)]
+    lone = [FinishedRun(planned, run_alone(planned.spec)) for planned in plan(0, wanted.alone, 0)]
     for each in lone:
         if each.record.status != "ok":
             raise KneepointError(f"probe: even a lone run fails: {each.record.reason}")
     levels, finished = [Level(1, True, "", 1)], list(lone)
     concurrency = 2
     while levels[-1].agrees and concurrency <= wanted.most:
-        planned = plan(len(levels), concurrency)
         reason, tries = "untried", 0
         while reason and tries < _TRIES:
+            planned = plan(len(levels), concurrency, tries)
             with ThreadPoolExecutor(concurrency) as pool:
                 records = list(pool.map(run, [each.spec for each in planned]))
             reason = difference([each.record for each in lone], records) or crowded(records, spoils)
@@ -171,9 +172,20 @@ def crowded(together: Sequence[RunRecord], spoils: Callable[[RunRecord], bool]) 
     return f"with {len(together)} at once the host is too busy for {spoilt} of them"
 
 
+def _run(settings: MahimahiSettings, spec: RunSpec) -> RunRecord:
+    engine = settings.open()
+    try:
+        return engine.run(spec)
+    except MachineFaultError as fault:
+        return RunRecord(spec.run_id, "fault", str(fault))
+    finally:
+        engine.close()
+
+
 def _plan(
-    job: Job, engine: MahimahiSettings, wanted: Probe, level: int, runs: int
+    job: Job, engine: MahimahiSettings, wanted: Probe, level: int, runs: int, attempt: int
 ) -> list[PlannedRun]:
+    """Each try has runs of its own: what the journal has of the one before is not to answer."""
     controller = job.catalogue.controllers[wanted.controller]
     network = replace(job.network(wanted.network), duration_s=wanted.duration_s)
     root = study_seed(job.workflow.settings.seed, NAME)
@@ -187,7 +199,7 @@ def _plan(
                 controller=controller.name,
                 constants=complete_constants(controller, wanted.constants, "real_time.probe"),
                 network=engine.place(network),
-                seed=derive_seed(root, level, run),
+                seed=derive_seed(root, level, run, *([attempt] if attempt else [])),
             ),
         )
         for run in range(runs)

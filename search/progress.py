@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from search.engines.base import EngineSettings
+
 STATUS_FOLDER = Path("build/real-time")
 """Where real-time runs say how far they are: one file each, as long as it goes on."""
 
@@ -117,6 +119,11 @@ class RealTimeProgress(Progress):
             return ""
         minutes = elapsed_s / executed * (self._total - self._done) / 60
         return f"; about {minutes:.0f} min left" if minutes >= 1 else "; less than a minute left"
+
+
+def progress_of(name: str, engine: EngineSettings, total: int | None) -> Progress:
+    """Returns what counts the runs of an engine."""
+    return RealTimeProgress(name, total) if engine.is_real_time else Progress(name, total)
 
 
 def statuses(folder: Path) -> list[Status]:

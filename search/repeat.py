@@ -32,7 +32,7 @@ def repeat(job: Job, name: str) -> None:
     with job.runner(name, engine, len(planned)) as (runner, progress):
         finished = runner.finish(planned)
         write_table(job.out_dir / "runs.parquet", runs_table(name, finished))
-        progress.end(f"{len(finished)} runs")
+        progress.end(f"{len(planned)} runs")
 
 
 def plan_repeat(job: Job, engine: EngineSettings, name: str, settings: Repeat) -> list[PlannedRun]:

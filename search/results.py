@@ -1,20 +1,22 @@
 """The results schema: tables of runs and trials in Parquet, the same bytes for the same content.
 
-Version 3. A newer version is refused; an older one is upgraded step by step when it is read.
+Version 4. A newer version is refused; an older one is upgraded step by step when it is read.
 Version 1 had no real-time runs, and so no column scheduling_delay_p99_us; version 2 had no
-scheduling_delays_us.
+scheduling_delays_us; up to version 3 a fault of the machine had the status failed.
 """
 
 import io
+import itertools
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from networks.files import write_whole
@@ -24,7 +26,7 @@ from search.errors import KneepointError
 if TYPE_CHECKING:
     import pandas as pd
 
-VERSION = 3
+VERSION = 4
 _VERSION_KEY = b"kneepoint_schema"
 
 TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
@@ -37,7 +39,13 @@ _SCHEDULING = pa.field("scheduling_delays_us", pa.list_(pa.float64()))
 _UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {
     1: lambda table: _with_column(table, _SCHEDULING_P99),
     2: lambda table: _with_column(table, _SCHEDULING),
+    3: lambda table: _with_faults(table),
 }
+_MACHINE = "machine: "
+"""How the reason of a fault began up to version 3."""
+
+_BATCH = 4096
+"""Rows that stand in memory as Python objects at a time."""
 
 RUNS_SCHEMA = pa.schema(
     [
@@ -81,27 +89,29 @@ class FinishedRun:
 
 @dataclass(frozen=True)
 class FinishedTrial:
-    """A trial: what was searched (column name: value), its score, its runs.
+    """A trial: what was searched (column name: value), its score, why a run of it failed.
 
-    `value` is None where the trial FAILed; `reason` says why, or why a run of it failed.
+    `means` has the mean of each of TRIAL_METRICS over the runs that were measured; it is empty
+    without any. The runs themselves are in the journal.
     """
 
     number: int
     searched: Mapping[str, float]
-    value: float | None
+    value: float
     reason: str
-    runs: tuple[FinishedRun, ...]
+    means: Mapping[str, float]
+    n_runs: int
 
-    @property
-    def means(self) -> dict[str, float]:
-        """The mean of each of TRIAL_METRICS over the runs that were measured; empty without any."""
-        measured = [run.record for run in self.runs if run.record.status == "ok"]
-        if not measured:
-            return {}
-        return {
-            name: math.fsum(getattr(record, name) for record in measured) / len(measured)
-            for name in TRIAL_METRICS
-        }
+
+def means_of(runs: Iterable[FinishedRun]) -> dict[str, float]:
+    """Returns a trial's means (see FinishedTrial)."""
+    measured = [run.record for run in runs if run.record.status == "ok"]
+    if not measured:
+        return {}
+    return {
+        name: math.fsum(getattr(record, name) for record in measured) / len(measured)
+        for name in TRIAL_METRICS
+    }
 
 
 def runs_table(study: str, runs: Iterable[FinishedRun]) -> pa.Table:
@@ -138,7 +148,7 @@ def trials_table(
 
 
 def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Returns a table of rows.
+    """Returns a table of rows, which are taken a few at a time.
 
     The first list that it is given makes pyarrow import pandas, only to ask whether it is a Series.
     That takes longer than many a study, so pandas counts as missing meanwhile; where somebody needs
@@ -147,9 +157,16 @@ def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)
     try:
-        return pa.Table.from_pylist(list(rows), schema=schema)
+        batches = [pa.RecordBatch.from_pylist(some, schema) for some in _batched(rows)]
+        return pa.Table.from_batches(batches, schema).combine_chunks()
     finally:
         sys.meta_path.remove(finder)
+
+
+def _batched(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    waiting = iter(rows)
+    while some := list(itertools.islice(waiting, _BATCH)):
+        yield some
 
 
 class _NoPandas:
@@ -215,7 +232,6 @@ def write_summary(path: Path, summary: Mapping[str, Any]) -> None:
 
 def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
     spec, record = run.planned.spec, run.record
-    reason = f"machine: {record.reason}" if record.status == "fault" else record.reason
     return {
         "run_id": spec.run_id,
         "study": study,
@@ -227,8 +243,8 @@ def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
         "network": spec.network.name,
         "constants": canonical_json(dict(spec.constants)),
         "seed": spec.seed,
-        "status": "ok" if record.status == "ok" else "failed",
-        "reason": reason,
+        "status": record.status,
+        "reason": record.reason,
         **{name: _or_nan(getattr(record, name)) for name in METRICS},
         **{name: getattr(record, name) for name in COUNTS},
         "scheduling_delay_p99_us": record.scheduling_delay_p99_us,
@@ -240,12 +256,12 @@ def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
     return {
         "study": study,
         "trial": trial.number,
-        "state": "FAIL" if trial.value is None else "COMPLETE",
-        "value": _or_nan(trial.value),
+        "state": "COMPLETE",
+        "value": trial.value,
         "reason": trial.reason,
         **trial.searched,
         **(trial.means or dict.fromkeys(TRIAL_METRICS, math.nan)),
-        "n_runs": len(trial.runs),
+        "n_runs": trial.n_runs,
     }
 
 
@@ -254,6 +270,22 @@ def _with_column(table: pa.Table, column: pa.Field) -> pa.Table:
     if "run_id" not in table.column_names:
         return table
     return table.append_column(column, pa.nulls(table.num_rows, column.type))
+
+
+def _with_faults(table: pa.Table) -> pa.Table:
+    """A table of runs that tells faults of the machine apart; other tables stay as they are."""
+    if "run_id" not in table.column_names:
+        return table
+    is_fault = pc.starts_with(table["reason"], _MACHINE)
+    of_fault = {
+        "status": pa.scalar("fault"),
+        "reason": pc.utf8_slice_codeunits(table["reason"], len(_MACHINE)),
+    }
+    for name, value in of_fault.items():
+        place = table.schema.get_field_index(name)
+        column = pc.if_else(is_fault, value, table[name])
+        table = table.set_column(place, table.schema.field(place), column)
+    return table
 
 
 def _or_nan(value: float | None) -> float:

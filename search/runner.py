@@ -1,11 +1,15 @@
 """Runs what the journal does not hold yet, and puts it there."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from search.engines.base import RunRecord, RunSpec
+from search.errors import KneepointError
 from search.executor import Executor
 from search.journal import RunJournal
 from search.results import FinishedRun, PlannedRun
+
+_FAULTS_IN_A_ROW = 3
+"""So many runs, one after the other, that the machine kept from ending: no other would."""
 
 
 class Runner:
@@ -24,7 +28,7 @@ class Runner:
         journal: RunJournal,
         make_executor: Callable[[], Executor],
         on_progress: Callable[[int], None],
-        spoils: Callable[[RunRecord], bool] = lambda _: False,
+        spoils: Callable[[RunRecord], bool] | None = None,
     ) -> None:
         self._journal = journal
         self._make_executor = make_executor
@@ -37,35 +41,60 @@ class Runner:
         """Whether anything had to be run so far."""
         return self._executor is not None
 
-    def run(self, specs: Sequence[RunSpec]) -> Mapping[str, RunRecord]:
-        """Returns the record of every run by run_id; all but machine faults are on disk then.
+    def run(self, specs: Sequence[RunSpec]) -> None:
+        """Executes the runs that the journal lacks; when it returns, all of them are on disk there.
 
         Raises:
-            KneepointError: a run cannot be executed at all.
+            KneepointError: a run cannot be executed at all, or the machine kept one from ending:
+                nobody may then go on with what there is. All that did end is in the journal.
         """
-        records: dict[str, RunRecord] = {}
-        missing: dict[str, RunSpec] = {}
-        for spec in specs:
-            record = self._journal.get(spec.run_id)
-            if record is None or self._spoils(record):
-                missing[spec.run_id] = spec
-            else:
-                records[spec.run_id] = record
+        missing = {spec.run_id: spec for spec in specs if not self._is_known(spec.run_id)}
         self._on_progress(len(specs) - len(missing))
         if missing:
-            self._executor = self._executor or self._make_executor()
-            for finished in self._executor.execute(list(missing.values())):
-                self._journal.add(finished)
-                records |= {record.run_id: record for record in finished}
-                self._on_progress(len(finished))
-        return records
+            self._execute(list(missing.values()))
 
-    def finish(self, planned: Sequence[PlannedRun]) -> list[FinishedRun]:
-        """Returns planned runs with what came of them, in their order; raises as `run` does."""
-        records = self.run([run.spec for run in planned])
-        return [FinishedRun(run, records[run.spec.run_id]) for run in planned]
+    def finish(self, planned: Sequence[PlannedRun]) -> Iterator[FinishedRun]:
+        """Runs at once, as `run` does; returns what came of each, read as it is asked for."""
+        self.run([run.spec for run in planned])
+        return self.recall(planned)
+
+    def recall(self, planned: Sequence[PlannedRun]) -> Iterator[FinishedRun]:
+        """Yields runs that have ended with what came of them, in their order."""
+        for run in planned:
+            record = self._journal.get(run.spec.run_id)
+            assert record is not None, "it has been run"
+            yield FinishedRun(run, record)
 
     def close(self) -> None:
         """Closes the executor."""
         if self._executor is not None:
             self._executor.close()
+
+    def _is_known(self, run_id: str) -> bool:
+        if self._spoils is None:
+            return run_id in self._journal
+        record = self._journal.get(run_id)
+        return record is not None and not self._spoils(record)
+
+    def _execute(self, specs: Sequence[RunSpec]) -> None:
+        self._executor = self._executor or self._make_executor()
+        faults: list[RunRecord] = []
+        in_a_row = ended = 0
+        for finished in self._executor.execute(specs):
+            self._journal.add(finished)
+            self._on_progress(len(finished))
+            for record in finished:
+                if record.status == "fault":
+                    faults.append(record)
+                    in_a_row += 1
+                else:
+                    in_a_row = 0
+                    ended += 1
+            if in_a_row >= _FAULTS_IN_A_ROW:
+                break
+        if faults:
+            raise KneepointError(
+                f"the machine kept {len(faults)} of {len(specs)} runs from ending, the last: "
+                f"{faults[-1].reason}; put it right and start it again: the {ended} runs that "
+                "ended are kept"
+            )

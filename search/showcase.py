@@ -8,21 +8,16 @@ writes uplink.log, in the format of mahimahi's mm-link, and run.json.
 
 import argparse
 import json
-import subprocess
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import asdict
 
 from networks.files import write_whole
 from search.config import Engine
 from search.engines.base import EngineSettings, RunRecord, RunSpec
-from search.engines.emulator import arguments_of
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.plan import complete_constants
-from search.progress import RealTimeProgress
+from search.progress import progress_of
 from search.seeds import run_seed, study_seed
-
-_TIME_LIMIT_S = 60
 
 
 def show(job: Job, engine_name: Engine) -> None:
@@ -43,7 +38,16 @@ def show(job: Job, engine_name: Engine) -> None:
         network=engine.place(job.network(shown.network)),
         seed=run_seed(study_seed(job.workflow.settings.seed, "showcase"), 0, 0),
     )
-    record = _run(job, engine, spec, job.out_dir / "uplink.log")
+    job.out_dir.mkdir(parents=True, exist_ok=True)
+    temporary = (job.out_dir / ".uplink.log").absolute()
+    record = _run(job, engine.keeping(temporary), spec)
+    if record.status == "fault":
+        raise KneepointError(f"showcase: the machine kept it from ending: {record.reason}")
+    if record.status == "failed":
+        raise KneepointError(
+            f"{job.workflow.path}: showcase failed: {record.reason}; choose another run"
+        )
+    temporary.replace(job.out_dir / "uplink.log")
     description = {
         "controller": spec.controller,
         "constants": dict(spec.constants),
@@ -55,46 +59,18 @@ def show(job: Job, engine_name: Engine) -> None:
     write_whole(job.out_dir / "run.json", json.dumps(description, indent=2) + "\n")
 
 
-def _run(job: Job, engine: EngineSettings, spec: RunSpec, log: Path) -> RunRecord:
-    log.parent.mkdir(parents=True, exist_ok=True)
-    temporary = log.with_name(".uplink.log").absolute()
-    record = (
-        _real(job, engine, spec, temporary)
-        if engine.is_real_time
-        else _emulated(job, spec, temporary)
-    )
-    if record.status != "ok":
-        raise KneepointError(
-            f"{job.workflow.path}: showcase failed: {record.reason}; choose another run"
-        )
-    temporary.replace(log)
-    return record
-
-
-def _emulated(job: Job, spec: RunSpec, log: Path) -> RunRecord:
-    command = [str(job.emulate), *arguments_of(spec), "--uplink-log", str(log)]
-    result = subprocess.run(command, capture_output=True, timeout=_TIME_LIMIT_S, check=False)
-    if result.returncode != 0:
-        said = (result.stderr or result.stdout).decode(errors="replace").strip()
-        return RunRecord(spec.run_id, "failed", said)
-    return RunRecord.measured(spec.run_id, json.loads(result.stdout))
-
-
-def _real(job: Job, engine: EngineSettings, spec: RunSpec, log: Path) -> RunRecord:
-    """Takes one of the host's slots, as every real run does."""
-    from search.engines.mahimahi.engine import MahimahiSettings
-
-    assert isinstance(engine, MahimahiSettings)
-    progress = RealTimeProgress("real showcase", 1)
-    executor = job.make_executor(replace(engine, keep_log=log))
-    records: list[RunRecord] = []
+def _run(job: Job, engine: EngineSettings, spec: RunSpec) -> RunRecord:
+    """Takes one of the host's slots, where the engine runs in real time."""
+    progress = progress_of("showcase", engine, 1)
+    executor = job.make_executor(engine)
     try:
         for finished in executor.execute([spec]):
-            records += finished
             progress.add(len(finished))
+            for record in finished:
+                return record
     finally:
         executor.close()
-    return records[0]
+    raise AssertionError("an executor yields every run")
 
 
 def main() -> None:

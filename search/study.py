@@ -18,7 +18,15 @@ from search.job import Job, add_arguments, open_job
 from search.loop import direction_of, run_study
 from search.optuna_journal import OptunaJournal
 from search.plan import StudyPlan, plan_study, summarise
-from search.results import FinishedTrial, runs_table, trials_table, write_summary, write_table
+from search.results import (
+    FinishedTrial,
+    PlannedRun,
+    runs_table,
+    trials_table,
+    write_summary,
+    write_table,
+)
+from search.runner import Runner
 from search.samplers import make_asker
 from search.seeds import study_seed
 
@@ -27,7 +35,7 @@ def search(job: Job, name: str) -> None:
     """Runs a study of the configuration and writes its results.
 
     Raises:
-        KneepointError: there is no such study, or not one run of it could be executed.
+        KneepointError: there is no such study, or a run of it could not be executed.
     """
     carry_out(job, _plan(job, name))
 
@@ -36,7 +44,7 @@ def carry_out(job: Job, plan: StudyPlan) -> FinishedTrial:
     """Runs a planned study, writes its results and returns its best trial.
 
     Raises:
-        KneepointError: not one run of it could be executed.
+        KneepointError: a run of it could not be executed.
     """
     name = plan.name
     asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
@@ -46,9 +54,7 @@ def carry_out(job: Job, plan: StudyPlan) -> FinishedTrial:
         )
         trials = run_study(plan, asker, runner, copy)
         best = objective.find_best(trials, plan.study.objective.minimises)
-        if best is None:
-            raise KneepointError(f"{name}: every trial failed, the first: {trials[0].reason}")
-        _write(job, plan, trials, best)
+        _write(job, plan, runner, trials, best)
         progress.end(f"{len(trials)} trials, best {best.value:.4g} in trial {best.number}")
     return best
 
@@ -71,12 +77,20 @@ def _plan(job: Job, name: str) -> StudyPlan:
     )
 
 
-def _write(job: Job, plan: StudyPlan, trials: Sequence[FinishedTrial], best: FinishedTrial) -> None:
+def _write(
+    job: Job,
+    plan: StudyPlan,
+    runner: Runner,
+    trials: Sequence[FinishedTrial],
+    best: FinishedTrial,
+) -> None:
     columns = {
         name: int if isinstance(distribution, IntDistribution) else float
         for name, distribution in plan.space.items()
     }
-    runs = [run for trial in trials for run in trial.runs]
+    runs = (
+        run for trial in trials for run in runner.recall(plan.runs_of(trial.number, trial.searched))
+    )
     write_table(job.out_dir / "runs.parquet", runs_table(plan.name, runs))
     write_table(job.out_dir / "trials.parquet", trials_table(plan.name, columns, trials))
     outcome: dict[str, Any] = {
@@ -85,16 +99,15 @@ def _write(job: Job, plan: StudyPlan, trials: Sequence[FinishedTrial], best: Fin
             "trial": best.number,
             "value": best.value,
             "searched": dict(best.searched),
-            "constants": _common_constants(best),
+            "constants": _common_constants(plan.runs_of(best.number, best.searched)),
         },
-        "ties": objective.find_ties(trials, plan.study.objective.minimises),
     }
     write_summary(job.out_dir / "study.json", {**summarise(plan), **outcome})
 
 
-def _common_constants(trial: FinishedTrial) -> dict[str, float]:
+def _common_constants(planned: Sequence[PlannedRun]) -> dict[str, float]:
     """Returns the constants that all runs of a trial share: those of a fit differ by row."""
-    runs = [run.planned.spec.constants for run in trial.runs]
+    runs = [run.spec.constants for run in planned]
     return {k: v for k, v in runs[0].items() if all(constants[k] == v for constants in runs)}
 
 

@@ -24,13 +24,7 @@ def compose(context: Context) -> Iterator[Section]:
     if failed.empty:
         blocks.append(Paragraph(f"None: all {labels.count(len(runs), 'run')} gave a result."))
     else:
-        count = labels.count(int(failed["runs"].sum()), "run")
-        blocks.append(
-            Paragraph(
-                f"{count} of {len(runs):,} failed. They scored worst in their search and count in "
-                "no mean."
-            )
-        )
+        blocks.append(Paragraph(_how_many(failed, len(runs))))
         blocks.append(_table(failed))
     rows = [
         f"{code(row['table'])} row {row['row'] + 1}"
@@ -42,6 +36,23 @@ def compose(context: Context) -> Iterator[Section]:
     if results.real and results.real.missing:
         blocks.append(Paragraph(_not_made(results.real.missing)))
     yield Section("exclusions", "Exclusions", tuple(blocks))
+
+
+def _how_many(failed: pd.DataFrame, runs: int) -> str:
+    count = failed.groupby("status")["runs"].sum()
+    parts = []
+    if "failed" in count:
+        parts.append(
+            f"{labels.count(int(count['failed']), 'run')} of {runs:,} failed by their controllers' "
+            "doing. They scored worst in their search, have power 0 on training and held-out networks, and count in "
+            "no other mean."
+        )
+    if "fault" in count:
+        parts.append(
+            f"{labels.count(int(count['fault']), 'run')} of the probe met a fault of the machine, "
+            "which is what the probe asks for; elsewhere such a run ends its job."
+        )
+    return " ".join(parts)
 
 
 def _frames(results: Results) -> list[pd.DataFrame]:
@@ -85,7 +96,7 @@ def _table(failed: pd.DataFrame) -> Table:
                 literal(row["study"]),
                 literal(row["controller"]),
                 code(row["constants"]),
-                literal(row["reason"]),
+                literal(f"{'machine: ' if row['status'] == 'fault' else ''}{row['reason']}"),
                 str(row["runs"]),
             )
             for row in records(failed)

@@ -44,7 +44,7 @@ def compose(context: Context) -> Iterator[Section]:
 def _what(results: Results) -> str:
     frames = real_frames(results)
     runs = sum(len(frame) for frame in frames)
-    failed = sum(int((frame["status"] != "ok").sum()) for frame in frames)
+    failed = sum(int((frame["status"] == "failed").sum()) for frame in frames)
     busy = sum(int(_was_busy(frame["status"], frame["reason"]).sum()) for frame in frames)
     text = (
         f"The same controllers also ran in real time: {labels.count(runs, 'run')} in mahimahi's "

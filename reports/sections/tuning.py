@@ -1,6 +1,7 @@
 """Controller by controller: the best published, ours at published constants, and the best found."""
 
 import json
+import math
 from collections.abc import Iterator
 
 from reports import labels
@@ -114,7 +115,9 @@ def _row(table: str | None, row: int) -> str:
 
 def _power(row: Record, origin: str) -> str:
     power, half_width = row[f"{origin}_power"], row[f"{origin}_half_width"]
-    return DASH if power != power else labels.with_interval(power, half_width / power)
+    if power != power:
+        return DASH
+    return labels.with_interval(power, half_width / power if power else math.nan)
 
 
 def _change(row: Record) -> str:

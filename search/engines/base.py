@@ -3,7 +3,8 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
@@ -214,6 +215,9 @@ class EngineSettings(Protocol):
     def is_real_time(self) -> bool:
         """Whether a run takes its network's own time, and one of the host's slots."""
 
+    def keeping(self, log: Path) -> "EngineSettings":
+        """Returns the same with the log of each run's uplink going to a file at its end."""
+
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
         """Returns the network without what this engine does not use of it."""
 
@@ -224,18 +228,40 @@ class EngineSettings(Protocol):
         """Makes the engine."""
 
 
-def run_reliably(engine: Engine, spec: RunSpec, attempts: int = 3) -> RunRecord:
+PAUSES_S = (0.5, 2.0, 8.0)
+"""Waited before each further attempt: what disturbs a machine may pass."""
+
+
+def run_reliably(
+    engine: Engine,
+    spec: RunSpec,
+    pauses_s: Sequence[float] = PAUSES_S,
+    sleep: Callable[[float], None] = time.sleep,
+) -> RunRecord:
     """Runs, and after a machine fault runs again; never raises MachineFaultError.
 
-    Only a fault that every attempt blames on the controller counts as the controller's failure.
+    A fault that points to the controller needs no pause before the next attempt. Only one that
+    every attempt blames on the controller counts as the controller's failure.
     """
     faults: list[MachineFaultError] = []
-    for _ in range(attempts):
+    for pause_s in (*pauses_s, None):
         try:
             return engine.run(spec)
         except MachineFaultError as fault:
             faults.append(fault)
-            if fault.is_final:
+            if fault.is_final or pause_s is None:
                 break
+            if not fault.blames_controller:
+                sleep(pause_s)
     controllers_fault = all(fault.blames_controller for fault in faults)
     return RunRecord(spec.run_id, "failed" if controllers_fault else "fault", str(faults[-1]))
+
+
+def run_while_sound(engine: Engine, specs: Sequence[RunSpec]) -> list[RunRecord]:
+    """Runs one description after the other, reliably, up to the first that meets a fault."""
+    records: list[RunRecord] = []
+    for spec in specs:
+        records.append(run_reliably(engine, spec))
+        if records[-1].status == "fault":
+            break
+    return records

@@ -8,7 +8,7 @@ import select
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +56,14 @@ class EmulatorSettings:
         sha256: its digest when the study began; runs of another binary would not compare.
         folder: what paths of traces are relative to.
         time_limit_s: a run takes milliseconds; one that takes this long hangs.
+        keep_log: where the link's log goes at the end of a run; None: nowhere.
     """
 
     binary: Path
     sha256: str
     folder: Path
     time_limit_s: float = 30
+    keep_log: Path | None = None
 
     @classmethod
     def of(cls, binary: Path) -> "EmulatorSettings":
@@ -87,6 +89,10 @@ class EmulatorSettings:
         del record
         return False
 
+    def keeping(self, log: Path) -> "EmulatorSettings":
+        """Returns the same with a log (see EngineSettings)."""
+        return replace(self, keep_log=log)
+
     def open(self) -> "EmulatorEngine":
         """Makes the engine."""
         return EmulatorEngine(self)
@@ -109,7 +115,8 @@ class EmulatorEngine:
 
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run (see Engine)."""
-        line = _quote(arguments_of(spec))
+        kept = self._settings.keep_log
+        line = _quote([*arguments_of(spec), *(["--uplink-log", str(kept)] if kept else [])])
         process = self._process or self._start()
         try:
             assert process.popen.stdin is not None

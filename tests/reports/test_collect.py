@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from reports import build, collect
+from reports import build, collect, render
 from reports.collect import Searched
 from search.confirm import SETTINGS_SCHEMA as CONFIRM_SCHEMA
 from search.errors import KneepointError
@@ -232,3 +232,28 @@ def test_build_names_a_damaged_summary(workspace: Path) -> None:
     (workspace / "results" / "fit" / "study.json").write_text("{")
     with pytest.raises(KneepointError, match=r"fit/study\.json: damaged"):
         build.build(Path("config/config.yaml"))
+
+
+def everything_in(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("step", ["to_pdf", "to_html"])
+def test_report_that_cannot_be_finished_leaves_the_old_one_whole(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    build.build(Path("config/config.yaml"))
+    before = everything_in(workspace / "results")
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(render, step, fail)
+        with pytest.raises(ZeroDivisionError):
+            build.build(Path("config/config.yaml"))
+    assert everything_in(workspace / "results") == before
+    (workspace / "results/figures/of-another-configuration.svg").write_text("")
+    build.build(Path("config/config.yaml"))
+    assert everything_in(workspace / "results").keys() == before.keys()

@@ -15,6 +15,7 @@ from reports.collect import Results
 from reports.content import Paragraph, Section, Table
 from reports.figures import held_out_gain, held_out_map, held_out_ranks, plan, style
 from reports.labels import DASH
+from reports.metrics import METRICS
 from reports.subjects import HeldOut
 from tests.reports import synthetic
 from tests.reports.test_render import PROVENANCE
@@ -134,6 +135,21 @@ def test_gains_set_the_tuned_beside_the_best_published() -> None:
     # times the ratio of 1.5.
     assert gain["margin"] == pytest.approx(1.5 * 4.3027 * 0.05, rel=1e-4)
     assert gain["tuned_constants"] == '{"alpha":2}'
+
+
+@pytest.mark.parametrize("origin", [0, 1], ids=["published", "tuned"])
+def test_gains_over_a_setting_that_fails_everywhere_are_unknown_or_total(origin: int) -> None:
+    runs = runs_of(POWERS)
+    failed = runs["trial"] == origin
+    runs.loc[failed, ["status", "power"]] = "failed", math.nan
+    relative = hold_out.relative_power(runs, NETWORKS)
+    (gain,) = hold_out.gains(PAIR, relative, runs, NETWORKS).to_dict("records")
+    assert gain[f"{('published', 'tuned')[origin]}_power"] == 0
+    if origin == 0:
+        assert math.isnan(gain["training_gain"])
+        assert math.isnan(gain["held_out_gain"])
+    else:
+        assert gain["training_gain"] == gain["held_out_gain"] == -1
 
 
 def test_gains_of_a_controller_without_a_published_row_are_missing() -> None:
@@ -302,3 +318,23 @@ def test_sections_do_without_published_rows(tmp_path: Path) -> None:
 def test_without_hold_out_there_are_no_such_sections(tmp_path: Path) -> None:
     report = composed(dataclasses.replace(synthetic.results(), hold_out=None), tmp_path)
     assert {"tuning", "held-out"}.isdisjoint(report)
+
+
+@pytest.mark.parametrize("origin", ["published", "tuned"])
+def test_settings_that_fail_everywhere_are_in_the_report(origin: str, tmp_path: Path) -> None:
+    results = synthetic.results()
+    assert results.hold_out is not None
+    chosen = results.hold_out.settings.query("best and origin == @origin")["trial"]
+    runs = results.hold_out.runs.copy()
+    failed = runs["trial"].isin(chosen)
+    runs.loc[failed, "status"], runs.loc[failed, "reason"] = "failed", "the window is nan"
+    runs.loc[failed, list(METRICS)] = math.nan
+    results = dataclasses.replace(
+        results, hold_out=dataclasses.replace(results.hold_out, runs=runs)
+    )
+    report = composed(results, tmp_path)
+    powers = table_of(report["tuning"], "tuning-powers").rows
+    told = {row[3 if origin == "published" else 5] for row in powers}
+    assert "0.00" in told
+    assert told <= {"0.00", "0.00 ± 0.00", DASH}
+    assert "failed" in text_of(report["exclusions"])

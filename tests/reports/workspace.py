@@ -122,7 +122,7 @@ def make_workspace(folder: Path) -> None:
         ("fit", "host_latency_us", (900, 1100)),
     ):
         trials = [
-            FinishedTrial(i, {column: value}, 10.0 + i, "", ()) for i, value in enumerate(values)
+            FinishedTrial(i, {column: value}, 10.0 + i, "", {}, 0) for i, value in enumerate(values)
         ]
         write_table(results / name / "trials.parquet", trials_table(name, {column: int}, trials))
         (results / name / "study.json").write_text(json.dumps({"seed": 77}))

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from search.config import Study
@@ -96,6 +97,10 @@ class FakeSettings:
     def spoils(self, record: RunRecord) -> bool:
         del record
         return False
+
+    def keeping(self, log: Path) -> "FakeSettings":
+        del log
+        return self
 
     def open(self) -> FakeEngine:
         return FakeEngine()

@@ -227,7 +227,7 @@ def test_controller_that_always_crashes_failed(
     script: EmulatorSettings, window: int, status: str
 ) -> None:
     engine = script.open()
-    assert run_reliably(engine, run_spec(window)).status == status
+    assert run_reliably(engine, run_spec(window), sleep=lambda _: None).status == status
     engine.close()
 
 

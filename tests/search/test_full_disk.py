@@ -101,8 +101,8 @@ def test_study_on_a_full_disk_ends_with_one_line(tmp_path: Path, runs: int, name
     assert f"{name}File too large; {REMEDY}" in last
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "out/study.json").exists()
-    kept = (tmp_path / "out/runs.jsonl").read_text().splitlines()
-    assert all(json.loads(line)["status"] == "ok" for line in kept)
+    _, *kept = (tmp_path / "out/runs.jsonl").read_text().splitlines()
+    assert all(json.loads(line)["record"]["status"] == "ok" for line in kept)
     assert len(kept) == (0 if name else 3)
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from search.engines.base import MachineFaultError, RunRecord, RunSpec, run_reliably
+from search.errors import KneepointError
 from search.journal import RunJournal
 from search.loop import direction_of, run_study
 from search.optuna_journal import OptunaJournal
 from search.plan import StudyPlan, summarise
-from search.results import FinishedTrial, runs_table, trials_table, write_table
+from search.results import FinishedRun, FinishedTrial, runs_table, trials_table, write_table
 from search.runner import Runner
 from search.samplers import make_asker
 from tests.search.fakes import (
@@ -79,8 +80,15 @@ def search(
         return run_study(planned, asker, runner, copy)
 
 
+def runs_of(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> list[FinishedRun]:
+    with RunJournal(folder / "runs.jsonl") as journal:
+        runner = Runner(journal, lambda: ShuffledExecutor(FakeEngine()), lambda _: None)
+        listed = [planned.runs_of(trial.number, trial.searched) for trial in trials]
+        return [run for runs in listed for run in runner.recall(runs)]
+
+
 def tables(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> tuple[bytes, bytes]:
-    runs = [run for trial in trials for run in trial.runs]
+    runs = runs_of(folder, planned, trials)
     write_table(folder / "runs.parquet", runs_table(planned.name, runs))
     columns = dict.fromkeys(planned.space, float)
     write_table(folder / "trials.parquet", trials_table(planned.name, columns, trials))
@@ -131,12 +139,14 @@ def test_finished_study_runs_nothing_again(tmp_path: Path, name: str) -> None:
 
 
 def test_trials_and_runs_are_all_there_and_in_order(tmp_path: Path) -> None:
-    trials = search(tmp_path, study("tpe"), FakeEngine())
+    planned = study("tpe")
+    trials = search(tmp_path, planned, FakeEngine())
     assert [trial.number for trial in trials] == list(range(26))
-    assert all(len(trial.runs) == 4 for trial in trials)
-    seeds = [run.planned.spec.seed for trial in trials for run in trial.runs]
-    assert len(set(seeds)) == len(seeds)
-    assert [run.planned.spec.network.name for run in trials[0].runs] == [
+    assert all(trial.n_runs == 4 for trial in trials)
+    runs = runs_of(tmp_path, planned, trials)
+    seeds = [run.planned.spec.seed for run in runs]
+    assert len(set(seeds)) == len(seeds) == 4 * 26
+    assert [run.planned.spec.network.name for run in runs[:4]] == [
         "wire",
         "wire",
         "air",
@@ -146,7 +156,7 @@ def test_trials_and_runs_are_all_there_and_in_order(tmp_path: Path) -> None:
 
 def test_ternary_finds_the_best_window(tmp_path: Path) -> None:
     trials = search(tmp_path, study("ternary"), FakeEngine())
-    best = max(trials, key=lambda trial: trial.value or 0)
+    best = max(trials, key=lambda trial: trial.value)
     assert best.searched["constant_window"] in (15, 16)  # sqrt(3 * 80)
 
 
@@ -180,10 +190,11 @@ def test_other_searches_begin_anywhere(changes: dict[str, Any]) -> None:
 
 
 def test_fit_finds_the_hidden_latency(tmp_path: Path) -> None:
-    trials = search(tmp_path, study("fit"), FakeEngine())
-    best = min(trials, key=lambda trial: trial.value or 0)
+    planned = study("fit")
+    trials = search(tmp_path, planned, FakeEngine())
+    best = min(trials, key=lambda trial: trial.value)
     assert best.searched["host_latency_us"] == pytest.approx(500, abs=5)  # 90 = 80 + 0.02 * 500
-    assert [run.planned.row for run in trials[0].runs] == [0, 1]
+    assert [run.planned.row for run in runs_of(tmp_path, planned, trials[:1])] == [0, 1]
 
 
 def test_failed_run_scores_worst_and_keeps_its_reason(tmp_path: Path) -> None:
@@ -198,36 +209,76 @@ def test_failed_run_scores_worst_and_keeps_its_reason(tmp_path: Path) -> None:
 
 
 class Reliable(FakeEngine):
-    """As executors do: with retries."""
+    """As executors do: with retries, but without the time that they take."""
 
     def run(self, spec: RunSpec) -> RunRecord:
-        return run_reliably(FakeEngine(self.behaviour, self.ran), spec)
+        return run_reliably(FakeEngine(self.behaviour, self.ran), spec, sleep=lambda _: None)
 
 
-def test_fault_of_the_machine_fails_the_trial_and_is_made_good_later(tmp_path: Path) -> None:
+def test_fault_of_the_machine_ends_the_study_and_is_made_good_later(tmp_path: Path) -> None:
     planned = study("grid")
 
     def sometimes(spec: RunSpec) -> RunRecord:
         return fault(spec) if spec.constants["window"] == 40 else measure(spec)
 
-    trials = search(tmp_path, planned, Reliable(sometimes))
-    assert [trial.value is None for trial in trials] == [False, False, False, True]
-    assert trials[3].reason == "machine: the disk is full"
+    engine = Reliable(sometimes)
+    with pytest.raises(KneepointError, match=r"kept 3 of 12 runs .*: the disk is full; .* 9 runs"):
+        search(tmp_path, planned, engine)
     repaired = FakeEngine()
-    assert all(trial.value for trial in search(tmp_path, planned, repaired))
+    reference = tables(tmp_path / "ref", planned, search(tmp_path / "ref", planned, FakeEngine()))
+    assert tables(tmp_path, planned, search(tmp_path, planned, repaired)) == reference
     assert len(repaired.ran) == 3
+
+
+def test_learning_search_never_hears_of_a_fault(tmp_path: Path) -> None:
+    """A machine that fails for a while in mid-search: the search is the same in the end."""
+    planned = study("tpe")
+    reference = tables(tmp_path / "ref", planned, search(tmp_path / "ref", planned, FakeEngine()))
+    for broken in (range(30, 45), range(50, 56), range(90, 104)):
+        folder = tmp_path / str(broken.start)
+        engine = FakeEngine()
+
+        def sometimes(
+            spec: RunSpec, engine: FakeEngine = engine, broken: range = broken
+        ) -> RunRecord:
+            return fault(spec) if len(engine.ran) in broken else measure(spec)
+
+        engine.behaviour = sometimes
+        with pytest.raises(KneepointError, match="the machine kept"):
+            search(folder, planned, Reliable(sometimes, engine.ran))
+        assert tables(folder, planned, search(folder, planned, FakeEngine())) == reference
+
+
+def test_machine_that_lets_nothing_end_is_not_asked_for_everything(tmp_path: Path) -> None:
+    planned = plan({}, space={"window": {"values": list(range(1, 65))}})
+    engine = Reliable(fault)
+    with pytest.raises(KneepointError, match=r"kept . of 64 runs from ending"):
+        search(tmp_path, planned, engine)
+    assert len(set(engine.ran)) <= 6
 
 
 def test_fault_that_passes_is_not_noticed() -> None:
     tries: Iterator[int] = iter(range(9))
+    pauses_s: list[float] = []
 
     def behaviour(spec: RunSpec) -> RunRecord:
         return fault(spec) if next(tries) < 2 else measure(spec)
 
     engine = FakeEngine(behaviour)
     spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
-    assert run_reliably(engine, spec) == measure(spec)
+    assert run_reliably(engine, spec, sleep=pauses_s.append) == measure(spec)
     assert len(engine.ran) == 3
+    assert pauses_s == [0.5, 2.0]
+
+
+def test_faults_that_the_controller_is_blamed_for_are_not_waited_out() -> None:
+    def crash(_: RunSpec) -> RunRecord:
+        raise MachineFaultError("crashed: SIGSEGV", blames_controller=True)
+
+    spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
+    pauses_s: list[float] = []
+    assert run_reliably(FakeEngine(crash), spec, sleep=pauses_s.append).status == "failed"
+    assert pauses_s == []
 
 
 @pytest.mark.parametrize(("blames", "status"), [(True, "failed"), (False, "fault")])
@@ -236,7 +287,8 @@ def test_only_what_happens_every_time_is_the_controllers_fault(blames: bool, sta
         raise MachineFaultError("crashed", blames_controller=blames)
 
     spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
-    assert run_reliably(FakeEngine(behaviour), spec) == RunRecord(spec.run_id, status, "crashed")  # type: ignore[arg-type]
+    record = run_reliably(FakeEngine(behaviour), spec, sleep=lambda _: None)
+    assert (record.status, record.reason) == (status, "crashed")
 
 
 def test_what_an_engine_has_tried_often_enough_is_not_tried_again() -> None:

@@ -17,6 +17,7 @@ from search.results import (
     FinishedRun,
     FinishedTrial,
     PlannedRun,
+    means_of,
     read_frame,
     read_table,
     runs_table,
@@ -50,8 +51,8 @@ def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
     )
     assert frame["row"].dtype == frame["packets_sent"].dtype == "Int64"
     assert frame["trial"].dtype == "int64"
-    assert list(frame["status"]) == ["ok", "failed", "failed"]
-    assert list(frame["reason"]) == ["", "why", "machine: why"]
+    assert list(frame["status"]) == ["ok", "failed", "fault"]
+    assert list(frame["reason"]) == ["", "why", "why"]
     assert list(frame["row"].isna()) == [True, False, True]
     assert frame["constants"][0] == '{"keepalive_ms":1000,"window":12}'
     assert frame["power"].isna().tolist() == [False, True, True]
@@ -59,18 +60,20 @@ def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
 
 def test_trials_table_has_a_column_for_each_searched_constant(tmp_path: Path) -> None:
     trials = [
-        FinishedTrial(0, {"constant_window": 12, "host_latency_us": 3}, 12.5, "", tuple(RUNS[:2])),
-        FinishedTrial(1, {"constant_window": 13, "host_latency_us": 4}, None, "machine", ()),
+        FinishedTrial(
+            0, {"constant_window": 12, "host_latency_us": 3}, 12.5, "", means_of(RUNS[:2]), 2
+        ),
+        FinishedTrial(1, {"constant_window": 13, "host_latency_us": 4}, 0, "crashed", {}, 1),
     ]
     columns = {"constant_window": int, "host_latency_us": float}
     write_table(tmp_path / "trials.parquet", trials_table("windows", columns, trials))
     frame = read_frame(tmp_path / "trials.parquet")
-    assert list(frame["state"]) == ["COMPLETE", "FAIL"]
+    assert list(frame["state"]) == ["COMPLETE", "COMPLETE"]
     assert frame["constant_window"].dtype == "int64"
     assert frame["host_latency_us"].dtype == "float64"
     assert frame["power"][0] == RUNS[0].record.power  # the mean over those that were measured
-    assert math.isnan(frame["value"][1])
-    assert list(frame["n_runs"]) == [2, 0]
+    assert math.isnan(frame["power"][1])
+    assert list(frame["n_runs"]) == [2, 1]
 
 
 def test_same_content_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -108,6 +111,30 @@ def test_older_version_is_upgraded_step_by_step(
     monkeypatch.setitem(results._UPGRADES, newest, rename("study", "search"))
     monkeypatch.setitem(results._UPGRADES, newest + 1, rename("search", "quest"))
     assert "quest" in read_table(path).column_names
+
+
+def test_earlier_versions_called_a_fault_of_the_machine_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = [finished(0, 12), finished(1, 13, "failed", row=4), finished(2, 14, "failed")]
+    reason = "machine: the disk is full"
+    old[2] = FinishedRun(old[2].planned, RunRecord(old[2].record.run_id, "failed", reason))
+    with monkeypatch.context() as past:
+        past.setattr(results, "VERSION", 3)
+        write_table(tmp_path / "runs.parquet", runs_table("windows", old))
+    frame = read_frame(tmp_path / "runs.parquet")
+    assert list(frame["status"]) == ["ok", "failed", "fault"]
+    assert list(frame["reason"]) == ["", "why", "the disk is full"]
+
+
+def test_table_made_a_few_rows_at_a_time_has_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rows in (1, 2, 4096):
+        monkeypatch.setattr(results, "_BATCH", rows)
+        write_table(tmp_path / str(rows), runs_table("windows", iter(RUNS)))
+    whole = (tmp_path / "4096").read_bytes()
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes() == whole
 
 
 def test_tables_are_made_without_pandas_and_read_with_it() -> None:

@@ -84,6 +84,10 @@ class MahimahiSettings:
         delay_us = record.scheduling_delay_p99_us
         return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
 
+    def keeping(self, log: Path) -> "MahimahiSettings":
+        """Returns the same with a log (see EngineSettings)."""
+        return replace(self, keep_log=log)
+
     def open(self) -> "MahimahiEngine":
         """Makes the engine."""
         return MahimahiEngine(self)
