@@ -9,6 +9,8 @@ import os
 import sys
 from pathlib import Path
 
+from common import code
+from common.made_by import ask_git, tell_jobs
 from networks.config import load_network
 from networks.files import hold_lock
 from search.catalogue import load_catalogue
@@ -41,6 +43,17 @@ except KneepointError as error:
     sys.exit(2)
 RESULTS = WORKFLOW.results
 
+
+def code_of(step):
+    """Returns a file that changes when the code does by which `python -m STEP` computes."""
+    return code.note(step, code.digest_of_step(step))
+
+
+# What a comment does not change in the programs' sources changes no result; run ids tell whether a
+# program is another. So jobs depend on this and need the programs, however new these are.
+PROGRAMS_CODE = code.note("controllers", code.digest_of_cpp(CONTROLLER_SOURCES))
+tell_jobs(ask_git())
+
 # `python`, `cmake` and `ninja` of a job are those beside the Python that runs Snakemake.
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}")
 
@@ -71,6 +84,9 @@ include: "rules/repeat.smk"
 include: "rules/hold_out.smk"
 include: "rules/report.smk"
 include: "rules/confirm.smk"
+
+
+code.keep_facts()
 
 
 rule all:

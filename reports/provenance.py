@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from common.made_by import MadeBy, current_commit, read_made_by
 from networks.files import sha256_of
 from reports.collect import Results
 from search.config import Workflow
@@ -34,12 +35,19 @@ class WallTime:
 
 @dataclass(frozen=True)
 class ResultsDigest:
-    """What identifies one study's or repetition's results: equal digests, equal runs."""
+    """What identifies one study's or repetition's results: equal digests, equal runs.
+
+    `commit` and `code_sha256` are of what made them; "" where an older Kneepoint did not say.
+    `is_current` says whether that is the code which is here now.
+    """
 
     name: str
     seed: int | None
     runs: int
     runs_sha256: str
+    commit: str
+    code_sha256: str
+    is_current: bool
 
 
 @dataclass(frozen=True)
@@ -69,11 +77,11 @@ class Provenance:
 def gather(workflow: Workflow, results: Results) -> Provenance:
     """Looks around: git, installed packages, build/, benchmarks/, the host."""
     config = workflow.path
-    commit, committed, changed = _git()
+    commit = current_commit()
     return Provenance(
-        commit=commit,
-        committed=committed,
-        changed_files=changed,
+        commit=commit.name,
+        committed=commit.date,
+        changed_files=commit.changed_files,
         command=f"make reproduce CONFIG={config}",
         config=str(config),
         config_sha256=sha256_of(config.read_bytes()),
@@ -82,27 +90,10 @@ def gather(workflow: Workflow, results: Results) -> Provenance:
         binary_sha256=_digest(Path("build/emulate")),
         real_programs_sha256=_real_programs() if results.real else {},
         networks=_networks(sorted(results.networks)),
-        results=tuple(_digests(results)),
+        results=tuple(_digests(workflow.results, results)),
         host=_host(),
         wall_times=_wall_times(Path("benchmarks"), _jobs(workflow)),
     )
-
-
-def _git() -> tuple[str, str, int]:
-    """The commit, its date and the number of files changed since; empty outside a checkout."""
-
-    def ask(*arguments: str) -> str:
-        answer = subprocess.run(
-            ["git", *arguments], capture_output=True, text=True, check=False, timeout=30
-        )
-        return answer.stdout.strip() if answer.returncode == 0 else ""
-
-    try:
-        commit = ask("rev-parse", "HEAD")
-        committed = ask("show", "--no-patch", "--format=%cs", "HEAD") if commit else ""
-        return commit, committed, len(ask("status", "--porcelain").splitlines())
-    except (OSError, subprocess.TimeoutExpired):
-        return "", "", 0
 
 
 def _versions() -> dict[str, str]:
@@ -170,23 +161,44 @@ def _read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _digests(results: Results) -> list[ResultsDigest]:
-    parts: list[tuple[str, int | None, pd.DataFrame]] = [
-        (study.name, study.seed, study.runs) for study in results.studies
+def _digests(folder: Path, results: Results) -> list[ResultsDigest]:
+    parts: list[tuple[str, str, int | None, pd.DataFrame]] = [
+        (study.name, study.name, study.seed, study.runs) for study in results.studies
     ]
-    parts += [(each.name, None, each.runs) for each in results.repeats]
-    parts += [("hold_out", None, results.hold_out.runs)] if results.hold_out else []
+    parts += [(each.name, f"repeats/{each.name}", None, each.runs) for each in results.repeats]
+    if results.hold_out:
+        parts.append(("hold_out", "hold_out", None, results.hold_out.runs))
     real = results.real
     if real is not None:
-        parts += [(study.name, study.seed, study.runs) for study in real.measured.studies]
-        parts += [(each.name, None, each.runs) for each in real.measured.repeats]
-        parts += [("probe", None, real.probe.runs)] if real.probe else []
-        parts += [("confirm", None, real.confirmation.runs)] if real.confirmation else []
-        fit = real.calibration
-        parts += [("calibration", fit.seed, fit.runs)] if fit else []
-        parts += [("agreement", None, real.emulated)] if real.emulated is not None else []
-        parts += [("again", None, real.again)] if real.again is not None else []
-    return [ResultsDigest(name, seed, len(runs), runs_digest(runs)) for name, seed, runs in parts]
+        parts += [(each.name, each.name, each.seed, each.runs) for each in real.measured.studies]
+        parts += [
+            (each.name, f"repeats/{each.name}", None, each.runs) for each in real.measured.repeats
+        ]
+        parts += [("probe", "probe", None, real.probe.runs)] if real.probe else []
+        found, fit = real.confirmation, real.calibration
+        parts += [("confirm", "confirm", None, found.runs)] if found else []
+        parts += [("calibration", "calibration", fit.seed, fit.runs)] if fit else []
+        if real.emulated is not None:
+            parts.append(("agreement", "calibration", None, real.emulated))
+        parts += [("again", "again", None, real.again)] if real.again is not None else []
+    return [
+        _digest_of_results(name, seed, runs, read_made_by(folder / place))
+        for name, place, seed, runs in parts
+    ]
+
+
+def _digest_of_results(
+    name: str, seed: int | None, runs: pd.DataFrame, made: MadeBy | None
+) -> ResultsDigest:
+    return ResultsDigest(
+        name=name,
+        seed=seed,
+        runs=len(runs),
+        runs_sha256=runs_digest(runs),
+        commit=made.commit if made else "",
+        code_sha256=made.code_sha256 if made else "",
+        is_current=made is not None and made.is_current,
+    )
 
 
 def runs_digest(runs: pd.DataFrame) -> str:

@@ -6,11 +6,11 @@ CONFIRM = WORKFLOW.confirm
 
 rule probe_host:
     input:
-        REAL_PROGRAMS,
-        emulate="build/emulate",
-        network=(f"build/networks/{WORKFLOW.probe.network}/network.json" if WORKFLOW.probe else []),
+        code_of("search.probe"),
+        REAL_INPUT,
+        network=prepared(WORKFLOW.probe.network) if WORKFLOW.probe else [],
     output:
-        multiext(f"{RESULTS}/probe/", "probe.json", "runs.parquet"),
+        multiext(f"{RESULTS}/probe/", "probe.json", "runs.parquet", "made_by.json"),
     log:
         "logs/probe_host/probe.log",
     benchmark:
@@ -31,7 +31,9 @@ rule probe_host:
 
 rule list_contradicted:
     input:
-        rules.write_report.input,
+        code_of("reports.contradicted"),
+        rules.write_report.input.studies,
+        rules.write_report.input.published,
     output:
         f"{RESULTS}/confirm/contradicted.json",
     log:
@@ -50,14 +52,14 @@ rule list_contradicted:
 
 rule confirm_settings:
     input:
-        REAL_PROGRAMS,
-        emulate="build/emulate",
+        code_of("search.confirm"),
+        REAL_INPUT,
         probe=ancient(rules.probe_host.output) if WORKFLOW.probe else [],
-        network=f"build/networks/{CONFIRM.network}/network.json" if CONFIRM else [],
+        network=prepared(CONFIRM.network) if CONFIRM else [],
         hold_out=rules.hold_out_settings.output if HELD_OUT else [],
         contradicted=rules.list_contradicted.output,
     output:
-        multiext(f"{RESULTS}/confirm/", "settings.parquet", "runs.parquet"),
+        multiext(f"{RESULTS}/confirm/", "settings.parquet", "runs.parquet", "made_by.json"),
     log:
         "logs/confirm_settings/confirm.log",
     benchmark:
@@ -81,15 +83,14 @@ rule confirm_settings:
 
 rule calibrate_host:
     input:
+        code_of("search.calibrate"),
+        EMULATE_INPUT,
         rules.confirm_settings.output,
-        emulate="build/emulate",
-        network=f"build/networks/{CONFIRM.network}/network.json" if CONFIRM else [],
+        network=prepared(CONFIRM.network) if CONFIRM else [],
     output:
         multiext(
             f"{RESULTS}/calibration/",
-            "study.json",
-            "trials.parquet",
-            "runs.parquet",
+            *STUDY_FILES,
             "delays.parquet",
             "spread.parquet",
             "agreement.parquet",
@@ -116,6 +117,7 @@ rule calibrate_host:
 
 rule list_outside:
     input:
+        code_of("reports.outside"),
         rules.calibrate_host.output,
     output:
         f"{RESULTS}/again/outside.json",
@@ -135,14 +137,14 @@ rule list_outside:
 
 rule run_again:
     input:
-        REAL_PROGRAMS,
+        code_of("search.again"),
+        REAL_INPUT,
         rules.confirm_settings.output,
-        emulate="build/emulate",
         probe=ancient(rules.probe_host.output) if WORKFLOW.probe else [],
-        network=f"build/networks/{CONFIRM.network}/network.json" if CONFIRM else [],
+        network=prepared(CONFIRM.network) if CONFIRM else [],
         outside=rules.list_outside.output,
     output:
-        f"{RESULTS}/again/runs.parquet",
+        multiext(f"{RESULTS}/again/", "runs.parquet", "made_by.json"),
     log:
         "logs/run_again/again.log",
     benchmark:
@@ -166,14 +168,12 @@ rule run_again:
 
 rule show_real_run:
     input:
-        REAL_PROGRAMS,
-        emulate="build/emulate",
+        code_of("search.showcase"),
+        REAL_INPUT,
         probe=ancient(rules.probe_host.output) if WORKFLOW.probe else [],
-        network=(
-            f"build/networks/{WORKFLOW.showcase.network}/network.json" if WORKFLOW.showcase else []
-        ),
+        network=prepared(WORKFLOW.showcase.network) if WORKFLOW.showcase else [],
     output:
-        multiext(f"{RESULTS}/real_showcase/", "uplink.log", "run.json"),
+        multiext(f"{RESULTS}/real_showcase/", "uplink.log", "run.json", "made_by.json"),
     log:
         "logs/show_real_run/showcase.log",
     benchmark:

@@ -1,19 +1,18 @@
 HELD_OUT = WORKFLOW.hold_out
+HOLD_OUT_FILES = ["runs.parquet", "settings.parquet", "networks.parquet", "made_by.json"]
 
 
 rule hold_out_settings:
     input:
-        emulate="build/emulate",
-        networks=expand(
-            "build/networks/{network}/network.json",
-            network=[HELD_OUT.training, *HELD_OUT.networks] if HELD_OUT else [],
-        ),
+        code_of("search.hold_out"),
+        EMULATE_INPUT,
+        networks=prepared(HELD_OUT.training, *HELD_OUT.networks) if HELD_OUT else [],
         replays=expand(
             f"{RESULTS}/{{study}}/runs.parquet", study=[*WORKFLOW.replays, *WORKFLOW.tunings]
         ),
         tunings=expand(f"{RESULTS}/{{study}}/study.json", study=WORKFLOW.tunings),
     output:
-        multiext(f"{RESULTS}/hold_out/", "runs.parquet", "settings.parquet", "networks.parquet"),
+        expand(f"{RESULTS}/hold_out/{{file}}", file=HOLD_OUT_FILES),
     log:
         "logs/hold_out_settings/hold_out.log",
     benchmark:

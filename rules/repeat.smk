@@ -1,14 +1,11 @@
 rule repeat_runs:
     input:
-        lambda wildcards: needs_of(WORKFLOW.repeats[wildcards.name].engine),
-        emulate="build/emulate",
-        network=lambda wildcards: expand(
-            "build/networks/{network}/network.json",
-            network=WORKFLOW.repeats[wildcards.name].network,
-        ),
+        code_of("search.repeat"),
+        engine=lambda wildcards: needs_of(WORKFLOW.repeats[wildcards.name].engine),
+        network=lambda wildcards: prepared(WORKFLOW.repeats[wildcards.name].network),
         repeat=CONFIG.parent / "repeats/{name}.yaml",
     output:
-        f"{RESULTS}/repeats/{{name}}/runs.parquet",
+        multiext(f"{RESULTS}/repeats/{{name}}/", "runs.parquet", "made_by.json"),
     log:
         "logs/repeat_runs/{name}.log",
     benchmark:
@@ -36,12 +33,11 @@ rule repeat_runs:
 
 rule showcase_run:
     input:
-        emulate="build/emulate",
-        network=(
-            f"build/networks/{WORKFLOW.showcase.network}/network.json" if WORKFLOW.showcase else []
-        ),
+        code_of("search.showcase"),
+        EMULATE_INPUT,
+        network=prepared(WORKFLOW.showcase.network) if WORKFLOW.showcase else [],
     output:
-        multiext(f"{RESULTS}/showcase/", "uplink.log", "run.json"),
+        multiext(f"{RESULTS}/showcase/", "uplink.log", "run.json", "made_by.json"),
     log:
         "logs/showcase_run/showcase.log",
     benchmark:

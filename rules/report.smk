@@ -1,37 +1,34 @@
-REPORT_SOURCES = sorted(
-    str(path)
-    for path in Path("reports").rglob("*")
-    if path.suffix in (".py", ".typ", ".jinja", ".css")
-)
+TEMPLATES = sorted(str(path) for path in Path("reports/templates").iterdir())
 
 
 # One job draws and writes everything: starting Python with pandas and matplotlib costs more than
 # most figures do.
 rule write_report:
     input:
-        REPORT_SOURCES,
+        code_of("reports.build"),
+        TEMPLATES,
+        ancient("build/emulate"),
         config=CONFIG,
         studies=expand(
             f"{RESULTS}/{{study}}/{{file}}",
             study=STUDIES,
-            file=["trials.parquet", "runs.parquet", "study.json"],
+            file=STUDY_FILES,
         ),
-        repeats=expand(f"{RESULTS}/repeats/{{name}}/runs.parquet", name=REPEATS),
-        hold_out=(
-            multiext(
-                f"{RESULTS}/hold_out/", "runs.parquet", "settings.parquet", "networks.parquet"
-            )
-            if WORKFLOW.hold_out
-            else []
+        repeats=expand(
+            f"{RESULTS}/repeats/{{name}}/{{file}}",
+            name=REPEATS,
+            file=["runs.parquet", "made_by.json"],
         ),
-        showcase=(
-            multiext(f"{RESULTS}/showcase/", "uplink.log", "run.json") if WORKFLOW.showcase else []
-        ),
+        hold_out=rules.hold_out_settings.output if WORKFLOW.hold_out else [],
+        showcase=rules.showcase_run.output if WORKFLOW.showcase else [],
         published=sorted((CONFIG.parent / "published").glob("*")),
+    # An older report stays where it is until the new one is whole.
     output:
-        multiext(f"{RESULTS}/", "report.html", "report.pdf", "provenance.json"),
-        figures=directory(f"{RESULTS}/figures"),
-        tables=directory(f"{RESULTS}/tables"),
+        update(f"{RESULTS}/report.html"),
+        update(f"{RESULTS}/report.pdf"),
+        update(f"{RESULTS}/provenance.json"),
+        figures=update(directory(f"{RESULTS}/figures")),
+        tables=update(directory(f"{RESULTS}/tables")),
     log:
         "logs/write_report/report.log",
     benchmark:

@@ -2,16 +2,14 @@ from search.cluster import start_cluster
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
 CLUSTER = Path("build/cluster.json")
+STUDY_FILES = ["study.json", "trials.parquet", "runs.parquet", "made_by.json"]
 
 
 rule search_study:
     input:
-        lambda wildcards: needs_of(WORKFLOW.studies[wildcards.study].engine),
-        emulate="build/emulate",
-        networks=lambda wildcards: expand(
-            "build/networks/{network}/network.json",
-            network=WORKFLOW.studies[wildcards.study].networks,
-        ),
+        code_of("search.study"),
+        engine=lambda wildcards: needs_of(WORKFLOW.studies[wildcards.study].engine),
+        networks=lambda wildcards: prepared(*WORKFLOW.studies[wildcards.study].networks),
         study=CONFIG.parent / "studies/{study}.yaml",
         tables=lambda wildcards: expand(
             CONFIG.parent / "published/{table}.{suffix}",
@@ -19,7 +17,7 @@ rule search_study:
             suffix=["csv", "yaml"],
         ),
     output:
-        multiext(f"{RESULTS}/{{study}}/", "study.json", "trials.parquet", "runs.parquet"),
+        expand(f"{RESULTS}/{{{{study}}}}/{{file}}", file=STUDY_FILES),
     log:
         "logs/search_study/{study}.log",
     benchmark:

@@ -27,6 +27,7 @@ rule prepare_network:
         synthesize=lambda wildcards: (
             "build/synthesize" if load_network(CONFIG, wildcards.network).is_synthetic else []
         ),
+        code=code_of("networks.prepare"),
         network=CONFIG.parent / "networks/{network}.yaml",
     output:
         multiext("build/networks/{network}/", "uplink.trace", "downlink.trace", "network.json"),

@@ -40,6 +40,7 @@ def run_again(job: Job) -> None:
     ]
     with job.runner(NAME, engine, len(planned)) as (runner, progress):
         write_table(job.out_dir / "runs.parquet", runs_table(NAME, runner.finish(planned)))
+        job.sign("search.again", engine, "runs.parquet")
         progress.end(f"{len(outside)} settings, {wanted.again} further real runs each")
 
 

@@ -30,7 +30,7 @@ from search.plan import StudyPlan, plan_study, with_host
 from search.published import Column, PublishedRow, PublishedTable, TableDescription
 from search.results import make_table, runs_table, write_table
 from search.seeds import study_seed
-from search.study import carry_out
+from search.study import FILES, carry_out
 
 NAME = "calibration"
 CONTROLLER = "fixed_window"
@@ -71,6 +71,8 @@ def calibrate(job: Job) -> None:
     best = carry_out(job, plan)
     network = plan.runs_of(best.number, best.searched)[0].spec.network
     _emulate(job, wanted, settings, _fit_spread(job, wanted, settings, real, network))
+    tables = ("delays.parquet", "spread.parquet", "agreement.parquet")
+    job.sign("search.calibrate", plan.engine, *FILES, *tables)
 
 
 def measured_table(

@@ -79,6 +79,7 @@ def confirm(job: Job) -> None:
         finished = runner.finish(planned)
         write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
         write_table(job.out_dir / "settings.parquet", settings_table(settings))
+        job.sign("search.confirm", engine, "runs.parquet", "settings.parquet")
         progress.end(f"{len(settings)} settings, {wanted.repeats} real runs each")
 
 

@@ -92,11 +92,14 @@ def hold_out(job: Job) -> None:
     }
     settings = find_settings(job, held)
     planned = plan_hold_out(job, held, settings)
-    with job.runner(NAME, job.engine(), len(planned)) as (runner, progress):
+    engine = job.engine()
+    with job.runner(NAME, engine, len(planned)) as (runner, progress):
         finished = runner.finish(planned)
         write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
         write_table(job.out_dir / "networks.parquet", _networks_table(held, bounds))
         write_table(job.out_dir / "settings.parquet", _settings_table(settings))
+        files = ("runs.parquet", "networks.parquet", "settings.parquet")
+        job.sign("search.hold_out", engine, *files)
         progress.end(f"{len(settings)} settings on {len(bounds)} networks")
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from common.made_by import sign
 from search.catalogue import Catalogue, load_catalogue
 from search.cluster import end_with_cluster, find_cluster
 from search.config import Engine, Workflow, load_workflow
@@ -57,6 +58,10 @@ class Job:
     def network(self, name: str) -> PreparedNetwork:
         """Reads a prepared network."""
         return PreparedNetwork.load(self.networks / name / "network.json")
+
+    def sign(self, step: str, engine: EngineSettings, *files: str) -> None:
+        """Writes down that a step has made files of the output folder, with runs on an engine."""
+        sign(self.out_dir, step, files, engine.engine, engine.sha256)
 
     @contextmanager
     def runner(

@@ -6,8 +6,10 @@ different searches of the same study.) A study is resumed by asking from the sta
 that the journal holds are not executed twice, and the same scores lead to the same questions.
 """
 
+from typing import Any
+
 import optuna
-from optuna.study import Study, StudyDirection
+from optuna.study import StudyDirection
 from optuna.trial import Trial
 
 from search.optuna_journal import OptunaJournal
@@ -52,9 +54,11 @@ def run_study(
         asked = [study.ask(dict(plan.space)) for _ in range(count)]
         finished = _execute(plan, runner, asked)
         for trial, result in zip(asked, finished, strict=True):
-            _tell(study, trial, result)
+            study.tell(trial, result.value)
+        told = study.get_trials(deepcopy=False)[-count:]
+        for frozen, result in zip(told, finished, strict=True):
+            copy.add(frozen, _attributes(result))
         trials += finished
-        copy.add(study.get_trials(deepcopy=False)[-count:])
         if runner.has_executed:
             copy.publish()
     copy.publish()
@@ -81,9 +85,6 @@ def _execute(plan: StudyPlan, runner: Runner, asked: list[Trial]) -> list[Finish
     return finished
 
 
-def _tell(study: Study, trial: Trial, finished: FinishedTrial) -> None:
-    for name, value in finished.means.items():
-        trial.set_user_attr(name, value)
-    if finished.reason:
-        trial.set_user_attr("reason", finished.reason)
-    study.tell(trial, finished.value)
+def _attributes(finished: FinishedTrial) -> dict[str, Any]:
+    """What the dashboard shows of a trial beside its value."""
+    return {**finished.means, **({"reason": finished.reason} if finished.reason else {})}

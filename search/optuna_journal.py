@@ -3,8 +3,9 @@
 Nothing is ever read from it to go on with a study, so it may be behind, or be lost.
 """
 
+import copy
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,33 +34,45 @@ class OptunaJournal:
         self._path = path
         self._temporary = path.with_name(f".{path.name}.new")
         self._temporary.unlink(missing_ok=True)
-        self._storage = JournalStorage(_OneWriterFile(self._temporary))
+        self._file = _OneWriterFile(self._temporary)
+        self._storage = JournalStorage(self._file)
         self._study_id = self._storage.create_new_study([direction], name)
         for key, value in attributes.items():
             self._storage.set_study_user_attr(self._study_id, key, value)
         self._is_published = False
 
-    def add(self, trials: Iterable[FrozenTrial]) -> None:
-        """Appends finished trials."""
-        for trial in trials:
-            self._storage.create_new_trial(self._study_id, trial)
+    def add(self, trial: FrozenTrial, attributes: Mapping[str, Any]) -> None:
+        """Appends a finished trial, with what else the dashboard shows of it."""
+        copied = copy.copy(trial)
+        copied.user_attrs = {**trial.user_attrs, **attributes}
+        self._storage.create_new_trial(self._study_id, copied)
+        self._file.is_read = False  # the storage knows all that it needs
 
     def publish(self) -> None:
         """Puts the file in place; later trials are appended to it there."""
         if not self._is_published:
             self._temporary.replace(self._path)
-            self._storage = JournalStorage(_OneWriterFile(self._path))
+            self._file.path = self._path
             self._is_published = True
 
 
 class _OneWriterFile(JournalFileBackend):
-    """A journal file with one writer needs no lock, and a copy needs no fsync."""
+    """A journal file with one writer needs no lock, and a copy needs no fsync.
+
+    What is read of it stays in the memory of its storage: nothing, unless `is_read`.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
-        self._path = path
+        self.path = path
+        self.is_read = True
+
+    def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
+        """Yields what was appended, where somebody wants it."""
+        if self.is_read:
+            yield from super().read_logs(log_number_from)
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         """Appends in one write."""
-        with self._path.open("ab") as file:
+        with self.path.open("ab") as file:
             file.write("".join(f"{json.dumps(log)}\n" for log in logs).encode())

@@ -95,6 +95,7 @@ def probe(job: Job) -> None:
         "levels": [asdict(level) for level in levels],
     }
     write_whole(job.out_dir / "probe.json", json.dumps(outcome, indent=2) + "\n")
+    job.sign("search.probe", engine, "runs.parquet", "probe.json")
     progress.end(f"{slots} real-time slots: {levels[-1].reason or 'more were not tried'}")
 
 

@@ -32,6 +32,7 @@ def repeat(job: Job, name: str) -> None:
     with job.runner(name, engine, len(planned)) as (runner, progress):
         finished = runner.finish(planned)
         write_table(job.out_dir / "runs.parquet", runs_table(name, finished))
+        job.sign("search.repeat", engine, "runs.parquet")
         progress.end(f"{len(planned)} runs")
 
 

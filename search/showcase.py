@@ -57,6 +57,7 @@ def show(job: Job, engine_name: Engine) -> None:
         **asdict(record),
     }
     write_whole(job.out_dir / "run.json", json.dumps(description, indent=2) + "\n")
+    job.sign("search.showcase", engine, "run.json", "uplink.log")
 
 
 def _run(job: Job, engine: EngineSettings, spec: RunSpec) -> RunRecord:

@@ -30,6 +30,8 @@ from search.runner import Runner
 from search.samplers import make_asker
 from search.seeds import study_seed
 
+FILES = ("runs.parquet", "trials.parquet", "study.json")
+
 
 def search(job: Job, name: str) -> None:
     """Runs a study of the configuration and writes its results.
@@ -103,6 +105,7 @@ def _write(
         },
     }
     write_summary(job.out_dir / "study.json", {**summarise(plan), **outcome})
+    job.sign("search.study", plan.engine, *FILES)
 
 
 def _common_constants(planned: Sequence[PlannedRun]) -> dict[str, float]:

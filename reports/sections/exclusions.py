@@ -44,8 +44,8 @@ def _how_many(failed: pd.DataFrame, runs: int) -> str:
     if "failed" in count:
         parts.append(
             f"{labels.count(int(count['failed']), 'run')} of {runs:,} failed by their controllers' "
-            "doing. They scored worst in their search, have power 0 on training and held-out networks, and count in "
-            "no other mean."
+            "doing. They scored worst in their search, have power 0 on training and held-out "
+            "networks, and count in no other mean."
         )
     if "fault" in count:
         parts.append(

@@ -38,9 +38,29 @@ def _how(found: Provenance, is_real: bool) -> str:
     return (
         f"Made from {state}. {code(found.command)} makes it again: the same results, byte for "
         f"byte, on any number of cores, from the seed {found.seed}. {_REAL if is_real else ''}"
+        f"{_made_otherwise(found)}"
         f"Digests are SHA-256, their first {SHOWN} digits; the whole stands in "
         "`provenance.json`."
     )
+
+
+def _made_otherwise(found: Provenance) -> str:
+    """What of the results was not made by this very commit; nothing where all was."""
+    stale = [each for each in found.results if not each.is_current]
+    earlier = [each for each in found.results if each.is_current and each.commit != found.commit]
+    text = ""
+    if stale:
+        names = labels.joined([code(each.name) for each in stale])
+        text += f"**Not made by this code: {names}.** Run {code(found.command)} to make them anew. "
+    if earlier:
+        count = labels.count(len(earlier), "result")
+        commits = {each.commit[:SHOWN] or "outside a git checkout" for each in earlier}
+        text += (
+            f"{count} of {len(found.results)} were made by other commits "
+            f"({labels.joined([code(each) for each in sorted(commits)])}), whose code for them is "
+            "the same, comments and formatting apart. "
+        )
+    return text
 
 
 def _digest(sha256: str) -> str:
@@ -104,12 +124,17 @@ def _results(found: Provenance) -> Table:
     return Table(
         name="results-digests",
         title="Results and their digests",
-        caption="Of what was run and what came of it: equal digests, equal results.",
+        caption=(
+            "Of what was run and what came of it: equal digests, equal results. Code is the digest "
+            "of all modules that made them, without comments and docstrings."
+        ),
         columns=(
             Column("Study or repetition", align="left"),
             Column("Seed"),
             Column("Runs"),
             Column("Digest", align="left"),
+            Column("Commit", "", "Made by", align="left"),
+            Column("Code", "", "Made by", align="left"),
         ),
         rows=tuple(
             (
@@ -117,6 +142,8 @@ def _results(found: Provenance) -> Table:
                 labels.DASH if each.seed is None else str(each.seed),
                 str(each.runs),
                 _digest(each.runs_sha256),
+                _digest(each.commit),
+                _digest(each.code_sha256),
             )
             for each in found.results
         ),

@@ -12,8 +12,9 @@ from networks.files import hold_lock
 from tests.conftest import ROOT
 
 PARTS = (
-    "Snakefile config controllers environment.yml networks profiles reports rules search".split()
-)
+    "Snakefile common config controllers environment.yml mahimahi networks profiles reports "
+    "requirements.txt rules search"
+).split()
 TARGET = "build/networks/constant-12mbps/network.json"
 
 

@@ -35,9 +35,14 @@ def journal(
     )
 
 
+def add(copy: OptunaJournal, *windows: int) -> None:
+    for window in windows:
+        copy.add(trial(window), {"power": float(window)})
+
+
 def finished(results: Path, name: str, *windows: int) -> None:
     copy = journal(results, name)
-    copy.add(map(trial, windows))
+    add(copy, *windows)
     copy.publish()
 
 
@@ -50,11 +55,11 @@ def test_studies_appear_and_grow(tmp_path: Path) -> None:
     storage = AllStudies(tmp_path)
     assert storage.get_all_studies() == []
     copy = journal(tmp_path, "b")
-    copy.add([trial(3)])
+    add(copy, 3)
     assert storage.get_all_studies() == []
     copy.publish()
     assert windows(storage, "b") == [3]
-    copy.add([trial(5), trial(7)])
+    add(copy, 5, 7)
     assert windows(storage, "b") == [3, 5, 7]
     finished(tmp_path, "a", 9)
     assert [study.study_name for study in storage.get_all_studies()] == ["a", "b"]
@@ -67,11 +72,13 @@ def test_study_that_is_resumed_keeps_its_id_and_never_shrinks(tmp_path: Path) ->
     storage = AllStudies(tmp_path)
     before = {s.study_name: s._study_id for s in storage.get_all_studies()}
     copy = journal(tmp_path, "b")
-    copy.add([trial(3)])
+    add(copy, 3)
     assert windows(storage, "b") == [3, 5]
-    copy.add([trial(5), trial(8)])
+    add(copy, 5, 8)
     copy.publish()
     assert windows(storage, "b") == [3, 5, 8]
+    study = optuna.load_study(study_name="b", storage=storage)
+    assert [each.user_attrs for each in study.trials] == [{"power": w} for w in (3, 5, 8)]
     assert {s.study_name: s._study_id for s in storage.get_all_studies()} == before
 
 

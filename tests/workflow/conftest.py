@@ -13,7 +13,10 @@ import yaml
 
 from tests.conftest import ROOT
 
-PARTS = "Snakefile controllers environment.yml networks profiles reports rules search".split()
+PARTS = (
+    "Snakefile common controllers environment.yml mahimahi networks profiles reports "
+    "requirements.txt rules search"
+).split()
 PROGRAMS = ("emulate", "synthesize")
 
 NETWORK = {

@@ -1,0 +1,127 @@
+"""What made a folder of results, beside them: made_by.json.
+
+It is not in the tables themselves, so that equal numbers are equal files.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from common.code import digest_of_packages, digest_of_step
+from networks.files import sha256_of, write_whole
+from search.errors import KneepointError
+
+NAME = "made_by.json"
+COMMIT = "KNEEPOINT_COMMIT"
+"""Environment variable in which a workflow tells its jobs the commit: asking git takes a while."""
+
+
+@dataclass(frozen=True)
+class Commit:
+    """The commit of a checkout, its date, and the number of files changed since; "" without git."""
+
+    name: str
+    date: str
+    changed_files: int
+
+
+@dataclass(frozen=True)
+class MadeBy:
+    """What made the files of a folder, and the SHA-256 of each.
+
+    Args:
+        step: the module that was run.
+        code_sha256: digest of that module and of all that it imports (see common.code).
+        packages_sha256: digest of the locked versions of packages.
+        engine: the engine that the runs were made on; "" where there were none.
+        engine_sha256: digest of its programs.
+        commit: the commit, and how many files differed from it.
+        changed_files: see commit.
+        files: SHA-256 by name.
+    """
+
+    step: str
+    code_sha256: str
+    packages_sha256: str
+    engine: str
+    engine_sha256: str
+    commit: str
+    changed_files: int
+    files: Mapping[str, str]
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the code that made it is the code that is here now."""
+        return (self.code_sha256, self.packages_sha256) == (
+            digest_of_step(self.step),
+            digest_of_packages(),
+        )
+
+
+def sign(
+    folder: Path, step: str, files: Iterable[str], engine: str = "", engine_sha256: str = ""
+) -> None:
+    """Writes down what has just made these files of a folder."""
+    commit = current_commit()
+    made = MadeBy(
+        step=step,
+        code_sha256=digest_of_step(step),
+        packages_sha256=digest_of_packages(),
+        engine=engine,
+        engine_sha256=engine_sha256,
+        commit=commit.name,
+        changed_files=commit.changed_files,
+        files={name: sha256_of((folder / name).read_bytes()) for name in sorted(files)},
+    )
+    write_whole(folder / NAME, json.dumps(asdict(made), indent=2) + "\n")
+
+
+def read_made_by(folder: Path) -> MadeBy | None:
+    """Reads what made a folder; None where an older Kneepoint did not say.
+
+    Raises:
+        KneepointError: the file is damaged.
+    """
+    path = folder / NAME
+    try:
+        return MadeBy(**json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError) as error:
+        raise KneepointError(
+            f"{path}: cannot be used ({error}); remove it and run the workflow again"
+        ) from None
+
+
+def current_commit() -> Commit:
+    """Returns the commit of this checkout."""
+    told = os.environ.get(COMMIT, "").split()
+    if len(told) == 3:
+        return Commit(told[0], told[1], int(told[2]))
+    return ask_git()
+
+
+def ask_git() -> Commit:
+    """Returns the commit of the checkout in the current folder, as git knows it."""
+
+    def ask(*arguments: str) -> str:
+        answer = subprocess.run(
+            ["git", *arguments], capture_output=True, text=True, check=False, timeout=30
+        )
+        return answer.stdout.strip() if answer.returncode == 0 else ""
+
+    try:
+        commit = ask("rev-parse", "HEAD")
+        date = ask("show", "--no-patch", "--format=%cs", "HEAD") if commit else ""
+        return Commit(commit, date, len(ask("status", "--porcelain").splitlines()))
+    except (OSError, subprocess.TimeoutExpired):
+        return Commit("", "", 0)
+
+
+def tell_jobs(commit: Commit) -> None:
+    """Tells the programs that this process starts which commit this is."""
+    if commit.name:
+        os.environ[COMMIT] = f"{commit.name} {commit.date} {commit.changed_files}"
