@@ -39,7 +39,8 @@ def digest_of_step(module: str) -> str:
     That is the module, those of this repository that it imports, directly or not, and the locked
     versions of the packages beside them.
     """
-    return _joined([(name, _digest_of_module(name)) for name in sorted(modules_of(module))])
+    modules = [(name, _digest_of_module(name)) for name in sorted(modules_of(module))]
+    return _joined([*modules, ("packages", digest_of_packages())])
 
 
 def digest_of_packages() -> str:

@@ -25,7 +25,9 @@ rule prepare_network:
             "build/traces/{trace}", trace=load_network(CONFIG, wildcards.network).trace_names
         ),
         synthesize=lambda wildcards: (
-            "build/synthesize" if load_network(CONFIG, wildcards.network).is_synthetic else []
+            [PROGRAMS_CODE, ancient("build/synthesize")]
+            if load_network(CONFIG, wildcards.network).is_synthetic
+            else []
         ),
         code=code_of("networks.prepare"),
         network=CONFIG.parent / "networks/{network}.yaml",

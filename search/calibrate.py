@@ -26,7 +26,7 @@ from search.engines.base import PreparedNetwork
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
 from search.objective import FIT_METRICS
-from search.plan import StudyPlan, plan_study, with_host
+from search.plan import StudyPlan, plan_study
 from search.published import Column, PublishedRow, PublishedTable, TableDescription
 from search.results import make_table, runs_table, write_table
 from search.seeds import study_seed
@@ -195,7 +195,7 @@ def _take_delays(
     if len(rows) < LEAST_DELAYS:
         return network
     delays_us = "+".join(f"{row['delay_us']:.0f}" for row in rows[:MOST_DELAYS])
-    return with_host(with_host(network, "wake_mean_us", 0), "delays_us", delays_us)
+    return network.with_host("wake_mean_us", 0).with_host("delays_us", delays_us)
 
 
 def _fit_spread(
@@ -214,7 +214,7 @@ def _fit_spread(
         [run["throughput_mbps"] for run in runs] for _, runs in _calibrating(settings, real)
     )
     spreads = wanted.calibration.wake_spread
-    hosts = [with_host(network, "wake_spread", each) if each else network for each in spreads]
+    hosts = [network.with_host("wake_spread", each) if each else network for each in spreads]
     engine = job.engine()
     planned = [
         plan_settings(job, calibrating, engine, host, wanted.emulated, "spread") for host in hosts

@@ -30,6 +30,10 @@ class Constant:
     unit: str
     meaning: str
 
+    def typed(self, value: float) -> float:
+        """Returns the value as an int where the constant is one."""
+        return int(value) if self.is_integer else float(value)
+
     def check(self, value: float, where: str) -> None:
         """Raises KneepointError unless the constant can take the value."""
         if not self.least <= value <= self.most:
@@ -62,13 +66,15 @@ class Controller:
     def complete(self, given: Mapping[str, float], where: str) -> dict[str, float]:
         """Returns every constant's value: the given ones, checked, and the others' defaults.
 
+        Whole numbers are ints.
+
         Raises:
             KneepointError: a constant is unknown or its value impossible.
         """
         for name, value in given.items():
             self.constant(name, where).check(value, where)
         return {
-            name: float(given.get(name, constant.default))
+            name: constant.typed(given.get(name, constant.default))
             for name, constant in sorted(self.constants.items())
         }
 

@@ -19,7 +19,6 @@ from search.config import Confirm, Setting, calibrating
 from search.engines.base import EngineSettings, PreparedNetwork, RunSpec, canonical_json
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
-from search.plan import complete_constants
 from search.published import PublishedRow, PublishedTable
 from search.results import PlannedRun, make_table, read_table, runs_table, write_table
 from search.seeds import derive_seed, study_seed
@@ -99,7 +98,7 @@ def list_settings(job: Job, wanted: Confirm) -> list[ConfirmedSetting]:
     found: dict[tuple[str, str], ConfirmedSetting] = {}
     for candidate in _candidates(job, wanted):
         controller = job.catalogue.controllers[candidate.controller]
-        constants = complete_constants(controller, candidate.constants, "confirm")
+        constants = controller.complete(candidate.constants, "confirm")
         key = controller.name, canonical_json(constants)
         setting = found.setdefault(key, ConfirmedSetting(controller.name, constants, [], []))
         if candidate.origin not in setting.origins:

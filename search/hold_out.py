@@ -25,7 +25,6 @@ from search.config import HoldOut
 from search.engines.base import RunSpec, canonical_json
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
-from search.plan import complete_constants
 from search.results import PlannedRun, make_table, read_table, runs_table, write_table
 from search.seeds import derive_seed, study_seed
 
@@ -193,7 +192,7 @@ def _found(
         study=study,
         table=table,
         row=row,
-        constants=complete_constants(controller, given, f"study {study}"),
+        constants=controller.complete(given, f"study {study}"),
         published_power=published_power,
         study_power=math.fsum(powers) / len(powers),
         study_runs=len(runs),

@@ -73,7 +73,7 @@ class StudyPlan:
             constant = self.controller.constants[name]
             if not searched.contains(constant.default):
                 return None
-            start[CONSTANT + name] = spaces.typed(constant.default, constant)
+            start[CONSTANT + name] = constant.typed(constant.default)
         return start
 
     def score(self, runs: Sequence[FinishedRun]) -> objective.Score:
@@ -97,7 +97,7 @@ class StudyPlan:
         return RunSpec.on(
             engine=self.engine,
             controller=self.controller.name,
-            constants=complete_constants(self.controller, given, f"study {self.name}"),
+            constants=self.controller.complete(given, f"study {self.name}"),
             network=self._on_host(network, point),
             seed=run_seed(self.seed, trial, run),
         )
@@ -108,7 +108,7 @@ class StudyPlan:
             if setting == "host_latency_us":
                 network = replace(network, host_latency_us=value)
             else:
-                network = with_host(network, setting, value)
+                network = network.with_host(setting, value)
         return network
 
 
@@ -136,23 +136,6 @@ def plan_study(
     )
     placed = tuple(engine.place(network) for network in networks)
     return StudyPlan(name, study, controller, placed, engine, seed, rows, points, space)
-
-
-def complete_constants(
-    controller: Controller, given: Mapping[str, float], where: str
-) -> dict[str, float]:
-    """Returns every constant's value, whole numbers as such; raises KneepointError (see there)."""
-    complete = controller.complete(given, where)
-    return {name: spaces.typed(v, controller.constants[name]) for name, v in complete.items()}
-
-
-def with_host(network: PreparedNetwork, setting: str, value: float | str) -> PreparedNetwork:
-    """Returns a network on an event-loop host with one more setting, or another value of one."""
-    kind, _, text = network.host_model.partition(":")
-    settings = dict(part.split("=") for part in text.split(",") if part)
-    settings[setting] = str(value)
-    described = ",".join(f"{key}={value}" for key, value in settings.items())
-    return replace(network, host_model=f"{kind}:{described}")
 
 
 def summarise(plan: StudyPlan) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from search.engines.base import MachineFaultError, RunRecord, RunSpec
 from search.engines.mahimahi.engine import MahimahiSettings
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
-from search.plan import complete_constants
 from search.progress import RealTimeProgress
 from search.results import FinishedRun, PlannedRun, runs_table, write_table
 from search.seeds import derive_seed, study_seed
@@ -198,7 +197,7 @@ def _plan(
             RunSpec.on(
                 engine=engine,
                 controller=controller.name,
-                constants=complete_constants(controller, wanted.constants, "real_time.probe"),
+                constants=controller.complete(wanted.constants, "real_time.probe"),
                 network=engine.place(network),
                 seed=derive_seed(root, level, run, *([attempt] if attempt else [])),
             ),

@@ -11,7 +11,6 @@ from search.config import Repeat
 from search.engines.base import EngineSettings, RunSpec
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
-from search.plan import complete_constants
 from search.results import PlannedRun, runs_table, write_table
 from search.seeds import run_seed, study_seed
 
@@ -43,7 +42,7 @@ def plan_repeat(job: Job, engine: EngineSettings, name: str, settings: Repeat) -
     planned = []
     for trial, setting in enumerate(settings.settings):
         controller = job.catalogue.controllers[setting.controller]
-        constants = complete_constants(controller, setting.constants, f"repeat {name}")
+        constants = controller.complete(setting.constants, f"repeat {name}")
         for run in range(settings.repeats):
             spec = RunSpec.on(
                 engine=engine,

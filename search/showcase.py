@@ -15,7 +15,6 @@ from search.config import Engine
 from search.engines.base import EngineSettings, RunRecord, RunSpec
 from search.errors import KneepointError, run_command_line
 from search.job import Job, add_arguments, open_job
-from search.plan import complete_constants
 from search.progress import progress_of
 from search.seeds import run_seed, study_seed
 
@@ -34,7 +33,7 @@ def show(job: Job, engine_name: Engine) -> None:
     spec = RunSpec.on(
         engine=engine,
         controller=controller.name,
-        constants=complete_constants(controller, shown.constants, "showcase"),
+        constants=controller.complete(shown.constants, "showcase"),
         network=engine.place(job.network(shown.network)),
         seed=run_seed(study_seed(job.workflow.settings.seed, "showcase"), 0, 0),
     )
@@ -57,7 +56,7 @@ def show(job: Job, engine_name: Engine) -> None:
         **asdict(record),
     }
     write_whole(job.out_dir / "run.json", json.dumps(description, indent=2) + "\n")
-    job.sign("search.showcase", engine, "run.json", "uplink.log")
+    job.sign("search.showcase", engine, "run.json")
 
 
 def _run(job: Job, engine: EngineSettings, spec: RunSpec) -> RunRecord:

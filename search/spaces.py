@@ -10,7 +10,7 @@ from optuna.distributions import (
     IntDistribution,
 )
 
-from search.catalogue import Constant, Controller
+from search.catalogue import Controller
 from search.config import Range, Study
 from search.published import PublishedRow
 
@@ -64,7 +64,7 @@ def table_points(rows: Sequence[PublishedRow], controller: Controller) -> list[P
     ]
     return [
         {
-            CONSTANT + name: typed(row.constants[name], controller.constants[name])
+            CONSTANT + name: controller.constants[name].typed(row.constants[name])
             for name in names
             if name in row.constants
         }
@@ -80,11 +80,6 @@ def span_distributions(points: Sequence[Point]) -> dict[str, BaseDistribution]:
         kind = IntDistribution if all(isinstance(v, int) for v in values) else FloatDistribution
         spans[name] = kind(min(values), max(values))  # type: ignore[arg-type]
     return spans
-
-
-def typed(value: float, constant: Constant) -> float:
-    """Returns the value as an int where the constant is one."""
-    return int(value) if constant.is_integer else float(value)
 
 
 def _distribution(

@@ -5,7 +5,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
@@ -62,6 +62,14 @@ class PreparedNetwork:
             raise KneepointError(
                 f"{path}: cannot be used ({error}); prepare the network: snakemake {path}"
             ) from None
+
+    def with_host(self, setting: str, value: float | str) -> Self:
+        """Returns the network on an event-loop host with one more setting, or another value."""
+        kind, _, text = self.host_model.partition(":")
+        settings = dict(part.split("=") for part in text.split(",") if part)
+        settings[setting] = str(value)
+        described = ",".join(f"{key}={value}" for key, value in settings.items())
+        return replace(self, host_model=f"{kind}:{described}")
 
     def identity(self) -> dict[str, Any]:
         """Returns all that a result can depend on: not the names of the network and its files."""

@@ -23,7 +23,6 @@ from reports.statistics import CONSTANT
 from search.catalogue import load_catalogue
 from search.engines.base import PreparedNetwork, RunSpec
 from search.engines.emulator import EmulatorSettings
-from search.plan import complete_constants
 
 EMULATE = Path("build/emulate")
 
@@ -57,7 +56,7 @@ class Planter:
                         for name, value in row.items()
                         if name.startswith(CONSTANT) and value == value
                     }
-                    complete = complete_constants(controller, {**printed, **constants}, "planted")
+                    complete = controller.complete({**printed, **constants}, "planted")
                     runs = [
                         engine.run(RunSpec.on(settings, controller.name, complete, network, seed))
                         for seed in self._seeds(table, int(row["row"]), str(row["table"]))

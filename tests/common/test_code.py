@@ -57,6 +57,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
         ("study/__init__.py", "import warnings\n"),
         ("tools/figures.py", "def mean(values):\n    return max(values)\n"),
         ("tools/__init__.py", "x = 1\n"),
+        ("requirements.txt", "numpy==2.4.7 \\\n    --hash=sha256:aa\n"),
     ],
 )
 def test_code_that_computes_otherwise_has_another_digest(
