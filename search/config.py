@@ -214,10 +214,11 @@ class Study(ConfigModel):
                 raise ValueError(
                     f"sampler {self.sampler.kind} searches exactly one constant with low and high"
                 )
-        if self.sampler.kind == "grid":
-            for name, searched_range in {**self.space, **self.host}.items():
-                if searched_range.values is None:
-                    raise ValueError(f"sampler grid needs values for {name}, not low and high")
+        for name, searched_range in {**self.space, **self.host}.items():
+            if self.sampler.kind == "grid" and searched_range.values is None:
+                raise ValueError(f"sampler grid needs values for {name}, not low and high")
+            if self.sampler.kind == "cmaes" and searched_range.values is not None:
+                raise ValueError(f"sampler cmaes needs low and high for {name}, not values")
         return self
 
     @property

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -99,6 +100,52 @@ def test_study_writes_its_results(folder: Path) -> None:
     for text in (str(folder), str(ROOT), os.uname().nodename):
         for name in ("trials.parquet", "runs.parquet", "study.json"):
             assert text.encode() not in (folder / "out" / name).read_bytes()
+
+
+WINDOW = {"window": {"low": 1, "high": 40}}
+ALPHA = {"alpha": {"low": 0.1, "high": 10}}
+SEVERAL = {**ALPHA, "rtt_threshold_ms": {"low": 50, "high": 200}}
+LISTED = {**SEVERAL, "beta": {"values": [0.4, 0.5, 0.6]}}
+ENDLESS = {"trials": 12}
+LEARNING = {"trials": 12, "startup_trials": 4}
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "controller", "space"),
+    [
+        ("grid", {}, "fixed_window", {"window": {"values": [2, 4]}}),
+        ("ternary", {}, "fixed_window", WINDOW),
+        ("golden", {}, "delay_threshold", ALPHA),
+        ("tpe", LEARNING, "delay_threshold", LISTED),
+        ("random", ENDLESS, "delay_threshold", LISTED),
+        ("qmc", ENDLESS, "delay_threshold", LISTED),
+        ("qmc", ENDLESS, "fixed_window", WINDOW),
+        ("cmaes", LEARNING, "delay_threshold", SEVERAL),
+        ("cmaes", LEARNING, "fixed_window", WINDOW),
+    ],
+)
+def test_every_sampler_searches(
+    folder: Path,
+    kind: str,
+    settings: dict[str, int],
+    controller: str,
+    space: dict[str, dict[str, Any]],
+) -> None:
+    sampler = {"kind": kind, **settings}
+    study = {**STUDY, "controller": controller, "space": space, "sampler": sampler}
+    write(folder / "config/studies/windows.yaml", study)
+    result = command(folder, "search.study", "--study", "windows")
+    assert result.returncode == 0, result.stderr
+    assert all(line.startswith("windows: ") for line in result.stderr.splitlines()), result.stderr
+    trials = read_frame(folder / "out/trials.parquet")
+    assert len(trials) == settings.get("trials", len(trials))
+    for name, searched in space.items():
+        values = trials[f"constant_{name}"]
+        if "values" in searched:
+            assert set(values) == set(searched["values"])
+        else:
+            assert values.between(searched["low"], searched["high"]).all()
+            assert values.nunique() > 3
 
 
 def test_repeat_writes_its_runs(folder: Path) -> None:

@@ -146,6 +146,16 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         "window is both held (constants) and searched (space)",
     ),
     "grid without values": ({"study": SPACE}, "sampler grid needs values for window"),
+    "cmaes with values": (
+        {
+            "study": {
+                **SPACE,
+                "space": {"window": {"values": [1, 2]}},
+                "sampler": {"kind": "cmaes", "trials": 9},
+            }
+        },
+        "sampler cmaes needs low and high for window, not values",
+    ),
     "tpe without an end": ({"study": {**SPACE, "sampler": {"kind": "tpe"}}}, "add trials"),
     "ternary with trials": (
         {"study": {**SPACE, "sampler": {"kind": "ternary", "trials": 9}}},

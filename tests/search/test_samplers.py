@@ -17,7 +17,6 @@ from optuna.study import Study
 from optuna.trial import TrialState
 
 from search.config import Sampler
-from search.errors import KneepointError
 from search.samplers import (
     Asker,
     BracketSampler,
@@ -28,9 +27,13 @@ from search.samplers import (
 )
 
 BRACKETS = pytest.mark.parametrize("kind", [TernarySampler, GoldenSectionSampler])
-LEARNING = {"tpe": Sampler(kind="tpe", trials=30, startup_trials=10)}
+LEARNING = {
+    "tpe": Sampler(kind="tpe", trials=30, startup_trials=10),
+    "cmaes": Sampler(kind="cmaes", trials=30, startup_trials=10),
+}
 ONE_CONSTANT = {"ternary": Sampler(kind="ternary"), "golden": Sampler(kind="golden")}
-ALL = LEARNING | ONE_CONSTANT | {"random": Sampler(kind="random", trials=30)}
+DRAWING = {"random": Sampler(kind="random", trials=30), "qmc": Sampler(kind="qmc", trials=30)}
+ALL = LEARNING | ONE_CONSTANT | DRAWING
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -216,13 +219,3 @@ def test_points_come_in_their_order_under_ask_and_under_optimize() -> None:
     study = optuna.create_study(sampler=PointsSampler(space, points))
     study.optimize(lambda trial: trial.suggest_int("x", 1, 9), n_trials=10)
     assert values_of(study) == [9, 1, 9]
-
-
-@pytest.mark.parametrize(("kind", "package"), [("qmc", "scipy"), ("cmaes", "cmaes")])
-def test_sampler_that_lacks_a_package_says_so(
-    kind: str, package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("search.samplers.factory.find_spec", lambda _: None)
-    settings = Sampler.model_validate({"kind": kind, "trials": 3})
-    with pytest.raises(KneepointError, match=f"{kind}: needs the Python package {package}"):
-        make_asker(settings, {"x": IntDistribution(1, 9)}, None, 0)
