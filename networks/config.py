@@ -4,18 +4,35 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, RootModel, StringConstraints, model_validator
+from pydantic import BaseModel, Field, RootModel, model_validator
 
-from networks.config_file import ConfigModel, read_config
+from networks.config_file import ConfigModel, matching, read_config
 from search.errors import KneepointError
 
-TraceName = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-_ARGUMENTS = r"\w+=[\w.]+(,\w+=[\w.]+)*"
-Queue = Annotated[
-    str, StringConstraints(pattern=rf"^(infinite|(droptail|drophead|codel|pie)(:{_ARGUMENTS})?)$")
+_NAME = r"[a-z0-9][a-z0-9_-]{0,99}"
+_NAMES = "lower-case letters, digits, - and _ only"
+Name = Annotated[str, matching(_NAME, _NAMES)]
+"""What files of the configuration may be called, without their suffix."""
+
+TraceName = Annotated[
+    str, matching(r"(?a:\w[\w.-]{0,99})", "a file's name: letters, digits, ., - and _ only")
 ]
-HostModel = Annotated[str, StringConstraints(pattern=rf"^(ideal|event-loop(:{_ARGUMENTS})?)$")]
+Sha256 = Annotated[str, matching(r"[0-9a-f]{64}", "64 digits, 0 to 9 and a to f")]
+_ARGUMENTS = r"(?a:\w+=[\w.]+(,\w+=[\w.]+)*)"
+Queue = Annotated[
+    str,
+    matching(
+        rf"infinite|(droptail|drophead|codel|pie)(:{_ARGUMENTS})?",
+        "infinite, droptail, drophead, codel or pie, with its settings like droptail:packets=100",
+    ),
+]
+HostModel = Annotated[
+    str,
+    matching(
+        rf"ideal|event-loop(:{_ARGUMENTS})?",
+        "ideal, event-loop, or event-loop:KEY=VALUE,KEY=VALUE",
+    ),
+]
 
 
 class TraceSources(ConfigModel):
@@ -30,9 +47,10 @@ class TraceSources(ConfigModel):
         default="https://github.com/ravinet/mahimahi",
         description="a git repository with the traces in its folder traces/",
     )
-    git_commit: str = Field(
+    git_commit: Annotated[
+        str, matching(r"[0-9a-f]{40}", "all 40 digits of a commit, 0 to 9 and a to f")
+    ] = Field(
         default="ae477d437615b972217498ba52be07db17a15618",
-        pattern=r"^[0-9a-f]{40}$",
         description="the commit of that repository to take, all 40 digits",
     )
 
@@ -174,11 +192,11 @@ def load_network(config: Path, name: str) -> Network:
         KneepointError: no such network, or it is not well-formed.
     """
     path = config.parent / "networks" / f"{name}.yaml"
+    if not re.fullmatch(_NAME, name):
+        raise KneepointError(f"{path}: rename it; {_NAMES}")
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
         raise KneepointError(f"{path}: no network is called {name!r}; known: {known}")
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", name):
-        raise KneepointError(f"{path}: rename it; lower-case letters, digits, - and _ only")
     return read_config(path, Network)
 
 

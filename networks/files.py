@@ -1,15 +1,17 @@
 """Files that appear whole or not at all, digests, and locks between processes."""
 
+import errno
 import fcntl
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 from uuid import uuid4
 
-from search.errors import KneepointError
+from search.errors import KneepointError, of_file
 
 
 def sha256_of(content: bytes) -> str:
@@ -32,6 +34,46 @@ def write_whole(path: Path, content: bytes | str) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def read_text(path: Path, most_bytes: int) -> str:
+    """Returns the text of a file that a user wrote, in UTF-8 with or without its signature.
+
+    Raises:
+        KneepointError: there is no such file, or it is too large or no such text.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise KneepointError(f"{path}: is no file; check the path")
+        with path.open("rb") as file:
+            content = file.read(most_bytes + 1)
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror}; check the path") from None
+    if len(content) > most_bytes:
+        raise KneepointError(f"{path}: is larger than {most_bytes} bytes; shorten it")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise KneepointError(
+            f"{path}, line {line}: is not UTF-8 text; save the file as UTF-8"
+        ) from None
+
+
+def require_folder(path: Path) -> None:
+    """Checks that files can be written into a folder, which need not be there yet.
+
+    Raises:
+        KneepointError: something else stands in its place, or nobody may write there.
+    """
+    try:
+        nearest = next(each for each in (path, *path.absolute().parents) if os.path.lexists(each))
+        if not nearest.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(nearest))
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+    except OSError as error:
+        raise of_file(error) or error from None
 
 
 @contextmanager

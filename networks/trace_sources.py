@@ -90,7 +90,7 @@ class GitSource:
         require_program("git", "install git, or take another source of traces")
         for command in (
             ["init"],
-            ["fetch", "--depth=1", "--no-tags", self.url, self.commit],
+            ["fetch", "--depth=1", "--no-tags", "--", self.url, self.commit],
             ["-c", "core.autocrlf=false", "checkout", self.commit, "--", "traces"],
         ):
             result = run_program(["git", *command], work)

@@ -1,7 +1,6 @@
 """Models of studies, repeats and the workflow, and the check of the whole configuration."""
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from networks.config import Network, TraceSources, load_network, load_trace_catalogue
+from networks.config import Name, Network, TraceSources, load_network, load_trace_catalogue
 from networks.config_file import ConfigModel, read_config
 from search.catalogue import Catalogue, Controller
 from search.errors import KneepointError
@@ -21,8 +20,6 @@ _RESERVED = (
     *("probe", "confirm", "calibration", "agreement", "again", "real_showcase"),
 )
 """Folders of the results that no study may have."""
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
 class Range(ConfigModel):
@@ -121,7 +118,7 @@ class Objective(ConfigModel):
     power: Literal["mean", "worst", "mean_log"] | None = Field(
         default=None, description="maximise the power: its mean, worst or mean log over networks"
     )
-    fit: tuple[str, ...] = Field(
+    fit: tuple[Name, ...] = Field(
         default=(), description="minimise the misfit to a published table, or to several together"
     )
     robust: bool = Field(
@@ -159,7 +156,7 @@ class Study(ConfigModel):
     title: str = Field(min_length=1, description="name in reports")
     controller: str = Field(description="the controller that is searched")
     engine: Engine = Field(default="emulator", description="emulator or mahimahi")
-    networks: tuple[str, ...] = Field(min_length=1, description="files of config/networks")
+    networks: tuple[Name, ...] = Field(min_length=1, description="files of config/networks")
     constants: Mapping[str, float] = Field(default={}, description="constants held at a value")
     space: Mapping[str, Range] = Field(default={}, description="constants that are searched")
     host: Host = Field(
@@ -167,7 +164,7 @@ class Study(ConfigModel):
         description="settings of the emulated host that are searched, with objective fit: "
         "host_latency_us, or a constant of the event-loop model",
     )
-    table: str | None = Field(
+    table: Name | None = Field(
         default=None, description="instead of a space: trial i is row i of this published table"
     )
     sampler: Sampler = Field(default=Sampler(kind="grid"), description="how trials are chosen")
@@ -176,7 +173,7 @@ class Study(ConfigModel):
     ask_ahead: int = Field(
         default=4, ge=1, description="trials that are asked before the first of them is told"
     )
-    compare: tuple[str, ...] = Field(
+    compare: tuple[Name, ...] = Field(
         default=(), description="published tables that reports set beside this study"
     )
 
@@ -268,7 +265,7 @@ class Repeat(ConfigModel):
 
     title: str = Field(min_length=1, description="name in reports")
     engine: Engine = Field(default="emulator", description="emulator or mahimahi")
-    network: str = Field(description="file of config/networks")
+    network: Name = Field(description="file of config/networks")
     repeats: int = Field(ge=1, description="runs of each setting")
     settings: tuple[Setting, ...] = Field(min_length=1, description="what is repeated")
     published: tuple[PublishedSpread, ...] = Field(default=(), description="what reports say")
@@ -287,14 +284,14 @@ class Repeat(ConfigModel):
 class Showcase(Setting):
     """The run whose rate and delay the report shows over time."""
 
-    network: str = Field(description="file of config/networks")
+    network: Name = Field(description="file of config/networks")
 
 
 class HoldOut(ConfigModel):
     """Published and tuned settings, run on networks that no search has seen."""
 
-    training: str = Field(description="the network that they were found on")
-    networks: tuple[str, ...] = Field(min_length=1, description="the others: files of networks/")
+    training: Name = Field(description="the network that they were found on")
+    networks: tuple[Name, ...] = Field(min_length=1, description="the others: files of networks/")
     published: Literal["all", "best"] = Field(
         default="all", description="every replayed row, or the best of each controller"
     )
@@ -318,7 +315,7 @@ class HoldOut(ConfigModel):
 class Probe(Setting):
     """The run that measures how many real-time runs a host takes at once."""
 
-    network: str = Field(description="file of config/networks")
+    network: Name = Field(description="file of config/networks")
     duration_s: float = Field(default=20, gt=0, description="length of each run (s)")
     alone: int = Field(default=5, ge=2, description="runs that have the host for themselves")
     most: int = Field(default=32, ge=1, description="runs at once beyond which nobody asks")
@@ -350,7 +347,7 @@ class Calibration(ConfigModel):
 class Confirm(ConfigModel):
     """Settings that are run in real mahimahi: `make confirm`."""
 
-    network: str = Field(description="file of config/networks")
+    network: Name = Field(description="file of config/networks")
     repeats: int = Field(default=3, ge=1, description="real runs of each setting")
     again: int = Field(
         default=3,
@@ -391,8 +388,8 @@ class Settings(ConfigModel):
     results: Path = Field(default=Path("results"), description="folder of the results")
     cache: str | None = Field(default=None, description="folder of cached traces; see README")
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
-    studies: tuple[str, ...] = Field(default=(), description="files of config/studies")
-    repeats: tuple[str, ...] = Field(default=(), description="files of config/repeats")
+    studies: tuple[Name, ...] = Field(default=(), description="files of config/studies")
+    repeats: tuple[Name, ...] = Field(default=(), description="files of config/repeats")
     hold_out: HoldOut | None = Field(
         default=None, description="networks on which published and tuned settings are tried"
     )
@@ -402,10 +399,8 @@ class Settings(ConfigModel):
 
     @field_validator("studies", "repeats")
     @classmethod
-    def _names_are_sound(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _names_differ(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
-            if not _NAME.fullmatch(name):
-                raise ValueError(f"{name!r}: lower-case letters, digits, - and _ only")
             if names.count(name) > 1:
                 raise ValueError(f"{name!r} stands twice; remove one")
         return names

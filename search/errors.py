@@ -2,22 +2,49 @@
 
 import errno
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_ROOM = "make room and start it again"
+_IN_THE_WAY = "move away what stands there, or name another folder"
+_REMEDIES: Mapping[int, str] = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _NO_ROOM),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make it writable"),
+    **dict.fromkeys((errno.ENOTDIR, errno.EISDIR, errno.EEXIST), _IN_THE_WAY),
+    **dict.fromkeys((errno.ENAMETOOLONG, errno.ELOOP), "choose another path"),
+}
+"""What helps against those failures of files that a program cannot help."""
+
+_MOST_CHARACTERS = 2000
 
 
 class KneepointError(Exception):
     """A mistake that its reader can put right.
 
-    The message is one line that names the file, the value and the remedy.
+    The message is one line that names the file, the value and the remedy. Whatever it quotes can
+    make it neither several lines nor endless: its middle goes first.
     """
+
+    def __init__(self, message: object) -> None:
+        line = " ".join(str(message).splitlines())
+        line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+        if len(line) > _MOST_CHARACTERS:
+            line = f"{line[: _MOST_CHARACTERS // 2]} ... {line[-_MOST_CHARACTERS // 2 :]}"
+        super().__init__(line)
+
+
+def of_file(error: OSError) -> KneepointError | None:
+    """Returns what is said of a file that cannot be used; None where that is no fault of a user."""
+    remedy = _REMEDIES.get(error.errno or 0)
+    if remedy is None:
+        return None
+    path = error.filename2 or error.filename
+    return KneepointError(f"{f'{path}: ' if path else ''}{error.strerror}; {remedy}")
 
 
 def run_command_line(main: Callable[[], None]) -> None:
     """Runs a program's `main`; what its user can put right becomes `error: ...` and exit status 2.
 
-    That is a KneepointError, and a disk that is full.
+    That is a KneepointError, and a file that cannot be written.
     """
     try:
         main()
@@ -25,8 +52,8 @@ def run_command_line(main: Callable[[], None]) -> None:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        mistake = of_file(error)
+        if mistake is None:
             raise
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"error: {where}{error.strerror}; make room and start it again", file=sys.stderr)
+        print(f"error: {mistake}", file=sys.stderr)
         sys.exit(2)

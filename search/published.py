@@ -1,8 +1,9 @@
 """Published tables: a CSV file as a report prints it, and a YAML file that says what it means."""
 
 import csv
+import io
 import itertools
-import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -11,7 +12,9 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from networks.config_file import ConfigModel, read_config
+from networks.config import Name
+from networks.config_file import ConfigModel, quote, read_config
+from networks.files import read_text
 from search.catalogue import Catalogue
 from search.errors import KneepointError
 
@@ -24,6 +27,10 @@ _METRIC_UNITS: Mapping[str, Mapping[str, float]] = {
     "signal_delay_p95_ms": {"ms": 1, "s": 1e3, "us": 1e-3},
     "power": {"Mbit/s/s": 1, "kbit/s/s": 1e-3},
 }
+
+
+_MOST_BYTES = 2**20
+_NUMBER = re.compile(r"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
 
 
 class Column(ConfigModel):
@@ -53,7 +60,7 @@ class TableDescription(ConfigModel):
 
     source: str = Field(min_length=1, description="report and table, for captions")
     controller: str = Field(description="the controller that the table is about")
-    network: str = Field(default="contest", description="the network that it was measured on")
+    network: Name = Field(default="contest", description="the network that it was measured on")
     constants: Mapping[str, float] = Field(
         default={}, description="constants that are the same in all rows"
     )
@@ -155,11 +162,7 @@ def load_table(config: Path, name: str) -> PublishedTable:
         known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml"))) or "none"
         raise KneepointError(f"{description_path}: there is no such table; known: {known}")
     description = read_config(description_path, TableDescription)
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            header, *lines = [line for line in csv.reader(file) if line] or [[]]
-    except OSError as error:
-        raise KneepointError(f"{path}: {error.strerror}; add the file") from None
+    header, *lines = _read_lines(path) or [[]]
     _check_header(path, description_path, description, header)
     if not lines:
         raise KneepointError(f"{path}: has no rows; add them")
@@ -168,6 +171,14 @@ def load_table(config: Path, name: str) -> PublishedTable:
         for number, line in enumerate(lines)
     ]
     return PublishedTable(name, description, rows)
+
+
+def _read_lines(path: Path) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(read_text(path, _MOST_BYTES), newline=""))
+    try:
+        return [line for line in reader if line]
+    except csv.Error as error:
+        raise KneepointError(f"{path}, line {reader.line_num}: {error}; correct it") from None
 
 
 def _check_header(
@@ -180,6 +191,8 @@ def _check_header(
                 f"there are: {', '.join(header)}"
             )
     for column in header:
+        if header.count(column) > 1:
+            raise KneepointError(f"{path}: column {column!r} stands twice; remove one")
         if column not in description.columns and column not in description.ignore:
             raise KneepointError(
                 f"{description_path}: column {column!r} of {path} is not explained; "
@@ -222,16 +235,15 @@ def _read_row(
 def _last_digit(text: str) -> float:
     """Returns the worth of one in the last digit of a number as printed: 0.01 for 4.50."""
     exponent = Decimal(text).as_tuple().exponent
-    assert isinstance(exponent, int)  # neither infinite nor NaN: _read_cell has seen it
+    assert isinstance(exponent, int)  # neither infinite nor NaN: see _NUMBER
     return float(Decimal(1).scaleb(exponent))
 
 
 def _read_cell(path: Path, number: int, name: str, text: str) -> float:
     where = f"{path}, line {number + 2}, column {name}"
-    try:
-        value = float(text)
-    except ValueError:
-        raise KneepointError(f"{where}: {text!r} is not a number; correct it") from None
-    if not math.isfinite(value) or value < 0:
-        raise KneepointError(f"{where}: {text} is out of range; it must be finite and at least 0")
+    if not _NUMBER.fullmatch(text):
+        raise KneepointError(f"{where}: {quote(text)} is not a number; correct it")
+    value = float(text)
+    if value < 0:
+        raise KneepointError(f"{where}: {text} is out of range; it must be at least 0")
     return value

@@ -33,8 +33,8 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
     [
         (GOOD + "delay: 20\n", "unknown key 'delay'; did you mean 'delay_ms'?"),
         (GOOD + "colour: red\n", "unknown key 'colour'; known: title, uplink, "),
-        (GOOD + "delay_ms: fast\n", "delay_ms: 'fast' is refused: Input should be a valid integer"),
-        (GOOD + "delay_ms: -1\n", "delay_ms: -1 is refused: Input should be greater than or equal"),
+        (GOOD + "delay_ms: fast\n", "delay_ms: 'fast' is refused: it must be a whole number"),
+        (GOOD + "delay_ms: -1\n", "delay_ms: -1 is refused: it must be at least 0"),
         (GOOD + "uplink_queue: red:packets=9\n", "uplink_queue: 'red:packets=9' is refused"),
         (GOOD + "host_model: exact\n", "host_model: 'exact' is refused"),
         (GOOD + "title: twice\n", "line 4: key 'title' stands twice; remove one"),
@@ -65,8 +65,8 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             "uplink.synthetic: max_rate_mbps 4 is below start_rate_mbps 5",
         ),
         ("title: A\nuplink: {trace: ../a}\ndownlink: {trace: a}\n", "uplink.trace: '../a' is refu"),
-        ("title: [\n", "line 2: did not find expected node content"),
-        ("", "None is refused: Input should be a valid dictionary"),
+        ("title: [\n", "line 2: is not YAML (did not find expected node content); correct it"),
+        ("", "content: None is refused: it must have keys, each with"),
     ],
 )
 def test_load_network_refuses(tmp_path: Path, text: str, message: str) -> None:

@@ -94,7 +94,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "unknown engine of a repeat": (
         {"repeat": {"engine": "ns3"}},
         "repeats/again.yaml",
-        "'emulator' or 'mahimahi'",
+        "it must be emulator or mahimahi",
     ),
     "host of a real engine": (
         {

@@ -1,0 +1,83 @@
+"""What a user writes is accepted or refused in one line: mutations, and what once broke it."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from search.errors import KneepointError
+from tests.fuzz.configuration import FILES, bounded, check, fuzz, run_one, write_all
+
+BOMB = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+STUDY = "studies/tuned.yaml"
+CSV = "published/printed.csv"
+HEADER = "window,kbps,note\n"
+BROKE: dict[str, tuple[str, bytes, str]] = {
+    "infinite": (STUDY, b"title: T\nspace: {window: {low: 1, high: .inf}}\n", "it must be finite"),
+    "no number": (STUDY, b"title: T\nconstants: {window: .nan}\n", "it must be finite"),
+    "bomb": (STUDY, b"a0: &a0 [x]\n" + BOMB.encode(), "line 6: is nested too deeply, or too long"),
+    "brackets": (STUDY, b"[" * 100_000, "line 1: is nested too deeply"),
+    "dashes": (STUDY, b"- " * 100_000, "line 1: is nested too deeply"),
+    "itself": (STUDY, b"title: &a [*a]\n", "alias 'a' stands for nothing before it"),
+    "large": (STUDY, b"#" * 2**20 + b"\n", "is larger than 1048576 bytes; shorten it"),
+    "no date": (STUDY, b"title: 2020-13-45\n", "controller: is missing"),
+    "tag": (STUDY, b"title: !!python/object:os.x {}\n", "is unknown here; remove it"),
+    "no integer": (STUDY, b"title: !!int x\n", "'x' is no int; correct it"),
+    "no digits": (STUDY, b"title: 0b_\n", "'0b_' is no int; correct it"),
+    "digits": (STUDY, b"title: " + b"9" * 5000 + b"\n", "is no int; correct it"),
+    "hexadecimal": (STUDY, b"title: 0x" + b"f" * 9000, "a huge number is refused"),
+    "list as key": (STUDY, b"? [a]\n: b\n", "line 1: key ['a'] is no text; put it in quotes"),
+    "yes as key": (STUDY, b"space: {yes: 1}\n", "key True is no text; put it in quotes"),
+    "surrogate": (STUDY, b'title: "\\ud800"\n', "found invalid Unicode character escape"),
+    "null": (STUDY, b'title: "\\0"\n', "has the control character '\\x00'; remove it"),
+    "line in a key": (STUDY, b'constants: {"a\\nb": x}\n', "constants.a b: 'x' is refused"),
+    "long key": (STUDY, b"? " + b"x" * 99_999 + b"\n: 1\n", " ... "),
+    "long name": (STUDY, b"networks: [" + b"x" * 400 + b"]\n", "lower-case letters"),
+    "utf-16": (STUDY, "title: T\n".encode("utf-16"), "line 1: is not UTF-8 text; save the file as"),
+    "latin-1": (STUDY, "a: 1\ntitle: ä\n".encode("latin-1"), "line 2: is not UTF-8 text"),
+    "latin-1 table": (CSV, (HEADER + "5,1,ä\n").encode("latin-1"), "line 2: is not UTF-8 text"),
+    "utf-16 table": (CSV, (HEADER + "5,1,\n").encode("utf-16"), "line 1: is not UTF-8 text"),
+    "huge cell": (CSV, f"{HEADER}5,1,{'x' * 200_000}\n".encode(), "line 2: field larger than"),
+    "null in a table": (CSV, f"{HEADER}5\0,1,\n".encode(), "line 2, column window: '5\\x00'"),
+    "small exponent": (CSV, f"{HEADER}5,1e-{'9' * 30},\n".encode(), "is not a number; correct it"),
+    "large exponent": (CSV, f"{HEADER}5,0e{'9' * 30},\n".encode(), "is not a number; correct it"),
+    "column twice": (CSV, b"window,kbps,note,note\n5,1,,\n", "column 'note' stands twice"),
+    "infinite cell": (CSV, f"{HEADER}5,inf,\n".encode(), "'inf' is not a number"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BROKE.values(), ids=BROKE)
+def test_what_once_broke_it_is_refused(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    write_all(tmp_path)
+    with bounded():
+        said = run_one(tmp_path, name, content)
+    assert said is not None
+    assert str(tmp_path / name) in said
+    assert message in said
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_signature_of_utf8_is_accepted(tmp_path: Path, name: str) -> None:
+    write_all(tmp_path)
+    path = tmp_path / name
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    check(tmp_path)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
+    write_all(tmp_path)
+    (tmp_path / name).unlink()
+    for make in (Path.mkdir, lambda path: path.symlink_to("/dev/zero")):
+        make(tmp_path / name)
+        with bounded(), pytest.raises(KneepointError):
+            check(tmp_path)
+        (tmp_path / name).rmdir() if (tmp_path / name).is_dir() else (tmp_path / name).unlink()
+
+
+@pytest.mark.parametrize("first", [0, 1_000_000])
+def test_mutations_are_accepted_or_refused(tmp_path: Path, first: int) -> None:
+    _, sound = fuzz(tmp_path, itertools.count(first), lambda tried: tried < 250)
+    assert 20 < sound < 200
