@@ -57,7 +57,7 @@ def document(report: Report, made_of: str) -> Json:
                 "number": numbers[item.name],
                 "title": text(item.title),
                 "caption": text(item.caption),
-                "alternative": item.title,
+                "alternative": "".join(span["text"] for span in text(item.title)),
                 "svg": item.stem.name + ".svg",
             }
         kind = "paragraph" if isinstance(item, Paragraph) else "heading"

@@ -6,6 +6,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reports.content import literal
 from reports.figures import FigureKind, style
 from reports.hold_out import BOTH, PUBLISHED
 from reports.subjects import HeldOut
@@ -14,10 +15,11 @@ from reports.subjects import HeldOut
 def draw(held: HeldOut) -> Figure:
     """Relative power in per cent: the training network, the held-out ones, and their mean."""
     titles = dict(zip(held.networks["network"], held.networks["title"], strict=True))
-    values = 100 * held.relative.rename(columns=titles)
+    values = 100 * held.relative
     training = values.columns[:1]
     mean = 100 * held.standings[["held_out"]].set_axis(["geometric mean"], axis=1)
     parts = [values[training], values.drop(columns=training), mean.set_axis(values.index)]
+    parts = [part.rename(columns=titles) for part in parts]  # two networks may share a title
     figure = style.page(1.55 + 0.165 * len(values))
     panels = figure.subplots(1, 3, width_ratios=[part.shape[1] for part in parts])
     for axes, part, head in zip(panels, parts, ("Training", "Held out", "Mean"), strict=True):
@@ -58,8 +60,8 @@ def _caption(held: HeldOut) -> str:
     both = " Both: the best published setting is the tuned one."
     return (
         "Power in per cent of the network's omniscient bound. Settings stand in the order of their "
-        f"power on {held.training}, where they were found; published ones are grey. Colour "
-        "compares within a column: the brightest cell is the best on its network."
+        f"power on {literal(held.training)}, where they were found; published ones are grey. "
+        "Colour compares within a column: the brightest cell is the best on its network."
     ) + (both if (held.standings["origin"] == BOTH).any() else "")
 
 

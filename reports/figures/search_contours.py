@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from reports import labels
+from reports.content import literal
 from reports.figures import FigureKind, style
 from reports.figures.search_bracket import objective_axis
 from reports.statistics import CONSTANT
@@ -65,7 +66,7 @@ FIGURE = FigureKind(
     order=40,
     title=lambda search: (
         f"{labels.sentence(_surface(search).x.name)} and {labels.words(_surface(search).y.name)} "
-        f"together: {search.title}"
+        f"together: {literal(search.title)}"
     ),
     caption=_caption,
     draw=draw,

@@ -3,6 +3,7 @@
 from matplotlib.figure import Figure
 
 from reports import labels
+from reports.content import literal
 from reports.figures import FigureKind, style
 from reports.figures.search_bracket import objective_axis
 from reports.subjects import ENUMERATING, ONE_PEAK, Search
@@ -50,7 +51,7 @@ FIGURE = FigureKind(
     name="search-history",
     subject=Search,
     order=20,
-    title=lambda search: f"Search history: {search.title}",
+    title=lambda search: f"Search history: {literal(search.title)}",
     caption=_caption,
     draw=draw,
     applies=lambda search: search.sampler not in (*ONE_PEAK, *ENUMERATING),

@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reports import labels
+from reports.content import literal
 from reports.figures import FigureKind, style
 from reports.figures.search_bracket import objective_axis
 from reports.statistics import CONSTANT
@@ -62,7 +63,7 @@ FIGURE = FigureKind(
     name="search-slices",
     subject=Search,
     order=30,
-    title=lambda search: f"The constants searched: {search.title}",
+    title=lambda search: f"The constants searched: {literal(search.title)}",
     caption=_caption,
     draw=draw,
     applies=lambda search: len(search.searched) > 1,

@@ -67,6 +67,7 @@ _STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.1,
     "lines.markersize": 3.6,
     "text.color": INK,
+    "text.parse_math": False,  # a $ in a title is one
     "legend.frameon": False,
     "legend.fontsize": 8.5,
     "legend.handletextpad": 0.5,

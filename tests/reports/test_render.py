@@ -1,10 +1,16 @@
+import json
 import math
 import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+import typst
 
 from reports import content, front, render, sections
 from reports.collect import Results
@@ -42,8 +48,8 @@ def small(*blocks: content.Block) -> Report:
     )
 
 
-def whole(results: Results, folder: Path) -> Report:
-    context = sections.Context(results, PROVENANCE, folder, Drawing.draw)
+def whole(results: Results, folder: Path, draw: Callable[[Drawing], None] = Drawing.draw) -> Report:
+    context = sections.Context(results, PROVENANCE, folder, draw)
     return front.assemble(results, PROVENANCE, sections.compose(context))
 
 
@@ -60,6 +66,7 @@ class Page(HTMLParser):
         super().__init__()
         self.references: list[str] = []
         self.ids: list[str] = []
+        self.alternatives: list[str] = []
         self.text = ""
         self.feed(html)
 
@@ -68,6 +75,8 @@ class Page(HTMLParser):
         for name, value in attrs:
             if name in ("src", "href", "srcset", "data"):
                 self.references.append(value or "")
+            if name == "alt":
+                self.alternatives.append(value or "")
             if name == "id":
                 self.ids.append(value or "")
 
@@ -137,6 +146,74 @@ def test_html_escapes_what_comes_from_data() -> None:
     html = render.to_html(render.document(report, NASTY), Path())
     assert "<b>" not in html
     assert Page(html).text.count(NASTY) == 2
+
+
+def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
+    """Wherever a user's words go, into text, heads, tables and figures."""
+    results = synthetic.results()
+    assert results.hold_out
+    titled = replace(
+        results,
+        studies=tuple(replace(each, title=f"{NASTY} {each.name}") for each in results.studies),
+        repeats=tuple(
+            replace(
+                each, title=f"{NASTY} {each.name}", published=each.published.assign(source=NASTY)
+            )
+            for each in results.repeats
+        ),
+        networks={name: f"{NASTY} {name}" for name in results.networks},
+        sources={
+            name: replace(source, text=f"{NASTY} {name}", remark=NASTY)
+            for name, source in results.sources.items()
+        },
+        hold_out=replace(
+            results.hold_out,
+            networks=results.hold_out.networks.assign(
+                title=[f"{NASTY} {name}" for name in results.hold_out.networks["network"]]
+            ),
+        ),
+    )
+
+    def draw(drawing: Drawing) -> None:  # only the figure that has titles in it
+        (tmp_path / f"{drawing.name}.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+        if drawing.kind.name == "held-out-map":
+            drawing.draw()
+
+    report = whole(titled, tmp_path, draw)
+    document = render.document(report, NASTY)
+    page = Page(render.to_html(document, tmp_path))
+    sought = [each for each in titled.studies if f"search-{each.name}" in report.numbers()]
+    assert len(sought) > 1
+    for study in sought:
+        assert f"Search history: {study.title}" in page.alternatives or study.sampler == "ternary"
+        assert page.text.count(study.title) > 1
+    for written in (f"{NASTY} {synthetic.NETWORK}", f"{NASTY} {next(iter(titled.sources))}"):
+        assert written in page.text
+    assert page.text.count("<b>") == page.text.count(NASTY)
+    assert render.to_pdf(document, tmp_path).startswith(b"%PDF")
+
+
+def test_pdf_shows_text_as_it_is_written(tmp_path: Path) -> None:
+    report = small(
+        Paragraph(content.literal(NASTY)),
+        Table("t", content.literal(NASTY), "", (Column(NASTY),), ((content.literal(NASTY),),)),
+    )
+    document = render.document(replace(report, title=NASTY, subtitle=NASTY), NASTY)
+    (tmp_path / "report.json").write_text(json.dumps(document))
+    source = Path(shutil.copy(render.TEMPLATES / "report.typ", tmp_path))
+    for element in ("par", "table"):
+        found = json.loads(typst.query(source, element, ignore_system_fonts=True))
+        assert list(texts_in(found)).count(NASTY) >= 2, element
+
+
+def texts_in(content: Any) -> Iterator[str]:
+    """Yields every text within Typst's description of its elements."""
+    if isinstance(content, dict):
+        if "text" in content:
+            yield content["text"]
+        content = list(content.values())
+    for part in content if isinstance(content, list) else ():
+        yield from texts_in(part)
 
 
 def test_pdf_is_the_same_bytes_each_time(drawn: tuple[Report, Path]) -> None:
