@@ -6,23 +6,29 @@
 #     snakemake --cores 2 confirm                             what takes real time, in real mahimahi
 
 import os
+import re
 import sys
 from pathlib import Path
 
 from common import code
 from common.made_by import ask_git, tell_jobs
 from networks.config import load_network
-from networks.files import hold_lock
+from networks.files import hold_lock, require_folder
 from search.catalogue import load_catalogue
+from search.complaints import complaints
 from search.config import load_workflow
-from search.errors import KneepointError
+from search.errors import KneepointError, refuse
 
 # One file is the whole configuration, for rules hand its path to the programs that they call.
 if workflow.config_settings.config or len(workflow.overwrite_configfiles) > 1:
-    sys.exit("error: give one --configfile and no --config: the programs read that file")
+    refuse("give one --configfile and no --config: the programs read that file")
+if workflow.cores is not None and workflow.cores < 1:
+    refuse("--cores 0: no job could run; give at least 1, or all")
 CONFIG = Path(*workflow.overwrite_configfiles or ["config/config.yaml"])
 if CONFIG.is_relative_to(Path.cwd()):
     CONFIG = CONFIG.relative_to(Path.cwd())
+if re.search("[{}]", str(CONFIG)):
+    refuse(f"{CONFIG}: Snakemake cannot bear braces in a path; rename it")
 
 CONTROLLER_SOURCES = [
     path
@@ -38,9 +44,11 @@ try:
     built = EMULATE.stat().st_mtime if EMULATE.exists() else 0
     if all(path.stat().st_mtime < built for path in CONTROLLER_SOURCES):
         WORKFLOW.check_against(load_catalogue(EMULATE))
+    WORKFLOW.check_results()
+    for folder in ("build", "logs", "benchmarks"):
+        require_folder(Path(folder))
 except KneepointError as error:
-    print(f"error: {error}", file=sys.stderr)
-    sys.exit(2)
+    refuse(error)
 RESULTS = WORKFLOW.results
 
 
@@ -71,9 +79,14 @@ onstart:
     try:
         workflow_lock = hold_lock(Path(".snakemake/kneepoint.lock"))
     except KneepointError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        refuse(error)
     start_cluster(CLUSTER, workflow.cores, RESULTS, Path("logs/cluster.log"))
+
+
+# What went wrong stands last, and not above Snakemake's list of everything that a job reads.
+onerror:
+    print(*complaints(log), sep="\n", file=sys.stderr)
+    sys.exit(2)
 
 
 include: "rules/engines.smk"

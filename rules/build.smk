@@ -20,5 +20,5 @@ rule build_controllers:
             rules/check_compiler.sh
             cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release
             cmake --build build --target programs
-        ) >{log} 2>&1
+        ) >{log:q} 2>&1
         """

@@ -25,8 +25,8 @@ rule probe_host:
     message:
         "Measuring how many real-time runs this host takes at once"
     shell:
-        "python -m search.probe --config {params.config} --out-dir {params.out_dir}"
-        " --cluster {params.cluster} > >(tee {log}) 2>&1"
+        "python -m search.probe --config {params.config:q} --out-dir {params.out_dir:q}"
+        " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 
 rule list_contradicted:
@@ -47,7 +47,7 @@ rule list_contradicted:
     message:
         "Listing the rows that the audit contradicts"
     shell:
-        "python -m reports.contradicted --config {params.config} --out {output} > {log} 2>&1"
+        "python -m reports.contradicted --config {params.config:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule confirm_settings:
@@ -77,8 +77,8 @@ rule confirm_settings:
     message:
         "Running settings in real mahimahi"
     shell:
-        "python -m search.confirm --config {params.config} --out-dir {params.out_dir}"
-        " --cluster {params.cluster} > >(tee {log}) 2>&1"
+        "python -m search.confirm --config {params.config:q} --out-dir {params.out_dir:q}"
+        " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 
 rule calibrate_host:
@@ -111,8 +111,8 @@ rule calibrate_host:
     message:
         "Fitting the emulated host to real runs"
     shell:
-        "python -m search.calibrate --config {params.config} --out-dir {params.out_dir}"
-        " --cluster {params.cluster} > {log} 2>&1"
+        "python -m search.calibrate --config {params.config:q} --out-dir {params.out_dir:q}"
+        " --cluster {params.cluster:q} > {log:q} 2>&1"
 
 
 rule list_outside:
@@ -132,7 +132,7 @@ rule list_outside:
     message:
         "Listing the settings that the emulator does not predict"
     shell:
-        "python -m reports.outside --config {params.config} --out {output} > {log} 2>&1"
+        "python -m reports.outside --config {params.config:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule run_again:
@@ -162,8 +162,8 @@ rule run_again:
     message:
         "Running again, in real mahimahi, what the emulator does not predict"
     shell:
-        "python -m search.again --config {params.config} --out-dir {params.out_dir}"
-        " --cluster {params.cluster} > >(tee {log}) 2>&1"
+        "python -m search.again --config {params.config:q} --out-dir {params.out_dir:q}"
+        " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 
 rule show_real_run:
@@ -189,8 +189,8 @@ rule show_real_run:
     message:
         "Running the showcase in real mahimahi"
     shell:
-        "python -m search.showcase --config {params.config} --out-dir {params.out_dir}"
-        " --engine mahimahi --cluster {params.cluster} > >(tee {log}) 2>&1"
+        "python -m search.showcase --config {params.config:q} --out-dir {params.out_dir:q}"
+        " --engine mahimahi --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 
 rule probe:

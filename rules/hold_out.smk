@@ -29,5 +29,5 @@ rule hold_out_settings:
     message:
         "Running published and tuned settings on held-out networks"
     shell:
-        "python -m search.hold_out --config {params.config}"
-        " --out-dir {params.out_dir} --cluster {params.cluster} > {log} 2>&1"
+        "python -m search.hold_out --config {params.config:q}"
+        " --out-dir {params.out_dir:q} --cluster {params.cluster:q} > {log:q} 2>&1"

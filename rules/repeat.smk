@@ -26,8 +26,8 @@ rule repeat_runs:
     message:
         "Repeating: {wildcards.name}"
     shell:
-        "python -m search.repeat --config {params.config} --repeat {wildcards.name}"
-        " --out-dir {params.out_dir} --executor {params.executor} --cluster {params.cluster}"
+        "python -m search.repeat --config {params.config:q} --repeat {wildcards.name:q}"
+        " --out-dir {params.out_dir:q} --executor {params.executor:q} --cluster {params.cluster:q}"
         " {params.say}"
 
 
@@ -53,5 +53,5 @@ rule showcase_run:
     message:
         "Running the showcase with a log"
     shell:
-        "python -m search.showcase --config {params.config} --out-dir {params.out_dir}"
-        " > {log} 2>&1"
+        "python -m search.showcase --config {params.config:q} --out-dir {params.out_dir:q}"
+        " > {log:q} 2>&1"

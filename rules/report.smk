@@ -42,4 +42,4 @@ rule write_report:
     message:
         "Writing the report"
     shell:
-        "python -m reports.build --config {params.config} --cores {threads} > {log} 2>&1"
+        "python -m reports.build --config {params.config:q} --cores {threads} > {log:q} 2>&1"

@@ -38,6 +38,6 @@ rule search_study:
     message:
         "Searching: {wildcards.study}"
     shell:
-        "python -m search.study --config {params.config} --study {wildcards.study}"
-        " --out-dir {params.out_dir} --executor {params.executor} --cluster {params.cluster}"
+        "python -m search.study --config {params.config:q} --study {wildcards.study:q}"
+        " --out-dir {params.out_dir:q} --executor {params.executor:q} --cluster {params.cluster:q}"
         " {params.say}"

@@ -15,8 +15,8 @@ rule fetch_trace:
     message:
         "Fetching the trace {wildcards.trace}"
     shell:
-        "python -m networks.fetch --config {params.config}"
-        " --into {params.into} {wildcards.trace} > {log} 2>&1"
+        "python -m networks.fetch --config {params.config:q}"
+        " --into {params.into:q} {wildcards.trace:q} > {log:q} 2>&1"
 
 
 rule prepare_network:
@@ -45,5 +45,5 @@ rule prepare_network:
     message:
         "Preparing the network {wildcards.network}"
     shell:
-        "python -m networks.prepare --config {params.config} --network {wildcards.network}"
-        " --into {params.into} > {log} 2>&1"
+        "python -m networks.prepare --config {params.config:q} --network {wildcards.network:q}"
+        " --into {params.into:q} > {log:q} 2>&1"

@@ -1,6 +1,7 @@
 """Models of studies, repeats and the workflow, and the check of the whole configuration."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from networks.config import Name, Network, TraceSources, load_network, load_trace_catalogue
 from networks.config_file import ConfigModel, read_config
+from networks.files import require_folder
 from search.catalogue import Catalogue, Controller
 from search.errors import KneepointError
 from search.published import Metric, PublishedTable, load_table
@@ -365,6 +367,17 @@ class Confirm(ConfigModel):
     calibration: Calibration = Field(description="the emulated host that they are compared with")
 
 
+def _is_usable(path: Path) -> Path:
+    """Snakemake reads braces in a path as its own, and programs read a leading - as an option."""
+    text = str(path)
+    if text.startswith("-") or re.search(r"[{}\s]", text.replace(" ", "")):
+        raise ValueError("it must begin with no -, and have no brace, tab or line break")
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError("there is no such user; write the folder out") from None
+
+
 class RealTime(ConfigModel):
     """How this host runs in real time."""
 
@@ -385,7 +398,9 @@ class Settings(ConfigModel):
     """The workflow's configuration file."""
 
     seed: int = Field(ge=0, description="every random stream of every study comes from it")
-    results: Path = Field(default=Path("results"), description="folder of the results")
+    results: Annotated[Path, AfterValidator(_is_usable)] = Field(
+        default=Path("results"), description="folder of the results"
+    )
     cache: str | None = Field(default=None, description="folder of cached traces; see README")
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
     studies: tuple[Name, ...] = Field(default=(), description="files of config/studies")
@@ -421,6 +436,16 @@ class Workflow:
     def results(self) -> Path:
         """Folder of the results."""
         return self.settings.results
+
+    def check_results(self) -> None:
+        """Checks that results can be written, wherever they belong.
+
+        Raises:
+            KneepointError: something stands in the way, or nobody may write there.
+        """
+        folders = [*_RESERVED, *self.studies, *(f"repeats/{name}" for name in self.repeats)]
+        for folder in ("", *folders):
+            require_folder(self.results / folder)
 
     @property
     def showcase(self) -> Showcase | None:

@@ -3,6 +3,7 @@
 import errno
 import sys
 from collections.abc import Callable, Mapping
+from typing import NoReturn
 
 _NO_ROOM = "make room and start it again"
 _IN_THE_WAY = "move away what stands there, or name another folder"
@@ -41,6 +42,12 @@ def of_file(error: OSError) -> KneepointError | None:
     return KneepointError(f"{f'{path}: ' if path else ''}{error.strerror}; {remedy}")
 
 
+def refuse(mistake: object) -> NoReturn:
+    """Says what its reader can put right, and ends with status 2."""
+    print(f"error: {mistake}", file=sys.stderr)
+    sys.exit(2)
+
+
 def run_command_line(main: Callable[[], None]) -> None:
     """Runs a program's `main`; what its user can put right becomes `error: ...` and exit status 2.
 
@@ -49,11 +56,9 @@ def run_command_line(main: Callable[[], None]) -> None:
     try:
         main()
     except KneepointError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        refuse(error)
     except OSError as error:
         mistake = of_file(error)
         if mistake is None:
             raise
-        print(f"error: {mistake}", file=sys.stderr)
-        sys.exit(2)
+        refuse(mistake)

@@ -147,7 +147,11 @@ def test_every_word_is_needed() -> None:
         (Study, {"constants": {"window": "?"}}, "constants.window"),
         (Study, {"space": {"window": {"low": 1, "high": "?"}}}, "space.window.high"),
         (Study, {"space": {"window": {"values": [1, "?"]}}}, "space.window.values.1"),
-        (Repeat, {"published": [{"mean": "?"}]}, "published.0.mean"),
+        (
+            Repeat,
+            {"published": [{"setting": 0, "metric": "power", "mean": "?", "source": "s"}]},
+            "published.0.mean",
+        ),
         (Settings, {"real_time": {"busy_us": "?"}}, "real_time.busy_us"),
         (TableDescription, {"constants": {"window": "?"}}, "constants.window"),
     ],

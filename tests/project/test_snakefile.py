@@ -1,6 +1,7 @@
 """The Snakefile refuses bad input before any work, and two workflows in one folder."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -64,9 +65,70 @@ def test_snakefile_refuses_a_configuration(checkout: Path, wrong: str, message: 
     assert not (checkout / "build").exists()
 
 
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--cores", "0"], "error: --cores 0: no job could run; give at least 1, or all"),
+        (["--configfile", "config/{a}.yaml"], "error: config/{a}.yaml: Snakemake cannot bear"),
+    ],
+)
+def test_snakefile_refuses_an_option(checkout: Path, option: list[str], message: str) -> None:
+    (checkout / "config/{a}.yaml").write_text("seed: 1\n")
+    result = snakemake(checkout, *option, "--", TARGET)
+    assert result.returncode == 2
+    assert message in result.stderr.splitlines()[-1]
+    assert not (checkout / "build").exists()
+
+
+@pytest.mark.parametrize("place", ["results", "results/probe", "logs"])
+def test_snakefile_refuses_a_file_where_it_would_write(checkout: Path, place: str) -> None:
+    path = checkout / place
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine")
+    try:
+        result = snakemake(checkout, "--", TARGET)
+    finally:
+        path.unlink()
+        if path.parent != checkout:
+            path.parent.rmdir()
+    assert result.returncode == 2
+    assert re.search(
+        rf"^error: \S*{place}: Not a directory; move away what", result.stderr, re.MULTILINE
+    )
+    assert not (checkout / "build").exists()
+
+
+def test_what_does_not_compile_is_said_last(checkout: Path) -> None:
+    project = checkout / "controllers/CMakeLists.txt"
+    before = project.read_text()
+    project.write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(broken CXX)\nadd_executable(programs a.cc)\n"
+    )
+    source = project.with_name("a.cc")
+    source.write_text("int main() { return window; }\n")
+    try:
+        result = snakemake(checkout, "--", "build/synthesize")
+    finally:
+        project.write_text(before)
+        source.unlink()
+        shutil.rmtree(checkout / "build")
+    assert result.returncode == 2
+    last = result.stderr.splitlines()[-1]
+    assert re.search(r"controllers/a\.cc:1:21: error: .*window", last), result.stderr
+
+
+def test_jobs_quote_whatever_stands_in_their_commands() -> None:
+    """A number of threads needs no quotes; `say` is a redirection to a path of ours."""
+    bare = {"{threads}", "{params.say}"}
+    for path in sorted((ROOT / "rules").glob("*.smk")):
+        for command in re.findall(r"^    shell:\n((?:        .*\n|\n)*)", path.read_text(), re.M):
+            fields = set(re.findall(r"{[^{}]*}", command)) - bare
+            assert all(field.endswith(":q}") for field in fields), (path.name, fields)
+
+
 def test_snakefile_refuses_settings_that_programs_would_not_see(checkout: Path) -> None:
     result = snakemake(checkout, "--config", "seed=3", "--", TARGET)
-    assert result.returncode != 0
+    assert result.returncode == 2
     assert "error: give one --configfile and no --config" in result.stderr
     assert not (checkout / "build").exists()
 

@@ -138,7 +138,11 @@ class Checkout:
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """Everything that the workflow reads, with programs that are built already."""
-    folder = tmp_path_factory.mktemp("checkout")
+    return make_checkout(tmp_path_factory.mktemp("checkout"))
+
+
+def make_checkout(folder: Path) -> Checkout:
+    """Makes a checkout in an empty folder."""
     for part in PARTS:
         if (ROOT / part).is_dir():
             shutil.copytree(ROOT / part, folder / part)

@@ -1,0 +1,26 @@
+"""What a failed workflow says last: the errors of the jobs that failed."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+_LOG = re.compile(r"^    log: (.*) \(check log file\(s\) for error details\)$", re.MULTILINE)
+_ERROR = re.compile(r"^((\S[^\n]*:\d+:\d+: )?(fatal )?error: |CMake Error).*$", re.MULTILINE)
+_MOST = 10
+
+
+def complaints(snakemake_logs: Iterable[str]) -> list[str]:
+    """Returns the errors in the logs of the jobs that failed: a compiler's, and those of programs.
+
+    Where a log has none, as of a program that was killed, its name stands for it.
+    """
+    logs = [log for path in snakemake_logs for log in _LOG.findall(_read(Path(path)))]
+    found: list[str] = []
+    for log in dict.fromkeys(logs):
+        errors = [match[0] for match in _ERROR.finditer(_read(Path(log)))]
+        found += errors or [f"error: a job failed; {log} says why"]
+    return found[:_MOST]
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
