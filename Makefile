@@ -36,17 +36,19 @@ build: setup compiler ## the emulator and everything else in C++
 	@cmake --build build
 
 reproduce: setup compiler ## everything: searches, repeats, audit, results/report.html and .pdf
-	@python -m snakemake --cores $(CORES) --configfile $(CONFIG)
+	$(check)
+	@python -m snakemake --cores '$(CORES)' --configfile '$(CONFIG)'
 	@echo 'The report has no new runs in real mahimahi, which take hours: make confirm'
 
 # Real time wants a quiet machine, so all that computes comes first. The host is probed in a workflow
 # of its own, for Ray is told its slots when it starts.
 confirm: setup compiler ## what matters in real mahimahi, in real time (hours); then the report again
+	$(check)
 	@python -m mahimahi.diagnosis
-	@python -m snakemake --cores $(CORES) --configfile $(CONFIG)
-	@python -m snakemake probe --cores $(CORES) --configfile $(CONFIG)
-	@python -m snakemake confirm --cores $(CORES) --configfile $(CONFIG)
-	@python -m snakemake --cores $(CORES) --configfile $(CONFIG)
+	@python -m snakemake --cores '$(CORES)' --configfile '$(CONFIG)'
+	@python -m snakemake probe --cores '$(CORES)' --configfile '$(CONFIG)'
+	@python -m snakemake confirm --cores '$(CORES)' --configfile '$(CONFIG)'
+	@python -m snakemake --cores '$(CORES)' --configfile '$(CONFIG)'
 
 test: build ## every test
 	@cmake --build build --target controller_tests
@@ -75,11 +77,11 @@ format: setup ## formats Python, Snakemake and C++
 	clang-format -i $(FORMATTED_CXX)
 
 bench: setup compiler ## the emulator's CPU time for one run
-	@python -m snakemake --cores $(CORES) --quiet all -- build/networks/contest/network.json
+	@python -m snakemake --cores '$(CORES)' --quiet all -- build/networks/contest/network.json
 	@python -m tests.benchmarks.emulator
 
 dashboard: setup ## Optuna's dashboard over all studies, on this machine only
-	@python -m search.dashboard --config $(CONFIG) --port $(PORT)
+	@python -m search.dashboard --config '$(CONFIG)' --port '$(PORT)'
 
 # The system's own Python will do: nothing of .venv is needed, and nothing is written here as root.
 mahimahi: ## installs the real mahimahi and proves that it works: sudo make mahimahi
@@ -103,6 +105,11 @@ clean: ## removes what was built; results and .venv stay
 
 compiler:
 	@rules/check_compiler.sh
+
+# Snakemake reads the configuration, too, and has a traceback for whatever it cannot read.
+define check
+	@python -m search.check --config '$(CONFIG)' --cores '$(CORES)'
+endef
 
 define need_python
 	@command -v $(PYTHON) >/dev/null || { \

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,24 @@ def test_setup_refuses_a_python_that_is_not_there(tmp_path: Path) -> None:
     result = make("setup", "PYTHON=python-absent", f"VENV={tmp_path / 'venv'}")
     assert result.returncode == 2
     assert "error: there is no python-absent; install Python 3.11 or later" in result.stderr
+
+
+@pytest.mark.parametrize("goal", ["reproduce", "confirm"])
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("CONFIG=config/my own.yaml", "config/my own.yaml: No such file or directory; check the"),
+        ("CONFIG=config", "config: is no file; check the path"),
+        ("CORES=0", "CORES: '0' is refused: it must be all, or at least 1"),
+        ("CORES=-1", "CORES: '-1' is refused: it must be all, or at least 1"),
+        ("CORES=two", "CORES: 'two' is refused: it must be all, or at least 1"),
+    ],
+)
+def test_make_refuses_what_it_is_given(goal: str, given: str, message: str) -> None:
+    set_up = f"--assume-old={sys.prefix}/.kneepoint-requirements"
+    result = make(goal, given, set_up, f"VENV={sys.prefix}")
+    assert result.returncode == 2
+    assert f"error: {message}" in result.stderr.splitlines()[0]
 
 
 @pytest.mark.parametrize("goal", ["build", "reproduce"])
