@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from networks.constant_rate import OPPORTUNITY_BYTES
-from search.errors import KneepointError
+from search.errors import KneepointError, unusable
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,7 @@ class Bound:
         try:
             return cls(**json.loads(path.read_bytes())["omniscient"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise KneepointError(
-                f"{path}: has no omniscient bound ({error!r}); prepare the network again: remove "
-                f"{path}, then snakemake {path}"
-            ) from None
+            raise unusable(path, f"it has no omniscient bound: {error!r}") from None
 
 
 def omniscient_bound(uplink_ms: Sequence[int], end_ms: int, repeats: bool = False) -> Bound:

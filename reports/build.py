@@ -33,6 +33,8 @@ def build(config: Path, into: Path | None = None, processes: int = 1) -> None:
     folder = into or Path(workflow.results)
     provenance = gather(workflow, results)
     with _whole(folder) as new:
+        for part in ("figures", "tables"):  # which a small study leaves empty
+            (new / part).mkdir()
         with drawing(processes) as draw:
             context = sections.Context(results, provenance, new / "figures", draw)
             report = front.assemble(results, provenance, sections.compose(context))

@@ -24,7 +24,7 @@ from reports.statistics import CONSTANT
 from search import config as configuration
 from search.catalogue import Catalogue, load_catalogue
 from search.config import Workflow, load_workflow
-from search.errors import KneepointError
+from search.errors import KneepointError, unusable
 from search.published import PublishedTable, load_table
 from search.results import read_frame
 from search.spaces import HOST, searched_ranges
@@ -400,8 +400,9 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         assert isinstance(content, dict)
+        assert isinstance(content.get("seed"), int)
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; run the study again") from None
     except (ValueError, AssertionError):
-        raise KneepointError(f"{path}: damaged; remove it and run the study again") from None
+        raise unusable(path, "it is damaged") from None
     return content

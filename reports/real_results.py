@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from reports.frames import with_constants
-from search.errors import KneepointError
+from search.errors import unusable
 from search.results import read_frame
 
 
@@ -55,7 +55,7 @@ def load_probe(folder: Path, busy_us: float) -> Probe | None:
         levels = pd.DataFrame(found["levels"])[["concurrency", "agrees", "reason"]]
         slots, cores = int(found["slots"]), int(found["cores"])
     except (ValueError, KeyError, TypeError):
-        raise KneepointError(f"{path}: damaged; remove it and probe again") from None
+        raise unusable(path, "it is damaged") from None
     levels.insert(0, "level", range(len(levels)))
     return Probe(slots, cores, busy_us, levels, read_frame(folder / "runs.parquet"))
 

@@ -13,8 +13,8 @@ import json
 from pathlib import Path
 
 from search.confirm import NAME as CONFIRM
-from search.confirm import configured, plan_settings, read_confirmed, unusable_list
-from search.errors import run_command_line
+from search.confirm import configured, plan_settings, read_confirmed
+from search.errors import run_command_line, unusable
 from search.job import Job, add_arguments, open_job
 from search.results import runs_table, write_table
 
@@ -50,7 +50,7 @@ def _read(path: Path, settings: int) -> list[int]:
         if not all(each in range(settings) for each in outside):
             raise ValueError(f"it names other than the {settings} settings of confirm")
     except (OSError, ValueError, TypeError) as error:
-        raise unusable_list(path, error) from None
+        raise unusable(path, error) from None
     return list(outside)
 
 

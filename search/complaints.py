@@ -19,7 +19,7 @@ def complaints(snakemake_logs: Iterable[str]) -> list[str]:
     for log in dict.fromkeys(logs):
         errors = [match[0] for match in _ERROR.finditer(_read(Path(log)))]
         found += errors or [f"error: a job failed; {log} says why"]
-    return found[:_MOST]
+    return found[:_MOST] or ["error: the workflow failed; what Snakemake says above is why"]
 
 
 def _read(path: Path) -> str:

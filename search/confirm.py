@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from search.config import Confirm, Setting, calibrating
 from search.engines.base import EngineSettings, PreparedNetwork, RunSpec, canonical_json
-from search.errors import KneepointError, run_command_line
+from search.errors import KneepointError, run_command_line, unusable
 from search.job import Job, add_arguments, open_job
 from search.published import PublishedRow, PublishedTable
 from search.results import PlannedRun, make_table, read_table, runs_table, write_table
@@ -202,12 +202,7 @@ def _contradicted(
         pairs = [(tables[name], int(number)) for name, number in json.loads(path.read_bytes())]
         return [(table, dict(enumerate(table.rows))[number]) for table, number in pairs]
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise unusable_list(path, error) from None
-
-
-def unusable_list(path: Path, error: Exception) -> KneepointError:
-    """What is said of a list that a job of the workflow makes."""
-    return KneepointError(f"{path}: cannot be used ({error}); make it again: snakemake {path}")
+        raise unusable(path, error) from None
 
 
 def main() -> None:

@@ -1,8 +1,10 @@
 """The one error that a user may cause, and how command lines report it."""
 
 import errno
+import shlex
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NoReturn
 
 _NO_ROOM = "make room and start it again"
@@ -31,6 +33,18 @@ class KneepointError(Exception):
         if len(line) > _MOST_CHARACTERS:
             line = f"{line[: _MOST_CHARACTERS // 2]} ... {line[-_MOST_CHARACTERS // 2 :]}"
         super().__init__(line)
+
+
+def unusable(path: Path, why: object) -> KneepointError:
+    """Returns what is said of a file that a job of the workflow makes.
+
+    Snakemake sees no reason to make it again, not even when it is removed, while all that was made
+    of it is there.
+    """
+    return KneepointError(
+        f"{path}: cannot be used ({why}); make it again: snakemake --cores all --force "
+        f"{shlex.quote(str(path))} (and your --configfile, if you have one)"
+    )
 
 
 def of_file(error: OSError) -> KneepointError | None:

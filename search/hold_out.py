@@ -15,7 +15,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -23,7 +22,7 @@ import pyarrow as pa
 from networks.omniscient import Bound
 from search.config import HoldOut
 from search.engines.base import RunSpec, canonical_json
-from search.errors import KneepointError, run_command_line
+from search.errors import KneepointError, run_command_line, unusable
 from search.job import Job, add_arguments, open_job
 from search.results import PlannedRun, make_table, read_table, runs_table, write_table
 from search.seeds import derive_seed, study_seed
@@ -166,10 +165,10 @@ def _tuned(job: Job, study: str, training: str) -> FoundSetting:
     try:
         trial = json.loads(path.read_bytes())["best"]["trial"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _unusable(path, error) from None
+        raise unusable(path, error) from None
     runs = [run for run in _runs(job, study, training) if run["trial"] == trial]
     if not runs:
-        raise _unusable(path, f"runs.parquet has no runs of trial {trial} on {training}")
+        raise unusable(path, f"runs.parquet has no runs of trial {trial} on {training}")
     return _found(job, study, "tuned", runs)
 
 
@@ -205,12 +204,8 @@ def _runs(job: Job, study: str, network: str) -> list[dict[str, Any]]:
     columns = ["network", "trial", "row", "constants", "status", "power"]
     runs: list[dict[str, Any]] = read_table(path).select(columns).to_pylist()
     if any(run["status"] == "fault" for run in runs):  # of an older Kneepoint
-        raise _unusable(path, "the machine kept runs from ending")
+        raise unusable(path, "the machine kept runs from ending")
     return [run for run in runs if run["network"] == network]
-
-
-def _unusable(path: Path, why: object) -> KneepointError:
-    return KneepointError(f"{path}: cannot be used ({why}); run the study again: snakemake {path}")
 
 
 def _settings_table(settings: Iterable[FoundSetting]) -> pa.Table:

@@ -6,7 +6,7 @@ The probe measures it (search.probe); a host that was never probed offers one sl
 import json
 from pathlib import Path
 
-from search.errors import KneepointError
+from search.errors import unusable
 
 RESOURCE = "real_time_slot"
 """What Ray calls a slot."""
@@ -31,5 +31,5 @@ def slots_of(results: Path, cores: int) -> int:
     except (OSError, ValueError, KeyError, TypeError):
         slots = None
     if not isinstance(slots, int) or slots < 1:
-        raise KneepointError(f"{path}: is damaged; remove it and probe again: snakemake {path}")
+        raise unusable(path, "it has no number of slots")
     return slots

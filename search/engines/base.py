@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
-from search.errors import KneepointError
+from search.errors import unusable
 
 METRICS = (
     "throughput_mbps",
@@ -59,9 +59,7 @@ class PreparedNetwork:
             content = json.loads(path.read_bytes())
             return cls(**{name: content[name] for name in cls.__dataclass_fields__})
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise KneepointError(
-                f"{path}: cannot be used ({error}); prepare the network: snakemake {path}"
-            ) from None
+            raise unusable(path, error) from None
 
     def with_host(self, setting: str, value: float | str) -> Self:
         """Returns the network on an event-loop host with one more setting, or another value."""

@@ -206,7 +206,7 @@ def test_load_names_a_damaged_probe(workspace: Path, text: str) -> None:
     config = ask_for_real_runs(workspace)
     run_for_real(workspace / "results")
     (workspace / "results" / "probe" / "probe.json").write_text(text)
-    with pytest.raises(KneepointError, match=r"probe\.json: damaged; remove it and probe again"):
+    with pytest.raises(KneepointError, match=r"probe\.json: cannot be used .*; make it again"):
         collect.load(config)
 
 
@@ -230,7 +230,7 @@ def test_build_names_a_missing_result(workspace: Path) -> None:
 
 def test_build_names_a_damaged_summary(workspace: Path) -> None:
     (workspace / "results" / "fit" / "study.json").write_text("{")
-    with pytest.raises(KneepointError, match=r"fit/study\.json: damaged"):
+    with pytest.raises(KneepointError, match=r"fit/study\.json: cannot be used"):
         build.build(Path("config/config.yaml"))
 
 

@@ -175,7 +175,7 @@ def test_what_is_not_wanted_is_not_read(open_job: Open, tmp_path: Path) -> None:
     ("missing", "message"),
     [
         ("hold_out/settings.parquet", "No such file or directory; run the study again"),
-        ("confirm/contradicted.json", "make it again: snakemake "),
+        ("confirm/contradicted.json", "make it again: snakemake --cores all --force "),
     ],
 )
 def test_results_that_are_missing_are_named(
@@ -198,7 +198,9 @@ def test_damaged_list_of_rows_is_named(open_job: Open, tmp_path: Path, content: 
     if content == {}:  # nothing is contradicted, as good as an empty list
         assert list_settings(job, wanted(job))
         return
-    with pytest.raises(KneepointError, match=r"contradicted.json: cannot be used .* snakemake "):
+    with pytest.raises(
+        KneepointError, match=r"contradicted.json: cannot be used .*; make it again"
+    ):
         list_settings(job, wanted(job))
 
 
@@ -208,7 +210,7 @@ def test_list_of_rows_of_other_tables_is_named(
 ) -> None:
     job = open_job()
     contradict(tmp_path / "results", [row])
-    with pytest.raises(KneepointError, match=r"contradicted.json: .* snakemake "):
+    with pytest.raises(KneepointError, match=r"contradicted.json: .*; make it again"):
         list_settings(job, wanted(job))
 
 
@@ -295,7 +297,7 @@ def test_damaged_list_of_what_lies_outside_is_named(open_job: Open, content: obj
     confirm(job)
     further = replace(job, out_dir=job.workflow.results / "again")
     write_json(further.out_dir / "outside.json", content)
-    with pytest.raises(KneepointError, match=r"outside.json: cannot be used .* snakemake "):
+    with pytest.raises(KneepointError, match=r"outside.json: cannot be used .*; make it again"):
         run_again(further)
 
 

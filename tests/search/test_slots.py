@@ -31,4 +31,7 @@ def test_damaged_probe_is_named_with_its_remedy(tmp_path: Path, content: str) ->
     path = tmp_path / "probe/probe.json"
     with pytest.raises(KneepointError) as caught:
         slots_of(tmp_path, 3)
-    assert str(caught.value) == f"{path}: is damaged; remove it and probe again: snakemake {path}"
+    assert str(caught.value) == (
+        f"{path}: cannot be used (it has no number of slots); make it again: snakemake "
+        f"--cores all --force {path} (and your --configfile, if you have one)"
+    )

@@ -1,0 +1,37 @@
+"""Whoever does what a message says is helped."""
+
+import re
+import shlex
+
+import pytest
+
+from tests.workflow.conftest import STUDIES, Checkout
+
+
+@pytest.mark.parametrize(
+    ("damaged", "made_of_it"),
+    [
+        ("build/networks/mini/network.json", "results/grid/runs.parquet"),
+        ("results/grid/study.json", "results/provenance.json"),
+    ],
+)
+def test_what_is_damaged_is_made_again(checkout: Checkout, damaged: str, made_of_it: str) -> None:
+    study = {"title": "Windows", "networks": ["mini"], **STUDIES["grid"]}
+    checkout.write("config/studies/grid.yaml", study)
+    checkout.write("config/config.yaml", {"seed": 5, "studies": ["grid"]})
+    checkout.run("--cores", "2", made_of_it)
+    path = checkout.folder / damaged
+    before = path.read_bytes()
+    path.write_text("{")
+    process = checkout.start("--cores", "2", made_of_it)
+    said = process.communicate()[0]
+    assert process.returncode == 2, said
+    found = re.fullmatch(
+        rf"error: {damaged}: cannot be used .*; make it again: snakemake (.*) \(and your .*\)",
+        said.splitlines()[-1],
+    )
+    assert found, said
+    checkout.run(*shlex.split(found[1]))
+    checkout.run("--cores", "2", made_of_it)
+    assert path.read_bytes() == before
+    assert (checkout.folder / made_of_it).exists()
