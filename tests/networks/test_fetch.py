@@ -187,6 +187,15 @@ def test_git_source_names_a_repository_that_is_not_there(tmp_path: Path) -> None
         fetch(tmp_path, source)
 
 
+def test_git_source_is_no_option_of_git(tmp_path: Path) -> None:
+    address = f"--upload-pack=touch {tmp_path / 'injected'}; false"
+    with pytest.raises(KneepointError, match="git could not fetch"):
+        fetch(tmp_path, GitSource(address, "0" * 40))
+    with pytest.raises(KneepointError, match="git could not fetch"):
+        fetch(tmp_path, GitSource(f"ext::touch {tmp_path / 'injected'}", "0" * 40))
+    assert not (tmp_path / "injected").exists()
+
+
 def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(KneepointError) as raised:

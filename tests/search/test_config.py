@@ -156,6 +156,15 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         },
         "sampler cmaes needs low and high for window, not values",
     ),
+    "results that read as an option": (
+        {"config": {"results": "-r"}},
+        "results: '-r' is refused: it must begin with no -",
+    ),
+    "results with a brace": ({"config": {"results": "r{x}"}}, "have no brace, tab or line break"),
+    "results of nobody": (
+        {"config": {"results": "~nobody-of-this-name/r"}},
+        "there is no such user; write the folder out",
+    ),
     "tpe without an end": ({"study": {**SPACE, "sampler": {"kind": "tpe"}}}, "add trials"),
     "ternary with trials": (
         {"study": {**SPACE, "sampler": {"kind": "ternary", "trials": 9}}},
