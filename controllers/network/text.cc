@@ -10,8 +10,14 @@ namespace kneepoint {
 namespace {
 
 [[noreturn]] void refuse(std::string_view what, std::string_view text, std::string_view wanted) {
-  throw std::invalid_argument(std::string(what) + ": '" + std::string(text) + "' is not " +
+  throw std::invalid_argument(std::string(what) + ": " + shown(text) + " is not " +
                               std::string(wanted));
+}
+
+[[noreturn]] void refuse_range(std::string_view what, std::string_view text,
+                               const std::string& least, const std::string& most) {
+  throw std::invalid_argument(std::string(what) + " " + std::string(text) + " is outside [" +
+                              least + ", " + most + "]");
 }
 
 }  // namespace
@@ -22,20 +28,39 @@ std::string to_text(double value) {
   return std::string(buffer, end);
 }
 
-double to_real(std::string_view text, std::string_view what) {
+std::string shown(std::string_view text) {
+  static constexpr size_t longest = 40;
+  static constexpr char hex_digits[] = "0123456789abcdef";
+  std::string result = "'";
+  for (const char c : text.substr(0, longest)) {
+    if (c >= ' ' and c <= '~') {
+      result += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      result.append("\\x").append({hex_digits[byte >> 4], hex_digits[byte & 15]});
+    }
+  }
+  return result + (text.size() > longest ? "..." : "") + "'";
+}
+
+double to_real(std::string_view text, std::string_view what, double least, double most) {
   double value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} or end != text.data() + text.size() or not std::isfinite(value)) {
     refuse(what, text, "a number");
   }
+  if (value < least or value > most) refuse_range(what, text, to_text(least), to_text(most));
   return value;
 }
 
-uint64_t to_whole(std::string_view text, std::string_view what) {
+uint64_t to_whole(std::string_view text, std::string_view what, uint64_t least, uint64_t most) {
   uint64_t value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} or end != text.data() + text.size()) {
     refuse(what, text, "a whole number of at least 0");
+  }
+  if (value < least or value > most) {
+    refuse_range(what, text, std::to_string(least), std::to_string(most));
   }
   return value;
 }

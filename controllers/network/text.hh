@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,9 +12,16 @@ namespace kneepoint {
 // The shortest text that reads back as the same double; "inf" for infinity.
 std::string to_text(double value);
 
-// Throw std::invalid_argument, naming `what`, unless the whole text is one finite number.
-double to_real(std::string_view text, std::string_view what);
-uint64_t to_whole(std::string_view text, std::string_view what);
+// The text in quotes for a message: what would not show is escaped, a long text is cut.
+std::string shown(std::string_view text);
+
+// Throw std::invalid_argument, naming `what`, unless the whole text is one finite number of
+// [least, most].
+double to_real(std::string_view text, std::string_view what,
+               double least = std::numeric_limits<double>::lowest(),
+               double most = std::numeric_limits<double>::max());
+uint64_t to_whole(std::string_view text, std::string_view what, uint64_t least = 0,
+                  uint64_t most = std::numeric_limits<uint64_t>::max());
 
 std::vector<std::string> split(std::string_view text, char separator);
 

@@ -14,7 +14,11 @@ constexpr int64_t never = std::numeric_limits<int64_t>::max();
 
 constexpr Milliseconds whole_ms(Microseconds time_us) { return time_us / 1000; }
 
-// A millisecond as packets carry it. Runs are bounded to a day, which fits.
+// No run, no trace and no link's log is longer than a day.
+constexpr double longest_run_s = 86'400;
+constexpr Milliseconds longest_run_ms = 86'400'000;
+
+// A millisecond as packets carry it: a day fits.
 constexpr int32_t stamp(Milliseconds time_ms) { return static_cast<int32_t>(time_ms); }
 
 }  // namespace kneepoint

@@ -1,17 +1,19 @@
 #include "network/trace.hh"
 
+#include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <sstream>
+#include <cstdint>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
+
+#include "network/input_file.hh"
+#include "network/sha256.hh"
+#include "network/text.hh"
 
 namespace kneepoint {
 
 namespace {
-
-// Later times would overflow microseconds; no trace comes near (it is 2900 centuries).
-constexpr Milliseconds latest_ms = never / 1000 - 1;
 
 [[noreturn]] void refuse(const std::string& name, size_t line, const std::string& reason) {
   throw std::invalid_argument("trace " + name + ", line " + std::to_string(line) + ": " + reason);
@@ -19,13 +21,15 @@ constexpr Milliseconds latest_ms = never / 1000 - 1;
 
 Milliseconds parse_line(const std::string& name, size_t line, std::string_view text) {
   if (text.empty()) refuse(name, line, "is empty; remove it");
-  Milliseconds time_ms{};
+  uint64_t time_ms{};  // unsigned: a minus is no digit
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time_ms);
-  if (error != std::errc{} or end != text.data() + text.size() or time_ms < 0 or
-      time_ms > latest_ms) {
-    refuse(name, line, std::string("'").append(text) + "' is not a whole number of milliseconds");
+  if (error == std::errc::invalid_argument or end != text.data() + text.size()) {
+    refuse(name, line, shown(text) + " is not a whole number of milliseconds");
   }
-  return time_ms;
+  if (error != std::errc{} or time_ms > longest_run_ms) {
+    refuse(name, line, shown(text) + " ms is more than a day; cut the trace");
+  }
+  return static_cast<Milliseconds>(time_ms);
 }
 
 }  // namespace
@@ -40,6 +44,10 @@ Trace::Trace(std::string name, std::string_view text) : name_(std::move(name)) {
              std::to_string(time_ms) + " ms follows " + std::to_string(opportunities_ms_.back()) +
                  " ms; times must not decrease");
     }
+    if (opportunities_ms_.size() == most_opportunities) {
+      refuse(name_, line,
+             "a trace has at most " + std::to_string(most_opportunities) + " lines; cut it");
+    }
     opportunities_ms_.push_back(time_ms);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -49,14 +57,17 @@ Trace::Trace(std::string name, std::string_view text) : name_(std::move(name)) {
   if (last_ms() == 0) refuse(name_, line, "the last time is 0 ms; a trace must take some time");
 }
 
-Trace Trace::load(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (not file or not std::filesystem::is_regular_file(path)) {
-    throw std::invalid_argument("trace " + path.string() + " cannot be read; check the path");
+Trace Trace::load(const std::filesystem::path& path, const std::string& sha256) {
+  const std::string text = read_file(path, "trace", most_bytes);
+  if (not sha256.empty()) {
+    const std::string digest = kneepoint::sha256(text);
+    if (digest != sha256) {
+      throw std::invalid_argument("trace " + path.string() + " has SHA-256 " + digest + ", not " +
+                                  sha256 + "; remove it and run the workflow again: snakemake " +
+                                  "makes it anew");
+    }
   }
-  return Trace(path.string(), text.view());
+  return Trace(path.string(), text);
 }
 
 }  // namespace kneepoint

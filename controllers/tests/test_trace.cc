@@ -1,8 +1,17 @@
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "network/sha256.hh"
 #include "network/trace.hh"
 #include "tests/check.hh"
+#include "tests/temporary_file.hh"
 
 using namespace kneepoint;
 using kneepoint::test::expect_refused;
+using kneepoint::test::TemporaryFile;
 
 TEST(trace_reads_opportunities_that_share_a_millisecond) {
   const Trace trace("t", "0\n5\n5\n9\n");
@@ -23,4 +32,50 @@ TEST(trace_refuses_what_mahimahi_refuses) {
   expect_refused([] { Trace("t", "7\n6\n"); }, "line 2: 6 ms follows 7 ms");
   expect_refused([] { Trace("t", "0\n0\n"); }, "last time is 0");
   expect_refused([] { Trace::load("/no/such/trace"); }, "/no/such/trace cannot be read");
+}
+
+TEST(a_time_in_a_trace_has_digits_alone_and_is_within_a_day) {
+  EXPECT_EQUAL(Trace("t", "86400000\n").last_ms(), longest_run_ms);
+  EXPECT_EQUAL(Trace("t", "0000000000000000000000007\n").last_ms(), 7);
+  expect_refused([] { Trace("t", "-0\n5\n"); }, "line 1: '-0' is not a whole number");
+  expect_refused([] { Trace("t", "+5\n"); }, "'+5' is not a whole number");
+  expect_refused([] { Trace("t", " 5\n"); }, "' 5' is not a whole number");
+  expect_refused([] { Trace("t", "5\r\n"); }, "'5\\x0d' is not a whole number");
+  expect_refused([] { Trace("t", "86400001\n"); }, "'86400001' ms is more than a day");
+  expect_refused([] { Trace("t", "1000000000000000\n"); }, "is more than a day; cut the trace");
+  expect_refused([] { Trace("t", "18446744073709551616\n"); }, "is more than a day");
+  expect_refused([] { Trace("t", std::string(1'000'000, 'x')); },
+                 "line 1: '" + std::string(40, 'x') + "...' is not");
+}
+
+TEST(a_trace_has_no_more_lines_than_its_bound) {
+  std::string text;
+  for (size_t i = 0; i < Trace::most_opportunities; ++i) text += "1\n";
+  EXPECT_EQUAL(Trace("t", text).size(), Trace::most_opportunities);
+  expect_refused([&] { Trace("t", text + "1\n"); },
+                 "line 10000001: a trace has at most 10000000 lines; cut it");
+}
+
+TEST(only_a_regular_file_of_bounded_size_is_read_as_a_trace) {
+  expect_refused([] { Trace::load("/dev/zero"); }, "trace /dev/zero is no regular file");
+  expect_refused([] { Trace::load("/tmp"); }, "trace /tmp is no regular file");
+  const TemporaryFile pipe;
+  EXPECT_EQUAL(mkfifo(pipe.path().c_str(), 0600), 0);
+  expect_refused([&] { Trace::load(pipe.path()); }, "is no regular file");
+  const TemporaryFile large;
+  std::ofstream(large.path()) << "1\n";
+  std::filesystem::resize_file(large.path(), Trace::most_bytes + 1);
+  expect_refused([&] { Trace::load(large.path()); },
+                 "has 160000001 bytes; the most are 160000000: shorten it");
+}
+
+TEST(a_trace_of_another_digest_is_refused) {
+  const TemporaryFile file;
+  std::ofstream(file.path()) << "1\n2\n";
+  const std::string digest = sha256("1\n2\n");
+  EXPECT_EQUAL(Trace::load(file.path(), digest).last_ms(), 2);
+  std::ofstream(file.path()) << "1\n";  // still a trace, but a shorter one
+  expect_refused([&] { Trace::load(file.path(), digest); },
+                 "trace " + file.path().string() + " has SHA-256 " + sha256("1\n") + ", not " +
+                     digest + "; remove it and run the workflow again");
 }
