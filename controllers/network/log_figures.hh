@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "network/metrics.hh"
 #include "network/time.hh"
@@ -18,7 +20,10 @@ struct LogFigures {
 };
 
 // Reads a log of link_log.hh's format; a last line without its end is left out. Throws
-// std::runtime_error, naming file and line, when it cannot be read, is none or holds no event.
+// std::invalid_argument, naming `name` and the line, when it is none or holds no event.
+LogFigures log_figures(const std::string& name, std::string_view text);
+
+// The same of a file.
 LogFigures read_log_figures(const std::filesystem::path& path);
 
 }  // namespace kneepoint

@@ -23,7 +23,7 @@ double percentile_95(const std::vector<uint32_t>& count_by_delay, uint64_t total
 }
 
 void count_in(std::vector<uint32_t>& count_by_delay, size_t delay) {
-  if (delay >= count_by_delay.size()) count_by_delay.resize(2 * delay + 1);
+  if (delay >= count_by_delay.size()) count_by_delay.resize(delay + 1);
   ++count_by_delay[delay];
 }
 

@@ -1,41 +1,24 @@
-#include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "network/log_figures.hh"
 #include "tests/check.hh"
+#include "tests/temporary_file.hh"
 
 using namespace kneepoint;
-
-namespace {
-
-// The file is there as long as the object.
-class LogFile {
- public:
-  explicit LogFile(const std::string& content) {
-    std::ofstream(path_, std::ios::binary) << content;
-  }
-  ~LogFile() { std::filesystem::remove(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_ =
-      std::filesystem::temp_directory_path() /
-      ("kneepoint-log-figures-" + std::to_string(reinterpret_cast<uintptr_t>(this)));
-};
-
-}  // namespace
+using kneepoint::test::TemporaryFile;
 
 // The log of metrics_of_a_log_worked_by_hand, 7 ms later, with one packet dropped.
 TEST(figures_of_a_log_worked_by_hand) {
-  const LogFile log(
-      "# mahimahi mm-link (Uplink) [trace] > log\n# command line: mm-link\n# queue: infinite\n"
-      "# init timestamp: 1479000000000\n# base timestamp: 7\n"
-      "17 + 1504\n17 + 1504\n20 + 1504\n21 # 1504\n21 - 1504 4\n22 + 1504\n22 d 1 1504\n"
-      "23 # 1504\n23 - 1504 6\n23 # 1504\n23 - 1504 3\n32 # 1504\n32 - 1504 10\n37 # 1504\n");
+  const TemporaryFile log;
+  std::ofstream(log.path())
+      << "# mahimahi mm-link (Uplink) [trace] > log\n# command line: mm-link\n# queue: infinite\n"
+         "# init timestamp: 1479000000000\n# base timestamp: 7\n"
+         "17 + 1504\n17 + 1504\n20 + 1504\n21 # 1504\n21 - 1504 4\n22 + 1504\n22 + 1504\n22 d 1 "
+         "1504\n"
+         "23 # 1504\n23 - 1504 6\n23 # 1504\n23 - 1504 3\n32 # 1504\n32 - 1504 10\n37 # 1504\n";
   const LogFigures figures = read_log_figures(log.path());
-  EXPECT_EQUAL(figures.packets_sent, 4u);
+  EXPECT_EQUAL(figures.packets_sent, 5u);
   EXPECT_EQUAL(figures.packets_delivered, 4u);
   EXPECT_EQUAL(figures.packets_dropped, 1u);
   EXPECT_EQUAL(figures.end_ms, 30);
@@ -47,30 +30,62 @@ TEST(figures_of_a_log_worked_by_hand) {
 
 // Three arrive and find a place for one; of the two that arrive last, one waits at the end.
 TEST(packets_that_others_overtook_were_dropped) {
-  const LogFile log(
+  const LogFigures figures = log_figures(
+      "log",
       "# base timestamp: 0\n1 + 1504\n1 + 1504\n1 + 1504\n2 # 1504\n2 - 1504 1\n3 + 1504\n"
       "4 # 1504\n4 - 1504 1\n5 + 1504\n5 + 1504\n6 # 1504\n6 - 1504 1\n");
-  const LogFigures figures = read_log_figures(log.path());
   EXPECT_EQUAL(figures.packets_sent, 6u);
   EXPECT_EQUAL(figures.packets_delivered, 3u);
   EXPECT_EQUAL(figures.packets_dropped, 2u);
 }
 
 TEST(figures_of_a_log_that_is_cut_off_leave_its_last_line_out) {
-  const LogFile log("# base timestamp: 0\n1 + 1504\n3 - 1504 2\n9 # 15");
-  const LogFigures figures = read_log_figures(log.path());
+  const LogFigures figures =
+      log_figures("log", "# base timestamp: 0\n1 + 1504\n3 - 1504 2\n9 # 15");
   EXPECT_EQUAL(figures.end_ms, 3);
   EXPECT_EQUAL(figures.metrics.capacity_mbps, 0);
 }
 
+TEST(figures_of_a_log_whose_link_woke_late) {
+  // It dropped, at 4, what its queue held then; the opportunity that it used was that of 3.
+  const LogFigures figures = log_figures(
+      "log", "# base timestamp: 0\n1 + 1504\n2 + 1504\n4 d 1 1504\n3 # 1504\n3 - 1504 1\n");
+  EXPECT_EQUAL(figures.packets_dropped, 1u);
+  EXPECT_EQUAL(figures.end_ms, 4);
+}
+
 TEST(figures_of_what_is_no_log_are_refused) {
-  test::expect_refused([] { read_log_figures("/nonexistent/log"); }, "cannot be read");
-  test::expect_refused([] { read_log_figures(LogFile("# base timestamp: 0\n").path()); },
-                       "holds no event");
-  test::expect_refused([] { read_log_figures(LogFile("1 + 1504\n2 ? 7\n").path()); },
-                       "line 2: is no event");
-  test::expect_refused([] { read_log_figures(LogFile("1 + 1504\nx + 7\n").path()); }, "line 2");
-  test::expect_refused([] { read_log_figures(LogFile("5 - 1504 9\n").path()); }, "before the log");
-  test::expect_refused([] { read_log_figures(LogFile("# base timestamp: 9\n5 + 1504\n").path()); },
-                       "before the base");
+  const auto refused = [](const std::string& text, const std::string& part) {
+    test::expect_refused([&] { log_figures("x.log", text); }, part);
+  };
+  refused("# base timestamp: 0\n", "log x.log holds no event; did the link run?");
+  refused("1 + 1504\n2 ? 7\n", "log x.log, line 2: is no event; is it a whole log of mm-link?");
+  refused("1 + 1504\nx + 7\n", "line 2");
+  refused("1 + 1504 7\n", "line 1: is no event");
+  refused("5 - 1504 9\n", "before the log");
+  refused("# base timestamp: 9\n5 + 1504\n", "before the base");
+  refused("1 + 1505\n", "bytes 1505 is outside [0, 1504]");
+  refused("1 + 1504\n5 - 18446744073709551616 1\n", "is not a whole number");
+}
+
+TEST(logs_of_what_cannot_have_happened_are_refused) {
+  const auto refused = [](const std::string& text, const std::string& part) {
+    test::expect_refused([&] { log_figures("x.log", text); }, part);
+  };
+  refused("99995 + 1504\n100000 - 1504 5\n10 # 1504\n",
+          "line 3: is earlier than an event before it");
+  refused("1 + 1504\n9 - 1504 9223372036854775808\n", "line 2: has a packet that came before");
+  refused("1 + 1504\n86400001 # 1504\n", "line 2: is more than a day after the base timestamp");
+  refused("18446744073709551615 # 1504\n", "more than a day");
+  refused("# base timestamp: 18446744073709551615\n1 + 1504\n", "before the base");
+  refused("1 + 1504\n2 - 1504 1\n2 - 1504 1\n", "line 3: has a packet that never came");
+  refused("100000 + 1504\n100100 - 1504 5\n", "line 2: has a packet that never came");
+  refused("1 + 1504\n1 d 2 3008\n", "line 2: has more packets than came");
+  refused("1 + 1504\n1 d 18446744073709551615 1\n", "line 2: has more packets than came");
+}
+
+TEST(only_a_regular_file_is_read_as_a_log) {
+  test::expect_refused([] { read_log_figures("/nonexistent/log"); },
+                       "log /nonexistent/log cannot be read: No such file");
+  test::expect_refused([] { read_log_figures("/dev/zero"); }, "log /dev/zero is no regular file");
 }
