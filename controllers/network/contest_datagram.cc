@@ -52,4 +52,15 @@ ContestHeader acknowledge(const ContestHeader& data, uint64_t sequence_number,
           .ack_payload_length = payload_length};
 }
 
+std::optional<Ack> to_ack(const ContestHeader& header, uint64_t packets_sent, int64_t now_ms) {
+  constexpr uint64_t latest_ms = uint64_t{1} << 53;
+  if (not header.is_ack() or header.ack_sequence_number >= packets_sent) return std::nullopt;
+  if (now_ms < 0 or header.ack_send_timestamp > static_cast<uint64_t>(now_ms)) return std::nullopt;
+  if (header.ack_recv_timestamp > latest_ms) return std::nullopt;
+  return Ack{.sequence_number = header.ack_sequence_number,
+             .sent_ms = static_cast<int64_t>(header.ack_send_timestamp),
+             .received_ms = static_cast<int64_t>(header.ack_recv_timestamp),
+             .ack_received_ms = now_ms};
+}
+
 }  // namespace kneepoint

@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 
+#include "algorithms/controller.hh"
+
 namespace kneepoint {
 
 // The header of every datagram: six unsigned 64-bit numbers, big-endian, in this order. In a data
@@ -38,5 +40,10 @@ constexpr size_t contest_payload_bytes = 1424;
 // The acknowledgment of a data datagram.
 ContestHeader acknowledge(const ContestHeader& data, uint64_t sequence_number,
                           uint64_t receive_timestamp, size_t payload_length);
+
+// What a datagram tells a sender that has sent `packets_sent` and received it at `now_ms` of its
+// own clock. None unless it acknowledges one of those, sent no later than now: anybody may send
+// anything. A receiver's clock may have begun with the epoch, but shows no more than 2^53 ms.
+std::optional<Ack> to_ack(const ContestHeader& header, uint64_t packets_sent, int64_t now_ms);
 
 }  // namespace kneepoint

@@ -14,6 +14,7 @@ namespace kneepoint {
 namespace {
 
 constexpr double widest_window_packets = 131072;  // as in the emulator
+constexpr double longest_keepalive_ms = 1e9;      // as there
 constexpr Microseconds longest_wait_ms = 1000;    // so that a stop is never missed for long
 constexpr size_t largest_datagram_bytes = 65536;
 
@@ -59,15 +60,18 @@ bool ContestSender::window_is_open() const {
   return report_.packets_sent - next_ack_expected_ < static_cast<uint64_t>(window);
 }
 
-int ContestSender::timeout_ms(std::optional<Microseconds> end_us) const {
+Microseconds ContestSender::silence_us() const {
   const double keepalive_ms = controller_.keepalive_ms();
   if (not(keepalive_ms >= 1)) {
     throw std::runtime_error("the keepalive became " + to_text(keepalive_ms) +
                              " ms; it must be at least 1");
   }
+  return static_cast<Microseconds>(std::min(keepalive_ms, longest_keepalive_ms)) * 1000;
+}
+
+int ContestSender::timeout_ms(std::optional<Microseconds> end_us) const {
   // Counted from the last thing that happened, for a wait may have been cut short.
-  const auto silence_ms = static_cast<Microseconds>(std::min(keepalive_ms, 1e9));
-  const Microseconds wake_us = last_activity_us_ + silence_ms * 1000;
+  const Microseconds wake_us = last_activity_us_ + silence_us();
   const Microseconds left_us = std::min(wake_us, end_us.value_or(wake_us)) - now_us();
   return static_cast<int>(std::clamp<Microseconds>((left_us + 999) / 1000, 0, longest_wait_ms));
 }
@@ -85,8 +89,7 @@ bool ContestSender::send() {
 
 void ContestSender::send_keepalive() {
   const Microseconds time_us = now_us();
-  const auto silence_us = static_cast<Microseconds>(controller_.keepalive_ms()) * 1000;
-  if (time_us - last_activity_us_ < silence_us) return;  // only a wait that was cut short
+  if (time_us - last_activity_us_ < silence_us()) return;  // only a wait that was cut short
   controller_.on_keepalive(whole_ms(time_us));
   if (log_ != nullptr) log_->keepalive(time_us, 0, controller_.window());
   if (not send()) last_activity_us_ = time_us;
@@ -97,23 +100,20 @@ void ContestSender::read() {
   const auto received = socket_.receive(buffer);
   if (not received) return;
   const auto header = ContestHeader::decode(std::span(buffer).first(received->bytes));
-  if (not header or not header->is_ack() or header->ack_sequence_number >= report_.packets_sent) {
+  const Microseconds time_us = received->time_us - start_us_;
+  const auto ack = header ? to_ack(*header, report_.packets_sent, whole_ms(time_us)) : std::nullopt;
+  if (ack) {
+    take(*ack, time_us);
+  } else {
     ++report_.malformed;
-    return;
   }
-  take(*header, received->time_us);
 }
 
-void ContestSender::take(const ContestHeader& header, Microseconds received_us) {
-  const Microseconds time_us = received_us - start_us_;
+void ContestSender::take(const Ack& ack, Microseconds time_us) {
   last_activity_us_ = now_us();
   read_delays_.add(time_us, last_activity_us_);
   ++report_.acknowledgments;
-  next_ack_expected_ = std::max(next_ack_expected_, header.ack_sequence_number + 1);
-  const Ack ack{.sequence_number = header.ack_sequence_number,
-                .sent_ms = static_cast<int64_t>(header.ack_send_timestamp),
-                .received_ms = static_cast<int64_t>(header.ack_recv_timestamp),
-                .ack_received_ms = whole_ms(time_us)};
+  next_ack_expected_ = std::max(next_ack_expected_, ack.sequence_number + 1);
   controller_.on_ack(ack);
   if (log_ != nullptr) log_->acknowledged(time_us, 0, ack, controller_.window());
 }

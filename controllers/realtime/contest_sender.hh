@@ -34,11 +34,12 @@ class ContestSender {
 
  private:
   bool window_is_open() const;
+  Microseconds silence_us() const;
   int timeout_ms(std::optional<Microseconds> end_us) const;
   bool send();
   void send_keepalive();
   void read();
-  void take(const ContestHeader& header, Microseconds received_us);
+  void take(const Ack& ack, Microseconds time_us);
   Microseconds now_us() const { return system_time_us() - start_us_; }
 
   UdpSocket& socket_;
