@@ -4,6 +4,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "apps/options.hh"
 #include "network/text.hh"
 
 namespace kneepoint {
@@ -13,6 +14,7 @@ const char* const run_usage =
                [--delay-ms 20] [--duration-s S] [--seed N]
                [--host-model ideal|event-loop[:KEY=VALUE,...]] [--host-latency-us N]
                [--uplink-queue QUEUE] [--downlink-queue QUEUE] [--uplink-log F] [--flow-log F]
+               [--uplink-sha256 HEX] [--downlink-sha256 HEX]
        emulate --list
        emulate --batch
 
@@ -20,22 +22,20 @@ Runs one controller over an emulated cellular link in virtual time and prints it
 JSON object. Without --duration-s the traces run once; with it they repeat until S seconds.
 QUEUE: infinite, droptail:packets=N, droptail:bytes=N, drophead:..., codel:target=MS,interval=MS,
 pie:qdelay_ref=MS,max_burst=MS. --list describes every controller and its constants. --batch reads
-one run a line from stdin, in these same words, and answers each with one line.
+one run a line from stdin, in these same words, and answers each with one line. A trace of another
+digest than its HEX is refused. A controller that uses 30 s of CPU time in one call has failed.
 )";
 
 namespace {
 
 constexpr uint64_t longest_delay_ms = 60'000;
-constexpr double longest_duration_s = 86'400;
 constexpr double longest_latency_us = 1e6;
 
-double to_range(const std::string& text, const std::string& what, double least, double most) {
-  const double value = to_real(text, what);
-  if (value < least or value > most) {
-    throw std::invalid_argument(what + " " + text + " is outside [" + to_text(least) + ", " +
-                                to_text(most) + "]");
+std::string to_sha256(const std::string& text, const std::string& what) {
+  if (text.size() != 64 or text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    throw std::invalid_argument(what + " " + shown(text) + " is not 64 digits of 0-9 and a-f");
   }
-  return value;
+  return text;
 }
 
 // Options whose order matters not at all are gathered first and interpreted afterwards.
@@ -46,17 +46,6 @@ struct Parser {
 
   using Option = std::function<void(Parser&, const std::string&)>;
   static const std::map<std::string, Option>& options();
-
-  void set_constant(const std::string& text) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos) {
-      throw std::invalid_argument("--set " + text + " is not CONSTANT=VALUE");
-    }
-    const std::string name = text.substr(0, equals);
-    if (not run.constants.emplace(name, to_real(text.substr(equals + 1), "--set " + name)).second) {
-      throw std::invalid_argument("--set " + name + " is given twice");
-    }
-  }
 
   RunArguments finish() {
     if (run.controller.empty()) throw std::invalid_argument("--controller NAME is missing");
@@ -74,24 +63,25 @@ const std::map<std::string, Parser::Option>& Parser::options() {
   using Text = const std::string&;
   static const std::map<std::string, Option> all{
       {"--controller", [](Parser& p, Text text) { p.run.controller = text; }},
-      {"--set", [](Parser& p, Text text) { p.set_constant(text); }},
+      {"--set", [](Parser& p, Text text) { add_constant(p.run.constants, text); }},
       {"--uplink", [](Parser& p, Text text) { p.run.uplink = text; }},
       {"--downlink", [](Parser& p, Text text) { p.run.downlink = text; }},
+      {"--uplink-sha256",
+       [](Parser& p, Text text) { p.run.uplink_sha256 = to_sha256(text, "--uplink-sha256"); }},
+      {"--downlink-sha256",
+       [](Parser& p, Text text) { p.run.downlink_sha256 = to_sha256(text, "--downlink-sha256"); }},
       {"--delay-ms",
        [](Parser& p, Text text) {
-         to_range(text, "--delay-ms", 0, longest_delay_ms);
-         p.run.network.delay_ms = static_cast<Milliseconds>(to_whole(text, "--delay-ms"));
+         p.run.network.delay_ms =
+             static_cast<Milliseconds>(to_whole(text, "--delay-ms", 0, longest_delay_ms));
        }},
       {"--duration-s",
-       [](Parser& p, Text text) {
-         const double duration_s = to_range(text, "--duration-s", 0.001, longest_duration_s);
-         p.run.network.duration_ms = static_cast<Milliseconds>(duration_s * 1000 + 0.5);
-       }},
+       [](Parser& p, Text text) { p.run.network.duration_ms = to_duration_ms(text); }},
       {"--seed", [](Parser& p, Text text) { p.run.network.seed = to_whole(text, "--seed"); }},
       {"--host-model", [](Parser& p, Text text) { p.host_model = text; }},
       {"--host-latency-us",
        [](Parser& p, Text text) {
-         p.host_latency_us = to_range(text, "--host-latency-us", 0, longest_latency_us);
+         p.host_latency_us = to_real(text, "--host-latency-us", 0, longest_latency_us);
        }},
       {"--uplink-queue", [](Parser& p, Text text) { p.run.network.uplink_queue = text; }},
       {"--downlink-queue", [](Parser& p, Text text) { p.run.network.downlink_queue = text; }},

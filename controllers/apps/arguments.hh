@@ -16,6 +16,8 @@ struct RunArguments {
   Constants::Values constants{};
   std::filesystem::path uplink{};
   std::filesystem::path downlink{};
+  std::string uplink_sha256{};  // empty: not checked
+  std::string downlink_sha256{};
   NetworkSettings network{};
   std::optional<std::filesystem::path> uplink_log{};
   std::optional<std::filesystem::path> flow_log{};

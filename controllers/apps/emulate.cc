@@ -1,7 +1,9 @@
 // emulate: one controller over one emulated cellular link, in virtual time.
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -9,6 +11,7 @@
 #include "apps/arguments.hh"
 #include "apps/program.hh"
 #include "apps/runner.hh"
+#include "apps/watchdog.hh"
 #include "network/json.hh"
 #include "network/text.hh"
 
@@ -18,8 +21,35 @@ using namespace kneepoint;
 
 constexpr int exit_controller_failed = 3;
 
+// Of CPU time, on a machine however slow: a call of a controller takes nanoseconds.
+constexpr std::chrono::seconds longest_call{30};
+
+std::string answer(std::string_view status, std::string_view reason) {
+  return JsonWriter()
+      .begin_object()
+      .field("status", status)
+      .field("reason", reason)
+      .end_object()
+      .text();
+}
+
+// Runs one line of a batch. What it returns says nothing of the controller if memory ran out.
+std::string run_line(Runner& runner, const std::string& line) {
+  try {
+    const RunArguments arguments = parse_run_arguments(split_words(line));
+    const Watchdog watchdog(longest_call, exit_controller_failed);
+    return runner.run(arguments).json;
+  } catch (const std::bad_alloc&) {
+    return answer("fault", out_of_memory);
+  } catch (const std::exception& error) {
+    return answer("error", error.what());
+  }
+}
+
 int run_once(const Words& words) {
-  const RunReport report = Runner().run(parse_run_arguments(words));
+  const RunArguments arguments = parse_run_arguments(words);
+  const Watchdog watchdog(longest_call, exit_controller_failed);
+  const RunReport report = Runner().run(arguments);
   std::cout << report.json << '\n';
   return report.status == RunStatus::ok ? EXIT_SUCCESS : exit_controller_failed;
 }
@@ -29,18 +59,7 @@ int run_batch() {
   Runner runner;
   std::string line;
   while (std::getline(std::cin, line)) {
-    std::string answer;
-    try {
-      answer = runner.run(parse_run_arguments(split_words(line))).json;
-    } catch (const std::exception& error) {
-      answer = JsonWriter()
-                   .begin_object()
-                   .field("status", "error")
-                   .field("reason", std::string_view(error.what()))
-                   .end_object()
-                   .text();
-    }
-    std::cout << answer << std::endl;
+    std::cout << run_line(runner, line) << std::endl;
   }
   return EXIT_SUCCESS;
 }

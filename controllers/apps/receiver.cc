@@ -71,9 +71,7 @@ Report serve(UdpSocket& socket, const Subnet& peers, Microseconds start_us) {
 
 Arguments parse(const Words& words) {
   if (words.empty()) throw std::invalid_argument("PORT is missing; receiver --help");
-  const uint64_t port = to_whole(words[0], "port");
-  if (port > 65535) throw std::invalid_argument("port " + words[0] + " is outside [0, 65535]");
-  Arguments arguments{.port = static_cast<uint16_t>(port)};
+  Arguments arguments{.port = static_cast<uint16_t>(to_whole(words[0], "port", 0, 65535))};
   for (size_t i = 1; i < words.size(); ++i) {
     const std::string& option = words[i];
     if (option == "--end-with-parent") {

@@ -1,7 +1,10 @@
 #include "apps/runner.hh"
 
+#include <sys/stat.h>
+
 #include "algorithms/registry.hh"
 #include "network/metrics_json.hh"
+#include "network/progress.hh"
 
 namespace kneepoint {
 
@@ -29,25 +32,43 @@ std::string describe_failure(const std::string& reason) {
 
 }  // namespace
 
-const Trace& Runner::trace(const std::filesystem::path& path) {
-  const auto known = traces_.find(path);
-  if (known != traces_.end()) return known->second;
-  return traces_.emplace(path, Trace::load(path)).first->second;
+Runner::FileState Runner::state_of(const std::filesystem::path& path) {
+  struct stat file{};
+  if (stat(path.c_str(), &file) != 0) return {};  // its reading says why
+  return {.device = file.st_dev,
+          .inode = file.st_ino,
+          .bytes = static_cast<uint64_t>(file.st_size),
+          .changed_s = file.st_ctim.tv_sec,
+          .changed_ns = file.st_ctim.tv_nsec};
+}
+
+std::shared_ptr<const Trace> Runner::trace(const std::filesystem::path& path,
+                                           const std::string& sha256) {
+  KnownTrace& known = traces_[path];
+  // What has this digest is right, whatever has become of the file meanwhile.
+  if (not sha256.empty() and sha256 == known.sha256) return known.trace;
+  const FileState file = state_of(path);
+  if (known.trace == nullptr or not sha256.empty() or file != known.file) {
+    known = {};
+    known = {std::make_shared<const Trace>(Trace::load(path, sha256)), sha256, file};
+    note_progress();
+  }
+  return known.trace;
 }
 
 RunReport Runner::run(const RunArguments& arguments) {
   const auto controller = make_controller(arguments.controller, arguments.constants);
-  const Trace& uplink = trace(arguments.uplink);
-  const Trace& downlink = trace(arguments.downlink);
+  const auto uplink = trace(arguments.uplink, arguments.uplink_sha256);
+  const auto downlink = trace(arguments.downlink, arguments.downlink_sha256);
   std::optional<LinkLog> link_log;
   std::optional<FlowLog> flow_log;
   if (arguments.uplink_log) {
-    link_log.emplace(*arguments.uplink_log, uplink.name(), arguments.command_line,
+    link_log.emplace(*arguments.uplink_log, uplink->name(), arguments.command_line,
                      arguments.network.uplink_queue);
   }
   if (arguments.flow_log) flow_log.emplace(*arguments.flow_log);
 
-  EventLoop loop(uplink, downlink, arguments.network, {controller.get()}, meter_,
+  EventLoop loop(*uplink, *downlink, arguments.network, {controller.get()}, meter_,
                  link_log ? &*link_log : nullptr, flow_log ? &*flow_log : nullptr);
   try {
     const RunResult result = loop.run();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "algorithms/registry.hh"
+#include "apps/options.hh"
 #include "apps/program.hh"
 #include "network/flow_log.hh"
 #include "network/json.hh"
@@ -38,10 +39,7 @@ struct Arguments {
 };
 
 uint16_t to_port(const std::string& text) {
-  const uint64_t port = to_whole(text, "port");
-  if (port < 1 or port > 65535)
-    throw std::invalid_argument("port " + text + " is outside [1, 65535]");
-  return static_cast<uint16_t>(port);
+  return static_cast<uint16_t>(to_whole(text, "port", 1, 65535));
 }
 
 Arguments parse(const Words& words) {
@@ -58,12 +56,9 @@ Arguments parse(const Words& words) {
     if (option == "--controller") {
       arguments.controller = value;
     } else if (option == "--set") {
-      const size_t equals = value.find('=');
-      if (equals == std::string::npos)
-        throw std::invalid_argument(value + " is not CONSTANT=VALUE");
-      arguments.constants[value.substr(0, equals)] = to_real(value.substr(equals + 1), value);
+      add_constant(arguments.constants, value);
     } else if (option == "--duration-s") {
-      arguments.duration_us = static_cast<Microseconds>(to_real(value, option) * 1e6);
+      arguments.duration_us = to_duration_ms(value) * 1000;
     } else if (option == "--flow-log") {
       arguments.flow_log = value;
     } else {

@@ -13,16 +13,22 @@
 #include <stdexcept>
 #include <string>
 
+#include "apps/options.hh"
 #include "apps/program.hh"
 #include "network/packet.hh"
 #include "network/random.hh"
 #include "network/text.hh"
+#include "network/time.hh"
+#include "network/trace.hh"
 
 namespace {
 
 using namespace kneepoint;
 
 constexpr double packets_per_mbit = 1e6 / (datagram_bytes * 8);
+
+// A Poisson process may make more than its mean, but never so many more that no trace holds them.
+constexpr double most_on_average = 0.9 * Trace::most_opportunities;
 
 const char* const usage =
     R"(usage: synthesize --seed N --duration-s S --start-rate-mbps R --max-rate-mbps M
@@ -34,7 +40,7 @@ sigma packets/s per square root of a second, stays below M, and leaves an outage
 
 struct Model {
   uint64_t seed = 0;
-  double duration_s = 0;
+  Milliseconds duration_ms = 0;
   double start_rate_mbps = 0;
   double max_rate_mbps = 0;
   double sigma_packets_per_s = 200;
@@ -47,12 +53,18 @@ Model parse(const Words& words) {
                                       {"--duration-s", true},
                                       {"--start-rate-mbps", true},
                                       {"--max-rate-mbps", true}};
-  const std::map<std::string, double Model::*> numbers{
-      {"--duration-s", &Model::duration_s},
-      {"--start-rate-mbps", &Model::start_rate_mbps},
-      {"--max-rate-mbps", &Model::max_rate_mbps},
-      {"--sigma-packets-per-s", &Model::sigma_packets_per_s},
-      {"--outage-escape-per-s", &Model::outage_escape_per_s}};
+  struct Number {
+    double Model::* place;
+    double least;
+    double most;
+  };
+  constexpr double least_rate = 1e-6;
+  constexpr double most_rate = 1e6;
+  const std::map<std::string, Number> numbers{
+      {"--start-rate-mbps", {&Model::start_rate_mbps, least_rate, most_rate}},
+      {"--max-rate-mbps", {&Model::max_rate_mbps, least_rate, most_rate}},
+      {"--sigma-packets-per-s", {&Model::sigma_packets_per_s, 0, 1e9}},
+      {"--outage-escape-per-s", {&Model::outage_escape_per_s, 1e-6, 1e6}}};
   for (size_t i = 0; i < words.size(); i += 2) {
     const std::string& option = words[i];
     if (i + 1 == words.size()) throw std::invalid_argument(option + " needs a value");
@@ -60,10 +72,10 @@ Model parse(const Words& words) {
     if (option == "--seed") {
       model.seed = to_whole(words[i + 1], option);
     } else if (number != numbers.end()) {
-      model.*(number->second) = to_real(words[i + 1], option);
-      if (not(model.*(number->second) > 0)) {
-        throw std::invalid_argument(option + " " + words[i + 1] + " must be above 0");
-      }
+      const auto& [place, least, most] = number->second;
+      model.*place = to_real(words[i + 1], option, least, most);
+    } else if (option == "--duration-s") {
+      model.duration_ms = to_duration_ms(words[i + 1]);
     } else {
       throw std::invalid_argument("unknown option '" + option + "'; synthesize --help lists them");
     }
@@ -73,7 +85,12 @@ Model parse(const Words& words) {
   if (model.max_rate_mbps < model.start_rate_mbps) {
     throw std::invalid_argument("--max-rate-mbps is below --start-rate-mbps");
   }
-  if (model.duration_s > 86'400) throw std::invalid_argument("--duration-s is above a day");
+  const double most_packets_per_s = model.max_rate_mbps * packets_per_mbit;
+  if (most_packets_per_s * static_cast<double>(model.duration_ms) / 1000 > most_on_average) {
+    throw std::invalid_argument("--max-rate-mbps " + to_text(model.max_rate_mbps) +
+                                " is too much for so long: shorten --duration-s to " +
+                                to_text(most_on_average / most_packets_per_s));
+  }
   return model;
 }
 
@@ -108,19 +125,19 @@ void write_trace(const Model& model, std::ostream& out) {
   constexpr int64_t tick_ms = 20;
   Rate rate(model, Random(model.seed, 0));
   Random deliveries(model.seed, 1);
-  const auto duration_ms = static_cast<int64_t>(model.duration_s * 1000 + 0.5);
   // A Poisson process of unit rate in the accumulated rate's own time.
   double accumulated = 0;
   double next_delivery = draw_exponential(deliveries, 1);
   double packets_per_ms = 0;
-  for (int64_t t = 1; t < duration_ms; ++t) {
+  for (int64_t t = 1; t < model.duration_ms; ++t) {
     if (t % tick_ms == 1) packets_per_ms = rate.next(tick_ms / 1000.0) / 1000;
     accumulated += packets_per_ms;
     for (; next_delivery <= accumulated; next_delivery += draw_exponential(deliveries, 1)) {
       out << t << '\n';
     }
   }
-  out << duration_ms << '\n';  // closes the trace, so that it repeats after exactly its duration
+  out << model.duration_ms
+      << '\n';  // closes the trace, so that it repeats after exactly its duration
 }
 
 int run(const Words& words) {

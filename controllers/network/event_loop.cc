@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "network/progress.hh"
+
 namespace kneepoint {
 
 namespace {
@@ -85,6 +87,7 @@ bool EventLoop::step(Microseconds end_us) {
   const Microseconds next_us =
       std::min({uplink_us, downlink_us, delay_up_us, delay_down_us, sender->next_event_us()});
   if (next_us >= end_us) return false;
+  note_progress();
 
   if (next_us == uplink_us) {
     uplink_.step(next_us, [this](const auto&... arrival) { to_delay_up(arrival...); });

@@ -28,15 +28,10 @@ constexpr double greatest_scale = 100;
 constexpr std::string_view delays = "delays_us";
 
 double to_value(const std::string& text, const std::string& name, const std::string& description) {
-  const double value = to_real(text, "host model " + description);
   const double greatest = name == "wake_spread"   ? widest_spread
                           : name == "delay_scale" ? greatest_scale
                                                   : longest_us;
-  if (value < 0 or value > greatest) {
-    throw std::invalid_argument("host model " + description + ": " + name +
-                                " must lie between 0 and " + to_text(greatest));
-  }
-  return value;
+  return to_real(text, "host model " + description + ": " + name, 0, greatest);
 }
 
 void set_constant(HostModel& model, const std::string& description, const std::string& argument) {
@@ -68,13 +63,16 @@ void set_constant(HostModel& model, const std::string& description, const std::s
   }
 }
 
+// A busy run's factor may multiply any of these times by millions.
+constexpr double longest_lateness_us = 1e9;
+
 double draw_factor(double spread, Random random) {
   if (spread == 0) return 1;
   return exact_exp(spread * draw_normal(random) - spread * spread / 2);
 }
 
 std::vector<double> scaled(std::vector<double> times_us, double factor) {
-  for (double& time_us : times_us) time_us *= factor;
+  for (double& time_us : times_us) time_us = std::min(time_us * factor, longest_lateness_us);
   return times_us;
 }
 
@@ -83,7 +81,7 @@ std::vector<double> scaled(std::vector<double> times_us, double factor) {
 RunLateness::RunLateness(const HostModel& host, Random random)
     : factor(draw_factor(host.wake_spread, random)),
       timer_us(std::llround(host.wake_us)),
-      timers(host.wake_mean_us * factor),
+      timers(std::min(host.wake_mean_us * factor, longest_lateness_us / 10)),
       delays(scaled(host.delays_us, host.delay_scale * factor)) {}
 
 HostModel make_host_model(const std::string& description) {

@@ -1,5 +1,7 @@
 #include "network/link.hh"
 
+#include "network/progress.hh"
+
 namespace kneepoint {
 
 void Link::join_queue(const Packet& packet, Milliseconds now_ms) {
@@ -24,6 +26,7 @@ void Link::next_opportunity() {
       next_opportunity_ms_ = never;
       return;
     }
+    note_progress();  // years of lost opportunities may be consumed at once
     position_ = 0;
     lap_start_ms_ += trace_.last_ms();
   }

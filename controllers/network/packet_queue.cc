@@ -268,7 +268,9 @@ class QueueArguments {
 std::unique_ptr<PacketQueue> make_by_policy(QueueArguments& arguments, uint64_t seed) {
   const std::string& policy = arguments.policy();
   const auto time_ms = [&](const char* name) {
-    return static_cast<Milliseconds>(arguments.require(name));
+    const uint64_t value = arguments.require(name);
+    if (value > longest_run_ms) arguments.refuse(std::string(name) + " must be at most a day");
+    return static_cast<Milliseconds>(value);
   };
   if (policy == "infinite") return std::make_unique<InfiniteQueue>();
   if (policy == "droptail") return std::make_unique<DroptailQueue>(arguments.require_limit());

@@ -59,8 +59,7 @@ Subnet Subnet::parse(const std::string& text) {
   if (parts.size() != 2 or inet_pton(AF_INET, parts[0].c_str(), &address) != 1) {
     throw std::invalid_argument("subnet '" + text + "' is not like 100.64.0.0/10");
   }
-  const uint64_t bits = to_whole(parts[1], "subnet " + text);
-  if (bits > 32) throw std::invalid_argument("subnet '" + text + "' has more than 32 bits");
+  const uint64_t bits = to_whole(parts[1], "subnet " + text + ": bits", 0, 32);
   Subnet subnet;
   subnet.mask = bits == 0 ? 0 : ~uint32_t{0} << (32 - bits);
   subnet.first = ntohl(address.s_addr) & subnet.mask;

@@ -1,10 +1,15 @@
+#include <fstream>
+
 #include "apps/arguments.hh"
 #include "apps/runner.hh"
+#include "network/sha256.hh"
 #include "network/text.hh"
 #include "tests/check.hh"
+#include "tests/temporary_file.hh"
 
 using namespace kneepoint;
 using kneepoint::test::expect_refused;
+using kneepoint::test::TemporaryFile;
 
 namespace {
 
@@ -47,6 +52,79 @@ TEST(bad_arguments_are_refused) {
   expect_refused([] { parse(least + "--duration-s 0"); }, "outside");
   expect_refused([] { parse(least + "--host-latency-us -1"); }, "outside");
   expect_refused([] { parse(least + "--uplink-queue fifo"); }, "unknown policy");
+}
+
+TEST(numbers_that_are_none_or_out_of_range_are_refused) {
+  const std::vector<std::string> options{"--delay-ms",
+                                         "--duration-s",
+                                         "--host-latency-us",
+                                         "--seed",
+                                         "--set window=",
+                                         "--host-model event-loop:wake_us=",
+                                         "--host-model event-loop:delays_us=1+",
+                                         "--uplink-queue droptail:packets="};
+  for (const std::string& option : options) {
+    for (const char* const number : {"nan", "inf", "-inf", "1e999", "-", "0x1", "1e308x", ""}) {
+      expect_refused([&] { parse(least + option + (option.back() == '=' ? "" : " ") + number); },
+                     "");
+    }
+  }
+  expect_refused([] { parse(least + "--duration-s 1e300"); }, "outside [0.001, 86400]");
+  expect_refused([] { parse(least + "--duration-s -1"); }, "outside [0.001, 86400]");
+  expect_refused([] { parse(least + "--delay-ms 60001"); }, "outside [0, 60000]");
+  expect_refused([] { parse(least + "--host-latency-us 1e7"); }, "outside");
+  expect_refused(
+      [] { parse(least + "--uplink-queue codel:target=9223372036854775807,interval=1"); },
+      "target must be at most a day");
+  expect_refused([] { parse(least + "--uplink-queue pie:qdelay_ref=1,max_burst=86400001"); },
+                 "max_burst must be at most a day");
+}
+
+TEST(host_models_at_their_bounds_still_draw_times) {
+  const HostModel host =
+      make_host_model("event-loop:wake_mean_us=1e6,wake_spread=3,delays_us=0+1e6,delay_scale=100");
+  const RunLateness run(host, Random(181124));
+  EXPECT_EQUAL(run.factor > 20000, true);  // the busiest run of 200,000 seeds
+  Lateness lateness(run, Random(1), Random(2));
+  for (int i = 0; i < 10'000; ++i) {
+    const Microseconds late_us = lateness.draw_timer();
+    EXPECT_EQUAL(late_us >= 0 and late_us <= 2'000'000'000, true);
+  }
+}
+
+TEST(digests_are_64_digits) {
+  const std::string digest(64, 'a');
+  EXPECT_EQUAL(parse(least + "--uplink-sha256 " + digest).uplink_sha256, digest);
+  EXPECT_EQUAL(parse(least + "--downlink-sha256 " + digest).downlink_sha256, digest);
+  for (const std::string& bad : {std::string("abc"), std::string(64, 'A'), digest + "a"}) {
+    expect_refused([&] { parse(least + "--uplink-sha256 " + bad); }, "is not 64 digits of 0-9");
+  }
+}
+
+// Two traces, one after the other in the same file.
+TEST(a_batch_notices_that_a_trace_was_changed) {
+  const TemporaryFile file;
+  const std::string line = "--controller fixed_window --uplink " + file.path().string() +
+                           " --downlink " + file.path().string() + " --duration-s 1 ";
+  const auto write = [&](const std::string& trace) { std::ofstream(file.path()) << trace; };
+  Runner runner;
+  const auto run = [&](const std::string& options) {
+    return runner.run(parse(line + options)).json;
+  };
+  const auto pinned = [](const std::string& trace) {
+    return "--uplink-sha256 " + sha256(trace) + " --downlink-sha256 " + sha256(trace);
+  };
+  write("1\n2\n");
+  const std::string both = run("");
+  EXPECT_EQUAL(run(pinned("1\n2\n")), both);
+  write("2\n");
+  const std::string half = run("");
+  EXPECT_EQUAL(half == both, false);
+  EXPECT_EQUAL(run(pinned("2\n")), half);
+  write("3\n");
+  EXPECT_EQUAL(run(pinned("2\n")), half);  // it is known, and the file does not matter
+  expect_refused([&] { run(pinned("1\n2\n")); }, "has SHA-256 " + sha256("3\n"));
+  expect_refused([&] { run("--downlink-sha256 " + sha256("2\n")); }, "snakemake makes it anew");
 }
 
 TEST(a_run_with_a_missing_trace_names_it) {

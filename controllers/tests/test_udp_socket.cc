@@ -21,7 +21,7 @@ TEST(subnet_holds_what_shares_its_first_bits) {
 TEST(subnet_must_be_one) {
   test::expect_refused([] { Subnet::parse("100.64.0.0"); }, "is not like");
   test::expect_refused([] { Subnet::parse("100.64.0/10"); }, "is not like");
-  test::expect_refused([] { Subnet::parse("100.64.0.0/33"); }, "more than 32");
+  test::expect_refused([] { Subnet::parse("100.64.0.0/33"); }, "bits 33 is outside");
 }
 
 TEST(a_free_port_is_found_and_a_taken_one_refused) {

@@ -1,0 +1,44 @@
+// check_trace: whether a trace is one. Whatever reads traces asks this, so that all agree.
+#include <array>
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+
+#include "apps/program.hh"
+#include "network/trace.hh"
+
+namespace {
+
+using namespace kneepoint;
+
+const char* const usage =
+    R"(usage: check_trace NAME < TRACE
+
+Prints nothing if TRACE is one: a whole number of milliseconds a line, of digits alone, none below
+the one before it, the last above 0. Otherwise says which line is wrong; NAME stands for the trace.
+)";
+
+std::string read_stdin(const std::string& what) {
+  std::string text;
+  std::array<char, 65536> block;
+  while (std::cin.read(block.data(), block.size()) or std::cin.gcount() > 0) {
+    text.append(block.data(), static_cast<size_t>(std::cin.gcount()));
+    if (text.size() > Trace::most_bytes) {
+      throw std::invalid_argument(what + " has more than " + std::to_string(Trace::most_bytes) +
+                                  " bytes; shorten it");
+    }
+  }
+  return text;
+}
+
+int run(const Words& words) {
+  if (words.size() != 1) throw std::invalid_argument("NAME alone; check_trace --help");
+  const std::string text = read_stdin("trace " + words[0]);
+  Trace(words[0], text);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) { return run_program(argc, argv, usage, run); }

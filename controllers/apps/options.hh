@@ -1,0 +1,17 @@
+// Options that several programs have.
+#pragma once
+
+#include <string>
+
+#include "algorithms/constants.hh"
+#include "network/time.hh"
+
+namespace kneepoint {
+
+// Adds the value of --set. Throws std::invalid_argument unless it is CONSTANT=NUMBER, given once.
+void add_constant(Constants::Values& constants, const std::string& text);
+
+// The value of --duration-s: at least 1 ms, at most a day. Throws std::invalid_argument.
+Milliseconds to_duration_ms(const std::string& text);
+
+}  // namespace kneepoint
