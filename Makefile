@@ -4,6 +4,7 @@ SHELL := /bin/bash
 CONFIG ?= config/config.yaml
 CORES ?= all
 PORT ?= 8080
+SECONDS ?= 60
 PYTHON ?= python3
 VENV ?= .venv
 TEST_PROCESSES ?= 2
@@ -23,7 +24,7 @@ FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh')
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test sanitize lint format bench dashboard mahimahi mahimahi-remove lock clean
+.PHONY: help setup compiler build reproduce confirm test sanitize fuzz fuzz-controllers lint format bench dashboard mahimahi mahimahi-remove lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -56,11 +57,32 @@ test: build ## every test
 	@python -m pytest -n $(TEST_PROCESSES)
 
 # Without precompiled headers, so that a file that includes too little is found.
-sanitize: setup compiler ## the C++ tests under the address and undefined-behaviour sanitizers
-	@cmake -S controllers -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
-	  -DKNEEPOINT_SANITIZE=ON -DKNEEPOINT_PRECOMPILE=OFF >/dev/null
-	@cmake --build build/sanitize --target controller_tests
+sanitize: setup compiler ## the C++ tests and short fuzzing, under the address and undefined-behaviour sanitizers
+	@$(BUILD_SANITIZED)
 	@build/sanitize/controller_tests
+	@$(call FUZZ_CONTROLLERS,-runs=20000 -seed=1)
+
+# What finds a fault leaves its input in crash-TARGET. Another thing to fuzz is another prerequisite.
+fuzz: fuzz-controllers ## every fuzz target in turn, for SECONDS=60 each
+
+fuzz-controllers: setup compiler
+	@$(BUILD_SANITIZED)
+	@$(call FUZZ_CONTROLLERS,-max_total_time=$(SECONDS) -seed=$$RANDOM)
+
+define BUILD_SANITIZED
+cmake -S controllers -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
+  -DKNEEPOINT_SANITIZE=ON -DKNEEPOINT_PRECOMPILE=OFF >/dev/null && \
+cmake --build build/sanitize --target controller_tests fuzz_targets
+endef
+
+# libFuzzer adds to the first folder what it finds.
+define FUZZ_CONTROLLERS
+for source in controllers/tests/fuzz/fuzz_*.cc; do \
+  target=$$(basename $$source .cc); corpus=build/fuzz/$${target#fuzz_}; \
+  mkdir -p $$corpus && \
+  build/sanitize/$$target $(1) $$corpus controllers/tests/fuzz/seeds/$${target#fuzz_} || exit 1; \
+done
+endef
 
 lint: setup ## formatters and linters, changing nothing
 	ruff check .

@@ -1,0 +1,65 @@
+// Whatever datagrams reach a sender, its controller hears of possible acknowledgments only. An
+// input is hexadecimal, so that seeds can be read. The first byte chooses the controller; each
+// further 50 are how long the sender waits (ms), and a datagram.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/registry.hh"
+#include "network/contest_datagram.hh"
+#include "tests/fuzz/require.hh"
+
+using namespace kneepoint;
+
+namespace {
+
+// Of any text: what is no digit is skipped.
+std::vector<std::byte> bytes_of(std::string_view text) {
+  static constexpr std::string_view digits = "0123456789abcdef";
+  std::vector<std::byte> bytes;
+  size_t count = 0;
+  for (const char c : text) {
+    const size_t digit = digits.find(c);
+    if (digit == std::string_view::npos) continue;
+    if (count++ % 2 == 0) {
+      bytes.push_back(static_cast<std::byte>(digit << 4));
+    } else {
+      bytes.back() |= static_cast<std::byte>(digit);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto bytes = bytes_of(std::string_view(reinterpret_cast<const char*>(data), size));
+  if (bytes.empty()) return 0;
+  const auto choice = std::to_integer<std::ptrdiff_t>(bytes[0]) % std::ssize(algorithms());
+  const auto chosen = std::next(algorithms().begin(), choice);
+  const auto controller = make_controller(chosen->first, {});
+  std::span<const std::byte> rest = std::span(bytes).subspan(1);
+  int64_t now_ms = 0;
+  for (uint64_t packets_sent = 1; rest.size() > 2; ++packets_sent) {
+    now_ms += std::to_integer<int64_t>(rest[0]) << 8 | std::to_integer<int64_t>(rest[1]);
+    const size_t length = std::min(rest.size() - 2, ContestHeader::bytes);
+    const auto header = ContestHeader::decode(rest.subspan(2, length));
+    rest = rest.subspan(2 + length);
+    controller->on_sent(packets_sent - 1, now_ms);
+    if (not header) continue;
+    const ContestHeader again = *ContestHeader::decode(header->encode());
+    fuzz::require(again.ack_send_timestamp == header->ack_send_timestamp);
+    const auto ack = to_ack(*header, packets_sent, now_ms);
+    if (not ack) continue;
+    fuzz::require(ack->sequence_number < packets_sent);
+    fuzz::require(ack->rtt_ms() >= 0 and ack->rtt_ms() <= now_ms);
+    controller->on_ack(*ack);
+    fuzz::require(controller->window() >= 0);
+    fuzz::require(controller->keepalive_ms() >= 1);
+  }
+  return 0;
+}
