@@ -13,7 +13,7 @@ from networks.config import Cut, LinkTrace, Network, Synthetic, load_network
 from networks.constant_rate import constant_rate_trace
 from networks.files import sha256_of, write_whole
 from networks.omniscient import omniscient_bound
-from networks.validate import format_trace, parse_trace
+from networks.validate import CHECK_TRACE, format_trace, parse_trace
 from search.errors import KneepointError, run_command_line
 
 
@@ -32,10 +32,12 @@ class TraceMaker:
     Args:
         traces: folder of the packaged traces.
         synthesize: the program that makes synthetic traces.
+        check_trace: the program that knows what a trace is.
     """
 
     traces: Path
     synthesize: Path
+    check_trace: Path = CHECK_TRACE
 
     def make(self, link: LinkTrace, where: str) -> MadeTrace:
         """Makes a link's trace, and checks it.
@@ -49,7 +51,7 @@ class TraceMaker:
         """
         try:
             content = self._content(link)
-            times_ms = parse_trace(content, link.trace or "made here")
+            times_ms = parse_trace(content, link.trace or "made here", self.check_trace)
         except KneepointError as error:
             raise KneepointError(f"{where}: {error}") from None
         digest = sha256_of(content)
@@ -74,7 +76,7 @@ class TraceMaker:
             ) from None
         if link.cut is None:
             return content
-        return format_trace(cut_trace(parse_trace(content, str(path)), link.cut))
+        return format_trace(cut_trace(parse_trace(content, str(path), self.check_trace), link.cut))
 
     def _synthesize(self, synthetic: Synthetic) -> bytes:
         command = [str(self.synthesize)]
@@ -165,13 +167,19 @@ def main() -> None:
         default=Path("build/synthesize"),
         help="program that makes synthetic traces (%(default)s)",
     )
+    parser.add_argument(
+        "--check-trace",
+        type=Path,
+        default=CHECK_TRACE,
+        help="program that checks traces (%(default)s)",
+    )
     arguments = parser.parse_args()
     prepare_network(
         arguments.network,
         load_network(arguments.config, arguments.network),
         arguments.config.parent / "networks" / f"{arguments.network}.yaml",
         arguments.into,
-        TraceMaker(arguments.traces, arguments.synthesize),
+        TraceMaker(arguments.traces, arguments.synthesize, arguments.check_trace),
     )
 
 

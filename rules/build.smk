@@ -5,6 +5,7 @@ rule build_controllers:
         *REAL_PROGRAMS,
         emulate="build/emulate",
         synthesize="build/synthesize",
+        check_trace="build/check_trace",
     log:
         "logs/build_controllers/build.log",
     benchmark:

@@ -24,6 +24,7 @@ rule prepare_network:
         traces=lambda wildcards: expand(
             "build/traces/{trace}", trace=load_network(CONFIG, wildcards.network).trace_names
         ),
+        check_trace=ancient("build/check_trace"),  # a rebuilt one would say the same
         synthesize=lambda wildcards: (
             [PROGRAMS_CODE, ancient("build/synthesize")]
             if load_network(CONFIG, wildcards.network).is_synthetic

@@ -22,6 +22,12 @@ echo 10; echo 20
 DIGEST = hashlib.sha256(b"10\n20\n").hexdigest()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _programs_are_built() -> None:
+    for program in ("synthesize", "check_trace"):
+        assert (ROOT / "build" / program).exists(), f"build/{program} is missing: run `make build`"
+
+
 def prepare(tmp_path: Path, network: str) -> "subprocess.CompletedProcess[str]":
     (tmp_path / "networks").mkdir(exist_ok=True)
     (tmp_path / "networks" / "net.yaml").write_text(network)
@@ -137,9 +143,7 @@ def test_cut_trace_refuses_a_part_without_opportunities() -> None:
 
 def test_prepare_makes_every_committed_network_that_needs_no_download(tmp_path: Path) -> None:
     config = ROOT / "config" / "config.yaml"
-    if not (ROOT / "build" / "synthesize").exists():
-        pytest.skip("NOT TESTED: build/synthesize is not built; run `make build`")
-    maker = TraceMaker(tmp_path, ROOT / "build" / "synthesize")
+    maker = TraceMaker(tmp_path, ROOT / "build" / "synthesize", ROOT / "build" / "check_trace")
     names = [file.stem for file in (config.parent / "networks").glob("*.yaml")]
     for name in names:
         network = load_network(config, name)

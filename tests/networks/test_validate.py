@@ -4,6 +4,14 @@ import pytest
 
 from networks.validate import format_trace, parse_trace, read_trace
 from search.errors import KneepointError
+from tests.conftest import ROOT
+
+CHECK_TRACE = ROOT / "build" / "check_trace"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _check_trace_is_built() -> None:
+    assert CHECK_TRACE.exists(), f"{CHECK_TRACE} is missing: run `make build`"
 
 
 @pytest.mark.parametrize(
@@ -15,7 +23,7 @@ from search.errors import KneepointError
     ],
 )
 def test_parse_trace_returns_times(content: bytes, times_ms: list[int]) -> None:
-    assert parse_trace(content, "good") == times_ms
+    assert parse_trace(content, "good", CHECK_TRACE) == times_ms
 
 
 @pytest.mark.parametrize(
@@ -28,25 +36,32 @@ def test_parse_trace_returns_times(content: bytes, times_ms: list[int]) -> None:
         (b"1\nabc\n", "trace bad, line 2: 'abc' is not a whole number of milliseconds"),
         (b"1\n2.5\n", "trace bad, line 2: '2.5' is not a whole number of milliseconds"),
         (b"-1\n", "trace bad, line 1: '-1' is not a whole number of milliseconds"),
-        (b"1\r\n", "trace bad, line 1: '1\\r' is not a whole number of milliseconds"),
+        (b"1\r\n", "trace bad, line 1: '1\\x0d' is not a whole number of milliseconds"),
         (b" 1\n", "trace bad, line 1: ' 1' is not a whole number of milliseconds"),
-        (b"1\n\xff\n", "trace bad, line 2: '\ufffd' is not a whole number of milliseconds"),
-        (b"9" * 40, f"trace bad, line 1: '{'9' * 40}' is not a whole number of milliseconds"),
+        (b"1\n\xff\n", "trace bad, line 2: '\\xff' is not a whole number of milliseconds"),
+        (b"-0\n5\n", "trace bad, line 1: '-0' is not a whole number of milliseconds"),
+        (b"9" * 16, f"trace bad, line 1: '{'9' * 16}' ms is more than a day; cut the trace"),
+        (b"9" * 40, f"trace bad, line 1: '{'9' * 40}' ms is more than a day; cut the trace"),
         (b"5\n4\n", "trace bad, line 2: 4 ms follows 5 ms; times must not decrease"),
         (b"0\n0\n", "trace bad, line 2: the last time is 0 ms; a trace must take some time"),
     ],
 )
 def test_parse_trace_refuses(content: bytes, message: str) -> None:
     with pytest.raises(KneepointError) as raised:
-        parse_trace(content, "bad")
+        parse_trace(content, "bad", CHECK_TRACE)
     assert str(raised.value) == message
+
+
+def test_program_that_is_not_built_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match=r"check_trace: No such file.*; build it first: make"):
+        parse_trace(b"1\n", "good", tmp_path / "check_trace")
 
 
 def test_read_trace_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match=r"absent\.up cannot be read: No such file"):
-        read_trace(tmp_path / "absent.up")
+        read_trace(tmp_path / "absent.up", CHECK_TRACE)
 
 
 def test_format_trace_is_read_back(tmp_path: Path) -> None:
     (tmp_path / "t").write_bytes(format_trace([0, 3, 3, 10]))
-    assert read_trace(tmp_path / "t") == [0, 3, 3, 10]
+    assert read_trace(tmp_path / "t", CHECK_TRACE) == [0, 3, 3, 10]

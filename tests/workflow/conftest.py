@@ -17,7 +17,7 @@ PARTS = (
     "Snakefile common controllers environment.yml mahimahi networks profiles reports "
     "requirements.txt rules search"
 ).split()
-PROGRAMS = ("emulate", "synthesize")
+PROGRAMS = ("emulate", "synthesize", "check_trace")
 
 NETWORK = {
     "title": "Two seconds of a cellular link",
