@@ -1,6 +1,8 @@
 """The command line of the emulator: one run, a batch, and what it refuses."""
 
+import hashlib
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -63,6 +65,39 @@ def test_bad_arguments_exit_with_2_and_one_line(
     assert result.stdout == ""
     assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
     assert message in result.stderr
+
+
+def test_a_pipe_is_no_trace(small_link: Link, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    result = _run(*_line(Link(pipe, small_link.downlink)).split())
+    assert result.returncode == 2
+    assert result.stderr == f"error: trace {pipe} is no regular file; copy its content into one\n"
+
+
+def test_a_trace_of_another_digest_is_refused(small_link: Link) -> None:
+    content = small_link.uplink.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    words = [*_line(small_link).split(), "--uplink-sha256", digest]
+    assert _run(*words).returncode == 0
+    small_link.uplink.write_bytes(content[:-5])
+    result = _run(*words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert str(small_link.uplink) in result.stderr
+    for each in (digest, hashlib.sha256(content[:-5]).hexdigest(), "run the workflow again"):
+        assert each in result.stderr
+
+
+def test_memory_that_runs_out_is_no_failure_of_the_controller(small_link: Link) -> None:
+    line = _line(small_link, "--duration-s", "86400")
+    batch = f"ulimit -v 100000; echo '{line}' | '{EMULATE}' --batch"
+    answer = subprocess.run(["sh", "-c", batch], capture_output=True, text=True)
+    assert json.loads(answer.stdout)["status"] == "fault"
+    assert json.loads(answer.stdout)["reason"].startswith("out of memory; ")
+    single = f"ulimit -v 100000; '{EMULATE}' {line}"
+    result = subprocess.run(["sh", "-c", single], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: out of memory; ")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ NONE = 2**64 - 1
 
 HEADER = struct.Struct(">6Q")
 DATA = HEADER.pack(7, 3, NONE, NONE, NONE, NONE)
-ACK = HEADER.pack(0, 1, 0, 3, 4, 1424)
+ACK = HEADER.pack(0, 1, 0, 0, 4, 1424)
 
 # Starts the receiver, says its process id, and waits to be killed.
 PARENT = """
@@ -199,11 +199,18 @@ def test_sender_without_a_receiver_says_that_no_acknowledgment_came() -> None:
     assert report["reason"] == "no acknowledgment came"
 
 
-def test_sender_that_has_no_time_to_send_says_so() -> None:
-    with receiving() as receiver:
-        status, report = answer(send(receiver.port, "--duration-s", "0"))
-    assert (status, report["reason"]) == (3, "the controller sent nothing")
-    assert report["packets_sent"] == 0
+def test_sender_ignores_acknowledgments_from_the_future() -> None:
+    sent_later = [HEADER.pack(0, 1, 0, ms, 4, 1424) for ms in (10**6, 2**63 - 1, 2**63, NONE)]
+    received_never = [HEADER.pack(0, 1, 0, 0, ms, 1424) for ms in (2**63, NONE)]
+    bad = sent_later + received_never
+    with udp() as receiver:
+        sender = send(receiver.getsockname()[1], "--duration-s", "1", controller="delay_threshold")
+        _, address = receiver.recvfrom(65536)
+        for datagram in bad:
+            receiver.sendto(datagram, address)
+        status, report = answer(sender)
+    assert (status, report["reason"]) == (3, "no acknowledgment came")
+    assert report["malformed"] == len(bad)
 
 
 def test_controller_that_sends_without_end_ends_with_its_duration() -> None:
@@ -259,6 +266,15 @@ def test_taken_port_is_one_line() -> None:
         ([SENDER, "127.0.0.1", "0"], "port 0 is outside [1, 65535]"),
         ([SENDER, "127.0.0.1", "9", "--controller", "fixed_windw"], "fixed_windw"),
         ([SENDER, "127.0.0.1", "9", "--set", "window"], "window is not CONSTANT=VALUE"),
+        ([SENDER, "127.0.0.1", "9", "--set", "window=nan"], "'nan' is not a number"),
+        ([SENDER, "127.0.0.1", "9", "--set", "a=1", "--set", "a=2"], "--set a is given twice"),
+        *(
+            ([SENDER, "127.0.0.1", "9", "--duration-s", text], f"--duration-s {text} is outside")
+            for text in ("0", "-1", "1e300", "86401")
+        ),
+        ([SENDER, "127.0.0.1", "9", "--duration-s", "inf"], "'inf' is not a number"),
+        ([RECEIVER, "-1"], "is not a whole number"),
+        ([RECEIVER, "0", "--peers", "1.2.3.4/33"], "bits 33 is outside [0, 32]"),
     ],
 )
 def test_bad_arguments_are_one_line(command: list[str], message: str) -> None:

@@ -2,10 +2,12 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from networks.files import sha256_of
 from search.engines.base import (
     Engine,
     EngineSettings,
@@ -38,10 +40,11 @@ for line in sys.stdin:
     if window == "667":
         os.kill(os.getpid(), signal.SIGKILL)
     if window == "668":
-        while True:
+        before_s = time.process_time()
+        while time.process_time() - before_s < 1.5:
             pass
     if window == "669":
-        time.sleep(600)
+        os.kill(os.getpid(), signal.SIGSTOP)
     if window == "670":
         print("core dumped", flush=True)
         continue
@@ -52,6 +55,12 @@ for line in sys.stdin:
         sys.exit(1)
     if window == "673":
         print(json.dumps({{"status": "failed", "reason": "the window is nan"}}), flush=True)
+        continue
+    if window == "675":
+        print(json.dumps({{"status": "failed", "reason": "hangs: it never returned"}}), flush=True)
+        os._exit(3)
+    if window == "676":
+        print(json.dumps({{"status": "fault", "reason": "out of memory"}}), flush=True)
         continue
     figures = dict.fromkeys(("throughput_mbps", "capacity_mbps", "utilization",
         "queueing_delay_p95_ms", "signal_delay_p95_ms"), 1.5)
@@ -66,19 +75,23 @@ def script(tmp_path: Path) -> EmulatorSettings:
     path = tmp_path / "emulate"
     path.write_text(SCRIPT.format(python=sys.executable))
     path.chmod(0o755)
-    return EmulatorSettings(path, digest_of(path), tmp_path, time_limit_s=0.5)
+    return EmulatorSettings(path, digest_of(path), tmp_path, idle_limit_s=0.2)
 
 
 @pytest.fixture
 def link(tmp_path: Path) -> PreparedNetwork:
     """Two seconds at 12 Mbit/s."""
+    content = "".join(f"{t}\n" for t in range(1, 2001)).encode()
     for name in ("up.trace", "down.trace"):
-        (tmp_path / name).write_text("".join(f"{t}\n" for t in range(1, 2001)))
+        (tmp_path / name).write_bytes(content)
+    digest = sha256_of(content)
     return network(
         "wire",
         duration_s=2,
         uplink=str(tmp_path / "up.trace"),
         downlink=str(tmp_path / "down.trace"),
+        uplink_sha256=digest,
+        downlink_sha256=digest,
     )
 
 
@@ -178,6 +191,8 @@ def test_emulator_is_given_every_setting() -> None:
         "--controller": "fixed_window",
         "--uplink": "up.trace",
         "--downlink": "down.trace",
+        "--uplink-sha256": "a" * 64,
+        "--downlink-sha256": "b" * 64,
         "--delay-ms": "20",
         "--seed": "1",
         "--uplink-queue": "droptail:packets=9",
@@ -188,6 +203,36 @@ def test_emulator_is_given_every_setting() -> None:
     }
     assert "keepalive_ms=1000" in words
     assert "window=12" in words
+
+
+def test_trace_that_is_not_the_prepared_one_is_no_result(link: PreparedNetwork) -> None:
+    emulator = EmulatorSettings.of(EMULATE)
+    spec = spec_for(emulator, link)
+    uplink = Path(link.uplink)
+    whole = uplink.read_bytes()
+    uplink.write_bytes(whole[: whole.index(b"\n1500\n") + 1])  # a trace still, but a shorter one
+    digest = sha256_of(uplink.read_bytes())
+    engine = emulator.open()
+    message = rf"trace {uplink} has SHA-256 {digest}, not {link.uplink_sha256}; remove it and run"
+    with pytest.raises(KneepointError, match=message):
+        engine.run(spec)
+    uplink.write_bytes(whole)
+    assert engine.run(spec).status == "ok"
+    engine.close()
+
+
+def test_memory_that_runs_out_is_the_machines_fault(link: PreparedNetwork, tmp_path: Path) -> None:
+    path = tmp_path / "emulate"
+    path.write_text(f'#!/bin/sh\nulimit -v 100000; exec "{EMULATE}" "$@"\n')
+    path.chmod(0o755)
+    settings = EmulatorSettings(path, digest_of(path), tmp_path)
+    engine = settings.open()
+    day = replace(link, duration_s=86400)
+    with pytest.raises(MachineFaultError, match="out of memory") as caught:
+        engine.run(spec_for(settings, day))
+    assert not caught.value.blames_controller
+    assert engine.run(spec_for(settings, link)).status == "ok"
+    engine.close()
 
 
 def test_emulator_keeps_its_process(script: EmulatorSettings) -> None:
@@ -203,10 +248,10 @@ def test_emulator_keeps_its_process(script: EmulatorSettings) -> None:
     [
         (666, "crashed: SIGSEGV", True),
         (667, "crashed: SIGKILL", False),
-        (668, "hangs: no answer within 0.5 s", True),
-        (669, "hangs: no answer within 0.5 s", False),
+        (669, "stuck: it computed nothing for 0.2 s; was it stopped?", False),
         (670, "the emulator answered 'core dumped'", False),
         (672, "the emulator ended with exit status 1", False),
+        (676, "out of memory", False),
     ],
 )
 def test_emulator_that_misbehaves_is_restarted(
@@ -218,8 +263,22 @@ def test_emulator_that_misbehaves_is_restarted(
         engine.run(run_spec(window))
     assert engine.run(run_spec()).power == 1
     engine.close()
-    if window != 668:  # how long the machine let it compute is not ours to say in a test
-        assert caught.value.blames_controller == blames_controller
+    assert caught.value.blames_controller == blames_controller
+
+
+def test_run_that_takes_long_is_waited_for(script: EmulatorSettings) -> None:
+    engine = script.open()
+    assert engine.run(run_spec(668)).power == 1  # it computes for many times the limit
+    engine.close()
+
+
+def test_run_that_hangs_failed_and_the_next_one_does_not(script: EmulatorSettings) -> None:
+    engine = script.open()
+    for _ in range(3):
+        record = engine.run(run_spec(675))
+        assert (record.status, record.reason) == ("failed", "hangs: it never returned")
+        assert engine.run(run_spec()).power == 1
+    engine.close()
 
 
 @pytest.mark.parametrize(("window", "status"), [(666, "failed"), (667, "fault")])

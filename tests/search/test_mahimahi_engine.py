@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from mahimahi.diagnosis import ordinary_user
+from networks.files import sha256_of
 from search.config import RealTime
 from search.engines.base import MachineFaultError, RunRecord, RunSpec
 from search.engines.emulator import EmulatorSettings
@@ -78,10 +79,12 @@ def spec_for(
 ) -> RunSpec:
     """Returns a run on a link of 6 Mbit/s; keywords replace fields of its network."""
     last_ms = 2000 if duration_s is None else 1000
+    content = "".join(f"{time_ms}\n" for time_ms in range(2, last_ms + 1, 2)).encode()
     for name in ("up.trace", "down.trace"):
-        lines = "".join(f"{time_ms}\n" for time_ms in range(2, last_ms + 1, 2))
-        (settings.folder / name).write_text(lines)
-    link = network("wire", duration_s=duration_s, **changes)
+        (settings.folder / name).write_bytes(content)
+    digest = sha256_of(content)
+    digests = {"uplink_sha256": digest, "downlink_sha256": digest}
+    link = network("wire", duration_s=duration_s, **digests | changes)
     return run_spec(window, engine="mahimahi", engine_sha256=settings.sha256, network=link)
 
 
