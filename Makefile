@@ -62,7 +62,7 @@ sanitize: setup compiler ## the C++ tests and short fuzzing, under the address a
 	@build/sanitize/controller_tests
 	@$(call FUZZ_CONTROLLERS,-runs=20000 -seed=1)
 
-# What finds a fault leaves its input in crash-TARGET. Another thing to fuzz is another prerequisite.
+# What finds a fault leaves its input in build/fuzz. Another thing to fuzz is another prerequisite.
 fuzz: fuzz-controllers ## every fuzz target in turn, for SECONDS=60 each
 
 fuzz-controllers: setup compiler
@@ -80,7 +80,7 @@ define FUZZ_CONTROLLERS
 for source in controllers/tests/fuzz/fuzz_*.cc; do \
   target=$$(basename $$source .cc); corpus=build/fuzz/$${target#fuzz_}; \
   mkdir -p $$corpus && \
-  build/sanitize/$$target $(1) $$corpus controllers/tests/fuzz/seeds/$${target#fuzz_} || exit 1; \
+  build/sanitize/$$target -artifact_prefix=build/fuzz/ $(1) $$corpus controllers/tests/fuzz/seeds/$${target#fuzz_} || exit 1; \
 done
 endef
 

@@ -15,6 +15,7 @@ namespace kneepoint {
 class Trace {
  public:
   static constexpr size_t most_opportunities = 10'000'000;
+  static constexpr size_t most_bytes = 16 * most_opportunities;  // of its file
 
   // Throws std::invalid_argument, naming `name` and the line, for what mahimahi refuses: no line at
   // all, an empty line, not a number, decreasing times, a last time of 0; and for more than
@@ -23,9 +24,6 @@ class Trace {
 
   // Reads a file. If `sha256` is not empty, it must be the digest of the content.
   static Trace load(const std::filesystem::path& path, const std::string& sha256 = "");
-
-  // A line has at most as many bytes as this on the average; also for a program that reads stdin.
-  static constexpr size_t most_bytes = 16 * most_opportunities;
 
   const std::string& name() const { return name_; }
   size_t size() const { return opportunities_ms_.size(); }

@@ -1,10 +1,9 @@
 // Stands in for libFuzzer where the compiler has none. It takes the same words:
 //
-//   fuzz_TARGET [-runs=N] [-max_total_time=S] [-seed=N] FOLDER...
+//   fuzz_TARGET [-runs=N] [-max_total_time=S] [-seed=N] [-artifact_prefix=P] FOLDER|FILE...
 //
-// Each file of the folders is run, and then mutations of them, by a seed, so that what was found is
-// found again. An input that fails is left in ./crash-TARGET; named instead of a folder, it alone
-// is run.
+// Each file is run, and then mutations of them, by a seed, so that what was found is found again.
+// Built with the address sanitizer, it leaves an input that fails in Pcrash-fuzz_TARGET.
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,9 +70,10 @@ constexpr std::string_view numbers[] = {"0",
                                         "ffffffffffffffff"};
 
 std::string name;
+std::string artifact_prefix;
 std::string input;
 
-void leave_input() { std::ofstream("crash-" + name, std::ios::binary) << input; }
+void leave_input() { std::ofstream(artifact_prefix + "crash-" + name, std::ios::binary) << input; }
 
 void run_input() {
   alarm(longest_input_s);
@@ -166,6 +166,8 @@ int run(const Words& words) {
       seed = to_whole(value, "-seed");
     } else if (word.starts_with("-max_total_time=")) {
       most_s = to_whole(value, "-max_total_time");
+    } else if (word.starts_with("-artifact_prefix=")) {
+      artifact_prefix = value;
     } else {
       std::ranges::move(read_seeds(word), std::back_inserter(seeds));
     }
