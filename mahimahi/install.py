@@ -19,6 +19,7 @@ from mahimahi.diagnosis import (
 )
 from mahimahi.proof import prove
 from mahimahi.system import Changes, System
+from networks.files import sha256_of
 from search.errors import KneepointError, run_command_line
 
 WRAPPER_SOURCE = Path(__file__).with_name("iptables_wrapper.c")
@@ -31,6 +32,8 @@ def main() -> None:
     try:
         if Changes.read(system).installing:
             raise KneepointError("its installation was interrupted; run this again: it goes on")
+        if wrapper_is_outdated(system):
+            raise KneepointError(f"{system.wrapper} is of another version; run this again")
         prove_here()
     except KneepointError as reason:
         print(f"The real mahimahi does not work here: {str(reason).partition('; ')[0]}")
@@ -135,8 +138,9 @@ def forward_packets(system: System, facts: Facts) -> None:
 
 
 def wrap_iptables(system: System, facts: Facts) -> None:
-    """Puts our wrapper before an iptables that refuses mahimahi (see iptables_wrapper.c)."""
-    if facts.iptables is not None and not iptables_is_strict(facts):
+    """Puts our wrapper, as it is now, before an iptables that refuses mahimahi (see its source)."""
+    is_needed = facts.iptables is None or iptables_is_strict(facts)
+    if not is_needed and not wrapper_is_outdated(system):
         return
     query = read_query(
         system.run_or_fail(
@@ -149,18 +153,28 @@ def wrap_iptables(system: System, facts: Facts) -> None:
         install_packages(system, ["gcc", "libc6-dev"])
     changes = Changes.read(system)
     changes.wrapper = True
-    if chosen == str(system.wrapper):  # ours, and its file was deleted
-        chosen = query["Best"]
+    if chosen == str(system.wrapper):  # ours, of an earlier version, or its file was deleted
+        wrapped_before = changes.alternative in query["Alternatives"].splitlines()
+        chosen = changes.alternative if wrapped_before else query["Best"]
     elif query["Status"] == "manual":
         changes.alternative = chosen
+    changes.wrapper_sha256 = ""  # until it is compiled
     changes.write(system)
     print(f"Compiling {system.wrapper}, which lets mahimahi call {chosen}")
     system.wrapper.parent.mkdir(parents=True, exist_ok=True)
     compile_wrapper(system, chosen)
+    changes.wrapper_sha256 = sha256_of(WRAPPER_SOURCE.read_bytes())
+    changes.write(system)
     print(f"Choosing it as iptables: update-alternatives --set iptables {system.wrapper}")
     remedy = "see update-alternatives --query iptables"
     system.run_or_fail(registration(system.wrapper, chosen, query), remedy)
     system.run_or_fail(["update-alternatives", "--set", "iptables", str(system.wrapper)], remedy)
+
+
+def wrapper_is_outdated(system: System) -> bool:
+    """Whether there is a wrapper that was not compiled from the source as it is now."""
+    recorded = Changes.read(system).wrapper_sha256
+    return system.wrapper.exists() and recorded != sha256_of(WRAPPER_SOURCE.read_bytes())
 
 
 def compile_wrapper(system: System, iptables: str) -> None:
@@ -175,10 +189,14 @@ def compile_wrapper(system: System, iptables: str) -> None:
 
 
 def read_query(text: str) -> dict[str, str]:
-    """Reads `update-alternatives --query`: its first paragraph, and `SlavesOf:` each value."""
-    paragraphs = [_read_paragraph(paragraph) for paragraph in text.split("\n\n")]
-    slaves = {f"SlavesOf:{p['Alternative']}": p.get("Slaves", "") for p in paragraphs[1:] if p}
-    return paragraphs[0] | slaves
+    """Reads `update-alternatives --query`: its first paragraph, and of all others what they name.
+
+    That is `Alternatives`, a line each, and `SlavesOf:` each of them.
+    """
+    first, *others = [_read_paragraph(paragraph) for paragraph in text.split("\n\n")]
+    slaves = {p["Alternative"]: p.get("Slaves", "") for p in others if p}
+    named = {f"SlavesOf:{path}": lines for path, lines in slaves.items()}
+    return first | named | {"Alternatives": "\n".join(slaves)}
 
 
 def registration(wrapper: Path, wrapped: str, query: dict[str, str]) -> list[str]:

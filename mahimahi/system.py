@@ -107,6 +107,7 @@ class Changes:
         default_factory=list
     )  # those of them that apt takes for asked for by the user
     wrapper: bool = False
+    wrapper_sha256: str = ""  # of its source when it was compiled
     alternative: str = ""  # the one that had been chosen by hand, if any
     ip_forward: str = ""  # its earlier value
 

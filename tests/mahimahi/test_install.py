@@ -1,14 +1,18 @@
 import itertools
 import json
+import os
 import shutil
+import subprocess
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from mahimahi.install import WRAPPER_SOURCE, compile_wrapper, install
+from mahimahi.install import WRAPPER_SOURCE, compile_wrapper, install, wrapper_is_outdated
 from mahimahi.remove import remove
 from mahimahi.system import Changes, System, run_as_root
+from networks.files import sha256_of
 from search.errors import KneepointError
 from tests.mahimahi.fakes import LEGACY, NFT, Machine
 
@@ -59,6 +63,7 @@ def test_install_records_what_was_not_there(machine: Machine) -> None:
         "packages": ["libssl1.1", "mahimahi", "aglfn", "gnuplot-nox", "libip6tc2", "iptables"],
         "named": ["mahimahi"],
         "wrapper": True,
+        "wrapper_sha256": sha256_of(WRAPPER_SOURCE.read_bytes()),
         "alternative": "",
         "ip_forward": "0",
     }
@@ -109,8 +114,37 @@ def test_install_compiles_a_deleted_wrapper_again(machine: Machine) -> None:
     install(machine.system, machine.facts)
     machine.system.wrapper.unlink()
     install(machine.system, machine.facts)
-    assert f'-DIPTABLES="{NFT}"' in machine.system.wrapper.read_text()
+    assert f'-DIPTABLES="{LEGACY}"' in machine.system.wrapper.read_text()
     assert Changes.read(machine.system).alternative == LEGACY
+
+
+def test_install_wraps_the_best_iptables_where_the_earlier_one_is_gone(machine: Machine) -> None:
+    machine.chosen = LEGACY
+    install(machine.system, machine.facts)
+    machine.system.wrapper.unlink()
+    del machine.alternatives[LEGACY]
+    install(machine.system, machine.facts)
+    assert f'-DIPTABLES="{NFT}"' in machine.system.wrapper.read_text()
+
+
+@pytest.mark.parametrize("has_record", [True, False])
+def test_install_replaces_a_wrapper_of_an_earlier_version(
+    machine: Machine, has_record: bool
+) -> None:
+    install(machine.system, machine.facts)
+    current = machine.system.wrapper.read_text()
+    assert not wrapper_is_outdated(machine.system)
+    record = json.loads(machine.system.record.read_text())
+    del record["wrapper_sha256"]  # as earlier versions wrote it
+    machine.system.record.write_text(json.dumps(record))
+    if not has_record:
+        machine.system.record.unlink()
+    machine.system.wrapper.write_text("an earlier version")
+    assert wrapper_is_outdated(machine.system)
+    install(machine.system, machine.facts)
+    assert machine.system.wrapper.read_text() == current
+    assert not wrapper_is_outdated(machine.system)
+    assert machine.value == str(machine.system.wrapper)
 
 
 def test_install_brings_a_compiler(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,6 +212,48 @@ def test_compile_wrapper_makes_a_program_that_calls_iptables(tmp_path: Path) -> 
     assert arguments == "-t nat\n"
     assert uid.partition("=")[0] == uid.partition("=")[2]
     assert system.wrapper.stat().st_mode & 0o6000 == 0
+
+
+# What mahimahi is to iptables: set-user-id root, with its caller's environment.
+SET_UID_CALLER = """
+#include <unistd.h>
+int main(int argc, char **argv) { return argc > 1 ? execv(argv[1], argv + 1) : 1; }
+"""
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("cc") is None,
+    reason="NOT TESTED: a set-uid caller of the wrapper; that takes root and a C compiler",
+)
+def test_wrapper_hands_nothing_of_a_set_uid_callers_environment_on() -> None:
+    # Not below pytest's folder, which only root may enter.
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        if os.statvfs(folder).f_flag & os.ST_NOSUID:
+            pytest.skip("NOT TESTED: a set-uid caller of the wrapper; /tmp is mounted nosuid")
+        iptables, source, caller = folder / "iptables", folder / "caller.c", folder / "caller"
+        iptables.write_text('#!/bin/sh\necho "$(id -u)=$(id -ru)"\nexec env -u PWD\n')
+        iptables.chmod(0o755)
+        source.write_text(SET_UID_CALLER)
+        subprocess.run(["cc", "-o", caller, source], check=True)
+        caller.chmod(0o4755)
+        system = System(folder)
+        system.wrapper.parent.mkdir(parents=True)
+        compile_wrapper(system, str(iptables))
+        result = subprocess.run(
+            [caller, system.wrapper],
+            env={"PATH": f"{folder}:/usr/bin:/bin", "XTABLES_LIBDIR": str(folder)},
+            user="nobody",
+            group="nogroup",
+            extra_groups=[],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    first, *environment = result.stdout.splitlines()
+    assert first == "0=0"
+    assert environment == ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
 
 
 def test_wrapper_source_is_small_enough_to_be_read_by_who_installs_it() -> None:
