@@ -1,16 +1,14 @@
 """The proof that the real mahimahi works here: a short run through a delay and a link."""
 
 import os
-import shutil
 import socket
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from mahimahi.diagnosis import User
 from mahimahi.processes import delete_rules, end_session, start_as_ordinary_user
+from mahimahi.run_folder import RunFolder
 from search.errors import KneepointError
 
 DATAGRAMS = 10
@@ -43,17 +41,13 @@ def prove(user: User | None) -> None:
     Raises:
         KneepointError: the run failed, or what came out of it is not what its link says.
     """
-    # Root's own TMPDIR may be closed to others.
-    parent = None if user is None else "/tmp"  # noqa: S108 (mkdtemp makes it safe)
-    folder = Path(tempfile.mkdtemp(prefix="kneepoint-proof-", dir=parent))
+    folder = RunFolder.make("kneepoint-proof-", user)
     try:
-        if user is not None:
-            os.chown(folder, *user)
         arrivals = _run(user, folder)
         check_delays(arrivals)
-        check_log((folder / "uplink.log").read_text(), arrivals)
+        check_log(folder.read("work/uplink.log"), arrivals)
     finally:
-        shutil.rmtree(folder)
+        folder.remove()
 
 
 def check_delays(arrivals: list[Arrival]) -> None:
@@ -83,17 +77,17 @@ def check_log(log: str, arrivals: list[Arrival]) -> None:
         )
 
 
-def _run(user: User | None, folder: Path) -> list[Arrival]:
-    trace, log, output = folder / "trace", folder / "uplink.log", folder / "output"
-    trace.write_text(f"{_OPPORTUNITY_MS}\n")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outside, output.open("wb") as file:
+def _run(user: User | None, folder: RunFolder) -> list[Arrival]:
+    trace = folder.add("trace", f"{_OPPORTUNITY_MS}\n".encode())
+    log, output = folder.work / "uplink.log", folder.path / "output"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outside, output.open("xb") as file:
         outside.bind(("", 0))
         sender = _SENDER.format(datagrams=DATAGRAMS, port=outside.getsockname()[1])
         link = ["mm-link", str(trace), str(trace), f"--uplink-log={log}"]
         process = start_as_ordinary_user(
             ["mm-delay", str(DELAY_MS), *link, "--", "bash", "-c", sender],
             user,
-            folder,
+            folder.work,
             output=file,
             environment=os.environ | {"LC_ALL": "C"},
         )
@@ -109,7 +103,7 @@ def _run(user: User | None, folder: Path) -> list[Arrival]:
             "try again when this machine has less to do"
         )
     if process.returncode != 0:
-        words = output.read_text(errors="replace").strip().splitlines()[-1:]
+        words = folder.read("output").strip().splitlines()[-1:]
         raise KneepointError(
             f"a run of mahimahi fails ({''.join(words) or f'exit status {process.returncode}'}); "
             "README.md, Real mahimahi, says what it needs"

@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 from uuid import uuid4
@@ -86,6 +86,32 @@ def locked(path: Path) -> Iterator[None]:
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def runtime_folder() -> Path:
+    """Returns this user's folder for what processes on this machine share; makes it.
+
+    Nobody else can write there: in /tmp, where others know a name they can take it first.
+
+    Raises:
+        KneepointError: there is no place for it.
+    """
+    user = os.geteuid()
+    session = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{user}"
+    candidates = ["/run/kneepoint" if user == 0 else f"{session}/kneepoint"]
+    candidates.append("~/.cache/kneepoint/run")
+    for name in candidates:
+        with suppress(OSError, RuntimeError):  # there is no such place, or no home
+            folder = Path(name).expanduser()
+            folder.mkdir(0o711, parents=name.startswith("~"), exist_ok=True)
+            status = folder.lstat()
+            others_write = status.st_mode & 0o022
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == user and not others_write:
+                return folder
+    raise KneepointError(
+        f"neither {' nor '.join(candidates)} can be a folder that only user {user} can write; "
+        "set XDG_RUNTIME_DIR to a folder of your own"
+    )
 
 
 def hold_lock(path: Path) -> TextIO:

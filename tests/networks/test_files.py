@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from networks.files import hold_lock, sha256_of, write_whole
+from networks.files import hold_lock, runtime_folder, sha256_of, write_whole
 from search.errors import KneepointError
 
 
@@ -50,3 +50,46 @@ def test_hold_lock_names_the_process_that_holds_it_and_ends_with_it(tmp_path: Pa
             hold_lock(lock)
         holder.kill()
     hold_lock(lock).close()
+
+
+@pytest.fixture
+def ordinary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """We are no root, and at home in the test's folder; without XDG_RUNTIME_DIR."""
+    user = tmp_path.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: user or 10**9)
+    monkeypatch.setattr(Path, "lstat", lambda path: _with_owner(os.lstat(path), user or 10**9))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    return tmp_path
+
+
+def _with_owner(status: os.stat_result, user: int) -> os.stat_result:
+    fields = list(status)
+    fields[4] = user if status.st_uid == os.getuid() else status.st_uid
+    return os.stat_result(fields)
+
+
+def test_runtime_folder_is_the_sessions_where_there_is_one(
+    ordinary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert runtime_folder() == ordinary / ".cache/kneepoint/run"
+    (ordinary / "session").mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(ordinary / "session"))
+    assert runtime_folder() == runtime_folder() == ordinary / "session/kneepoint"
+    assert (ordinary / "session/kneepoint").stat().st_mode & 0o022 == 0
+
+
+def test_runtime_folder_that_others_prepared_is_not_used(
+    ordinary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(ordinary))
+    planted, own = ordinary / "kneepoint", ordinary / ".cache/kneepoint/run"
+    planted.mkdir()
+    planted.chmod(0o777)
+    assert runtime_folder() == own
+    planted.rmdir()
+    planted.symlink_to(ordinary)
+    assert runtime_folder() == own
+    own.chmod(0o777)
+    with pytest.raises(KneepointError, match=r"kneepoint nor .*; set XDG_RUNTIME_DIR to a folder"):
+        runtime_folder()

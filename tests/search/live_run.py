@@ -96,10 +96,10 @@ def _look(supervisor: int, folder: Path) -> LiveRun | None:
         processes.setdefault(_text(pid, "comm").strip(), []).append(pid)
     if "sender" not in processes:
         return None
-    program = _text(processes["receiver"][0], "cwd")
+    work = _text(processes["receiver"][0], "cwd")
     statuses = list((folder / STATUS_FOLDER).glob("*.json"))
     status = statuses[0] if statuses else folder / STATUS_FOLDER / "none"
-    return LiveRun(supervisor, processes, Path(program), status)
+    return LiveRun(supervisor, processes, Path(work).parent, status)
 
 
 def _supervisors(folder: Path) -> list[int]:

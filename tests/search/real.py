@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from mahimahi.diagnosis import diagnose
+from networks.files import sha256_of
 from search.config import RealTime
 from search.engines.mahimahi.engine import MahimahiSettings
 from search.errors import KneepointError
@@ -21,3 +22,10 @@ def real_engine(build: Path = ROOT / "build", busy_us: float = _PATIENT_US) -> M
     except KneepointError as error:
         pytest.skip(f"NOT TESTED in real mahimahi: {error}")
     return MahimahiSettings.of(build, RealTime(busy_us=busy_us))
+
+
+def write_traces(folder: Path, trace: str) -> dict[str, str]:
+    """Writes both traces of the tests' network; returns what it says of them."""
+    for name in ("up.trace", "down.trace"):
+        (folder / name).write_text(trace)
+    return dict.fromkeys(("uplink_sha256", "downlink_sha256"), sha256_of(trace.encode()))

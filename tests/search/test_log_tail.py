@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from search.engines.mahimahi.tail import LogTail, Recent
 
 NOTHING = Recent(None, None)
@@ -9,7 +11,7 @@ NOTHING = Recent(None, None)
 
 def test_log_is_read_on_from_where_it_stopped(tmp_path: Path) -> None:
     log = tmp_path / "uplink.log"
-    tail = LogTail(log)
+    tail = LogTail(lambda: log.open("rb"))
     assert tail.read() == NOTHING
     with log.open("a") as file:
         file.write("# mahimahi mm-link (Uplink) [trace] > log\n# base timestamp: 0\n")
@@ -23,3 +25,14 @@ def test_log_is_read_on_from_where_it_stopped(tmp_path: Path) -> None:
         file.write("18 - 1504 9\n18 d 1 1504\n")
         file.flush()
         assert tail.read() == Recent(round(1504 * 8 / 4 / 1000, 3), 9.0)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "-", "7", "7 -", "7 - x 1", "7 - 1504", f"{10**400} - {10**400} {10**400}", "\0 \0 \0"],
+)
+def test_log_that_is_not_mm_links_says_nothing(tmp_path: Path, line: str) -> None:
+    log = tmp_path / "uplink.log"
+    log.write_text(f"{line}\n")
+    tail = LogTail(lambda: log.open("rb"))
+    assert tail.read() == NOTHING

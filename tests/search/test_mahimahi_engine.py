@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from mahimahi.diagnosis import ordinary_user
+from mahimahi.run_folder import RunFolder
 from networks.files import sha256_of
 from search.config import RealTime
 from search.engines.base import MachineFaultError, RunRecord, RunSpec
@@ -34,7 +35,7 @@ from search.progress import statuses
 from tests.conftest import ROOT
 from tests.search.fakes import measure, network, run_spec
 from tests.search.live_run import PATIENCE_S, nothing_is_left, observe, status_of, wait_until
-from tests.search.real import real_engine
+from tests.search.real import real_engine, write_traces
 
 pytestmark = pytest.mark.real_time
 
@@ -79,11 +80,8 @@ def spec_for(
 ) -> RunSpec:
     """Returns a run on a link of 6 Mbit/s; keywords replace fields of its network."""
     last_ms = 2000 if duration_s is None else 1000
-    content = "".join(f"{time_ms}\n" for time_ms in range(2, last_ms + 1, 2)).encode()
-    for name in ("up.trace", "down.trace"):
-        (settings.folder / name).write_bytes(content)
-    digest = sha256_of(content)
-    digests = {"uplink_sha256": digest, "downlink_sha256": digest}
+    trace = "".join(f"{time_ms}\n" for time_ms in range(2, last_ms + 1, 2))
+    digests = write_traces(settings.folder, trace)
     link = network("wire", duration_s=duration_s, **digests | changes)
     return run_spec(window, engine="mahimahi", engine_sha256=settings.sha256, network=link)
 
@@ -142,18 +140,18 @@ def test_shells_have_every_argument(tmp_path: Path) -> None:
         uplink_queue="codel:target=5,interval=100",
         downlink_queue="infinite",
     )
-    words = shells_of(link, tmp_path)
+    words = shells_of(link, RunFolder(tmp_path))
     assert [Path(words[0]).name, words[1], Path(words[2]).name] == ["mm-delay", "20", "mm-link"]
     assert words[3:] == [
         f"{tmp_path}/uplink.trace",
         f"{tmp_path}/downlink.trace",
         "--once",
-        f"--uplink-log={tmp_path}/uplink.log",
+        f"--uplink-log={tmp_path}/work/uplink.log",
         "--uplink-queue=codel",
         "--uplink-queue-args=target=5,interval=100",
     ]
     repeating = dataclasses.replace(link, duration_s=1.5)
-    assert "--once" not in shells_of(repeating, tmp_path)
+    assert "--once" not in shells_of(repeating, RunFolder(tmp_path))
     assert sending_of(run_spec(network=repeating))[-2:] == ["--duration-s", "1.5"]
     assert "--duration-s" not in sending_of(run_spec(network=link))
 
@@ -161,9 +159,10 @@ def test_shells_have_every_argument(tmp_path: Path) -> None:
 def test_link_that_is_silent_at_the_end_is_measured(settings: MahimahiSettings) -> None:
     """Nothing can be in its log then: that is no disk which was full."""
     spec = spec_for(settings, 2)
-    for name in ("up.trace", "down.trace"):
-        lines = "".join(f"{time_ms}\n" for time_ms in range(2, 1201, 2))
-        (settings.folder / name).write_text(lines + "5000\n")
+    trace = "".join(f"{time_ms}\n" for time_ms in [*range(2, 1201, 2), 5000])
+    spec = dataclasses.replace(
+        spec, network=network("wire", duration_s=2, **write_traces(settings.folder, trace))
+    )
     assert settings.open().run(spec).status == "ok"
 
 
@@ -195,16 +194,31 @@ def test_controller_that_does_not_exist_is_an_error(settings: MahimahiSettings) 
 
 
 def test_trace_that_mahimahi_refuses_is_a_fault_that_quotes_it(settings: MahimahiSettings) -> None:
-    spec = spec_for(settings, 1)
-    (settings.folder / "up.trace").write_text("3\n2\n")
+    link = network("wire", duration_s=1, **write_traces(settings.folder, "3\n2\n"))
+    spec = dataclasses.replace(spec_for(settings, 1), network=link)
+    write_traces(settings.folder, "3\n2\n")
     with pytest.raises(MachineFaultError, match=r"^mahimahi: .*up[a-z]*.trace: timestamps must be"):
         settings.open().run(spec)
+
+
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_trace_that_has_changed_is_refused(settings: MahimahiSettings, direction: str) -> None:
+    spec = spec_for(settings, 1)
+    trace = settings.folder / f"{direction}.trace"
+    prepared = sha256_of(trace.read_bytes())
+    trace.write_text("2\n")
+    with pytest.raises(KneepointError) as caught:
+        settings.open().run(spec)
+    assert str(caught.value) == (
+        f"{trace}: its SHA-256 is {sha256_of(trace.read_bytes())}, but the network was prepared "
+        f"with {prepared}; remove {trace.parent} and start the workflow again, which makes it anew"
+    )
 
 
 def test_trace_that_is_missing_is_named(settings: MahimahiSettings) -> None:
     spec = spec_for(settings, None)
     (settings.folder / "up.trace").unlink()
-    with pytest.raises(KneepointError, match=r"up.trace: cannot be used .*prepare the network"):
+    with pytest.raises(KneepointError, match=r"up.trace: No such file .*; remove .* start the"):
         settings.open().run(spec)
 
 
@@ -392,7 +406,7 @@ def test_disk_that_is_full_in_the_middle_of_a_run_is_a_fault(
 ) -> None:
     record = background.submit(settings.open().run, spec_for(settings, 3))
     run = observe(settings.folder)
-    wait_until(lambda: (run.folder / "uplink.log").exists())
+    wait_until(lambda: (run.folder / "work/uplink.log").exists())
     fill(small_disk)
     assert fault_of(record).startswith(f"the disk of {small_disk} is full (")
     nothing_is_left(run)
@@ -415,3 +429,41 @@ def test_log_is_kept_where_it_is_wanted(settings: MahimahiSettings, tmp_path: Pa
     keeping = dataclasses.replace(settings, keep_log=log)
     assert keeping.open().run(spec_for(settings, 1)).status == "ok"
     assert log.read_text().startswith("# mahimahi mm-link (Uplink) [")
+
+
+def planted(folder: Path, user: tuple[int, int], script: str) -> None:
+    """Does what a process of the run's user could do in the part of the folder that is theirs."""
+    subprocess.run(
+        ["sh", "-c", script], cwd=folder, user=user[0], group=user[1], extra_groups=[], check=True
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: links planted for root; we are not root")
+def test_root_follows_no_link_that_the_runs_user_plants(
+    settings: MahimahiSettings, tmp_path: Path, background: ThreadPoolExecutor
+) -> None:
+    precious, kept = tmp_path / "precious", tmp_path / "kept.log"
+    precious.write_text("1 - 1504 1\n" * 5000)
+    before = (precious.read_text(), precious.stat())
+    user = ordinary_user()
+    assert user is not None
+    keeping = dataclasses.replace(settings, keep_log=kept)
+    record = background.submit(keeping.open().run, spec_for(settings, 2))
+    run = observe(settings.folder)
+    work = run.folder / "work"
+    assert work.stat().st_uid == user[0]
+    assert run.folder.stat().st_uid == 0
+    assert run.folder.stat().st_mode & 0o777 == 0o711
+    assert {path.stat().st_uid for path in run.folder.iterdir() if path != work} == {0}
+    planted(
+        work,
+        user,
+        f"! rm -rf ../receiver && ! mv ../work ../other && ! touch ../measure.out"
+        f" && rm uplink.log sender.err && ln -s {precious} uplink.log"
+        f" && ln -s {precious} sender.err"
+        f" && ln -s {precious} measure.out",
+    )
+    assert "uplink.log" in fault_of(record)
+    assert (precious.read_text(), precious.stat()) == before
+    assert not kept.exists()
+    nothing_is_left(run)

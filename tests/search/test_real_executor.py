@@ -34,7 +34,7 @@ from tests.search.live_run import (
     parent_of,
     wait_until,
 )
-from tests.search.real import real_engine
+from tests.search.real import real_engine, write_traces
 from tests.search.test_executor import Workflow, end, is_gone
 
 pytestmark = pytest.mark.real_time
@@ -123,10 +123,8 @@ def settings(tmp_path: Path) -> MahimahiSettings:
 
 
 def spec_for(settings: MahimahiSettings, duration_s: float) -> RunSpec:
-    for name in ("up.trace", "down.trace"):
-        lines = "".join(f"{time_ms}\n" for time_ms in range(2, 1001, 2))
-        (settings.folder / name).write_text(lines)
-    link = network("wire", duration_s=duration_s)
+    trace = "".join(f"{time_ms}\n" for time_ms in range(2, 1001, 2))
+    link = network("wire", duration_s=duration_s, **write_traces(settings.folder, trace))
     return run_spec(12, engine="mahimahi", engine_sha256=settings.sha256, network=link)
 
 

@@ -3,18 +3,19 @@
 import contextlib
 import hashlib
 import json
-import os
 import select
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mahimahi.diagnosis import diagnose, ordinary_user
+from mahimahi.run_folder import RunFolder
+from networks.files import sha256_of
 from search.config import RealTime
 from search.engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
 from search.engines.mahimahi.supervisor import Request, clear
@@ -123,12 +124,22 @@ class MahimahiEngine:
             self._supervisor = None
 
     def _run_once(self, spec: RunSpec) -> RunRecord:
-        request = self._request(spec)
+        settings = self._settings
+        if _digest(settings.build, settings.keep_awake) != settings.sha256:
+            raise KneepointError(f"{settings.build}: was rebuilt during the study; start it again")
         try:
-            answer = self._supervise(request)
+            folder = RunFolder.make("kneepoint-run-", ordinary_user())
+        except OSError as error:
+            raise MachineFaultError(f"{error.filename}: {error.strerror}") from None
+        try:
+            request = self._request(spec, folder)
+            try:
+                answer = self._supervise(request)
+            finally:
+                self.close()
+                clear(request)  # a supervisor that was killed has not
         finally:
-            self.close()
-            clear(request)  # a supervisor that was killed has not
+            folder.remove()
         status = answer.pop("status")
         if status == "ok":
             return RunRecord.measured(spec.run_id, answer)
@@ -151,54 +162,53 @@ class MahimahiEngine:
             raise MachineFaultError(f"{sys.executable}: {error.strerror}") from None
         return _ask(self._supervisor, request)
 
-    def _request(self, spec: RunSpec) -> Request:
-        settings = self._settings
-        if _digest(settings.build, settings.keep_awake) != settings.sha256:
-            raise KneepointError(f"{settings.build}: was rebuilt during the study; start it again")
-        user = ordinary_user()
-        duration_s = _duration_s(self._settings.folder, spec.network)
-        programs = {name: str(self._settings.build / name) for name in _PROGRAMS}
+    def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
+        """Puts into the folder what the run reads, and describes it."""
+        settings, network = self._settings, spec.network
         traces = {
-            name: str(self._settings.folder / getattr(spec.network, name))
-            for name in ("uplink", "downlink")
+            name: _trace(settings.folder / getattr(network, name), sha256)
+            for name, sha256 in (
+                ("uplink", network.uplink_sha256),
+                ("downlink", network.downlink_sha256),
+            )
         }
-        # Another user than ours may not be allowed to enter our folders.
-        copies = {f"{name}.trace": path for name, path in traces.items()}
-        if user is not None:
-            copies |= {name: programs[name] for name in ("sender", "receiver", "keep_awake")}
-        status = self._settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
-        keep_log = self._settings.keep_log
-        log_end_s = _last_opportunity_s(self._settings.folder, spec.network, duration_s)
-        # Root's own TMPDIR may be closed to the user that the run belongs to.
-        parent = "/tmp" if os.geteuid() == 0 else None  # noqa: S108 (mkdtemp makes it safe)
+        user = ordinary_user()
+        programs = {name: settings.build / name for name in _PROGRAMS}
         try:
-            folder = Path(tempfile.mkdtemp(prefix="kneepoint-run-", dir=parent))
+            for name, content in traces.items():
+                folder.add(f"{name}.trace", content)
+            if user is not None:  # who may not be allowed to enter our folders
+                for name, original in programs.items():
+                    programs[name] = folder.add(name, original.read_bytes(), 0o755)
         except OSError as error:
-            where = parent or tempfile.gettempdir()
-            raise MachineFaultError(f"{where}: {error.strerror}") from None
+            raise MachineFaultError(f"{error.filename or folder.path}: {error.strerror}") from None
+        times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}
+        duration_s = network.duration_s
+        if duration_s is None:  # until one of the traces ends
+            duration_s = min(times[-1] for times in times_ms.values()) / 1000
+        status = settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
         return Request(
-            folder=str(folder),
-            **programs,
+            folder=str(folder.path),
+            **{name: str(path) for name, path in programs.items()},
             keeps_awake=settings.keep_awake,
-            shells=shells_of(spec.network, folder),
+            shells=shells_of(network, folder),
             sending=sending_of(spec),
             expected_s=duration_s,
-            log_end_s=log_end_s,
+            log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
             time_limit_s=duration_s + _START_AND_END_S,
             user=user,
-            copies=copies,
             status=str(status),
-            keep_log=str(keep_log) if keep_log else None,
+            keep_log=str(settings.keep_log) if settings.keep_log else None,
         )
 
 
-def shells_of(network: PreparedNetwork, folder: Path) -> list[str]:
+def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
     """Returns mm-delay and mm-link with their arguments; traces and log are in the folder."""
     words = [_find("mm-delay"), str(network.delay_ms)]
-    words += [_find("mm-link"), f"{folder}/uplink.trace", f"{folder}/downlink.trace"]
+    words += [_find("mm-link"), f"{folder.path}/uplink.trace", f"{folder.path}/downlink.trace"]
     if network.duration_s is None:
         words.append("--once")
-    words.append(f"--uplink-log={folder}/uplink.log")
+    words.append(f"--uplink-log={folder.work}/uplink.log")
     for direction in ("uplink", "downlink"):
         kind, _, arguments = getattr(network, f"{direction}_queue").partition(":")
         if kind != "infinite":
@@ -249,29 +259,26 @@ def _finish(supervisor: "subprocess.Popen[bytes]") -> None:
         supervisor.wait()
 
 
-def _duration_s(folder: Path, network: PreparedNetwork) -> float:
-    """How long a run lasts: without a duration, until one of the traces ends."""
-    if network.duration_s is not None:
-        return network.duration_s
-    return min(_times_ms(folder / path)[-1] for path in (network.uplink, network.downlink)) / 1000
-
-
-def _last_opportunity_s(folder: Path, network: PreparedNetwork, duration_s: float) -> float:
+def _last_opportunity_s(times_ms: Sequence[int], duration_s: float) -> float:
     """When the uplink could send last; 0 if it never could. A trace repeats as far as it must."""
-    times_ms = _times_ms(folder / network.uplink)
     rounds, rest_ms = divmod(duration_s * 1000, times_ms[-1])
     last_ms = max((time_ms for time_ms in times_ms if time_ms <= rest_ms), default=0)
     return (rounds * times_ms[-1] + last_ms) / 1000
 
 
-def _times_ms(trace: Path) -> list[int]:
+def _trace(path: Path, sha256: str) -> bytes:
+    """Returns a trace, which is the one that the network was prepared with, and so a valid one."""
+    remedy = f"remove {path.parent} and start the workflow again, which makes it anew"
     try:
-        times_ms = [int(word) for word in trace.read_bytes().split()]
-        if not times_ms or times_ms[-1] <= 0:
-            raise ValueError("it has no length")
-    except (OSError, ValueError) as error:
-        raise KneepointError(f"{trace}: cannot be used ({error}); prepare the network") from None
-    return times_ms
+        content = path.read_bytes()
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror}; {remedy}") from None
+    found = sha256_of(content)
+    if found != sha256:
+        raise KneepointError(
+            f"{path}: its SHA-256 is {found}, but the network was prepared with {sha256}; {remedy}"
+        )
+    return content
 
 
 def _digest(build: Path, keep_awake: bool) -> str:

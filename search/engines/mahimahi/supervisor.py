@@ -17,7 +17,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -31,16 +30,21 @@ from mahimahi.processes import (
     end_session,
     start_as_ordinary_user,
 )
-from networks.files import locked
+from mahimahi.run_folder import RunFolder
+from networks.files import locked, runtime_folder
 from search.engines.mahimahi.tail import LogTail
+from search.errors import KneepointError
 
 _POLL_S = 0.05
 _STATUS_S = 1.0
 _PATIENCE_S = 5.0
 """How long processes may take to end when they are asked to."""
 _START_LIMIT_S = 10.0
+_MEASURE_LIMIT_S = 60.0
 _FULL_BYTES = 64 * 1024
 """A disk with less room than this counts as full: a run's files grow in larger steps."""
+_LOG, _SENT, _SENDER_SAID = "work/uplink.log", "work/sender.out", "work/sender.err"
+"""What the shells and the sender write, as the user that the run belongs to."""
 _NO_WORD = "no word of why"
 _AFTERMATH = "process exited with failure status"
 """What shells of mahimahi say when it was another one that failed."""
@@ -53,16 +57,15 @@ class Request:
     """A run as its supervisor needs it.
 
     Args:
-        folder: an empty folder for the run's files; it is removed.
-        sender, receiver, measure, keep_awake: the programs.
+        folder: of the run (see RunFolder), with its traces; it is removed.
+        sender, receiver, measure, keep_awake: the programs, as the user can start them.
         keeps_awake: whether processors are kept from idling.
-        shells: mm-delay and mm-link with their arguments; the uplink's log is uplink.log in folder.
+        shells: mm-delay and mm-link with their arguments; the user's part has the log, uplink.log.
         sending: the sender's arguments after host and port.
         expected_s: how long the run lasts.
         log_end_s: when the uplink's log ends at the earliest: its last opportunity.
         time_limit_s: how long it may last.
         user: user and group to run as, for mahimahi refuses root; None: as we are.
-        copies: files that the run reads; that user may not be able to read the originals.
         status: file for what is known of the run while it goes on; None: none.
         keep_log: where the link's log goes at the end; None: nowhere.
     """
@@ -79,7 +82,6 @@ class Request:
     log_end_s: float
     time_limit_s: float
     user: tuple[int, int] | None
-    copies: dict[str, str]
     status: str | None
     keep_log: str | None
 
@@ -107,9 +109,9 @@ class Supervisor:
 
     def __init__(self, request: Request, stopped: "StopWatch") -> None:
         self._request = request
-        self._folder = folder = Path(request.folder)
+        self._folder = folder = RunFolder(Path(request.folder))
         self._stopped = stopped
-        self._tail = LogTail(folder / "uplink.log")
+        self._tail = LogTail(lambda: folder.open(_LOG))
 
     def run(self) -> dict[str, Any]:
         """Returns the figures of the run.
@@ -118,22 +120,22 @@ class Supervisor:
             RunEndedError: there are none.
         """
         request = self._request
-        for name, original in request.copies.items():
-            shutil.copy(original, self._folder / name)
         delete_rules_of_the_dead()
         with self._awake(), self._process("receiver", self._receiving()) as receiver:
             port = self._port_of(receiver)
             with contextlib.ExitStack() as stack:
-                with locked(_start_lock()):
+                # A shell takes the first addresses that are free: of two that look at once, both
+                # take the same, and one hears nothing.
+                with locked(runtime_folder() / "start.lock"):
                     shells = stack.enter_context(self._process("shells", self._shells(port)))
                     self._wait_for_sender(shells, receiver)
                 self._wait(shells, receiver)
             self._end(receiver)
         self._check_sender()
         figures = self._figures()
-        received = _json(self._read("receiver.out").partition("\n")[2])
+        received = _json(self._folder.read("receiver.out").partition("\n")[2])
         if request.keep_log:
-            shutil.copy(self._folder / "uplink.log", request.keep_log)
+            self._keep_log(Path(request.keep_log))
         return {
             **figures,
             "packets_delivered": received.get("packets_received", figures["packets_delivered"]),
@@ -145,31 +147,30 @@ class Supervisor:
         """Keeps processors from idling: of all runs of a user one does so."""
         if not self._request.keeps_awake:
             return contextlib.nullcontext()
-        user = os.getuid() if self._request.user is None else self._request.user[0]
-        lock = Path(tempfile.gettempdir()) / f"kneepoint-awake-{user}.lock"
-        words = [self._program("keep_awake"), str(lock), "--end-with-parent"]
+        user = (os.getuid(), os.getgid()) if self._request.user is None else self._request.user
+        lock = runtime_folder() / f"awake-{user[0]}.lock"
+        with lock.open("a") as file:
+            os.fchown(file.fileno(), *user)
+        words = [self._request.keep_awake, str(lock), "--end-with-parent"]
         return self._process("keep_awake", words)
 
     def _receiving(self) -> list[str]:
         listening = ["0", "--address", "0.0.0.0", "--peers", INSIDES]  # noqa: S104
-        return [self._program("receiver"), *listening, "--end-with-parent"]
+        return [self._request.receiver, *listening, "--end-with-parent"]
 
     def _shells(self, port: int) -> list[str]:
         # MAHIMAHI_BASE, the outside's address, is known inside only.
         inside = 'exec "$0" "$MAHIMAHI_BASE" "$@" > sender.out 2> sender.err'
-        sending = [self._program("sender"), str(port), *self._request.sending, "--end-with-parent"]
+        sending = [self._request.sender, str(port), *self._request.sending, "--end-with-parent"]
         return [*self._request.shells, "--", "sh", "-c", inside, *sending]
-
-    def _program(self, name: str) -> str:
-        own = self._folder / name
-        return str(own) if own.exists() else str(getattr(self._request, name))
 
     @contextlib.contextmanager
     def _process(self, name: str, command: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
         """Starts a process, with all that it says in NAME.out, and ends it and its descendants."""
-        with (self._folder / f"{name}.out").open("wb") as output:
+        user, work = self._request.user, self._folder.work
+        with (self._folder.path / f"{name}.out").open("xb") as output:
             try:
-                process = start_as_ordinary_user(command, self._request.user, self._folder, output)
+                process = start_as_ordinary_user(command, user, work, output)
             except OSError as error:
                 raise RunEndedError(f"{command[0]}: {error.strerror}", "error") from None
         try:
@@ -182,7 +183,7 @@ class Supervisor:
         """The port on which the receiver listens, once it does."""
         deadline = time.monotonic() + _START_LIMIT_S
         while time.monotonic() < deadline:
-            text = self._read("receiver.out")
+            text = self._folder.read("receiver.out")
             if text.startswith("listening") and text.endswith("\n"):
                 return int(text.split()[-1])
             self._check(receiver)
@@ -193,7 +194,7 @@ class Supervisor:
         self, shells: "subprocess.Popen[bytes]", receiver: "subprocess.Popen[bytes]"
     ) -> None:
         deadline = time.monotonic() + _START_LIMIT_S
-        while not (self._folder / "sender.out").exists() and shells.poll() is None:
+        while not os.path.lexists(self._folder.path / _SENT) and shells.poll() is None:
             if time.monotonic() > deadline:
                 raise RunEndedError(f"mahimahi did not start within {_START_LIMIT_S:g} s")
             self._check(receiver)
@@ -240,24 +241,26 @@ class Supervisor:
             process.wait(_PATIENCE_S)
 
     def _check_sender(self) -> None:
-        answer = _json(self._read("sender.out"))
+        answer = _json(self._folder.read(_SENT))
         if answer.get("status") == "ok":
             return
         if answer:
             # What was sent and never acknowledged is no controller's fault.
             unheard = answer.get("packets_sent") and not answer.get("acknowledgments")
             raise RunEndedError(str(answer.get("reason")), "fault" if unheard else "failed")
-        if said := self._last_words("sender.err", ""):
+        if said := self._last_words(_SENDER_SAID, ""):
             raise RunEndedError(f"the sender refuses: {said}", "error")
         raise RunEndedError(f"mahimahi: {self._complaint()}")
 
     def _figures(self) -> dict[str, Any]:
-        result = subprocess.run(
-            [self._request.measure, self._folder / "uplink.log"], capture_output=True, check=False
-        )
-        figures = _json(result.stdout.decode(errors="replace"))
+        command = [self._request.measure, str(self._folder.path / _LOG)]
+        with self._process("measure", command) as measure:  # as the user, whose log it is
+            deadline = time.monotonic() + _MEASURE_LIMIT_S
+            while measure.poll() is None and time.monotonic() < deadline and not self._stopped():
+                time.sleep(_POLL_S / 5)
+        figures = _json(self._folder.read("measure.out"))
         if not figures:
-            said = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
+            said = self._last_words("measure.out")
             raise RunEndedError(f"the link's log is of no use: {said}")
         end_s = figures["end_ms"] / 1000
         if end_s < 0.99 * self._request.log_end_s:
@@ -267,20 +270,21 @@ class Supervisor:
             )
         return figures
 
+    def _keep_log(self, goal: Path) -> None:
+        goal.unlink(missing_ok=True)
+        with self._folder.open(_LOG) as log, goal.open("xb") as file:
+            shutil.copyfileobj(log, file)
+
     def _complaint(self) -> str:
         """What the shell says that failed first."""
-        lines = [line for line in self._read("shells.out").splitlines() if _AFTERMATH not in line]
+        lines = [
+            line for line in self._folder.read("shells.out").splitlines() if _AFTERMATH not in line
+        ]
         return lines[-1].removeprefix("Died on std::runtime_error: ") if lines else _NO_WORD
 
     def _last_words(self, name: str, otherwise: str = _NO_WORD) -> str:
-        lines = [line for line in self._read(name).splitlines() if line.strip()]
+        lines = [line for line in self._folder.read(name).splitlines() if line.strip()]
         return lines[-1].strip().removeprefix("error: ") if lines else otherwise
-
-    def _read(self, name: str) -> str:
-        try:
-            return (self._folder / name).read_text(errors="replace")
-        except FileNotFoundError:
-            return ""
 
 
 class StopWatch:
@@ -303,14 +307,6 @@ class StopWatch:
         self._stopped = True
 
 
-def _start_lock() -> Path:
-    """One run of a user starts at a time: a shell takes the first addresses that are free.
-
-    Of two that look at once, both take the same, and one hears nothing.
-    """
-    return Path(tempfile.gettempdir()) / f"kneepoint-start-{os.getuid()}.lock"
-
-
 def _json(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
@@ -324,14 +320,14 @@ def supervise(content: Mapping[str, Any]) -> dict[str, Any]:
     request = Request(**content)
     stopped = StopWatch()
     try:
-        if request.user is not None:
-            os.chown(request.folder, *request.user)
         return {"status": "ok", **Supervisor(request, stopped).run()}
     except RunEndedError as error:
         reason = str(error)
         if error.status == "fault" and shutil.disk_usage(request.folder).free < _FULL_BYTES:
             reason = f"the disk of {Path(request.folder).parent} is full ({reason})"
         return {"status": error.status, "reason": reason}
+    except KneepointError as error:
+        return {"status": "error", "reason": str(error)}
     except OSError as error:
         return {
             "status": "fault",
@@ -343,7 +339,7 @@ def supervise(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def clear(request: Request) -> None:
     """Removes what a run leaves on disk."""
-    shutil.rmtree(request.folder, ignore_errors=True)
+    RunFolder(Path(request.folder)).remove()
     if request.status:
         for suffix in (".json", ".part"):
             Path(request.status).with_suffix(suffix).unlink(missing_ok=True)
