@@ -18,6 +18,7 @@ from search.catalogue import load_catalogue
 from search.complaints import complaints
 from search.config import load_workflow
 from search.errors import KneepointError, refuse
+from search.interrupt import end_on_signals
 
 # One file is the whole configuration, for rules hand its path to the programs that they call.
 if workflow.config_settings.config or len(workflow.overwrite_configfiles) > 1:
@@ -62,6 +63,10 @@ def code_of(step):
 PROGRAMS_CODE = code.note("controllers", code.digest_of_cpp(CONTROLLER_SOURCES))
 tell_jobs(ask_git())
 
+# Jobs leave Ctrl-C to this process, which ends them, and says so once.
+end_on_signals()
+shell.prefix("trap '' INT; ")
+
 # `python`, `cmake` and `ninja` of a job are those beside the Python that runs Snakemake.
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}")
 
@@ -76,6 +81,7 @@ wildcard_constraints:
 # profile switches Snakemake's own lock off, which outlives a killed process).
 onstart:
     global workflow_lock
+    end_on_signals()  # again: Snakemake's own handler would wait for jobs that last hours
     try:
         workflow_lock = hold_lock(Path(".snakemake/kneepoint.lock"))
     except KneepointError as error:

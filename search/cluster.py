@@ -10,6 +10,7 @@ where it is.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -20,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from networks.files import hold_lock, write_whole
-from search.errors import KneepointError, run_command_line
-from search.executor import Cluster, own_ray
+from search.errors import KneepointError, end_with_error, run_command_line
+from search.executor import RAY_POLL_S, Cluster, dead_part_of_ray, own_ray
+from search.interrupt import end_rest_of_session
 from search.locks import hold_lock_patiently
 from search.slots import slots_of
 
@@ -62,7 +64,7 @@ def find_cluster(file: Path) -> Cluster:
     while time.monotonic() < deadline:
         state = _read(file)
         if "address" in state:
-            return Cluster(state["address"], tuple(state["workers"]))
+            return Cluster(state["address"], tuple(state["workers"]), state["token"])
         if state and not _is_served(file):
             break
         time.sleep(_POLL_S / 4)
@@ -71,9 +73,10 @@ def find_cluster(file: Path) -> Cluster:
 
 
 def end_with_cluster(file: Path) -> None:
-    """Ends this process when the process of the cluster does, which ends with its workflow.
+    """Ends this process when the process of the cluster does, with its workflow or with Ray.
 
-    So a killed workflow leaves nothing behind that would hold the lock of a study.
+    So a killed workflow leaves nothing behind that would hold the lock of a study, and nobody
+    waits for a Ray that has died.
     """
 
     def watch() -> None:
@@ -81,37 +84,47 @@ def end_with_cluster(file: Path) -> None:
             time.sleep(_POLL_S)
         while _is_served(file):
             time.sleep(_POLL_S)
-        print("error: the workflow has ended; start it again", file=sys.stderr, flush=True)
-        os._exit(2)
+        reason = _read(file).get("error", "the workflow has ended")
+        end_with_error(f"{reason}; start it again: finished runs are kept")
 
     threading.Thread(target=watch, daemon=True).start()
 
 
 def _serve(file: Path, cores: int, results: Path) -> None:
     owner = os.getppid()
+    told_to_end = threading.Event()
 
-    def is_owned() -> bool:
-        return os.getppid() == owner
+    def is_wanted() -> bool:
+        return os.getppid() == owner and not told_to_end.is_set()
 
+    def end_when_told() -> None:
+        signal.signal(signal.SIGTERM, lambda *_: told_to_end.set())
+
+    end_when_told()
     with hold_lock_patiently(_lock(file), _END_LIMIT_S) as alive, ExitStack() as stack:
         state: dict[str, Any] = {"pid": os.getpid()}
         write_whole(file, json.dumps(state))
-        while is_owned() and not _wanted(file).exists():
+        while is_wanted() and not _wanted(file).exists():
             time.sleep(_POLL_S / 4)
         try:
-            if is_owned():
+            if is_wanted():
                 slots = slots_of(results, cores)
                 state |= asdict(stack.enter_context(own_ray(cores, slots)))
+                end_when_told()  # Ray has a handler of its own
         except Exception as error:
             write_whole(file, json.dumps({**state, "error": str(error).partition("\n")[0]}))
             raise
-        if is_owned():
+        if is_wanted():
             write_whole(file, json.dumps(state))
-        while is_owned():
-            time.sleep(_POLL_S)
+        reason = ""
+        while is_wanted() and not reason:
+            time.sleep(RAY_POLL_S)
+            reason = dead_part_of_ray()
         # Left for jobs that have only just started: they would wait for an address.
-        write_whole(file, json.dumps({"pid": os.getpid(), "error": "the workflow has ended"}))
+        end = {"pid": os.getpid(), "error": reason or "the workflow has ended"}
+        write_whole(file, json.dumps(end))
         alive.close()  # studies end now, and the next workflow need not wait for Ray's end
+    end_rest_of_session()  # helpers of Ray that have yet to notice
 
 
 def _is_served(file: Path) -> bool:

@@ -1,8 +1,11 @@
 """The one error that a user may cause, and how command lines report it."""
 
 import errno
+import os
 import shlex
+import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn
@@ -56,16 +59,31 @@ def of_file(error: OSError) -> KneepointError | None:
     return KneepointError(f"{f'{path}: ' if path else ''}{error.strerror}; {remedy}")
 
 
+_saying = threading.Lock()
+_said = threading.Event()
+
+
 def refuse(mistake: object) -> NoReturn:
     """Says what its reader can put right, and ends with status 2."""
-    print(f"error: {mistake}", file=sys.stderr)
+    with _saying:
+        print(f"error: {mistake}", file=sys.stderr, flush=True)
+        _said.set()
     sys.exit(2)
+
+
+def end_with_error(error: object) -> NoReturn:
+    """Ends this process at once, from a thread that watches: with one `error: ...` and status 2."""
+    with _saying:
+        if not _said.is_set():
+            print(f"error: {error}", file=sys.stderr, flush=True)
+        os._exit(2)
 
 
 def run_command_line(main: Callable[[], None]) -> None:
     """Runs a program's `main`; what its user can put right becomes `error: ...` and exit status 2.
 
-    That is a KneepointError, and a file that cannot be written.
+    That is a KneepointError, and a file that cannot be written. Ctrl-C ends it as it ends other
+    programs.
     """
     try:
         main()
@@ -76,3 +94,7 @@ def run_command_line(main: Callable[[], None]) -> None:
         if mistake is None:
             raise
         refuse(mistake)
+    except KeyboardInterrupt:
+        print("error: interrupted; run the same command again", file=sys.stderr, flush=True)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)

@@ -6,7 +6,7 @@ Ray's import takes longer than many a study, so it is imported when it is needed
 import itertools
 import logging
 import os
-import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,9 +21,13 @@ from search.engines.base import (
     run_reliably,
     run_while_sound,
 )
-from search.errors import KneepointError
+from search.errors import KneepointError, end_with_error
+from search.ray_folder import ray_folder, write_token
 from search.slots import RESOURCE
 
+RAY_POLL_S = 0.2
+"""How often somebody looks whether Ray lives."""
+_VITAL = ("gcs_server", "raylet")
 _NAMESPACE = "kneepoint"
 _CHUNK = 16
 """Runs in one call of a worker at most: a call costs about as much as a fifth of a run."""
@@ -35,11 +39,13 @@ _TICK_S = 1.0
 
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_AUTH_MODE": "disabled",
+    "RAY_AUTH_MODE": "token",
     # Ray binds to the address of the outside network, even if it is told 127.0.0.1; as on a
     # laptop with a firewall, it must think that this machine cannot be part of a bigger cluster.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    # Of a helper that died we say so ourselves; Ray prints what it said last.
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
     # What a worker has started ends by itself when the worker does, and cleans up; killed, as Ray
     # would do it, it could not.
     "RAY_kill_child_processes_on_worker_exit": "0",
@@ -81,19 +87,24 @@ class SerialExecutor:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running Ray: its address, and the names of the workers that hold engines."""
+    """A running Ray.
+
+    Args:
+        address: where it listens.
+        workers: the names of the workers that hold engines.
+        token: the file of what Ray asks of everybody who comes.
+    """
 
     address: str
     workers: tuple[str, ...]
+    token: str
 
 
 class RayExecutor:
     """Executes runs on the workers of a Ray that somebody else owns."""
 
     def __init__(self, cluster: Cluster, settings: EngineSettings) -> None:
-        os.environ.update(_ENVIRONMENT)
-        import ray
-
+        ray = _import_ray(cluster.token)
         self._settings = settings
         try:
             ray.init(
@@ -179,6 +190,8 @@ class OwnRayExecutor:
     def __init__(self, cores: int, slots: int, settings: EngineSettings) -> None:
         self._context = own_ray(cores, slots)
         self._inner = RayExecutor(self._context.__enter__(), settings)
+        self._closed = threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs (see Executor)."""
@@ -186,7 +199,13 @@ class OwnRayExecutor:
 
     def close(self) -> None:
         """Ends this Ray, and no other."""
+        self._closed.set()
         self._context.__exit__(None, None, None)
+
+    def _watch(self) -> None:
+        while not self._closed.wait(RAY_POLL_S):
+            if dead := dead_part_of_ray():
+                end_with_error(f"{dead}; start it again: finished runs are kept")
 
 
 @contextmanager
@@ -196,18 +215,14 @@ def own_ray(cores: int, slots: int) -> Iterator[Cluster]:
     It also offers slots for real-time runs, which compute little and hold no core. Its helper
     processes end with this process, however that ends.
     """
-    os.environ.update(_ENVIRONMENT)
     # Workers import this package as we did, whatever folder they are started in.
     path = [str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(path)
     # Real runs have workers beyond the cores: Ray shall start them at once, and not warn of them.
     os.environ.update(RAY_worker_maximum_startup_concurrency=str(max(cores, slots)))
-    import ray
-
-    # Sockets are in this folder, and their paths are limited to about 100 characters.
-    with tempfile.TemporaryDirectory(
-        prefix="kneepoint-", dir="/tmp", ignore_cleanup_errors=True
-    ) as folder:
+    with ray_folder() as folder:
+        token = str(write_token(folder))
+        ray = _import_ray(token)
         ray.init(
             address="local",
             num_cpus=cores,
@@ -217,16 +232,41 @@ def own_ray(cores: int, slots: int) -> Iterator[Cluster]:
             log_to_driver=False,
             logging_level=logging.ERROR,
             object_store_memory=80 * 2**20,
-            _temp_dir=folder,
+            _temp_dir=str(folder / "ray"),
         )
         try:
             names = tuple(f"worker-{i}" for i in range(cores))
             remote: Any = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(_Worker)
             workers = [remote.options(name=name).remote() for name in names]
             ray.get([worker.ready.remote() for worker in workers])
-            yield Cluster(ray.get_runtime_context().gcs_address, names)
+            yield Cluster(ray.get_runtime_context().gcs_address, names, token)
         finally:
             ray.shutdown()
+
+
+def dead_part_of_ray() -> str:
+    """Says which process has ended that the Ray of this process cannot do without; or nothing.
+
+    Ray itself waits a minute for it.
+    """
+    from ray._private import worker
+
+    node: Any = worker._global_node
+    dead = [] if node is None else [name for name, _ in node.dead_processes()]
+    return next((f"Ray ended (its {name} died)" for name in dead if name in _VITAL), "")
+
+
+def _import_ray(token: str) -> Any:
+    """Imports Ray, which asks for this token and shows it."""
+    os.environ.pop("RAY_AUTH_TOKEN", None)
+    os.environ.update(_ENVIRONMENT, RAY_AUTH_TOKEN_PATH=token)
+    import ray
+    from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]
+
+    # What was imported before keeps its mode and its token.
+    Config.initialize("")
+    AuthenticationTokenLoader.instance().reset_cache()
+    return ray
 
 
 def _run_alone(settings: EngineSettings, spec: RunSpec) -> RunRecord | str:

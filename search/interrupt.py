@@ -1,0 +1,90 @@
+"""How a workflow ends that somebody stops: with all that it started, and with one line."""
+
+import logging
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+_POLL_S = 0.05
+_PATIENCE_S = 15.0
+"""What jobs and the cluster may take to end."""
+
+
+def end_on_signals() -> None:
+    """Makes this process end as it should on the signals that ask for it; nohup's stay ignored.
+
+    Its jobs are to ignore SIGINT: Ctrl-C reaches them as well, and each would complain of it.
+    """
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
+
+
+def _end(number: int, _: object) -> None:
+    for each in _SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+    logging.disable()  # Snakemake's words on every job that ends now
+    deadline = time.monotonic() + _PATIENCE_S
+    told: set[int] = set()
+    while (running := _started_by(os.getpid())) and time.monotonic() < deadline:
+        for pid in running - told:
+            _send(pid, signal.SIGTERM)
+        told |= running
+        time.sleep(_POLL_S)
+    for process in _processes():
+        if process.pid in running and process.session == os.getsid(0):  # the cluster still ends
+            _send(process.pid, signal.SIGKILL)
+    message = "error: interrupted; run the same command again: finished runs are kept"
+    print(message, file=sys.stderr, flush=True)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def end_rest_of_session() -> None:
+    """Kills what else is in this session, which is this process's own."""
+    for process in _processes():
+        if process.session == os.getpid() != process.pid:
+            _send(process.pid, signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class _Process:
+    pid: int
+    parent: int
+    session: int
+
+
+def _processes() -> list[_Process]:
+    """All that have not ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError):  # it has just ended
+            state, parent, _, session, *_ = path.read_text().rpartition(")")[2].split()
+            if state != "Z":
+                found.append(_Process(int(path.parent.name), int(parent), int(session)))
+    return found
+
+
+def _started_by(starter: int) -> set[int]:
+    """The children of a process, and their descendants in its session."""
+    children: dict[int, list[_Process]] = {}
+    for process in _processes():
+        children.setdefault(process.parent, []).append(process)
+    found: set[int] = set()
+    waiting = [starter]
+    while waiting:
+        for child in children.get(waiting.pop(), []):
+            found.add(child.pid)
+            if child.session == os.getsid(0):
+                waiting.append(child.pid)
+    return found
+
+
+def _send(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
