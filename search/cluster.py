@@ -124,7 +124,11 @@ def _serve(file: Path, cores: int, results: Path) -> None:
         end = {"pid": os.getpid(), "error": reason or "the workflow has ended"}
         write_whole(file, json.dumps(end))
         alive.close()  # studies end now, and the next workflow need not wait for Ray's end
+        if reason:
+            end_rest_of_session()
     end_rest_of_session()  # helpers of Ray that have yet to notice
+    if reason:
+        end_with_error(reason)  # Python's own end would ask Ray to end
 
 
 def _is_served(file: Path) -> bool:

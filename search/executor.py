@@ -44,8 +44,6 @@ _ENVIRONMENT = {
     # laptop with a firewall, it must think that this machine cannot be part of a bigger cluster.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    # Of a helper that died we say so ourselves; Ray prints what it said last.
-    "RAY_BACKEND_LOG_LEVEL": "fatal",
     # What a worker has started ends by itself when the worker does, and cleans up; killed, as Ray
     # would do it, it could not.
     "RAY_kill_child_processes_on_worker_exit": "0",
@@ -241,7 +239,8 @@ def own_ray(cores: int, slots: int) -> Iterator[Cluster]:
             ray.get([worker.ready.remote() for worker in workers])
             yield Cluster(ray.get_runtime_context().gcs_address, names, token)
         finally:
-            ray.shutdown()
+            if not dead_part_of_ray():  # or it would wait for that, too
+                ray.shutdown()
 
 
 def dead_part_of_ray() -> str:

@@ -41,6 +41,38 @@ time.sleep(600)
 """
 
 
+# What a study does that has runs on Ray: they take long, and it waits for them.
+DRIVER = """
+import sys
+from pathlib import Path
+from search.cluster import end_with_cluster, find_cluster
+from search.errors import run_command_line
+from search.executor import RayExecutor
+from tests.search.fakes import run_spec
+from tests.search.test_executor import SleepingSettings
+file = Path(sys.argv[1])
+def main():
+    end_with_cluster(file)
+    executor = RayExecutor(find_cluster(file), SleepingSettings())
+    file.with_suffix(".attached").touch()
+    list(executor.execute([run_spec()]))
+run_command_line(main)
+"""
+
+
+@dataclass(frozen=True)
+class SleepingSettings(FakeSettings):
+    """Engines whose runs nobody waits for to the end."""
+
+    def open(self) -> FakeEngine:
+        return FakeEngine(_sleep)
+
+
+def _sleep(spec: RunSpec) -> RunRecord:
+    time.sleep(2 * _PATIENCE_S)
+    return measure(spec)
+
+
 @dataclass(frozen=True)
 class RefusingSettings(FakeSettings):
     """Engines that cannot run window 13."""
@@ -152,6 +184,51 @@ def test_ray_listens_on_this_machine_only(workflow: Workflow) -> None:
     ]
     assert listening
     assert all("0100007F" in address for address in listening)
+
+
+def test_ray_is_for_those_who_can_read_the_token(workflow: Workflow) -> None:
+    cluster = find_cluster(workflow.file)
+    token = Path(cluster.token)
+    assert token.stat().st_mode & 0o777 == 0o600
+    assert token.parent.stat().st_mode & 0o777 == 0o700
+    session = [
+        path.parent
+        for path in Path("/proc").glob("[0-9]*/stat")
+        if path.read_text().rpartition(")")[2].split()[3] == str(workflow.cluster_pid)
+    ]
+    names = {(path / "comm").read_text().strip() for path in session}
+    assert {"gcs_server", "raylet", "ray::_Worker"} <= names
+    vital = [
+        path for path in session if (path / "comm").read_text() in ("gcs_server\n", "raylet\n")
+    ]
+    written = [path / name for path in session for name in ("cmdline", "environ")]
+    for public in (workflow.file, *written):
+        assert token.read_bytes() not in public.read_bytes(), public
+    # Ray lets nobody in who does not show the token.
+    assert all(b"RAY_AUTH_MODE=token\0" in (path / "environ").read_bytes() for path in vital)
+
+
+def test_ray_that_dies_ends_its_studies_with_one_line(tmp_path: Path) -> None:
+    dying = start_workflow(tmp_path)
+    folder = Path(find_cluster(dying.file).token).parent
+    study = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, dying.file], cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
+    wait_until((tmp_path / "cluster.attached").exists)
+    pid = dying.cluster_pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    for child in children:
+        if Path(f"/proc/{child}/comm").read_text().startswith("gcs_server"):
+            os.kill(int(child), signal.SIGKILL)
+    _, said = study.communicate()
+    line = "error: Ray ended (its gcs_server died); start it again: finished runs are kept\n"
+    assert said == line
+    assert study.returncode == 2
+    with pytest.raises(KneepointError, match="its gcs_server died"):
+        find_cluster(dying.file)
+    wait_until(lambda: is_gone(pid))
+    assert not folder.exists()
+    end(dying.owner)
 
 
 def test_killed_workflow_ends_its_own_ray_and_studies_but_no_other(
