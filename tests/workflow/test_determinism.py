@@ -1,5 +1,6 @@
 """The same results, byte for byte, on any number of cores, killed or not."""
 
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -48,6 +49,32 @@ def test_killed_workflow_goes_on_where_it_was(
     content = journal.read_bytes()
     assert content.startswith(kept[: kept.rfind(b"\n") + 1])
     assert len(set(content.splitlines())) == content.count(b"\n")
+
+
+def test_interrupted_workflow_leaves_nothing_and_says_one_line(
+    checkout: Checkout, reference: dict[str, bytes]
+) -> None:
+    arguments, targets = checkout.configure("interrupted")
+    interrupted = checkout.start("--cores", "2", *arguments, "--", *targets)
+    _wait_for_lines(checkout.folder / "results/interrupted/tpe/runs.jsonl", 10, interrupted)
+    interrupted.send_signal(signal.SIGINT)
+    said, _ = interrupted.communicate()
+    assert interrupted.returncode == -signal.SIGINT
+    assert said.endswith(
+        "\nerror: interrupted; run the same command again: finished runs are kept\n"
+    )
+    assert "Traceback" not in said and "Error in rule" not in said
+    left = [path.parent.name for path in Path("/proc").glob("[0-9]*/cwd") if _leads(path, checkout)]
+    assert left == []
+    checkout.run("--cores", "2", *arguments, "--", *targets)
+    assert checkout.results("interrupted") == reference
+
+
+def _leads(link: Path, checkout: Checkout) -> bool:
+    try:
+        return link.readlink() == checkout.folder
+    except OSError:  # it has just ended
+        return False
 
 
 def _wait_for_lines(path: Path, lines: int, process: "subprocess.Popen[str]") -> None:
