@@ -107,6 +107,7 @@ def runtime_folder() -> Path:
             status = folder.lstat()
             others_write = status.st_mode & 0o022
             if stat.S_ISDIR(status.st_mode) and status.st_uid == user and not others_write:
+                folder.chmod(0o711)  # whatever the umask: root's runs are an ordinary user's
                 return folder
     raise KneepointError(
         f"neither {' nor '.join(candidates)} can be a folder that only user {user} can write; "

@@ -75,8 +75,12 @@ def test_runtime_folder_is_the_sessions_where_there_is_one(
     assert runtime_folder() == ordinary / ".cache/kneepoint/run"
     (ordinary / "session").mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(ordinary / "session"))
-    assert runtime_folder() == runtime_folder() == ordinary / "session/kneepoint"
-    assert (ordinary / "session/kneepoint").stat().st_mode & 0o022 == 0
+    umask = os.umask(0o077)
+    try:
+        assert runtime_folder() == runtime_folder() == ordinary / "session/kneepoint"
+    finally:
+        os.umask(umask)
+    assert (ordinary / "session/kneepoint").stat().st_mode & 0o777 == 0o711
 
 
 def test_runtime_folder_that_others_prepared_is_not_used(

@@ -43,6 +43,7 @@ _START_LIMIT_S = 10.0
 _MEASURE_LIMIT_S = 60.0
 _FULL_BYTES = 64 * 1024
 """A disk with less room than this counts as full: a run's files grow in larger steps."""
+_MOST_KEPT_BYTES = 1 << 30
 _LOG, _SENT, _SENDER_SAID = "work/uplink.log", "work/sender.out", "work/sender.err"
 """What the shells and the sender write, as the user that the run belongs to."""
 _NO_WORD = "no word of why"
@@ -273,6 +274,8 @@ class Supervisor:
     def _keep_log(self, goal: Path) -> None:
         goal.unlink(missing_ok=True)
         with self._folder.open(_LOG) as log, goal.open("xb") as file:
+            if os.fstat(log.fileno()).st_size > _MOST_KEPT_BYTES:
+                raise RunEndedError("the link's log is too long to be kept")
             shutil.copyfileobj(log, file)
 
     def _complaint(self) -> str:
