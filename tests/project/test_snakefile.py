@@ -22,7 +22,11 @@ TARGET = "build/networks/constant-12mbps/network.json"
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of everything that the workflow reads."""
-    folder = tmp_path_factory.mktemp("checkout")
+    return copy_to(tmp_path_factory.mktemp("checkout"))
+
+
+def copy_to(folder: Path) -> Path:
+    """Copies everything that the workflow reads."""
     for part in PARTS:
         if (ROOT / part).is_dir():
             shutil.copytree(ROOT / part, folder / part)
@@ -98,20 +102,13 @@ def test_snakefile_refuses_a_file_where_it_would_write(checkout: Path, place: st
     assert not (checkout / "build").exists()
 
 
-def test_what_does_not_compile_is_said_last(checkout: Path) -> None:
-    project = checkout / "controllers/CMakeLists.txt"
-    before = project.read_text()
+def test_what_does_not_compile_is_said_last(tmp_path: Path) -> None:
+    project = copy_to(tmp_path) / "controllers/CMakeLists.txt"
     project.write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(broken CXX)\nadd_executable(programs a.cc)\n"
     )
-    source = project.with_name("a.cc")
-    source.write_text("int main() { return window; }\n")
-    try:
-        result = snakemake(checkout, "--", "build/synthesize")
-    finally:
-        project.write_text(before)
-        source.unlink()
-        shutil.rmtree(checkout / "build")
+    project.with_name("a.cc").write_text("int main() { return window; }\n")
+    result = snakemake(tmp_path, "--", "build/synthesize")
     assert result.returncode == 2
     last = result.stderr.splitlines()[-1]
     assert re.search(r"controllers/a\.cc:1:21: error: .*window", last), result.stderr
