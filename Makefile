@@ -24,7 +24,7 @@ FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh')
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test sanitize fuzz fuzz-controllers lint format bench dashboard mahimahi mahimahi-remove lock clean
+.PHONY: help setup compiler build reproduce confirm test sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard mahimahi mahimahi-remove lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -63,11 +63,14 @@ sanitize: setup compiler ## the C++ tests and short fuzzing, under the address a
 	@$(call FUZZ_CONTROLLERS,-runs=20000 -seed=1)
 
 # What finds a fault leaves its input in build/fuzz. Another thing to fuzz is another prerequisite.
-fuzz: fuzz-controllers ## every fuzz target in turn, for SECONDS=60 each
+fuzz: fuzz-controllers fuzz-configuration ## every fuzz target in turn, for SECONDS=60 each
 
 fuzz-controllers: setup compiler
 	@$(BUILD_SANITIZED)
 	@$(call FUZZ_CONTROLLERS,-max_total_time=$(SECONDS) -seed=$$RANDOM)
+
+fuzz-configuration: setup
+	@python -m tests.fuzz.configuration --seconds $(SECONDS)
 
 define BUILD_SANITIZED
 cmake -S controllers -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
