@@ -3,18 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "network/text.hh"
-
 namespace kneepoint {
-
-namespace {
-
-// A window beyond this is no window: 197 MB in flight. It also bounds a run's memory.
-constexpr double widest_window_packets = 131072;
-
-constexpr double longest_keepalive_ms = 1e9;
-
-}  // namespace
 
 Sender::Sender(uint16_t flow, Controller& controller, const HostModel& host, Lateness lateness,
                FlowLog* log)
@@ -59,13 +48,7 @@ void Sender::take_acknowledgment(Microseconds now_us) {
 }
 
 bool Sender::window_is_open() const {
-  const double window = controller_.window();
-  if (not(window >= 0 and window <= widest_window_packets)) {
-    throw ControllerFailure("the window became " + to_text(window) +
-                            " packets; it must stay in [0, " + to_text(widest_window_packets) +
-                            "]");
-  }
-  return sequence_number_ - next_ack_expected_ < static_cast<uint64_t>(window);
+  return sequence_number_ - next_ack_expected_ < whole_window(controller_);
 }
 
 void Sender::send() {
@@ -83,13 +66,7 @@ void Sender::send() {
 }
 
 void Sender::schedule_keepalive() {
-  const double keepalive_ms = controller_.keepalive_ms();
-  if (not(keepalive_ms >= 1)) {
-    throw ControllerFailure("the keepalive became " + to_text(keepalive_ms) +
-                            " ms; it must be at least 1");
-  }
-  const auto wait_ms = static_cast<Milliseconds>(std::min(keepalive_ms, longest_keepalive_ms));
-  wake_up_us_ = last_activity_us_ + wait_ms * 1000 + lateness_us_;
+  wake_up_us_ = last_activity_us_ + whole_keepalive_ms(controller_) * 1000 + lateness_us_;
 }
 
 Receiver::Receiver(const HostModel& host, Lateness lateness)

@@ -3,20 +3,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 
-#include "algorithms/controller.hh"
+#include "algorithms/decisions.hh"
 #include "network/flow_log.hh"
 #include "network/host_model.hh"
 #include "network/packet.hh"
 #include "network/shell.hh"
 
 namespace kneepoint {
-
-// A run that ends because its controller misbehaved.
-class ControllerFailure : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 // The contest kit's sender: it sends while fewer datagrams than the window are unacknowledged,
 // and one more, a keepalive, after a silence. Nothing is retransmitted; an acknowledgment covers

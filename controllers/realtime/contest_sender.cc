@@ -4,18 +4,15 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <stdexcept>
 
-#include "network/text.hh"
+#include "algorithms/decisions.hh"
 #include "realtime/stop_signal.hh"
 
 namespace kneepoint {
 
 namespace {
 
-constexpr double widest_window_packets = 131072;  // as in the emulator
-constexpr double longest_keepalive_ms = 1e9;      // as there
-constexpr Microseconds longest_wait_ms = 1000;    // so that a stop is never missed for long
+constexpr Microseconds longest_wait_ms = 1000;  // so that a stop is never missed for long
 constexpr size_t largest_datagram_bytes = 65536;
 
 using Datagram = std::array<std::byte, ContestHeader::bytes + contest_payload_bytes>;
@@ -36,10 +33,13 @@ ContestSender::ContestSender(UdpSocket& socket, Controller& controller, FlowLog*
 
 SenderReport ContestSender::run(std::optional<Microseconds> duration_us) {
   last_activity_us_ = now_us();
-  while (not stop_requested() and not(duration_us and now_us() >= *duration_us)) {
+  const auto is_over = [&] {
+    return stop_requested() or (duration_us and now_us() >= *duration_us);
+  };
+  while (not is_over()) {
     const auto ready = socket_.wait(window_is_open(), timeout_ms(duration_us));
     if (ready.writable) {
-      while (window_is_open() and send()) {
+      while (window_is_open() and send() and not is_over()) {  // a wide window takes seconds
       }
     }
     if (ready.readable) read();
@@ -51,27 +51,12 @@ SenderReport ContestSender::run(std::optional<Microseconds> duration_us) {
 }
 
 bool ContestSender::window_is_open() const {
-  const double window = controller_.window();
-  if (not(window >= 0 and window <= widest_window_packets)) {
-    throw std::runtime_error("the window became " + to_text(window) +
-                             " packets; it must stay in [0, " + to_text(widest_window_packets) +
-                             "]");
-  }
-  return report_.packets_sent - next_ack_expected_ < static_cast<uint64_t>(window);
-}
-
-Microseconds ContestSender::silence_us() const {
-  const double keepalive_ms = controller_.keepalive_ms();
-  if (not(keepalive_ms >= 1)) {
-    throw std::runtime_error("the keepalive became " + to_text(keepalive_ms) +
-                             " ms; it must be at least 1");
-  }
-  return static_cast<Microseconds>(std::min(keepalive_ms, longest_keepalive_ms)) * 1000;
+  return report_.packets_sent - next_ack_expected_ < whole_window(controller_);
 }
 
 int ContestSender::timeout_ms(std::optional<Microseconds> end_us) const {
   // Counted from the last thing that happened, for a wait may have been cut short.
-  const Microseconds wake_us = last_activity_us_ + silence_us();
+  const Microseconds wake_us = last_activity_us_ + whole_keepalive_ms(controller_) * 1000;
   const Microseconds left_us = std::min(wake_us, end_us.value_or(wake_us)) - now_us();
   return static_cast<int>(std::clamp<Microseconds>((left_us + 999) / 1000, 0, longest_wait_ms));
 }
@@ -89,7 +74,8 @@ bool ContestSender::send() {
 
 void ContestSender::send_keepalive() {
   const Microseconds time_us = now_us();
-  if (time_us - last_activity_us_ < silence_us()) return;  // only a wait that was cut short
+  const Microseconds silence_us = whole_keepalive_ms(controller_) * 1000;
+  if (time_us - last_activity_us_ < silence_us) return;  // only a wait that was cut short
   controller_.on_keepalive(whole_ms(time_us));
   if (log_ != nullptr) log_->keepalive(time_us, 0, controller_.window());
   if (not send()) last_activity_us_ = time_us;

@@ -28,13 +28,11 @@ class ContestSender {
  public:
   ContestSender(UdpSocket& socket, Controller& controller, FlowLog* log);
 
-  // Runs until a stop is requested or `duration_us` has passed. Throws std::runtime_error when the
-  // controller's window or keepalive is no sane number.
+  // Runs until a stop is requested or `duration_us` has passed. Throws ControllerFailure.
   SenderReport run(std::optional<Microseconds> duration_us);
 
  private:
   bool window_is_open() const;
-  Microseconds silence_us() const;
   int timeout_ms(std::optional<Microseconds> end_us) const;
   bool send();
   void send_keepalive();

@@ -139,6 +139,20 @@ TEST(a_controller_without_a_sane_window_ends_its_run) {
     Unruly controller(window);
     expect_refused([&] { run(trace, {}, {&controller}); }, "the window became");
   }
+  Unruly too_wide(widest_window_packets + 1.0);
+  expect_refused([&] { run(trace, {}, {&too_wide}); },
+                 "the window became 1048577 packets; it must stay in [0, 1048576]");
+}
+
+TEST(the_widest_window_runs) {
+  for (const char* host : {"ideal", "event-loop"}) {
+    NetworkSettings settings;
+    settings.host = make_host_model(host);
+    Unruly controller(widest_window_packets);
+    const RunResult result = run(constant_rate(10, 10000), settings, {&controller});
+    EXPECT_EQUAL(result.packets_sent >= widest_window_packets, true);
+    EXPECT_NEAR(result.metrics.utilization, 1, 0.002);
+  }
 }
 
 TEST(a_window_of_zero_still_sends_keepalives) {

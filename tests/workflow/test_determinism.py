@@ -20,7 +20,7 @@ def reference(checkout: Checkout) -> dict[str, bytes]:
     arguments, targets = checkout.configure("one")
     checkout.run("--cores", "1", *arguments, "--", *targets)
     results = checkout.results("one")
-    assert len(results) == 3 * len(STUDIES) + 5
+    assert len(results) == 4 * len(STUDIES) + 8
     return results
 
 
