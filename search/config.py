@@ -97,6 +97,7 @@ HOST_SETTINGS = (
     "wake_us",
     "wake_mean_us",
     "packet_us",
+    "read_us",
     "receiver_us",
     "delay_scale",
 )

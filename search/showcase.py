@@ -38,7 +38,7 @@ def show(job: Job, engine_name: Engine) -> None:
         seed=run_seed(study_seed(job.workflow.settings.seed, "showcase"), 0, 0),
     )
     job.out_dir.mkdir(parents=True, exist_ok=True)
-    temporary = (job.out_dir / ".uplink.log").absolute()
+    temporary = job.out_dir / ".uplink.log"
     record = _run(job, engine.keeping(temporary), spec)
     if record.status == "fault":
         raise KneepointError(f"showcase: the machine kept it from ending: {record.reason}")

@@ -39,7 +39,7 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
       uplink_(Link(uplink, at_end(settings),
                    make_packet_queue(settings.uplink_queue,
                                      Random(settings.seed, uplink_queue).next())),
-              settings.host, lateness(settings, uplink_shell)),
+              settings.host, lateness(settings, uplink_shell), end_us_),
       downlink_(Link(downlink, at_end(settings),
                      make_packet_queue(settings.downlink_queue,
                                        Random(settings.seed, downlink_queue).next())),
@@ -62,15 +62,16 @@ Lateness EventLoop::lateness(const NetworkSettings& settings, uint64_t stream) c
 }
 
 RunResult EventLoop::run() {
-  const Microseconds end_us = (duration_ms_ + 1) * 1000;
-  while (step(end_us)) {
+  while (step()) {
   }
   uplink_.queue().advance(duration_ms_, [](const Packet&) {});  // too late to arrive anywhere
   RunResult result;
   result.metrics = meter_.metrics();
   for (const Sender& sender : senders_) result.packets_sent += sender.packets_sent();
   result.packets_delivered = receiver_.packets_delivered();
-  result.packets_dropped = uplink_.queue().packets_dropped() + downlink_.queue().packets_dropped();
+  result.packets_dropped = uplink_.queue().packets_dropped() + downlink_.queue().packets_dropped() +
+                           uplink_.packets_dropped() + downlink_.packets_dropped() +
+                           delay_up_.packets_dropped() + delay_down_.packets_dropped();
   return result;
 }
 
@@ -78,18 +79,27 @@ Sender* EventLoop::next_sender() {
   return &*std::ranges::min_element(senders_, {}, &Sender::next_event_us);
 }
 
-bool EventLoop::step(Microseconds end_us) {
+Sender* EventLoop::next_to_depart() {
+  return &*std::ranges::min_element(senders_, {}, &Sender::next_departure_us);
+}
+
+bool EventLoop::step() {
   Sender* const sender = next_sender();
+  Sender* const departing = next_to_depart();
+  const Microseconds departure_us = departing->next_departure_us();
   const Microseconds uplink_us = uplink_.next_event_us();
   const Microseconds downlink_us = downlink_.next_event_us();
   const Microseconds delay_up_us = delay_up_.next_event_us();
   const Microseconds delay_down_us = delay_down_.next_event_us();
-  const Microseconds next_us =
-      std::min({uplink_us, downlink_us, delay_up_us, delay_down_us, sender->next_event_us()});
-  if (next_us >= end_us) return false;
+  const Microseconds next_us = std::min(
+      {departure_us, uplink_us, downlink_us, delay_up_us, delay_down_us, sender->next_event_us()});
+  if (next_us >= end_us_) return false;
   note_progress();
 
-  if (next_us == uplink_us) {
+  if (next_us == departure_us) {
+    uplink_.arrive(departure_us, departing->depart(),
+                   [this](const auto&... arrival) { to_delay_up(arrival...); });
+  } else if (next_us == uplink_us) {
     uplink_.step(next_us, [this](const auto&... arrival) { to_delay_up(arrival...); });
   } else if (next_us == downlink_us) {
     downlink_.step(next_us, [this](const auto&... arrival) { to_sender(arrival...); });
@@ -99,10 +109,6 @@ bool EventLoop::step(Microseconds end_us) {
     delay_down_.step(next_us, [this](const auto&... arrival) { to_downlink(arrival...); });
   } else {
     sender->step(next_us);
-    while (not sender->outbox().empty()) {
-      const auto& [time_us, packet] = sender->outbox().pop();
-      uplink_.arrive_later(time_us, packet);
-    }
   }
   return true;
 }

@@ -32,13 +32,13 @@ struct RunResult {
   Metrics metrics;
   uint64_t packets_sent = 0;
   uint64_t packets_delivered = 0;  // to the receivers
-  uint64_t packets_dropped = 0;    // by either direction's queue
+  uint64_t packets_dropped = 0;    // by either direction's queue or a shell's full device
 };
 
 // Senders -> uplink -> delay -> receiver -> delay -> downlink -> senders, where the uplink carries
 // the data. Elements act in the order of their next events; of simultaneous ones the order below
-// decides. With the ideal host model that is, in each millisecond: opportunities of the uplink, of
-// the downlink, what the delays release, arrivals, and the senders last.
+// decides. With the ideal host model that is, in each millisecond: what has left the senders, the
+// opportunities of the uplink, of the downlink, what the delays release, and the senders last.
 class EventLoop {
  public:
   // The traces, the meter, the logs and the controllers, one a flow, must outlive the loop.
@@ -50,9 +50,10 @@ class EventLoop {
   RunResult run();
 
  private:
-  // Handles the earliest event if it lies before `end_us`; false when there is none.
-  bool step(Microseconds end_us);
+  // Handles the earliest event; false when there is none before the end.
+  bool step();
   Sender* next_sender();
+  Sender* next_to_depart();
 
   // The hops, each taking a packet that gets there at `time_us`.
   void to_delay_up(Microseconds time_us, const Packet& packet);
@@ -63,6 +64,7 @@ class EventLoop {
   Lateness lateness(const NetworkSettings& settings, uint64_t stream) const;
 
   Milliseconds duration_ms_;
+  Microseconds end_us_ = (duration_ms_ + 1) * 1000;
   Microseconds host_latency_us_;
   RunLateness run_lateness_;
   Meter& meter_;

@@ -24,10 +24,13 @@ class Sender {
   void arrive(Microseconds time_us, const Packet& packet);
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
 
-  // Handles the event at `now_us`. Datagrams wait in outbox(), with the times at which they leave,
-  // for the caller to take. Throws ControllerFailure.
+  // Handles the event at `now_us`. The datagrams that it sends leave one after the other, now and
+  // later, when the caller takes them. Throws ControllerFailure.
   void step(Microseconds now_us);
-  Ring<Arrival>& outbox() { return outbox_; }
+  Microseconds next_departure_us() const {
+    return outbox_.empty() ? never : outbox_.front().time_us;
+  }
+  const Packet& depart() { return outbox_.pop().packet; }
 
   uint64_t packets_sent() const { return sequence_number_; }
 

@@ -3,7 +3,6 @@
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 
 #include "network/text.hh"
 
@@ -12,49 +11,65 @@ namespace kneepoint {
 namespace {
 
 HostModel fitted_event_loop() {
-  return {.wake_us = 50, .wake_mean_us = 100, .packet_us = 5, .receiver_us = 50};
+  return {.wake_us = 50,
+          .wake_mean_us = 100,
+          .packet_us = 5,
+          .read_us = 10,
+          .device_packets = 500,
+          .receiver_us = 50};
 }
 
 // Constant expressions, like all that stands in no function: sender and receiver have none of it.
-constexpr std::pair<std::string_view, double HostModel::*> constants_by_name[]{
-    {"delay_scale", &HostModel::delay_scale}, {"packet_us", &HostModel::packet_us},
-    {"receiver_us", &HostModel::receiver_us}, {"wake_mean_us", &HostModel::wake_mean_us},
-    {"wake_spread", &HostModel::wake_spread}, {"wake_us", &HostModel::wake_us},
-};
-
 constexpr double longest_us = 1e6;
-constexpr double widest_spread = 3;
-constexpr double greatest_scale = 100;
+constexpr struct {
+  std::string_view name;
+  double HostModel::* member;
+  double greatest;
+  bool is_whole = false;
+} constants[]{
+    {"delay_scale", &HostModel::delay_scale, 100},
+    {"device_packets", &HostModel::device_packets, 1e6, true},
+    {"packet_us", &HostModel::packet_us, longest_us},
+    {"read_us", &HostModel::read_us, longest_us},
+    {"receiver_us", &HostModel::receiver_us, longest_us},
+    {"wake_mean_us", &HostModel::wake_mean_us, longest_us},
+    {"wake_spread", &HostModel::wake_spread, 3},
+    {"wake_us", &HostModel::wake_us, longest_us},
+};
 constexpr std::string_view delays = "delays_us";
 
-double to_value(const std::string& text, const std::string& name, const std::string& description) {
-  const double greatest = name == "wake_spread"   ? widest_spread
-                          : name == "delay_scale" ? greatest_scale
-                                                  : longest_us;
-  return to_real(text, "host model " + description + ": " + name, 0, greatest);
+double to_value(const std::string& text, std::string_view name, double greatest, bool is_whole,
+                const std::string& description) {
+  const std::string what = "host model " + description + ": " + std::string(name);
+  const double value = to_real(text, what, 0, greatest);
+  if (is_whole and value != std::floor(value)) {
+    throw std::invalid_argument(what + " must be a whole number, not " + text);
+  }
+  return value;
 }
 
 void set_constant(HostModel& model, const std::string& description, const std::string& argument) {
   const size_t equals = argument.find('=');
   const std::string name = argument.substr(0, equals);
   const auto constant =
-      std::ranges::find(constants_by_name, name, [](const auto& each) { return each.first; });
-  const bool is_known = constant != std::end(constants_by_name) or name == delays;
+      std::ranges::find_if(constants, [&](const auto& each) { return each.name == name; });
+  const bool is_known = constant != std::end(constants) or name == delays;
   if (equals == std::string::npos or not is_known) {
     std::string known;
-    for (const auto& [each, member] : constants_by_name) known.append(" ").append(each);
+    for (const auto& each : constants) known.append(" ").append(each.name);
     throw std::invalid_argument("host model " + description + ": '" + argument +
                                 "' is not KEY=VALUE with one of:" + known + " " +
                                 std::string(delays));
   }
   const std::string text = argument.substr(equals + 1);
-  if (constant != std::end(constants_by_name)) {
-    model.*(constant->second) = to_value(text, name, description);
+  if (constant != std::end(constants)) {
+    model.*(constant->member) =
+        to_value(text, name, constant->greatest, constant->is_whole, description);
     return;
   }
   model.delays_us.clear();
   for (const std::string& each : split(text, '+')) {
-    model.delays_us.push_back(to_value(each, name, description));
+    model.delays_us.push_back(to_value(each, name, longest_us, false, description));
   }
   try {
     MeasuredTable check(model.delays_us);

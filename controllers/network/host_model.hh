@@ -21,7 +21,9 @@ struct HostModel {
   double wake_us = 0;          // least lateness of a timer, a shell's or the sender's
   double wake_mean_us = 0;     // mean of the exponential lateness on top of it
   double wake_spread = 0;      // how lateness differs between runs: deviation of its logarithm
-  double packet_us = 0;        // to handle one packet in a shell, the sender or the receiver
+  double packet_us = 0;        // to hand on one packet, in a shell, the sender or the receiver
+  double read_us = 0;          // to take one packet from a shell's device
+  double device_packets = 0;   // that a shell's device queues until they are read; 0: no limit
   double receiver_us = 0;      // from a datagram's arrival to its acknowledgment's departure
   double host_latency_us = 0;  // constant extra latency in each direction
   // How long a process waits for the processor after a packet or a timer woke it, as measured: one

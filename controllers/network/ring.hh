@@ -25,14 +25,6 @@ class Ring {
 
   void push(const Item& item) { push() = item; }
 
-  // Moves the last item forward to its place in the order of `key`, behind those equal to it.
-  template <class Key>
-  void sort_last(Key key) {
-    for (size_t i = end_ - 1; i > first_ and key(at(i)) < key(at(i - 1)); --i) {
-      std::swap(at(i), at(i - 1));
-    }
-  }
-
   // The item taken out, to be used before the next push.
   const Item& pop() { return at(first_++); }
   void clear() { first_ = end_ = 0; }

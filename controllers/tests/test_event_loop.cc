@@ -47,10 +47,21 @@ class Listener final : public Controller {
  public:
   explicit Listener(Constants constants = Constants()) : Controller(constants, 1000) {}
   double window() const override { return 1; }
-  void on_ack(const Ack& ack) override { rtt_ms = ack.rtt_ms(); }
+  void on_ack(const Ack& ack) override {
+    rtt_ms = ack.rtt_ms();
+    ++acks;
+  }
 
   int64_t rtt_ms = 0;
+  int acks = 0;
 };
+
+// A burst over a link without an opportunity until it is over: what is dropped, the device drops.
+uint64_t dropped_of_burst(const std::string& host_model, double window) {
+  NetworkSettings settings;
+  settings.host = make_host_model(host_model);
+  return run_window(Trace("silent", "60000\n"), settings, window).packets_dropped;
+}
 
 }  // namespace
 
@@ -155,6 +166,50 @@ TEST(the_widest_window_runs) {
   }
 }
 
+// The device holds 500; while n datagrams leave, one every 5 us, the shell reads one every 10 us.
+TEST(a_burst_loses_what_the_first_device_cannot_hold) {
+  EXPECT_EQUAL(dropped_of_burst("event-loop", 400), 0u);
+  EXPECT_EQUAL(dropped_of_burst("event-loop", 1000), 0u);
+  EXPECT_NEAR(static_cast<double>(dropped_of_burst("event-loop", 1100)), 50, 1);
+  EXPECT_NEAR(static_cast<double>(dropped_of_burst("event-loop", 8000)), 3500, 1);
+  EXPECT_NEAR(static_cast<double>(dropped_of_burst("event-loop:device_packets=100", 8000)), 3900,
+              1);
+  EXPECT_NEAR(static_cast<double>(dropped_of_burst("event-loop:read_us=20", 8000)), 5500, 1);
+}
+
+TEST(a_device_without_a_limit_loses_nothing) {
+  EXPECT_EQUAL(dropped_of_burst("ideal", 8000), 0u);
+  EXPECT_EQUAL(dropped_of_burst("event-loop:device_packets=0", 8000), 0u);
+  EXPECT_EQUAL(dropped_of_burst("event-loop:read_us=5", 8000), 0u);
+}
+
+TEST(a_device_fills_while_its_shell_waits_for_the_processor) {
+  EXPECT_EQUAL(dropped_of_burst("event-loop:read_us=0,delays_us=50000+50000", 800), 300u);
+}
+
+// What a burst lost is sent again as soon as an acknowledgment skips it, and then the device has
+// room: a link that is fast enough soon has the whole window in flight.
+TEST(a_window_fills_again_after_a_burst) {
+  NetworkSettings settings;
+  settings.host = make_host_model("event-loop");
+  const RunResult result = run_window(constant_rate(1, 30000), settings, 4000);
+  EXPECT_NEAR(static_cast<double>(result.packets_dropped), 1500, 1);
+  const uint64_t underway = result.packets_sent - result.packets_delivered - result.packets_dropped;
+  EXPECT_NEAR(static_cast<double>(underway), 4000 - 21, 2);  // the rest are acknowledgments
+  EXPECT_NEAR(static_cast<double>(result.metrics.queueing_delay_p95_ms), 4000 - 41, 2);
+}
+
+// Both bursts begin at 0. By the time the wide one has filled the device the narrow one is through.
+TEST(flows_fill_a_device_in_the_order_of_time) {
+  NetworkSettings settings;
+  settings.host = make_host_model("event-loop");
+  const auto wide = make_controller("fixed_window", {{"window", 8000}});
+  Listener narrow;
+  const RunResult result = run(constant_rate(1, 5000), settings, {wide.get(), &narrow});
+  EXPECT_NEAR(static_cast<double>(result.packets_dropped), 3500, 2);
+  EXPECT_EQUAL(narrow.acks > 0, true);
+}
+
 TEST(a_window_of_zero_still_sends_keepalives) {
   const Trace trace = constant_rate(10, 5000);
   Unruly controller(0);
@@ -238,7 +293,10 @@ TEST(host_models_are_checked) {
   expect_refused([] { make_host_model("event-loop:wake_spread=4"); },
                  "wake_spread 4 is outside [0, 3]");
   expect_refused([] { make_host_model("event-loop:delay_scale=101"); }, "is outside [0, 100]");
+  expect_refused([] { make_host_model("event-loop:device_packets=1.5"); },
+                 "device_packets must be a whole number, not 1.5");
   EXPECT_EQUAL(make_host_model("event-loop:wake_us=7").wake_us, 7);
+  EXPECT_EQUAL(make_host_model("event-loop:device_packets=1000").device_packets, 1000);
   expect_refused([] { make_host_model("event-loop:delays_us=5"); },
                  "delays_us: measured times must be none or 2 to 32, not 1");
   expect_refused([] { make_host_model("event-loop:delays_us=5+4"); }, "must not descend");

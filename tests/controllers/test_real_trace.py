@@ -73,3 +73,25 @@ def test_event_loop_model_predicts_other_controllers(contest: Link, setting: Set
     figures = mean_figures(contest, setting.controller, setting.constants, 10)
     assert figures["throughput_mbps"] == pytest.approx(setting.real[0], rel=0.04)
     assert figures["signal_delay_p95_ms"] == pytest.approx(setting.real[2], rel=0.05)
+
+
+# Without the device's limit: 17449 and 19725 ms of signal delay.
+@pytest.mark.parametrize(
+    ("window", "signal_ms"),
+    [(400, 3382), (1000, 6910), (4000, 14356), (6000, 15527), (8000, 16382)],
+)
+def test_windows_that_open_at_once_are_as_late_as_in_real_runs(
+    contest: Link, window: int, signal_ms: float
+) -> None:
+    options = ("--duration-s", "20", "--host-latency-us", "600")
+    figures = mean_figures(contest, "fixed_window", {"window": window}, 3, *options)
+    assert figures["throughput_mbps"] == pytest.approx(4.96, rel=0.01)
+    assert figures["signal_delay_p95_ms"] == pytest.approx(signal_ms, rel=0.06)
+
+
+def test_controller_that_opens_with_a_burst_loses_half_of_it(contest: Link) -> None:
+    """Five real runs: 4.14 to 4.24 Mbit/s, 233 to 505 ms; without the device's limit 10 s."""
+    options = ("--host-latency-us", "600")
+    figures = mean_figures(contest, "aimd_rtt", {"initial_window": 6666}, 5, *options)
+    assert figures["throughput_mbps"] == pytest.approx(4.22, rel=0.01)
+    assert 233 <= figures["signal_delay_p95_ms"] < 600

@@ -32,6 +32,7 @@ from search.engines.mahimahi.engine import (
 )
 from search.errors import KneepointError
 from search.progress import statuses
+from tests.benchmarks.first_hop import joined_packets, silent_network
 from tests.conftest import ROOT
 from tests.search.fakes import measure, network, run_spec
 from tests.search.live_run import PATIENCE_S, nothing_is_left, observe, status_of, wait_until
@@ -130,6 +131,24 @@ def test_queue_with_a_limit_drops(settings: MahimahiSettings) -> None:
     record = settings.open().run(spec)
     assert (record.packets_dropped or 0) > 0
     assert (record.queueing_delay_p95_ms or 99) < 25  # a queue without a limit: 40
+
+
+def test_burst_loses_what_the_first_device_cannot_hold(
+    settings: MahimahiSettings, tmp_path: Path
+) -> None:
+    """How much of the wide one is lost depends on the host; the emulated host loses half."""
+    log = tmp_path / "kept.log"
+    real = dataclasses.replace(settings, keep_log=log)
+    emulated = EmulatorSettings.of(ROOT / "build" / "emulate")
+    silent = silent_network(tmp_path, network("silent"))
+    for window, least, most in ((400, 400, 400), (20_000, 500, 19_000)):
+        constants = {"keepalive_ms": 10_000.0, "window": float(window)}
+        spec = run_spec(
+            engine="mahimahi", engine_sha256=settings.sha256, constants=constants, network=silent
+        )
+        assert real.open().run(spec).status == "ok"
+        assert least <= joined_packets(log) <= most
+        assert least <= window - (emulated.open().run(spec).packets_dropped or 0) <= most
 
 
 def test_shells_have_every_argument(tmp_path: Path) -> None:
