@@ -38,13 +38,9 @@ CONTROLLER_SOURCES = [
 ]
 EMULATE = Path("build/emulate")
 
-# All of the configuration is checked before any work. Only an emulator that is up to date knows the
-# constants; while there is none, each study makes that check before its first run.
+# All of the configuration is checked before any work.
 try:
     WORKFLOW = load_workflow(CONFIG)
-    built = EMULATE.stat().st_mtime if EMULATE.exists() else 0
-    if all(path.stat().st_mtime < built for path in CONTROLLER_SOURCES):
-        WORKFLOW.check_against(load_catalogue(EMULATE))
     WORKFLOW.check_results()
     for folder in ("build", "logs", "benchmarks"):
         require_folder(Path(folder))
@@ -52,15 +48,25 @@ except KneepointError as error:
     refuse(error)
 RESULTS = WORKFLOW.results
 
+# A comment in the sources builds nothing. Only an emulator that is up to date knows the constants;
+# while there is none, each study checks the configuration against it before its first run.
+PROGRAMS_CODE = code.note(
+    "controllers",
+    code.digest_of_cpp(CONTROLLER_SOURCES),
+    since_ns=max(path.stat().st_mtime_ns for path in CONTROLLER_SOURCES),
+)
+try:
+    if EMULATE.exists() and PROGRAMS_CODE.stat().st_mtime < EMULATE.stat().st_mtime:
+        WORKFLOW.check_against(load_catalogue(EMULATE))
+except KneepointError as error:
+    refuse(error)
+
 
 def code_of(step):
     """Returns a file that changes when the code does by which `python -m STEP` computes."""
     return code.note(step, code.digest_of_step(step))
 
 
-# What a comment does not change in the programs' sources changes no result; run ids tell whether a
-# program is another. So jobs depend on this and need the programs, however new these are.
-PROGRAMS_CODE = code.note("controllers", code.digest_of_cpp(CONTROLLER_SOURCES))
 tell_jobs(ask_git())
 
 # Jobs leave Ctrl-C to this process, which ends them, and says so once.

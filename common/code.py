@@ -6,6 +6,7 @@ Comments, docstrings and formatting are not in them; nor is anything that the co
 import ast
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -55,14 +56,25 @@ def digest_of_cpp(sources: Iterable[Path]) -> str:
     return _joined([(str(path), _digest_of_file(path)) for path in sorted(sources)])
 
 
-def note(name: str, digest: str, folder: Path = Path("build/code")) -> Path:
+def note(
+    name: str, digest: str, since_ns: int | None = None, folder: Path = Path("build/code")
+) -> Path:
     """Returns a file that is as old as a digest: it is written only when the digest is another.
 
     A step of the workflow that has the file as its input runs when its code has changed.
+
+    Args:
+        name: of the step.
+        digest: of its code.
+        since_ns: how old the first note is; None: it is new.
+        folder: of the notes.
     """
     path = folder / f"{name}.sha256"
-    if not path.is_file() or path.read_text() != f"{digest}\n":
+    is_first = not path.is_file()
+    if is_first or path.read_text() != f"{digest}\n":
         write_whole(path, f"{digest}\n")
+        if is_first and since_ns is not None:
+            os.utime(path, ns=(since_ns, since_ns))
     return path
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from common.code import digest_of_packages, digest_of_step
 from networks.files import sha256_of, write_whole
-from search.errors import KneepointError
+from search.errors import unusable
 
 NAME = "made_by.json"
 COMMIT = "KNEEPOINT_COMMIT"
@@ -91,9 +91,7 @@ def read_made_by(folder: Path) -> MadeBy | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as error:
-        raise KneepointError(
-            f"{path}: cannot be used ({error}); remove it and run the workflow again"
-        ) from None
+        raise unusable(path, error) from None
 
 
 def current_commit() -> Commit:

@@ -24,7 +24,7 @@ from reports.statistics import CONSTANT
 from search import config as configuration
 from search.catalogue import Catalogue, load_catalogue
 from search.config import Workflow, load_workflow
-from search.errors import KneepointError, unusable
+from search.errors import unusable
 from search.published import PublishedTable, load_table
 from search.results import read_frame
 from search.spaces import HOST, searched_ranges
@@ -402,7 +402,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         assert isinstance(content, dict)
         assert isinstance(content.get("seed"), int)
     except OSError as error:
-        raise KneepointError(f"{path}: {error.strerror}; run the study again") from None
+        raise unusable(path, error.strerror) from None
     except (ValueError, AssertionError):
         raise unusable(path, "it is damaged") from None
     return content

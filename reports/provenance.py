@@ -19,7 +19,7 @@ from common.made_by import MadeBy, current_commit, read_made_by
 from networks.files import sha256_of
 from reports.collect import Results
 from search.config import Workflow
-from search.errors import KneepointError
+from search.errors import unusable
 
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
 
@@ -156,7 +156,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise KneepointError(f"{path}: is not JSON ({error}); remove it and run again") from None
+        raise unusable(path, error) from None
     assert isinstance(content, dict)
     return content
 

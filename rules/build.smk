@@ -1,6 +1,6 @@
 rule build_controllers:
     input:
-        CONTROLLER_SOURCES,
+        PROGRAMS_CODE,
     output:
         *REAL_PROGRAMS,
         emulate="build/emulate",

@@ -54,7 +54,7 @@ rule confirm_settings:
     input:
         code_of("search.confirm"),
         REAL_INPUT,
-        probe=ancient(rules.probe_host.output) if WORKFLOW.probe else [],
+        probe=rules.probe_host.output if WORKFLOW.probe else [],
         network=prepared(CONFIRM.network) if CONFIRM else [],
         hold_out=rules.hold_out_settings.output if HELD_OUT else [],
         contradicted=rules.list_contradicted.output,
@@ -140,7 +140,7 @@ rule run_again:
         code_of("search.again"),
         REAL_INPUT,
         rules.confirm_settings.output,
-        probe=ancient(rules.probe_host.output) if WORKFLOW.probe else [],
+        probe=rules.probe_host.output if WORKFLOW.probe else [],
         network=prepared(CONFIRM.network) if CONFIRM else [],
         outside=rules.list_outside.output,
     output:
@@ -170,7 +170,7 @@ rule show_real_run:
     input:
         code_of("search.showcase"),
         REAL_INPUT,
-        probe=ancient(rules.probe_host.output) if WORKFLOW.probe else [],
+        probe=rules.probe_host.output if WORKFLOW.probe else [],
         network=prepared(WORKFLOW.showcase.network) if WORKFLOW.showcase else [],
     output:
         multiext(f"{RESULTS}/real_showcase/", "uplink.log", "run.json", "made_by.json"),

@@ -3,8 +3,8 @@
 STUDIES, REPEATS = WORKFLOW.of_engine("emulator")
 REAL_STUDIES, REAL_REPEATS = WORKFLOW.of_engine("mahimahi")
 REAL_PROGRAMS = ["build/sender", "build/receiver", "build/measure", "build/keep_awake"]
-EMULATE_INPUT = [PROGRAMS_CODE, ancient("build/emulate")]
-REAL_INPUT = [*EMULATE_INPUT, *map(ancient, REAL_PROGRAMS)]
+EMULATE_INPUT = ["build/emulate"]
+REAL_INPUT = [*EMULATE_INPUT, *REAL_PROGRAMS]
 
 
 def prepared(*networks):
@@ -17,8 +17,7 @@ def needs_of(engine):
     """Returns what a job on an engine needs: the emulator always, for it knows the controllers."""
     if engine == "emulator":
         return EMULATE_INPUT
-    # A host is probed once, not whenever a program has been built again.
-    return [*REAL_INPUT, *([ancient(f"{RESULTS}/probe/probe.json")] if WORKFLOW.probe else [])]
+    return [*REAL_INPUT, *([f"{RESULTS}/probe/probe.json"] if WORKFLOW.probe else [])]
 
 
 def host_of(engine):

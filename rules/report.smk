@@ -7,7 +7,7 @@ rule write_report:
     input:
         code_of("reports.build"),
         TEMPLATES,
-        ancient("build/emulate"),
+        EMULATE_INPUT,
         config=CONFIG,
         studies=expand(
             f"{RESULTS}/{{study}}/{{file}}",

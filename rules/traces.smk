@@ -24,11 +24,9 @@ rule prepare_network:
         traces=lambda wildcards: expand(
             "build/traces/{trace}", trace=load_network(CONFIG, wildcards.network).trace_names
         ),
-        check_trace=ancient("build/check_trace"),  # a rebuilt one would say the same
+        check_trace="build/check_trace",
         synthesize=lambda wildcards: (
-            [PROGRAMS_CODE, ancient("build/synthesize")]
-            if load_network(CONFIG, wildcards.network).is_synthetic
-            else []
+            "build/synthesize" if load_network(CONFIG, wildcards.network).is_synthetic else []
         ),
         code=code_of("networks.prepare"),
         network=CONFIG.parent / "networks/{network}.yaml",

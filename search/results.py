@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from networks.files import write_whole
 from search.engines.base import COUNTS, METRICS, RunRecord, RunSpec, canonical_json
-from search.errors import KneepointError
+from search.errors import KneepointError, unusable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,11 +195,11 @@ def read_table(path: Path) -> pa.Table:
         table = pq.read_table(io.BytesIO(path.read_bytes()))
         version = int((table.schema.metadata or {})[_VERSION_KEY])
     except OSError as error:
-        raise KneepointError(f"{path}: {error.strerror}; run the study again") from None
+        raise unusable(path, error.strerror) from None
     except pa.ArrowInvalid as error:
-        raise KneepointError(f"{path}: damaged ({error}); remove it and run again") from None
+        raise unusable(path, f"damaged: {error}") from None
     except (KeyError, ValueError):
-        raise KneepointError(f"{path}: is not a table of results; remove it") from None
+        raise unusable(path, "it is not a table of results") from None
     if version > VERSION:
         raise KneepointError(
             f"{path}: has schema version {version}, this Kneepoint reads up to {VERSION}; "

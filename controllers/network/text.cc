@@ -79,9 +79,11 @@ std::vector<std::string> split_words(std::string_view line) {
   std::vector<std::string> words;
   bool in_word = false;
   bool in_quotes = false;
+  char last = ' ';
   for (const char c : line) {
     if (c == '"') {
       if (not in_word) words.emplace_back();
+      if (in_word and not in_quotes and last == '"') words.back().push_back(c);  // it was doubled
       in_word = true;
       in_quotes = not in_quotes;
     } else if ((c == ' ' or c == '\t' or c == '\r') and not in_quotes) {
@@ -91,6 +93,7 @@ std::vector<std::string> split_words(std::string_view line) {
       in_word = true;
       words.back().push_back(c);
     }
+    last = c;
   }
   if (in_quotes) throw std::invalid_argument("a quote is not closed: " + std::string(line));
   return words;

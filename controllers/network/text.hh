@@ -25,7 +25,8 @@ uint64_t to_whole(std::string_view text, std::string_view what, uint64_t least =
 
 std::vector<std::string> split(std::string_view text, char separator);
 
-// The words of a command line: separated by blanks, double quotes hold a word together.
+// The words of a command line: separated by blanks, double quotes hold a word together, and two of
+// them in it stand for one.
 // Throws std::invalid_argument on an unclosed quote.
 std::vector<std::string> split_words(std::string_view line);
 

@@ -24,6 +24,8 @@ TEST(words_are_split_as_a_shell_splits_them) {
   EXPECT_EQUAL(words.size(), 5u);
   EXPECT_EQUAL(words[1], "a b/c");
   EXPECT_EQUAL(words[4], "");
+  EXPECT_EQUAL(split_words("\"a \"\"b\"\"\" \"\"\"\"").at(0), "a \"b\"");
+  EXPECT_EQUAL(split_words("\"a \"\"b\"\"\" \"\"\"\"").at(1), "\"");
   expect_refused([] { split_words("\"a"); }, "quote is not closed");
 }
 

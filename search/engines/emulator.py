@@ -231,6 +231,7 @@ def _activity_of(process_id: int) -> _Activity:
 
 def _quote(words: list[str]) -> bytes:
     for word in words:
-        if '"' in word or "\n" in word:
-            raise KneepointError(f"{word!r}: a run cannot name this; rename it without quotes")
-    return (" ".join(f'"{word}"' for word in words) + "\n").encode()
+        if "\n" in word:
+            raise KneepointError(f"{word!r}: a run cannot name this; rename it without line breaks")
+    doubled = (word.replace('"', '""') for word in words)
+    return (" ".join(f'"{word}"' for word in doubled) + "\n").encode()

@@ -29,7 +29,6 @@ from search.engines.base import (
 from search.engines.emulator import EmulatorSettings
 from search.engines.mahimahi.engine import MahimahiSettings
 from search.errors import KneepointError, run_command_line
-from search.plan import with_host
 
 WINDOWS = (400, 600, 800, 1000, 1500, 2000, 4000, 6000, 8000)
 EMULATED_RUNS = 20
@@ -125,7 +124,7 @@ def _as_late(network: PreparedNetwork, measured: list[RunRecord]) -> PreparedNet
     if not rows:
         return network
     delays_us = "+".join(f"{row['delay_us']:.0f}" for row in rows)
-    return with_host(with_host(network, "wake_mean_us", 0), "delays_us", delays_us)
+    return network.with_host("wake_mean_us", 0).with_host("delays_us", delays_us)
 
 
 def _figures(joined: int, record: RunRecord) -> tuple[float, float, float]:

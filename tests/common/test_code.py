@@ -127,11 +127,11 @@ def test_facts_that_are_kept_are_those_of_the_files(repository: Repository) -> N
 
 
 def test_note_is_written_only_when_the_digest_is_another(tmp_path: Path) -> None:
-    path = code.note("step", "abc", tmp_path)
-    first = path.stat().st_mtime_ns
-    assert code.note("step", "abc", tmp_path).stat().st_mtime_ns == first
-    code.note("step", "abd", tmp_path)
-    assert path.stat().st_mtime_ns > first
+    path = code.note("step", "abc", 5 * 10**9, tmp_path)
+    assert path.stat().st_mtime_ns == 5 * 10**9
+    assert code.note("step", "abc", None, tmp_path).stat().st_mtime_ns == 5 * 10**9
+    code.note("step", "abd", 6 * 10**9, tmp_path)
+    assert path.stat().st_mtime_ns > 6 * 10**9
     assert path.read_text() == "abd\n"
 
 

@@ -174,7 +174,7 @@ def test_what_is_not_wanted_is_not_read(open_job: Open, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
-        ("hold_out/settings.parquet", "No such file or directory; run the study again"),
+        ("hold_out/settings.parquet", "(No such file or directory); make it again"),
         ("confirm/contradicted.json", "make it again: snakemake --cores all --force "),
     ],
 )
