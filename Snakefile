@@ -62,11 +62,6 @@ except KneepointError as error:
     refuse(error)
 
 
-def code_of(step):
-    """Returns a file that changes when the code does by which `python -m STEP` computes."""
-    return code.note(step, code.digest_of_step(step))
-
-
 tell_jobs(ask_git())
 
 # Jobs leave Ctrl-C to this process, which ends them, and says so once.

@@ -7,6 +7,11 @@ EMULATE_INPUT = ["build/emulate"]
 REAL_INPUT = [*EMULATE_INPUT, *REAL_PROGRAMS]
 
 
+def code_of(step):
+    """Returns a file that changes when the code does by which `python -m STEP` computes."""
+    return code.note(step, code.digest_of_step(step))
+
+
 def prepared(*networks):
     """Returns the files of prepared networks."""
     files = ["network.json", "uplink.trace", "downlink.trace"]
