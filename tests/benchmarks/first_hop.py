@@ -17,6 +17,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from networks.files import sha256_of
 from search.calibrate import pooled_delays
 from search.config import RealTime
 from search.engines.base import (
@@ -46,14 +47,19 @@ def joined_packets(log: Path) -> int:
 
 def silent_network(folder: Path, contest: PreparedNetwork) -> PreparedNetwork:
     """Makes a network with some opportunities for datagrams, and later for acknowledgments."""
+    digests = {}
     for direction, begin_ms in (("uplink", SILENT_MS + 500), ("downlink", SILENT_MS + 600)):
         times_ms = range(begin_ms, begin_ms + 10)  # the kernel's own packets take some
-        (folder / direction).write_text("".join(f"{time_ms}\n" for time_ms in times_ms))
+        content = "".join(f"{time_ms}\n" for time_ms in times_ms).encode()
+        (folder / direction).write_bytes(content)
+        digests[direction] = sha256_of(content)
     return replace(
         contest,
         name="silent",
         uplink=str(folder / "uplink"),
         downlink=str(folder / "downlink"),
+        uplink_sha256=digests["uplink"],
+        downlink_sha256=digests["downlink"],
         duration_s=(SILENT_MS + 700) / 1000,
     )
 

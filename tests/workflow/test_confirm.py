@@ -114,7 +114,6 @@ def test_real_studies_run_through_the_whole_workflow(
     checkout: Checkout, arguments: list[str]
 ) -> None:
     real_engine()
-    shutil.copytree(ROOT / "mahimahi", checkout.folder / "mahimahi")
     for program in ("sender", "receiver", "measure", "keep_awake"):
         shutil.copy(ROOT / "build" / program, checkout.folder / "build")
     results = checkout.folder / "results/real"
