@@ -62,8 +62,15 @@ def test_interrupted_workflow_leaves_nothing_and_says_one_line(checkout: Checkou
         "\nerror: interrupted; run the same command again: finished runs are kept\n"
     )
     assert "Traceback" not in said and "Error in rule" not in said
-    left = [path.parent.name for path in Path("/proc").glob("[0-9]*/cwd") if _leads(path, checkout)]
+    deadline = time.monotonic() + _PATIENCE_S
+    while (left := _at_work_in(checkout)) and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert left == []
+
+
+def _at_work_in(checkout: Checkout) -> list[str]:
+    """The processes that work in a checkout, Ray's among them, which takes a moment to end."""
+    return [path.parent.name for path in Path("/proc").glob("[0-9]*/cwd") if _leads(path, checkout)]
 
 
 def _leads(link: Path, checkout: Checkout) -> bool:
