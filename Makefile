@@ -41,15 +41,10 @@ reproduce: setup compiler ## everything: searches, repeats, audit, results/repor
 	@python -m snakemake --cores '$(CORES)' --configfile '$(CONFIG)'
 	@echo 'The report has no new runs in real mahimahi, which take hours: make confirm'
 
-# Real time wants a quiet machine, so all that computes comes first. The host is probed in a workflow
-# of its own, for Ray is told its slots when it starts.
-confirm: setup compiler ## what matters in real mahimahi, in real time (hours); then the report again
+confirm: setup compiler ## what matters in real mahimahi, in real time (hours), and everything else
 	$(check)
 	@python -m mahimahi.diagnosis
-	@python -m snakemake --cores '$(CORES)' --configfile '$(CONFIG)'
-	@python -m snakemake probe --cores '$(CORES)' --configfile '$(CONFIG)'
 	@python -m snakemake confirm --cores '$(CORES)' --configfile '$(CONFIG)'
-	@python -m snakemake --cores '$(CORES)' --configfile '$(CONFIG)'
 
 test: build ## every test
 	@cmake --build build --target controller_tests

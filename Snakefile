@@ -87,7 +87,7 @@ onstart:
         workflow_lock = hold_lock(Path(".snakemake/kneepoint.lock"))
     except KneepointError as error:
         refuse(error)
-    start_cluster(CLUSTER, workflow.cores, RESULTS, Path("logs/cluster.log"))
+    start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"))
 
 
 # What went wrong stands last, and not above Snakemake's list of everything that a job reads.
@@ -103,10 +103,6 @@ include: "rules/search.smk"
 include: "rules/repeat.smk"
 include: "rules/hold_out.smk"
 include: "rules/report.smk"
-include: "rules/confirm.smk"
-
-
-code.keep_facts()
 
 
 rule all:
@@ -114,3 +110,9 @@ rule all:
     input:
         f"{RESULTS}/report.html",
         f"{RESULTS}/report.pdf",
+
+
+include: "rules/confirm.smk"
+
+
+code.keep_facts()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from networks.files import write_whole
+from networks.files import sha256_of, write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -54,6 +54,13 @@ def digest_of_packages() -> str:
 def digest_of_cpp(sources: Iterable[Path]) -> str:
     """Returns the digest of C++ sources, and of what builds them; paths are relative to ROOT."""
     return _joined([(str(path), _digest_of_file(path)) for path in sorted(sources)])
+
+
+def digest_of_files(paths: Iterable[str | Path]) -> str:
+    """Returns the digest of files as they are; those that are not there do not count."""
+    return _joined(
+        [(str(path), sha256_of(Path(path).read_bytes())) for path in paths if Path(path).is_file()]
+    )
 
 
 def note(

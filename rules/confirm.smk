@@ -1,5 +1,6 @@
 # Everything that takes real time: `make confirm`. Rule all leaves it out, and the report takes in
-# what is there.
+# what is there. Jobs in real time share the slots that the probe has found (search.slots), so several
+# may go on at once; what computes comes before them, or when they are through.
 
 CONFIRM = WORKFLOW.confirm
 
@@ -9,6 +10,7 @@ rule probe_host:
         code_of("search.probe"),
         REAL_INPUT,
         network=prepared(WORKFLOW.probe.network) if WORKFLOW.probe else [],
+        quiet=lambda _: quiet(),
     output:
         multiext(f"{RESULTS}/probe/", "probe.json", "runs.parquet", "made_by.json"),
     log:
@@ -26,7 +28,7 @@ rule probe_host:
         "Measuring how many real-time runs this host takes at once"
     shell:
         "python -m search.probe --config {params.config:q} --out-dir {params.out_dir:q}"
-        " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
+        " --cluster {params.cluster:q} --cores {CORES:q} > >(tee {log:q}) 2>&1"
 
 
 rule list_contradicted:
@@ -54,7 +56,7 @@ rule confirm_settings:
     input:
         code_of("search.confirm"),
         REAL_INPUT,
-        probe=rules.probe_host.output if WORKFLOW.probe else [],
+        probe=lambda _: made("probe") if WORKFLOW.probe else quiet(),
         network=prepared(CONFIRM.network) if CONFIRM else [],
         hold_out=rules.hold_out_settings.output if HELD_OUT else [],
         contradicted=rules.list_contradicted.output,
@@ -78,7 +80,7 @@ rule confirm_settings:
         "Running settings in real mahimahi"
     shell:
         "python -m search.confirm --config {params.config:q} --out-dir {params.out_dir:q}"
-        " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
+        " --cluster {params.cluster:q} --cores {CORES:q} > >(tee {log:q}) 2>&1"
 
 
 rule calibrate_host:
@@ -87,6 +89,7 @@ rule calibrate_host:
         EMULATE_INPUT,
         rules.confirm_settings.output,
         network=prepared(CONFIRM.network) if CONFIRM else [],
+        quiet=lambda _: made(*REAL_RUNS) if is_confirming() else [],
     output:
         multiext(
             f"{RESULTS}/calibration/",
@@ -112,7 +115,7 @@ rule calibrate_host:
         "Fitting the emulated host to real runs"
     shell:
         "python -m search.calibrate --config {params.config:q} --out-dir {params.out_dir:q}"
-        " --cluster {params.cluster:q} > {log:q} 2>&1"
+        " --cluster {params.cluster:q} --cores {CORES:q} > {log:q} 2>&1"
 
 
 rule list_outside:
@@ -140,7 +143,7 @@ rule run_again:
         code_of("search.again"),
         REAL_INPUT,
         rules.confirm_settings.output,
-        probe=rules.probe_host.output if WORKFLOW.probe else [],
+        probe=lambda _: made("probe") if WORKFLOW.probe else quiet(),
         network=prepared(CONFIRM.network) if CONFIRM else [],
         outside=rules.list_outside.output,
     output:
@@ -163,14 +166,14 @@ rule run_again:
         "Running again, in real mahimahi, what the emulator does not predict"
     shell:
         "python -m search.again --config {params.config:q} --out-dir {params.out_dir:q}"
-        " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
+        " --cluster {params.cluster:q} --cores {CORES:q} > >(tee {log:q}) 2>&1"
 
 
 rule show_real_run:
     input:
         code_of("search.showcase"),
         REAL_INPUT,
-        probe=rules.probe_host.output if WORKFLOW.probe else [],
+        probe=lambda _: made("probe") if WORKFLOW.probe else quiet(),
         network=prepared(WORKFLOW.showcase.network) if WORKFLOW.showcase else [],
     output:
         multiext(f"{RESULTS}/real_showcase/", "uplink.log", "run.json", "made_by.json"),
@@ -190,7 +193,7 @@ rule show_real_run:
         "Running the showcase in real mahimahi"
     shell:
         "python -m search.showcase --config {params.config:q} --out-dir {params.out_dir:q}"
-        " --engine mahimahi --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
+        " --engine mahimahi --cluster {params.cluster:q} --cores {CORES:q} > >(tee {log:q}) 2>&1"
 
 
 rule probe:
@@ -200,8 +203,5 @@ rule probe:
 
 rule confirm:
     input:
-        rules.probe.input,
-        expand(f"{RESULTS}/{{study}}/study.json", study=REAL_STUDIES),
-        expand(f"{RESULTS}/repeats/{{name}}/runs.parquet", name=REAL_REPEATS),
-        rules.run_again.output if CONFIRM else [],
-        rules.show_real_run.output if WORKFLOW.showcase else [],
+        rules.all.input,
+        made(*REAL_RESULTS),

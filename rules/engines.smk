@@ -22,7 +22,7 @@ def needs_of(engine):
     """Returns what a job on an engine needs: the emulator always, for it knows the controllers."""
     if engine == "emulator":
         return EMULATE_INPUT
-    return [*REAL_INPUT, *([f"{RESULTS}/probe/probe.json"] if WORKFLOW.probe else [])]
+    return [*REAL_INPUT, *([f"{RESULTS}/probe/probe.json"] if WORKFLOW.probe else quiet())]
 
 
 def host_of(engine):
@@ -55,13 +55,34 @@ def say(engine, log):
     return f"> {log} 2>&1" if engine == "emulator" else f"> >(tee {log}) 2>&1"
 
 
-def real_results():
-    """Returns the results of real runs that are there, and their times.
+def is_confirming():
+    """Returns whether real runs are asked for, with everything that needs them."""
+    return "confirm" in workflow.dag_settings.targets
 
-    The report is made anew when they change, but asks nobody to make them.
-    """
-    folders = ["probe", "confirm", "calibration", "again", "real_showcase", *REAL_STUDIES]
-    folders += [f"repeats/{name}" for name in REAL_REPEATS]
-    files = [path for folder in folders for path in (RESULTS / folder).glob("*.parquet")]
-    files.append(RESULTS / "real_showcase" / "uplink.log")
-    return [f"{path} {path.stat().st_mtime_ns}" for path in sorted(files) if path.exists()]
+
+def quiet():
+    """Returns what is to be done before real runs that are asked for: they want a quiet machine."""
+    if not is_confirming():
+        return []
+    folders = [*STUDIES, *(f"repeats/{name}" for name in REPEATS)]
+    folders += ["hold_out"] if WORKFLOW.hold_out else []
+    folders += ["showcase"] if WORKFLOW.showcase else []
+    return made(*folders)
+
+
+def made(*folders):
+    """Returns what says of folders of results that they are complete."""
+    return [f"{RESULTS}/{folder}/made_by.json" for folder in folders]
+
+
+# Real runs by themselves, and what is made of them.
+REAL_RUNS = [
+    *(["probe"] if WORKFLOW.probe else []),
+    *(["confirm"] if WORKFLOW.confirm else []),
+    *(["real_showcase"] if WORKFLOW.showcase else []),
+    *REAL_STUDIES,
+    *(f"repeats/{name}" for name in REAL_REPEATS),
+]
+REAL_RESULTS = [*REAL_RUNS, *(["calibration", "again"] if WORKFLOW.confirm else [])]
+# The report takes in what is there of them, and asks nobody to make it.
+REAL_NOTE = code.note("real_results", code.digest_of_files(made(*REAL_RESULTS)))

@@ -1,6 +1,6 @@
 """The one Ray of a workflow: a process of its own, which ends with the process that started it.
 
-    python -m search.cluster --file build/cluster.json --cores 2 --results results
+    python -m search.cluster --file build/cluster.json --cores 2
 
 The Snakefile calls `start_cluster`, studies call `find_cluster` and `end_with_cluster`. Ray itself
 starts when the first study asks for it: many a workflow has nothing to run. The file says then
@@ -25,25 +25,23 @@ from search.errors import KneepointError, end_with_error, run_command_line
 from search.executor import RAY_POLL_S, Cluster, dead_part_of_ray, own_ray
 from search.interrupt import end_rest_of_session
 from search.locks import hold_lock_patiently
-from search.slots import slots_of
 
 _POLL_S = 0.2
 _START_LIMIT_S = 120
 _END_LIMIT_S = 30
 
 
-def start_cluster(file: Path, cores: int, results: Path, log: Path) -> None:
+def start_cluster(file: Path, cores: int, log: Path) -> None:
     """Starts the process in the background and returns at once; it ends with this process.
 
     It belongs to a session of its own: a Ctrl-C is for the workflow, and studies may still want
-    Ray while they end. What the folder of the results knows of the host's real-time slots is read
-    when Ray starts.
+    Ray while they end.
     """
     file.unlink(missing_ok=True)
     _wanted(file).unlink(missing_ok=True)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
-        options = [f"--file={file}", f"--cores={cores}", f"--results={results}"]
+        options = [f"--file={file}", f"--cores={cores}"]
         subprocess.Popen(
             [sys.executable, "-m", "search.cluster", *options],
             stdin=subprocess.DEVNULL,
@@ -90,7 +88,7 @@ def end_with_cluster(file: Path) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _serve(file: Path, cores: int, results: Path) -> None:
+def _serve(file: Path, cores: int) -> None:
     owner = os.getppid()
     told_to_end = threading.Event()
 
@@ -108,8 +106,7 @@ def _serve(file: Path, cores: int, results: Path) -> None:
             time.sleep(_POLL_S / 4)
         try:
             if is_wanted():
-                slots = slots_of(results, cores)
-                state |= asdict(stack.enter_context(own_ray(cores, slots)))
+                state |= asdict(stack.enter_context(own_ray(cores)))
                 end_when_told()  # Ray has a handler of its own
         except Exception as error:
             write_whole(file, json.dumps({**state, "error": str(error).partition("\n")[0]}))
@@ -161,9 +158,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--file", type=Path, required=True, help="written when Ray is ready")
     parser.add_argument("--cores", type=int, required=True, help="workers")
-    parser.add_argument("--results", type=Path, required=True, help="folder of the results")
     arguments = parser.parse_args()
-    _serve(arguments.file, arguments.cores, arguments.results)
+    _serve(arguments.file, arguments.cores)
 
 
 if __name__ == "__main__":

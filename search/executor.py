@@ -7,7 +7,7 @@ import itertools
 import logging
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,10 @@ from search.engines.base import (
     EngineSettings,
     RunRecord,
     RunSpec,
-    run_reliably,
     run_while_sound,
 )
 from search.errors import KneepointError, end_with_error
 from search.ray_folder import ray_folder, write_token
-from search.slots import RESOURCE
 
 RAY_POLL_S = 0.2
 """How often somebody looks whether Ray lives."""
@@ -32,11 +30,6 @@ _NAMESPACE = "kneepoint"
 _CHUNK = 16
 """Runs in one call of a worker at most: a call costs about as much as a fifth of a run."""
 
-_RETRIES = 3
-"""Tries of a real-time run whose worker died."""
-_TICK_S = 1.0
-"""How often somebody who waits for real-time runs hears that they go on."""
-
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AUTH_MODE": "token",
@@ -44,9 +37,6 @@ _ENVIRONMENT = {
     # laptop with a firewall, it must think that this machine cannot be part of a bigger cluster.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    # What a worker has started ends by itself when the worker does, and cleans up; killed, as Ray
-    # would do it, it could not.
-    "RAY_kill_child_processes_on_worker_exit": "0",
 }
 
 
@@ -123,9 +113,6 @@ class RayExecutor:
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs (see Executor)."""
-        if self._settings.is_real_time:
-            yield from self._execute_in_slots(specs)
-            return
         import ray
 
         size = max(1, min(_CHUNK, -(-len(specs) // (2 * len(self._workers)))))
@@ -146,35 +133,6 @@ class RayExecutor:
             for task in pending:  # nobody waits for them any more
                 ray.cancel(task)
 
-    def _execute_in_slots(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
-        """A task for each run: Ray places it where a slot is free, and again if its worker dies.
-
-        Hands Ray no more of them than there are slots: a long list would keep the few runs waiting
-        that a search asks for at a time.
-        """
-        import ray
-
-        resources: Mapping[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-        slots = int(resources[RESOURCE])
-        remote = ray.remote(num_cpus=0, resources={RESOURCE: 1}, max_retries=_RETRIES)(_run_alone)
-        waiting = list(reversed(specs))
-        pending: list[Any] = []
-        try:
-            while waiting or pending:
-                while waiting and len(pending) < slots:
-                    pending.append(remote.remote(self._settings, waiting.pop()))
-                done, pending = ray.wait(pending, num_returns=1, timeout=_TICK_S)
-                answers = ray.get(done)
-                for answer in answers:
-                    if isinstance(answer, str):
-                        raise KneepointError(answer)
-                yield answers
-        except ray.exceptions.RayError as error:
-            raise _ended(error) from None
-        finally:
-            for task in pending:
-                ray.cancel(task)
-
     def close(self) -> None:
         """Lets go of Ray, which goes on."""
         import ray
@@ -185,8 +143,8 @@ class RayExecutor:
 class OwnRayExecutor:
     """Executes runs on a Ray of its own, which ends with it."""
 
-    def __init__(self, cores: int, slots: int, settings: EngineSettings) -> None:
-        self._context = own_ray(cores, slots)
+    def __init__(self, cores: int, settings: EngineSettings) -> None:
+        self._context = own_ray(cores)
         self._inner = RayExecutor(self._context.__enter__(), settings)
         self._closed = threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
@@ -207,24 +165,20 @@ class OwnRayExecutor:
 
 
 @contextmanager
-def own_ray(cores: int, slots: int) -> Iterator[Cluster]:
+def own_ray(cores: int) -> Iterator[Cluster]:
     """Starts a Ray with one worker a core, reachable from this machine only, and ends it again.
 
-    It also offers slots for real-time runs, which compute little and hold no core. Its helper
-    processes end with this process, however that ends.
+    Its helper processes end with this process, however that ends.
     """
     # Workers import this package as we did, whatever folder they are started in.
     path = [str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(path)
-    # Real runs have workers beyond the cores: Ray shall start them at once, and not warn of them.
-    os.environ.update(RAY_worker_maximum_startup_concurrency=str(max(cores, slots)))
     with ray_folder() as folder:
         token = str(write_token(folder))
         ray = _import_ray(token)
         ray.init(
             address="local",
             num_cpus=cores,
-            resources={RESOURCE: slots},
             namespace=_NAMESPACE,
             include_dashboard=False,
             log_to_driver=False,
@@ -266,17 +220,6 @@ def _import_ray(token: str) -> Any:
     Config.initialize("")
     AuthenticationTokenLoader.instance().reset_cache()
     return ray
-
-
-def _run_alone(settings: EngineSettings, spec: RunSpec) -> RunRecord | str:
-    """Returns the record of a run, or the message of a KneepointError: a task of Ray."""
-    engine = settings.open()
-    try:
-        return run_reliably(engine, spec)
-    except KneepointError as error:
-        return str(error)
-    finally:
-        engine.close()
 
 
 def _ended(error: Exception) -> KneepointError:

@@ -18,7 +18,7 @@ from search.journal import RunJournal
 from search.locks import hold_lock_patiently
 from search.progress import Progress, progress_of
 from search.runner import Runner
-from search.slots import slots_of
+from search.slots import SlotExecutor, slots_of
 
 _LOCK_PATIENCE_S = 5
 """How long the process of a killed workflow may take to notice."""
@@ -98,7 +98,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cluster", type=Path, help="file of the workflow's Ray; none: its own")
     parser.add_argument("--executor", choices=["ray", "serial"], default="ray", help="%(default)s")
     parser.add_argument(
-        "--cores", type=int, default=os.cpu_count() or 1, help="of an own Ray (%(default)s)"
+        "--cores",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="of an own Ray, and slots of a host that was not probed (%(default)s)",
     )
     parser.add_argument(
         "--build", type=Path, default=Path("build"), help="the built programs (%(default)s)"
@@ -121,12 +124,13 @@ def open_job(arguments: argparse.Namespace) -> Job:
         end_with_cluster(arguments.cluster)
 
     def make_executor(engine: EngineSettings) -> Executor:
+        if engine.is_real_time:
+            return SlotExecutor(engine, slots_of(workflow.results, arguments.cores))
         if arguments.executor == "serial":
             return SerialExecutor(engine)
         if arguments.cluster:
             return RayExecutor(find_cluster(arguments.cluster), engine)
-        slots = slots_of(workflow.results, arguments.cores)
-        return OwnRayExecutor(arguments.cores, slots, engine)
+        return OwnRayExecutor(arguments.cores, engine)
 
     return Job(
         workflow=workflow,

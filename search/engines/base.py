@@ -202,6 +202,9 @@ class Engine(Protocol):
             KneepointError: the description cannot be run; trying again is no use.
         """
 
+    def stop(self) -> None:
+        """Makes a run end soon that goes on in another thread."""
+
     def close(self) -> None:
         """Frees what the engine holds; it can be used again afterwards."""
 

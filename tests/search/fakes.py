@@ -79,6 +79,9 @@ class FakeEngine:
         self.ran.append(spec.run_id)
         return self.behaviour(spec)
 
+    def stop(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

@@ -27,7 +27,7 @@ OWNER = """
 import sys, time
 from pathlib import Path
 from search.cluster import start_cluster
-start_cluster(Path(sys.argv[1]), 2, Path(sys.argv[2]).parent, Path(sys.argv[2]))
+start_cluster(Path(sys.argv[1]), 2, Path(sys.argv[2]))
 time.sleep(600)
 """
 

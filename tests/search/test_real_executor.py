@@ -1,16 +1,11 @@
-"""Ray and real time: runs wait for slots, survive their workers, and leave nothing behind."""
+"""Jobs in real time leave nothing behind, however they end."""
 
 import dataclasses
-import json
 import os
 import pickle
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,20 +13,14 @@ import yaml
 
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
-from search import executor as executor_module
-from search.cluster import find_cluster
-from search.engines.base import RunRecord, RunSpec
+from search.engines.base import RunSpec
 from search.engines.mahimahi.engine import MahimahiSettings
-from search.errors import KneepointError
-from search.executor import RayExecutor
-from search.slots import probe_file
 from tests.conftest import ROOT
-from tests.search.fakes import FakeEngine, FakeSettings, measure, network, run_spec
+from tests.search.fakes import network, run_spec
 from tests.search.live_run import (
     PATIENCE_S,
     nothing_is_left,
     observe,
-    parent_of,
     wait_until,
 )
 from tests.search.real import real_engine, write_traces
@@ -42,15 +31,14 @@ pytestmark = pytest.mark.real_time
 START_S = 300
 """What Ray's start may take on a busy machine."""
 MARGIN_S = 30
-SLOTS = 2
 
-# What a Snakefile does, for one core; the slots are those that the host's probe found.
+# What a Snakefile does.
 OWNER = """
 import sys, time
 from pathlib import Path
 from search.cluster import start_cluster
-results = Path(sys.argv[1])
-start_cluster(results / "cluster.json", 1, results, results / "cluster.log")
+folder = Path(sys.argv[1])
+start_cluster(folder / "cluster.json", 1, folder / "cluster.log")
 time.sleep(600)
 """
 
@@ -58,57 +46,19 @@ time.sleep(600)
 DRIVER = """
 import pickle, sys
 from pathlib import Path
-from search.cluster import end_with_cluster, find_cluster
-from search.executor import RayExecutor
+from search.cluster import end_with_cluster
+from search.slots import SlotExecutor
 end_with_cluster(Path(sys.argv[1]))
 settings, specs = pickle.load(sys.stdin.buffer)
-list(RayExecutor(find_cluster(Path(sys.argv[1])), settings).execute(specs))
+list(SlotExecutor(settings, 1, Path(sys.argv[1]).parent).execute(specs))
 """
-
-
-@dataclass(frozen=True)
-class SlowSettings(FakeSettings):
-    """Runs that note when they began and ended; the first waits for the second.
-
-    They take 2 s, time enough for Ray to begin others.
-    """
-
-    folder: str = ""
-    is_real_time: bool = True
-
-    def open(self) -> FakeEngine:
-        return FakeEngine(self._run)
-
-    def _run(self, spec: RunSpec) -> RunRecord:
-        folder, begin = Path(self.folder), time.monotonic()
-        (folder / f"{spec.run_id}.began").touch()
-        wait_until(lambda: len(list(folder.glob("*.began"))) >= 2, START_S)
-        time.sleep(2)
-        (folder / f"{spec.run_id}.json").write_text(json.dumps([begin, time.monotonic()]))
-        return measure(spec)
-
-
-@dataclass(frozen=True)
-class RefusingSettings(FakeSettings):
-    """Real-time engines that refuse every run."""
-
-    is_real_time: bool = True
-
-    def open(self) -> FakeEngine:
-        return FakeEngine(_refuse)
-
-
-def _refuse(_: RunSpec) -> RunRecord:
-    raise KneepointError("sender: was rebuilt during the study; start it again")
 
 
 @pytest.fixture(scope="module")
 def workflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workflow]:
-    results = tmp_path_factory.mktemp("results")
-    probe_file(results).parent.mkdir()
-    probe_file(results).write_text(json.dumps({"slots": SLOTS}))
-    owner = subprocess.Popen([sys.executable, "-c", OWNER, results], cwd=ROOT)
-    file = results / "cluster.json"
+    folder = tmp_path_factory.mktemp("workflow")
+    owner = subprocess.Popen([sys.executable, "-c", OWNER, folder], cwd=ROOT)
+    file = folder / "cluster.json"
     wait_until(file.exists, START_S)
     started = Workflow(owner, file)
     pid = started.cluster_pid
@@ -126,48 +76,6 @@ def spec_for(settings: MahimahiSettings, duration_s: float) -> RunSpec:
     trace = "".join(f"{time_ms}\n" for time_ms in range(2, 1001, 2))
     link = network("wire", duration_s=duration_s, **write_traces(settings.folder, trace))
     return run_spec(12, engine="mahimahi", engine_sha256=settings.sha256, network=link)
-
-
-def test_real_time_runs_wait_for_slots_and_say_that_they_do(
-    workflow: Workflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(executor_module, "_TICK_S", 0.05)
-    executor = RayExecutor(find_cluster(workflow.file), SlowSettings(folder=str(tmp_path)))
-    specs = [run_spec(seed=seed) for seed in range(4)]
-    answers = list(executor.execute(specs))
-    executor.close()
-    assert sorted(
-        (record for some in answers for record in some), key=lambda record: record.run_id
-    ) == sorted(map(measure, specs), key=lambda record: record.run_id)
-    assert [] in answers
-    spans = [json.loads(path.read_text()) for path in tmp_path.glob("*.json")]
-    at_once = [sum(begin <= moment < end for begin, end in spans) for moment, _ in spans]
-    assert max(at_once) == SLOTS
-
-
-def test_error_in_real_time_is_passed_on(workflow: Workflow) -> None:
-    executor = RayExecutor(find_cluster(workflow.file), RefusingSettings())
-    with pytest.raises(KneepointError, match=r"^sender: was rebuilt during the study; start it"):
-        list(executor.execute([run_spec(seed=seed) for seed in range(3)]))
-    executor.close()
-
-
-def test_run_whose_worker_is_killed_is_run_again(
-    workflow: Workflow, settings: MahimahiSettings
-) -> None:
-    executor = RayExecutor(find_cluster(workflow.file), settings)
-    spec = spec_for(settings, 3)
-    with ThreadPoolExecutor(1) as pool:
-        answers = pool.submit(list, executor.execute([spec]))
-        killed = observe(settings.folder)
-        os.kill(parent_of(killed.supervisor), signal.SIGKILL)
-        again = observe(settings.folder, other_than=killed)
-        records = [record for some in answers.result(START_S) for record in some]
-    executor.close()
-    assert [(record.run_id, record.status) for record in records] == [(spec.run_id, "ok")]
-    assert again.supervisor != killed.supervisor
-    nothing_is_left(killed, MARGIN_S)
-    nothing_is_left(again, MARGIN_S)
 
 
 def start_driver(workflow: Workflow, settings: MahimahiSettings) -> "subprocess.Popen[bytes]":
@@ -233,7 +141,7 @@ def start_job(workflow: Workflow, folder: Path, module: str) -> "subprocess.Pope
 def test_killed_workflow_leaves_nothing_of_its_runs(
     workflow: Workflow, settings: MahimahiSettings
 ) -> None:
-    """The last test of this file: nobody has its Ray afterwards."""
+    """The last test of this file: nobody has its workflow afterwards."""
     jobs = [start_driver(workflow, settings)]
     folders = [settings.folder]
     for module in ("search.showcase", "search.probe"):

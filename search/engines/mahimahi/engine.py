@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import os
 import select
 import shutil
 import signal
@@ -13,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from common.code import ROOT
 from mahimahi.diagnosis import diagnose, ordinary_user
 from mahimahi.run_folder import RunFolder
 from networks.files import sha256_of
@@ -100,6 +102,7 @@ class MahimahiEngine:
     def __init__(self, settings: MahimahiSettings) -> None:
         self._settings = settings
         self._supervisor: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
 
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run (see Engine); one that the host was too busy for is marked and repeated.
@@ -116,6 +119,14 @@ class MahimahiEngine:
             f"{_mark(spoilt, 'try', 'tries')}; give it fewer slots, or less else to do",
             is_final=True,
         )
+
+    def stop(self) -> None:
+        """Tells the supervisor to end its run; whoever waits for it hears that."""
+        self._is_stopped = True
+        supervisor = self._supervisor
+        if supervisor is not None and supervisor.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                supervisor.stdin.close()
 
     def close(self) -> None:
         """Ends the run that goes on, if one does."""
@@ -154,12 +165,15 @@ class MahimahiEngine:
             self._supervisor = subprocess.Popen(
                 [sys.executable, "-m", "search.engines.mahimahi.supervisor"],
                 cwd=self._settings.folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
             )
         except OSError as error:
             raise MachineFaultError(f"{sys.executable}: {error.strerror}") from None
+        if self._is_stopped:
+            raise MachineFaultError("was told to stop")
         return _ask(self._supervisor, request)
 
     def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
@@ -233,7 +247,7 @@ def _ask(supervisor: "subprocess.Popen[bytes]", request: Request) -> dict[str, A
     try:
         supervisor.stdin.write(f"{json.dumps(asdict(request))}\n".encode())
         supervisor.stdin.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, ValueError):  # it ended, or was told to stop
         raise MachineFaultError("the run's supervisor did not start") from None
     limit_s = request.time_limit_s + _START_AND_END_S
     if not select.select([supervisor.stdout], [], [], limit_s)[0]:
