@@ -78,6 +78,14 @@ class RunJournal:
                 self._places[key] = (offset, len(line))
                 offset += len(line)
 
+    def keep(self, run_ids: Iterable[str]) -> None:
+        """Removes every run but these."""
+        wanted = set(map(_key, run_ids))
+        self._places = {key: place for key, place in self._places.items() if key in wanted}
+        self._file.close()
+        self._rewrite()
+        self._file = self._path.open("a+b", buffering=0)
+
     def _append(self, text: bytes) -> int:
         """Returns where the text begins."""
         sound = self._file.seek(0, os.SEEK_END)
@@ -104,6 +112,10 @@ class RunJournal:
             file=sys.stderr,
             flush=True,
         )
+        self._rewrite()
+
+    def _rewrite(self) -> None:
+        """Writes the file anew, with the lines that are known."""
         content = self._path.read_bytes()
         lines = [content[offset : offset + length] for offset, length in self._places.values()]
         write_whole(self._path, _HEADER + b"".join(lines))

@@ -102,6 +102,30 @@ def test_study_writes_its_results(folder: Path) -> None:
             assert text.encode() not in (folder / "out" / name).read_bytes()
 
 
+def test_results_are_verified(folder: Path) -> None:
+    write(
+        folder / "config/config.yaml",
+        {"seed": 1, "studies": ["windows"], "repeats": ["again"], "results": str(folder)},
+    )
+    assert command(folder, "search.study", "--study", "windows").returncode == 0
+
+    def verify() -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-m", "search.verify", "--config", folder / "config/config.yaml"],
+            cwd=ROOT,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+
+    sound = verify()
+    assert (sound.returncode, sound.stdout[:11]) == (0, "out: holds ")
+    (folder / "out/trials.parquet").unlink()
+    broken = verify()
+    assert broken.returncode == 1
+    assert "out: trials.parquet is missing (" in broken.stdout
+
+
 WINDOW = {"window": {"low": 1, "high": 40}}
 ALPHA = {"alpha": {"low": 0.1, "high": 10}}
 SEVERAL = {**ALPHA, "rtt_threshold_ms": {"low": 50, "high": 200}}

@@ -131,6 +131,18 @@ def test_journal_of_a_newer_kneepoint_is_refused_and_left_alone(tmp_path: Path) 
     assert path.read_bytes() == content
 
 
+def test_journal_keeps_the_runs_that_are_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    header, first, second, third = lines_of(path)
+    with RunJournal(path) as journal:
+        journal.keep([RECORDS[0].run_id, RECORDS[2].run_id, "absent"])
+        assert [record.run_id in journal for record in RECORDS] == [True, False, True]
+        assert journal.get(RECORDS[2].run_id) == RECORDS[2]
+        assert path.read_bytes() == header + first + third
+        journal.add([RECORDS[1]])
+    assert path.read_bytes() == header + first + third + second
+
+
 def test_fault_of_the_machine_is_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     with RunJournal(path) as journal:
