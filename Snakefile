@@ -69,7 +69,10 @@ end_on_signals()
 shell.prefix("trap '' INT; ")
 
 # `python`, `cmake` and `ninja` of a job are those beside the Python that runs Snakemake.
-os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}")
+os.environ.update(
+    PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}",
+    KNEEPOINT_CORES=str(workflow.cores),
+)
 
 
 wildcard_constraints:

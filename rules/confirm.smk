@@ -28,7 +28,7 @@ rule probe_host:
         "Measuring how many real-time runs this host takes at once"
     shell:
         "python -m search.probe --config {params.config:q} --out-dir {params.out_dir:q}"
-        " --cluster {params.cluster:q} --cores {CORES:q} > >(tee {log:q}) 2>&1"
+        " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 
 rule list_contradicted:
@@ -80,7 +80,7 @@ rule confirm_settings:
         "Running settings in real mahimahi"
     shell:
         "python -m search.confirm --config {params.config:q} --out-dir {params.out_dir:q}"
-        " --cluster {params.cluster:q} --cores {CORES:q} > >(tee {log:q}) 2>&1"
+        " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 
 rule calibrate_host:
@@ -115,7 +115,7 @@ rule calibrate_host:
         "Fitting the emulated host to real runs"
     shell:
         "python -m search.calibrate --config {params.config:q} --out-dir {params.out_dir:q}"
-        " --cluster {params.cluster:q} --cores {CORES:q} > {log:q} 2>&1"
+        " --cluster {params.cluster:q} > {log:q} 2>&1"
 
 
 rule list_outside:
@@ -166,7 +166,7 @@ rule run_again:
         "Running again, in real mahimahi, what the emulator does not predict"
     shell:
         "python -m search.again --config {params.config:q} --out-dir {params.out_dir:q}"
-        " --cluster {params.cluster:q} --cores {CORES:q} > >(tee {log:q}) 2>&1"
+        " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 
 rule show_real_run:
@@ -193,7 +193,7 @@ rule show_real_run:
         "Running the showcase in real mahimahi"
     shell:
         "python -m search.showcase --config {params.config:q} --out-dir {params.out_dir:q}"
-        " --engine mahimahi --cluster {params.cluster:q} --cores {CORES:q} > >(tee {log:q}) 2>&1"
+        " --engine mahimahi --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 
 rule probe:

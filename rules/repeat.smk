@@ -27,7 +27,7 @@ rule repeat_runs:
         "Repeating: {wildcards.name}"
     shell:
         "python -m search.repeat --config {params.config:q} --repeat {wildcards.name:q}"
-        " --out-dir {params.out_dir:q} --executor {params.executor:q} --cluster {params.cluster:q} --cores {CORES:q}"
+        " --out-dir {params.out_dir:q} --executor {params.executor:q} --cluster {params.cluster:q}"
         " {params.say}"
 
 

@@ -2,7 +2,6 @@ from search.cluster import start_cluster
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
 CLUSTER = Path("build/cluster.json")
-CORES = workflow.cores
 STUDY_FILES = ["study.json", "trials.parquet", "runs.parquet", "made_by.json"]
 
 
@@ -40,5 +39,5 @@ rule search_study:
         "Searching: {wildcards.study}"
     shell:
         "python -m search.study --config {params.config:q} --study {wildcards.study:q}"
-        " --out-dir {params.out_dir:q} --executor {params.executor:q} --cluster {params.cluster:q} --cores {CORES:q}"
+        " --out-dir {params.out_dir:q} --executor {params.executor:q} --cluster {params.cluster:q}"
         " {params.say}"

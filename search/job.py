@@ -100,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cores",
         type=int,
-        default=os.cpu_count() or 1,
+        default=int(os.environ.get("KNEEPOINT_CORES") or os.cpu_count() or 1),
         help="of an own Ray, and slots of a host that was not probed (%(default)s)",
     )
     parser.add_argument(
