@@ -20,7 +20,7 @@ export PYTHONUTF8 := 1
 # A hundred short programs would each compile all that they import.
 unexport PYTHONDONTWRITEBYTECODE
 
-FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh')
+FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '*.h')
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
@@ -32,9 +32,9 @@ help: ## this list
 setup: $(STAMP) ## Python packages at their locked versions, in .venv or an activated conda environment
 	@:
 
-build: setup compiler ## the emulator and everything else in C++
-	@cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release $(CMAKE_OPTIONS) >/dev/null
-	@cmake --build build
+# One controller that does not compile keeps no other thing from being built.
+build: setup compiler ## the emulator, the controllers and everything else in C++
+	@rules/build.sh $(CMAKE_OPTIONS) -- all
 
 reproduce: setup compiler ## everything: searches, repeats, audit, results/report.html and .pdf
 	$(check)
@@ -47,7 +47,6 @@ confirm: setup compiler ## what matters in real mahimahi, in real time (hours), 
 	@python -m snakemake confirm --cores '$(CORES)' --configfile '$(CONFIG)'
 
 test: build ## every test
-	@cmake --build build --target controller_tests
 	@build/controller_tests
 	@python -m pytest -n $(TEST_PROCESSES)
 

@@ -14,7 +14,14 @@ from common import code
 from common.made_by import ask_git, tell_jobs
 from networks.config import load_network
 from networks.files import hold_lock, require_folder
-from search.catalogue import load_catalogue
+from search.built import (
+    controller_sources,
+    core_sources,
+    is_newer,
+    note_sources,
+    shared_object,
+)
+from search.catalogue import load_catalogue, require_sources
 from search.complaints import complaints
 from search.config import load_workflow
 from search.errors import KneepointError, refuse
@@ -31,16 +38,13 @@ if CONFIG.is_relative_to(Path.cwd()):
 if re.search("[{}]", str(CONFIG)):
     refuse(f"{CONFIG}: Snakemake cannot bear braces in a path; rename it")
 
-CONTROLLER_SOURCES = [
-    path
-    for path in sorted(Path("controllers").rglob("*"))
-    if path.is_file() and "tests" not in path.parts
-]
+CORE_SOURCES = core_sources()
 EMULATE = Path("build/emulate")
 
 # All of the configuration is checked before any work.
 try:
     WORKFLOW = load_workflow(CONFIG)
+    require_sources(WORKFLOW.controllers)
     WORKFLOW.check_results()
     for folder in ("build", "logs", "benchmarks"):
         require_folder(Path(folder))
@@ -48,16 +52,20 @@ except KneepointError as error:
     refuse(error)
 RESULTS = WORKFLOW.results
 
-# A comment in the sources builds nothing. Only an emulator that is up to date knows the constants;
-# while there is none, each study checks the configuration against it before its first run.
-PROGRAMS_CODE = code.note(
-    "controllers",
-    code.digest_of_cpp(CONTROLLER_SOURCES),
-    since_ns=max(path.stat().st_mtime_ns for path in CONTROLLER_SOURCES),
-)
+# A comment in the sources builds nothing.
+CORE_CODE = note_sources("core", CORE_SOURCES)
+CONTROLLER_CODE = {
+    name: note_sources(f"controller.{name}", controller_sources(name))
+    for name in WORKFLOW.controllers
+}
+# Only controllers that are up to date know their constants; of others, each study checks the
+# configuration before its first run.
 try:
-    if EMULATE.exists() and PROGRAMS_CODE.stat().st_mtime < EMULATE.stat().st_mtime:
-        WORKFLOW.check_against(load_catalogue(EMULATE))
+    if is_newer(EMULATE, CORE_CODE):
+        current = [
+            name for name, note in CONTROLLER_CODE.items() if is_newer(shared_object(name), note)
+        ]
+        WORKFLOW.check_against(load_catalogue(EMULATE).only(current), is_whole=False)
 except KneepointError as error:
     refuse(error)
 
@@ -77,6 +85,7 @@ os.environ.update(
 
 wildcard_constraints:
     study="|".join(WORKFLOW.studies) or "none",
+    controller=r"\w+",
     network=r"[a-z0-9_-]+",
     trace=r"[\w.-]+",
 

@@ -20,7 +20,7 @@ _REQUIREMENTS = "requirements.txt"
 _OURS = hashlib.sha256(Path(__file__).read_bytes()).digest()
 _FACTS = "build/code/modules.json"
 _used: set[str] = set()
-_CPP_SUFFIXES = (".cc", ".hh")
+_CPP_SUFFIXES = (".cc", ".hh", ".h")
 _CPP_COMMENT = r"//[^\n]*|/\*.*?\*/"
 _CPP_TOKEN = re.compile(
     rf"(?P<comment>{_CPP_COMMENT})"

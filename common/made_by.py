@@ -37,7 +37,8 @@ class MadeBy:
         code_sha256: digest of that module and of all that it imports (see common.code).
         packages_sha256: digest of the locked versions of packages.
         engine: the engine that the runs were made on; "" where there were none.
-        engine_sha256: digest of its programs.
+        engine_sha256: digest of its programs, in which no controller is.
+        controllers: digest of each controller that ran, by name.
         commit: the commit, and how many files differed from it.
         changed_files: see commit.
         files: SHA-256 by name.
@@ -48,6 +49,7 @@ class MadeBy:
     packages_sha256: str
     engine: str
     engine_sha256: str
+    controllers: Mapping[str, str]
     commit: str
     changed_files: int
     files: Mapping[str, str]
@@ -62,7 +64,12 @@ class MadeBy:
 
 
 def sign(
-    folder: Path, step: str, files: Iterable[str], engine: str = "", engine_sha256: str = ""
+    folder: Path,
+    step: str,
+    files: Iterable[str],
+    engine: str = "",
+    engine_sha256: str = "",
+    controllers: Mapping[str, str] | None = None,
 ) -> None:
     """Writes down what has just made these files of a folder."""
     commit = current_commit()
@@ -72,6 +79,7 @@ def sign(
         packages_sha256=digest_of_packages(),
         engine=engine,
         engine_sha256=engine_sha256,
+        controllers=dict(sorted((controllers or {}).items())),
         commit=commit.name,
         changed_files=commit.changed_files,
         files={name: sha256_of((folder / name).read_bytes()) for name in sorted(files)},

@@ -63,6 +63,7 @@ class Provenance:
     seed: int
     versions: Mapping[str, str]
     binary_sha256: str
+    controllers_sha256: Mapping[str, str]
     real_programs_sha256: Mapping[str, str]
     networks: tuple[Mapping[str, Any], ...]
     results: tuple[ResultsDigest, ...]
@@ -88,6 +89,11 @@ def gather(workflow: Workflow, results: Results) -> Provenance:
         seed=workflow.settings.seed,
         versions=_versions() | (_mahimahi() if results.real else {}),
         binary_sha256=_digest(Path("build/emulate")),
+        controllers_sha256={
+            str(path): _digest(path)
+            for name in sorted(workflow.controllers)
+            for path in [Path(f"build/controllers/{name}.so")]
+        },
         real_programs_sha256=_real_programs() if results.real else {},
         networks=_networks(sorted(results.networks)),
         results=tuple(_digests(workflow.results, results)),

@@ -1,25 +1,40 @@
-rule build_controllers:
+# Compiles every controller on the side, as many at once as there are cores; one that does not
+# compile is the business of the jobs that need it.
+rule build_core:
     input:
-        PROGRAMS_CODE,
+        CORE_CODE,
     output:
         *REAL_PROGRAMS,
         emulate="build/emulate",
         synthesize="build/synthesize",
         check_trace="build/check_trace",
     log:
-        "logs/build_controllers/build.log",
+        "logs/build_core/build.log",
     benchmark:
-        "benchmarks/build_controllers/build.tsv"
+        "benchmarks/build_core/build.tsv"
     priority: 100
     conda:
         "../environment.yml"
     message:
-        "Building the controllers and the emulator"
+        "Building the emulator and the other programs"
     shell:
-        """
-        (
-            rules/check_compiler.sh
-            cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release
-            cmake --build build --target programs
-        ) >{log:q} 2>&1
-        """
+        "rules/build.sh -- programs controllers > {log:q} 2>&1"
+        " || rules/build.sh -- programs > {log:q} 2>&1"
+
+
+rule build_controller:
+    input:
+        lambda wildcards: CONTROLLER_CODE[wildcards.controller],
+    output:
+        "build/controllers/{controller}.so",
+    log:
+        "logs/build_controller/{controller}.log",
+    benchmark:
+        "benchmarks/build_controller/{controller}.tsv"
+    priority: 90  # the core's job compiles them all at once
+    conda:
+        "../environment.yml"
+    message:
+        "Building the controller {wildcards.controller}"
+    shell:
+        "rules/build.sh -- controller_{wildcards.controller:q} > {log:q} 2>&1"

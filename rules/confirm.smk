@@ -4,11 +4,14 @@
 
 CONFIRM = WORKFLOW.confirm
 
+CONFIRMED_INPUT = built(*WORKFLOW.confirmed_controllers)
+
 
 rule probe_host:
     input:
         code_of("search.probe"),
         REAL_INPUT,
+        controller=built(WORKFLOW.probe.controller) if WORKFLOW.probe else [],
         network=prepared(WORKFLOW.probe.network) if WORKFLOW.probe else [],
         quiet=lambda _: quiet(),
     output:
@@ -56,6 +59,7 @@ rule confirm_settings:
     input:
         code_of("search.confirm"),
         REAL_INPUT,
+        CONFIRMED_INPUT,
         probe=lambda _: made("probe") if WORKFLOW.probe else quiet(),
         network=prepared(CONFIRM.network) if CONFIRM else [],
         hold_out=rules.hold_out_settings.output if HELD_OUT else [],
@@ -87,6 +91,7 @@ rule calibrate_host:
     input:
         code_of("search.calibrate"),
         EMULATE_INPUT,
+        CONFIRMED_INPUT,
         rules.confirm_settings.output,
         network=prepared(CONFIRM.network) if CONFIRM else [],
         quiet=lambda _: made(*REAL_RUNS) if is_confirming() else [],
@@ -142,6 +147,7 @@ rule run_again:
     input:
         code_of("search.again"),
         REAL_INPUT,
+        CONFIRMED_INPUT,
         rules.confirm_settings.output,
         probe=lambda _: made("probe") if WORKFLOW.probe else quiet(),
         network=prepared(CONFIRM.network) if CONFIRM else [],
@@ -173,6 +179,7 @@ rule show_real_run:
     input:
         code_of("search.showcase"),
         REAL_INPUT,
+        controller=built(WORKFLOW.showcase.controller) if WORKFLOW.showcase else [],
         probe=lambda _: made("probe") if WORKFLOW.probe else quiet(),
         network=prepared(WORKFLOW.showcase.network) if WORKFLOW.showcase else [],
     output:

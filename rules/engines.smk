@@ -1,5 +1,11 @@
 # What the engines need, and how their jobs are followed.
 
+
+def built(*controllers):
+    """Returns what a job needs of the controllers that it runs."""
+    return [str(shared_object(name)) for name in sorted(set(controllers))]
+
+
 STUDIES, REPEATS = WORKFLOW.of_engine("emulator")
 REAL_STUDIES, REAL_REPEATS = WORKFLOW.of_engine("mahimahi")
 REAL_PROGRAMS = ["build/sender", "build/receiver", "build/measure", "build/keep_awake"]
@@ -18,11 +24,12 @@ def prepared(*networks):
     return expand("build/networks/{network}/{file}", network=networks, file=files)
 
 
-def needs_of(engine):
-    """Returns what a job on an engine needs: the emulator always, for it knows the controllers."""
+def needs_of(engine, *controllers):
+    """Returns what a job on an engine needs: the emulator always, for it lists the controllers."""
     if engine == "emulator":
-        return EMULATE_INPUT
-    return [*REAL_INPUT, *([f"{RESULTS}/probe/probe.json"] if WORKFLOW.probe else quiet())]
+        return [*EMULATE_INPUT, *built(*controllers)]
+    probe = [f"{RESULTS}/probe/probe.json"] if WORKFLOW.probe else quiet()
+    return [*REAL_INPUT, *built(*controllers), *probe]
 
 
 def host_of(engine):

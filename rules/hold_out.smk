@@ -6,6 +6,7 @@ rule hold_out_settings:
     input:
         code_of("search.hold_out"),
         EMULATE_INPUT,
+        built(*WORKFLOW.held_controllers),
         networks=prepared(HELD_OUT.training, *HELD_OUT.networks) if HELD_OUT else [],
         replays=expand(
             f"{RESULTS}/{{study}}/runs.parquet", study=[*WORKFLOW.replays, *WORKFLOW.tunings]

@@ -1,7 +1,10 @@
 rule repeat_runs:
     input:
         code_of("search.repeat"),
-        engine=lambda wildcards: needs_of(WORKFLOW.repeats[wildcards.name].engine),
+        engine=lambda wildcards: needs_of(
+            WORKFLOW.repeats[wildcards.name].engine,
+            *(setting.controller for setting in WORKFLOW.repeats[wildcards.name].settings),
+        ),
         network=lambda wildcards: prepared(WORKFLOW.repeats[wildcards.name].network),
         repeat=CONFIG.parent / "repeats/{name}.yaml",
     output:
@@ -35,6 +38,7 @@ rule showcase_run:
     input:
         code_of("search.showcase"),
         EMULATE_INPUT,
+        controller=built(WORKFLOW.showcase.controller) if WORKFLOW.showcase else [],
         network=prepared(WORKFLOW.showcase.network) if WORKFLOW.showcase else [],
     output:
         multiext(f"{RESULTS}/showcase/", "uplink.log", "run.json", "made_by.json"),

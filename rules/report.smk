@@ -8,6 +8,7 @@ rule write_report:
         code_of("reports.build"),
         TEMPLATES,
         EMULATE_INPUT,
+        built(*WORKFLOW.controllers),
         config=CONFIG,
         studies=expand(
             f"{RESULTS}/{{study}}/{{file}}",

@@ -8,7 +8,9 @@ STUDY_FILES = ["study.json", "trials.parquet", "runs.parquet", "made_by.json"]
 rule search_study:
     input:
         code_of("search.study"),
-        engine=lambda wildcards: needs_of(WORKFLOW.studies[wildcards.study].engine),
+        engine=lambda wildcards: needs_of(
+            WORKFLOW.studies[wildcards.study].engine, WORKFLOW.studies[wildcards.study].controller
+        ),
         networks=lambda wildcards: prepared(*WORKFLOW.studies[wildcards.study].networks),
         study=CONFIG.parent / "studies/{study}.yaml",
         tables=lambda wildcards: expand(

@@ -142,7 +142,7 @@ def plan_calibration(
     return plan_study(
         NAME,
         study,
-        job.catalogue.controllers[CONTROLLER],
+        job.controller(CONTROLLER),
         {CONFIRM: table},
         [network],
         job.engine(),

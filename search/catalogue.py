@@ -3,11 +3,12 @@
 import json
 import math
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
+from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from search.errors import KneepointError
 
@@ -47,9 +48,10 @@ class Constant:
 
 @dataclass(frozen=True)
 class Controller:
-    """One controller and its constants by name."""
+    """One controller and its constants by name; `sha256` is its shared object's."""
 
     name: str
+    sha256: str
     summary: str
     source: str
     constants: Mapping[str, Constant]
@@ -79,6 +81,10 @@ class Controller:
         }
 
 
+SOURCES = Path("controllers/algorithms")
+"""A controller is one file here."""
+
+
 class Catalogue:
     """All controllers of one build of the emulator."""
 
@@ -87,20 +93,36 @@ class Catalogue:
         self.controllers = {
             entry["name"]: Controller(
                 name=entry["name"],
+                sha256=entry["sha256"],
                 summary=entry["summary"],
                 source=entry["source"],
                 constants={item["name"]: _constant(item) for item in entry["constants"]},
             )
             for entry in listing["controllers"]
         }
+        self.broken = {Path(entry["path"]).stem: entry["reason"] for entry in listing["broken"]}
 
     def controller(self, name: str, where: str) -> Controller:
-        """Returns a controller, or raises KneepointError with the names there are."""
+        """Returns a controller, or raises KneepointError with why not, or the names there are."""
+        if name in self.broken:
+            raise KneepointError(f"{where}: {self.broken[name]}")
         if name not in self.controllers:
-            raise KneepointError(
-                f"{where}: no controller is called {name!r}; {_suggest(name, self.controllers)}"
-            )
+            raise _unknown(name, where, self.controllers)
         return self.controllers[name]
+
+    def only(self, names: Container[str]) -> Self:
+        """Returns the same without the other controllers."""
+        some = copy(self)
+        some.controllers = {k: v for k, v in self.controllers.items() if k in names}
+        return some
+
+
+def require_sources(named: Mapping[str, str]) -> None:
+    """Raises KneepointError unless every controller has a source; values say who names it."""
+    known = {path.stem: path for path in sorted(SOURCES.glob("*.cc"))}
+    for name, where in named.items():
+        if name not in known:
+            raise _unknown(name, where, known)
 
 
 def load_catalogue(emulate: Path) -> Catalogue:
@@ -131,6 +153,10 @@ def _constant(item: Mapping[str, Any]) -> Constant:
         unit=item["unit"],
         meaning=item["meaning"],
     )
+
+
+def _unknown(name: str, where: str, known: Mapping[str, object]) -> KneepointError:
+    return KneepointError(f"{where}: no controller is called {name!r}; {_suggest(name, known)}")
 
 
 def _suggest(name: str, known: Mapping[str, object]) -> str:

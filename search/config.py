@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from networks.config import Name, Network, TraceSources, load_network, load_trace_catalogue
 from networks.config_file import ConfigModel, read_config
 from networks.files import require_folder
-from search.catalogue import Catalogue, Controller
+from search.catalogue import Catalogue, require_sources
 from search.errors import KneepointError
 from search.published import Metric, PublishedTable, load_table
 
@@ -503,35 +503,77 @@ class Workflow:
             for name, study in self.studies.items()
         }
 
-    def check_against(self, catalogue: Catalogue) -> None:
+    @cached_property
+    def controllers(self) -> Mapping[str, str]:
+        """Every controller that the configuration names, and the file that names it first."""
+        named: dict[str, str] = {}
+        for name, study in self.studies.items():
+            named.setdefault(study.controller, self._file("studies", name))
+        for name, table in self.tables.items():
+            named.setdefault(table.description.controller, self._file("published", name))
+        for where, setting in self._settings():
+            named.setdefault(setting.controller, where)
+        return named
+
+    @property
+    def held_controllers(self) -> list[str]:
+        """Those whose settings are run on held-out networks."""
+        return [self.studies[name].controller for name in (*self.replays, *self.tunings)]
+
+    @property
+    def confirmed_controllers(self) -> list[str]:
+        """Those of all settings that may be confirmed."""
+        if self.confirm is None:
+            return []
+        named = [each.controller for each in (*self.confirm.settings, *calibrating(self.confirm))]
+        if self.confirm.best:
+            named += self.held_controllers
+        if self.confirm.contradicted:
+            named += [table.description.controller for table in self.tables.values()]
+        return named
+
+    def check_against(self, catalogue: Catalogue, is_whole: bool = True) -> None:
         """Checks every controller, constant and value that the configuration names.
+
+        Args:
+            catalogue: the controllers that there are.
+            is_whole: whether each must be there. Otherwise it must have a source, and those that
+                are broken or not built yet are passed over.
 
         Raises:
             KneepointError: the first mistake, with its file.
         """
+        if not is_whole:
+            require_sources(self.controllers)
+
+        def counts(controller: str) -> bool:
+            return is_whole or controller in catalogue.controllers
+
         for table in self.tables.values():
-            table.check_against(catalogue, self.path.parent / "published")
+            if counts(table.description.controller):
+                table.check_against(catalogue, self.path.parent / "published")
         for name, study in self.studies.items():
-            _check_study(self._file("studies", name), study, self.tables, catalogue)
+            if counts(study.controller):
+                _check_study(self._file("studies", name), study, self.tables, catalogue)
+        for where, setting in self._settings():
+            if counts(setting.controller):
+                controller = catalogue.controller(setting.controller, where)
+                controller.complete(setting.constants, where)
+
+    def _settings(self) -> Iterator[tuple[str, Setting]]:
+        """Every controller with constants that is named apart from studies, and where."""
         for name, repeat in self.repeats.items():
             for setting in repeat.settings:
-                where = self._file("repeats", name)
-                _controller(setting, catalogue, where).complete(setting.constants, where)
+                yield self._file("repeats", name), setting
         if self.settings.showcase:
-            where = f"{self.path}, showcase"
-            shown = self.settings.showcase
-            _controller(shown, catalogue, where).complete(shown.constants, where)
-
-        listed: list[tuple[str, Setting]] = []
+            yield f"{self.path}, showcase", self.settings.showcase
         if self.probe:
-            listed.append((f"{self.path}, real_time.probe", self.probe))
+            yield f"{self.path}, real_time.probe", self.probe
         if self.confirm:
-            listed += [(f"{self.path}, confirm.settings", each) for each in self.confirm.settings]
-            listed += [
-                (f"{self.path}, confirm.calibration", each) for each in calibrating(self.confirm)
-            ]
-        for where, setting in listed:
-            _controller(setting, catalogue, where).complete(setting.constants, where)
+            for setting in self.confirm.settings:
+                yield f"{self.path}, confirm.settings", setting
+            for setting in calibrating(self.confirm):
+                yield f"{self.path}, confirm.calibration", setting
 
     def _file(self, folder: str, name: str) -> str:
         return str(self.path.parent / folder / f"{name}.yaml")
@@ -640,10 +682,6 @@ def _check_traces(config: Path, networks: Mapping[str, Network]) -> None:
                     f"{config.parent / 'networks' / name}.yaml: trace {trace!r} is not in "
                     f"traces.yaml; known: {', '.join(sorted(catalogue))}"
                 )
-
-
-def _controller(setting: Setting, catalogue: Catalogue, where: str) -> Controller:
-    return catalogue.controller(setting.controller, where)
 
 
 def _check_study(

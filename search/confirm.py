@@ -97,7 +97,7 @@ def list_settings(job: Job, wanted: Confirm) -> list[ConfirmedSetting]:
     """
     found: dict[tuple[str, str], ConfirmedSetting] = {}
     for candidate in _candidates(job, wanted):
-        controller = job.catalogue.controllers[candidate.controller]
+        controller = job.controller(candidate.controller)
         constants = controller.complete(candidate.constants, "confirm")
         key = controller.name, canonical_json(constants)
         setting = found.setdefault(key, ConfirmedSetting(controller.name, constants, [], []))
@@ -145,7 +145,7 @@ def plan_settings(
             None,
             RunSpec.on(
                 engine=engine,
-                controller=setting.controller,
+                controller=job.controller(setting.controller),
                 constants=setting.constants,
                 network=network,
                 seed=derive_seed(root, network.name, repeat),

@@ -140,7 +140,7 @@ def plan_hold_out(job: Job, held: HoldOut, settings: Iterable[FoundSetting]) -> 
         for run, (network, repeat) in enumerate(places):
             spec = RunSpec.on(
                 engine=engine,
-                controller=found.controller,
+                controller=job.controller(found.controller),
                 constants=found.constants,
                 network=network,
                 seed=derive_seed(root, network.name, repeat),
@@ -181,7 +181,7 @@ def _found(
     row: int | None = None,
     published_power: float | None = None,
 ) -> FoundSetting:
-    controller = job.catalogue.controllers[job.workflow.studies[study].controller]
+    controller = job.controller(job.workflow.studies[study].controller)
     given = json.loads(runs[0]["constants"])
     powers = [0.0 if run["status"] == "failed" else run["power"] for run in runs]
     return FoundSetting(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from common.made_by import sign
-from search.catalogue import Catalogue, load_catalogue
+from search.catalogue import Catalogue, Controller, load_catalogue
 from search.cluster import end_with_cluster, find_cluster
 from search.config import Engine, Workflow, load_workflow
 from search.engines.base import EngineSettings, PreparedNetwork
@@ -17,6 +17,7 @@ from search.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecuto
 from search.journal import RunJournal
 from search.locks import hold_lock_patiently
 from search.progress import Progress, progress_of
+from search.results import read_table
 from search.runner import Runner
 from search.slots import SlotExecutor, slots_of
 
@@ -55,13 +56,22 @@ class Job:
 
         return MahimahiSettings.of(self.build, self.workflow.settings.real_time)
 
+    def controller(self, name: str) -> Controller:
+        """Returns a controller; raises KneepointError where it is unknown or broken."""
+        return self.catalogue.controller(name, str(self.workflow.path))
+
     def network(self, name: str) -> PreparedNetwork:
         """Reads a prepared network."""
         return PreparedNetwork.load(self.networks / name / "network.json")
 
     def sign(self, step: str, engine: EngineSettings, *files: str) -> None:
         """Writes down that a step has made files of the output folder, with runs on an engine."""
-        sign(self.out_dir, step, files, engine.engine, engine.sha256)
+        controllers: dict[str, str] = {}
+        for name in files:
+            if name == "runs.parquet":
+                ran = set(read_table(self.out_dir / name).column("controller").to_pylist())
+                controllers = {each: self.controller(each).sha256 for each in ran}
+        sign(self.out_dir, step, files, engine.engine, engine.sha256, controllers)
 
     @contextmanager
     def runner(
@@ -119,7 +129,7 @@ def open_job(arguments: argparse.Namespace) -> Job:
     """
     workflow = load_workflow(arguments.config)
     catalogue = load_catalogue(arguments.build / "emulate")
-    workflow.check_against(catalogue)
+    workflow.check_against(catalogue, is_whole=False)  # other jobs' controllers may not be built
     if arguments.cluster:
         end_with_cluster(arguments.cluster)
 

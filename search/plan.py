@@ -96,7 +96,7 @@ class StudyPlan:
         given = {**self.study.constants, **(row.constants if row else {}), **searched}
         return RunSpec.on(
             engine=self.engine,
-            controller=self.controller.name,
+            controller=self.controller,
             constants=self.controller.complete(given, f"study {self.name}"),
             network=self._on_host(network, point),
             seed=run_seed(self.seed, trial, run),

@@ -186,7 +186,7 @@ def _plan(
     job: Job, engine: MahimahiSettings, wanted: Probe, level: int, runs: int, attempt: int
 ) -> list[PlannedRun]:
     """Each try has runs of its own: what the journal has of the one before is not to answer."""
-    controller = job.catalogue.controllers[wanted.controller]
+    controller = job.controller(wanted.controller)
     network = replace(job.network(wanted.network), duration_s=wanted.duration_s)
     root = study_seed(job.workflow.settings.seed, NAME)
     return [
@@ -196,7 +196,7 @@ def _plan(
             None,
             RunSpec.on(
                 engine=engine,
-                controller=controller.name,
+                controller=controller,
                 constants=controller.complete(wanted.constants, "real_time.probe"),
                 network=engine.place(network),
                 seed=derive_seed(root, level, run, *([attempt] if attempt else [])),

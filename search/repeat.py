@@ -41,12 +41,12 @@ def plan_repeat(job: Job, engine: EngineSettings, name: str, settings: Repeat) -
     network = engine.place(job.network(settings.network))
     planned = []
     for trial, setting in enumerate(settings.settings):
-        controller = job.catalogue.controllers[setting.controller]
+        controller = job.controller(setting.controller)
         constants = controller.complete(setting.constants, f"repeat {name}")
         for run in range(settings.repeats):
             spec = RunSpec.on(
                 engine=engine,
-                controller=controller.name,
+                controller=controller,
                 constants=constants,
                 network=network,
                 seed=run_seed(seed, trial, run),

@@ -28,11 +28,11 @@ def show(job: Job, engine_name: Engine) -> None:
     shown = job.workflow.settings.showcase
     if shown is None:
         raise KneepointError(f"{job.workflow.path}: showcase is not set; name a run there")
-    controller = job.catalogue.controllers[shown.controller]
+    controller = job.controller(shown.controller)
     engine = job.engine(engine_name)
     spec = RunSpec.on(
         engine=engine,
-        controller=controller.name,
+        controller=controller,
         constants=controller.complete(shown.constants, "showcase"),
         network=engine.place(job.network(shown.network)),
         seed=run_seed(study_seed(job.workflow.settings.seed, "showcase"), 0, 0),

@@ -71,7 +71,7 @@ def _plan(job: Job, name: str) -> StudyPlan:
     return plan_study(
         name,
         study,
-        job.catalogue.controllers[study.controller],
+        job.controller(study.controller),
         workflow.tables,
         [job.network(network) for network in study.networks],
         job.engine(study.engine),

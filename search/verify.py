@@ -36,6 +36,10 @@ def complaints(folder: Path, made: MadeBy, build: Path) -> Iterator[str]:
         yield "requirements.txt locks other versions now"
     if made.engine and _engine_sha256(made.engine, build) not in ("", made.engine_sha256):
         yield f"the programs of the engine {made.engine} are others now"
+    for name, digest in made.controllers.items():
+        path = build / "controllers" / f"{name}.so"
+        if path.is_file() and sha256_of(path.read_bytes()) != digest:
+            yield f"the controller {name} is another now"
 
 
 def void_runs(folder: Path) -> tuple[int, int]:

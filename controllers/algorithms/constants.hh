@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kneepoint {
@@ -30,6 +31,7 @@ struct Constant {
 //
 // A controller's constructor reads each of its constants once, and that reading is the declaration:
 // constructed with no values it yields the defaults and leaves the list of all constants behind.
+// Whoever gives values has checked them against that list.
 class Constants {
  public:
   using Values = std::map<std::string, double, std::less<>>;
@@ -37,20 +39,30 @@ class Constants {
   explicit Constants(Values values = {}) : values_(std::move(values)) {}
 
   // The value of a constant: the given one, or its default.
-  // Throws std::invalid_argument when it lies outside [least, most] or, for an integer, is none.
-  double real(Constant constant);
-  double integer(Constant constant);
+  double real(Constant constant) { return read(std::move(constant), ConstantType::real); }
+  double integer(Constant constant) { return read(std::move(constant), ConstantType::integer); }
 
   // A detail that a rule has (1) or has not (0, the default).
-  bool flag(const std::string& name, const std::string& meaning);
+  bool flag(const std::string& name, const std::string& meaning) {
+    return integer({.name = name,
+                    .fallback = 0,
+                    .low = 0,
+                    .high = 1,
+                    .most = 1,
+                    .unit = "0 or 1",
+                    .meaning = meaning}) != 0;
+  }
 
   const std::vector<Constant>& declared() const { return declared_; }
 
-  // Throws std::invalid_argument when a value was given to a constant that nobody declared.
-  void check_all_known(const std::string& controller) const;
-
  private:
-  double read(Constant constant);
+  double read(Constant constant, ConstantType type) {
+    constant.type = type;
+    const auto given = values_.find(constant.name);
+    const double value = given == values_.end() ? constant.fallback : given->second;
+    declared_.push_back(std::move(constant));
+    return value;
+  }
 
   Values values_;
   std::vector<Constant> declared_{};

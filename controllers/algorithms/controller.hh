@@ -2,7 +2,8 @@
 //
 // A controller is asked for its window and told what happened. It has no clock, no I/O and no
 // randomness of its own: time arrives as an argument, in whole milliseconds of the sender's clock,
-// so that the same object runs in virtual time and over real UDP.
+// so that the same object runs in virtual time and over real UDP. What runs it sees it through
+// algorithms/interface.h.
 #pragma once
 
 #include <cstdint>

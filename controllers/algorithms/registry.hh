@@ -1,44 +1,84 @@
-// Every controller by its name. A controller registers itself from its own file:
+// Makes a controller's file a controller. One line at its end names the class:
 //
 //   const Registration<FixedWindow> registration{"fixed_window", "what it does", "where from"};
+//
+// The name is the file's: fixed_window.cc becomes fixed_window.so.
 #pragma once
 
-#include <map>
-#include <memory>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
 #include <string>
-#include <string_view>
+#include <utility>
 
+#include "algorithms/adapter.hh"
 #include "algorithms/constants.hh"
 #include "algorithms/controller.hh"
+#include "algorithms/interface.h"
 
 namespace kneepoint {
 
-struct Algorithm {
-  std::string summary;
-  std::string source;
-  std::unique_ptr<Controller> (*construct)(Constants&);
-};
+// What this file has registered: of internal linkage, since each shared object has its own.
+static const kneepoint_interface* registered = nullptr;
+static int registrations = 0;
 
-using Algorithms = std::map<std::string, Algorithm, std::less<>>;
-
-Algorithms& algorithms();
-
-// Throws std::invalid_argument for an unknown controller or constant, or a value out of range.
-std::unique_ptr<Controller> make_controller(const std::string& name, Constants::Values values);
-
-// What `emulate --list` prints: every controller and its constants as one JSON object.
-std::string describe_algorithms();
-
-template <class Algorithm_>
-class Registration {
+template <class Algorithm>
+class __attribute__((visibility("hidden"))) Registration {
  public:
   Registration(std::string name, std::string summary, std::string source) {
-    algorithms().insert_or_assign(
-        std::move(name), Algorithm{std::move(summary), std::move(source),
-                                   [](Constants& constants) -> std::unique_ptr<Controller> {
-                                     return std::make_unique<Algorithm_>(constants);
-                                   }});
+    State& own = state();
+    own.name = std::move(name);
+    own.summary = std::move(summary);
+    own.source = std::move(source);
+    own.calls = Adapter<Algorithm>::calls();
+    own.calls.declare = declare;
+    own.calls.create = create;
+    registered = &own.calls;
+    ++registrations;
+  }
+
+ private:
+  struct State {
+    std::string name{};
+    std::string summary{};
+    std::string source{};
+    kneepoint_interface calls{};
+    std::optional<Declaration> declaration{};
+  };
+
+  // Inside a function, so that it exists before the registration.
+  static State& state() {
+    static State all;
+    return all;
+  }
+
+  static const Declaration& declaration() {
+    if (registrations != 1) throw std::logic_error("its file has several registrations; keep one");
+    State& own = state();
+    if (not own.declaration) {
+      Constants constants;
+      const Algorithm algorithm(constants);
+      own.declaration.emplace(own.name, own.summary, own.source, constants.declared());
+    }
+    return *own.declaration;
+  }
+
+  static const kneepoint_declaration* declare() {
+    const kneepoint_declaration* const none = nullptr;
+    return Failure::guard(none, [] { return &declaration().declared(); });
+  }
+
+  static void* create(const double* values, size_t count) {
+    void* const none = nullptr;
+    return Failure::guard(none, [&]() -> void* {
+      Constants constants(declaration().by_name(values, count));
+      return new Algorithm(constants);
+    });
   }
 };
 
 }  // namespace kneepoint
+
+extern "C" inline __attribute__((used)) const kneepoint_interface* kneepoint_controller() {
+  return kneepoint::registered;
+}

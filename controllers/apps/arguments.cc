@@ -10,33 +10,28 @@
 namespace kneepoint {
 
 const char* const run_usage =
-    R"(usage: emulate --controller NAME [--set CONSTANT=VALUE]... --uplink TRACE --downlink TRACE
+    R"(usage: emulate --controller NAME|PATH [--set CONSTANT=VALUE]... --uplink TRACE --downlink TRACE
                [--delay-ms 20] [--duration-s S] [--seed N]
                [--host-model ideal|event-loop[:KEY=VALUE,...]] [--host-latency-us N]
                [--uplink-queue QUEUE] [--downlink-queue QUEUE] [--uplink-log F] [--flow-log F]
-               [--uplink-sha256 HEX] [--downlink-sha256 HEX]
+               [--controller-sha256 HEX] [--uplink-sha256 HEX] [--downlink-sha256 HEX]
        emulate --list
        emulate --batch
 
 Runs one controller over an emulated cellular link in virtual time and prints its figures as one
 JSON object. Without --duration-s the traces run once; with it they repeat until S seconds.
 QUEUE: infinite, droptail:packets=N, droptail:bytes=N, drophead:..., codel:target=MS,interval=MS,
-pie:qdelay_ref=MS,max_burst=MS. --list describes every controller and its constants. --batch reads
-one run a line from stdin, in these same words, and answers each with one line. A trace of another
-digest than its HEX is refused. A controller that uses 30 s of CPU time in one call has failed.
+pie:qdelay_ref=MS,max_burst=MS. A controller is NAME.so in the folder controllers/ beside this
+program, or any such file by its PATH, as ./mine.so. --list describes every controller and its
+constants. --batch reads one run a line from stdin, in these same words, and answers each with one
+line. A file of another digest than its HEX is refused. A controller that uses 30 s of CPU time in
+one call has failed.
 )";
 
 namespace {
 
 constexpr uint64_t longest_delay_ms = 60'000;
 constexpr double longest_latency_us = 1e6;
-
-std::string to_sha256(const std::string& text, const std::string& what) {
-  if (text.size() != 64 or text.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    throw std::invalid_argument(what + " " + shown(text) + " is not 64 digits of 0-9 and a-f");
-  }
-  return text;
-}
 
 // Options whose order matters not at all are gathered first and interpreted afterwards.
 struct Parser {
@@ -63,6 +58,10 @@ const std::map<std::string, Parser::Option>& Parser::options() {
   using Text = const std::string&;
   static const std::map<std::string, Option> all{
       {"--controller", [](Parser& p, Text text) { p.run.controller = text; }},
+      {"--controller-sha256",
+       [](Parser& p, Text text) {
+         p.run.controller_sha256 = to_sha256(text, "--controller-sha256");
+       }},
       {"--set", [](Parser& p, Text text) { add_constant(p.run.constants, text); }},
       {"--uplink", [](Parser& p, Text text) { p.run.uplink = text; }},
       {"--downlink", [](Parser& p, Text text) { p.run.downlink = text; }},

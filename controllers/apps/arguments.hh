@@ -12,11 +12,12 @@
 namespace kneepoint {
 
 struct RunArguments {
-  std::string controller{};
+  std::string controller{};         // a name or a path
+  std::string controller_sha256{};  // empty: not checked
   Constants::Values constants{};
   std::filesystem::path uplink{};
   std::filesystem::path downlink{};
-  std::string uplink_sha256{};  // empty: not checked
+  std::string uplink_sha256{};  // as above
   std::string downlink_sha256{};
   NetworkSettings network{};
   std::optional<std::filesystem::path> uplink_log{};

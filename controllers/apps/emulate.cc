@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "algorithms/registry.hh"
 #include "apps/arguments.hh"
 #include "apps/program.hh"
 #include "apps/runner.hh"
 #include "apps/watchdog.hh"
+#include "loader/controllers.hh"
 #include "network/json.hh"
 #include "network/text.hh"
 
@@ -70,7 +70,7 @@ int run(const Words& words) {
     return exit_bad_arguments;
   }
   if (words == Words{"--list"}) {
-    std::cout << describe_algorithms() << '\n';
+    std::cout << Controllers::describe() << '\n';
     return EXIT_SUCCESS;
   }
   if (words == Words{"--batch"}) return run_batch();

@@ -22,4 +22,11 @@ Milliseconds to_duration_ms(const std::string& text) {
   return static_cast<Milliseconds>(duration_s * 1000 + 0.5);
 }
 
+std::string to_sha256(const std::string& text, const std::string& option) {
+  if (text.size() != 64 or text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    throw std::invalid_argument(option + " " + shown(text) + " is not 64 digits of 0-9 and a-f");
+  }
+  return text;
+}
+
 }  // namespace kneepoint

@@ -1,8 +1,5 @@
 #include "apps/runner.hh"
 
-#include <sys/stat.h>
-
-#include "algorithms/registry.hh"
 #include "network/metrics_json.hh"
 #include "network/progress.hh"
 
@@ -32,16 +29,6 @@ std::string describe_failure(const std::string& reason) {
 
 }  // namespace
 
-Runner::FileState Runner::state_of(const std::filesystem::path& path) {
-  struct stat file{};
-  if (stat(path.c_str(), &file) != 0) return {};  // its reading says why
-  return {.device = file.st_dev,
-          .inode = file.st_ino,
-          .bytes = static_cast<uint64_t>(file.st_size),
-          .changed_s = file.st_ctim.tv_sec,
-          .changed_ns = file.st_ctim.tv_nsec};
-}
-
 std::shared_ptr<const Trace> Runner::trace(const std::filesystem::path& path,
                                            const std::string& sha256) {
   KnownTrace& known = traces_[path];
@@ -57,7 +44,8 @@ std::shared_ptr<const Trace> Runner::trace(const std::filesystem::path& path,
 }
 
 RunReport Runner::run(const RunArguments& arguments) {
-  const auto controller = make_controller(arguments.controller, arguments.constants);
+  const LoadedController controller =
+      controllers_.make(arguments.controller, arguments.constants, arguments.controller_sha256);
   const auto uplink = trace(arguments.uplink, arguments.uplink_sha256);
   const auto downlink = trace(arguments.downlink, arguments.downlink_sha256);
   std::optional<LinkLog> link_log;
@@ -68,7 +56,7 @@ RunReport Runner::run(const RunArguments& arguments) {
   }
   if (arguments.flow_log) flow_log.emplace(*arguments.flow_log);
 
-  EventLoop loop(*uplink, *downlink, arguments.network, {controller.get()}, meter_,
+  EventLoop loop(*uplink, *downlink, arguments.network, {controller}, meter_,
                  link_log ? &*link_log : nullptr, flow_log ? &*flow_log : nullptr);
   try {
     const RunResult result = loop.run();

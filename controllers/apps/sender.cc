@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "algorithms/registry.hh"
 #include "apps/options.hh"
 #include "apps/program.hh"
+#include "loader/controllers.hh"
 #include "network/flow_log.hh"
 #include "network/json.hh"
 #include "network/text.hh"
@@ -22,8 +22,8 @@ using namespace kneepoint;
 constexpr int exit_failed = 3;
 
 const char* const usage =
-    R"(usage: sender HOST PORT --controller NAME [--set CONSTANT=VALUE]... [--duration-s S] [--flow-log F]
-              [--end-with-parent]
+    R"(usage: sender HOST PORT --controller NAME|PATH [--set CONSTANT=VALUE]... [--duration-s S]
+              [--controller-sha256 HEX] [--flow-log F] [--end-with-parent]
 
 Sends until S seconds are over or SIGHUP, SIGINT or SIGTERM ends it; then prints one JSON object.
 )";
@@ -32,6 +32,7 @@ struct Arguments {
   std::string host;
   uint16_t port = 0;
   std::string controller{};
+  std::string controller_sha256{};
   Constants::Values constants{};
   std::optional<Microseconds> duration_us{};
   std::optional<std::string> flow_log{};
@@ -55,6 +56,8 @@ Arguments parse(const Words& words) {
     const std::string& value = words[i];
     if (option == "--controller") {
       arguments.controller = value;
+    } else if (option == "--controller-sha256") {
+      arguments.controller_sha256 = to_sha256(value, option);
     } else if (option == "--set") {
       add_constant(arguments.constants, value);
     } else if (option == "--duration-s") {
@@ -85,14 +88,15 @@ std::string describe(const std::string& status, const std::string& reason,
 
 int run(const Words& words) {
   const Arguments arguments = parse(words);
-  const auto controller = make_controller(arguments.controller, arguments.constants);
+  const LoadedController controller =
+      Controllers().make(arguments.controller, arguments.constants, arguments.controller_sha256);
   std::optional<FlowLog> log;
   if (arguments.flow_log) log.emplace(*arguments.flow_log);
   UdpSocket socket;
   socket.connect(resolve(arguments.host, arguments.port));
   catch_stop_signals();
   if (arguments.ends_with_parent) stop_with_parent();
-  ContestSender sender(socket, *controller, log ? &*log : nullptr);
+  ContestSender sender(socket, controller, log ? &*log : nullptr);
   try {
     const SenderReport report = sender.run(arguments.duration_us);
     if (log) log->finish();

@@ -30,8 +30,8 @@ Link::AtEnd at_end(const NetworkSettings& settings) {
 }  // namespace
 
 EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSettings& settings,
-                     const std::vector<Controller*>& controllers, Meter& meter, LinkLog* link_log,
-                     FlowLog* flow_log)
+                     const std::vector<ControllerHandle>& controllers, Meter& meter,
+                     LinkLog* link_log, FlowLog* flow_log)
     : duration_ms_(settings.duration_ms.value_or(std::min(uplink.last_ms(), downlink.last_ms()))),
       host_latency_us_(std::llround(settings.host.host_latency_us)),
       run_lateness_(settings.host, Random(settings.seed, host)),
@@ -50,9 +50,9 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
       receiver_(settings.host, lateness(settings, receiver)) {
   meter_.start(duration_ms_);
   uplink_.queue().observe(&meter_, link_log);
-  for (Controller* controller : controllers) {
+  for (const ControllerHandle& controller : controllers) {
     const auto flow = static_cast<uint16_t>(senders_.size());
-    senders_.emplace_back(flow, *controller, settings.host, lateness(settings, first_sender + flow),
+    senders_.emplace_back(flow, controller, settings.host, lateness(settings, first_sender + flow),
                           flow_log);
   }
 }

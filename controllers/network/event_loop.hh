@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/controller.hh"
+#include "loader/handle.hh"
 #include "network/delay_line.hh"
 #include "network/flow.hh"
 #include "network/flow_log.hh"
@@ -43,7 +43,7 @@ class EventLoop {
  public:
   // The traces, the meter, the logs and the controllers, one a flow, must outlive the loop.
   EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSettings& settings,
-            const std::vector<Controller*>& controllers, Meter& meter, LinkLog* link_log,
+            const std::vector<ControllerHandle>& controllers, Meter& meter, LinkLog* link_log,
             FlowLog* flow_log);
 
   // Runs to the end. Throws ControllerFailure.

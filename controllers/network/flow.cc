@@ -5,8 +5,8 @@
 
 namespace kneepoint {
 
-Sender::Sender(uint16_t flow, Controller& controller, const HostModel& host, Lateness lateness,
-               FlowLog* log)
+Sender::Sender(uint16_t flow, const ControllerHandle& controller, const HostModel& host,
+               Lateness lateness, FlowLog* log)
     : flow_(flow),
       controller_(controller),
       log_(log),
@@ -48,7 +48,7 @@ void Sender::take_acknowledgment(Microseconds now_us) {
 }
 
 bool Sender::window_is_open() const {
-  return sequence_number_ - next_ack_expected_ < whole_window(controller_);
+  return sequence_number_ - next_ack_expected_ < static_cast<uint64_t>(controller_.window());
 }
 
 void Sender::send() {
@@ -66,7 +66,8 @@ void Sender::send() {
 }
 
 void Sender::schedule_keepalive() {
-  wake_up_us_ = last_activity_us_ + whole_keepalive_ms(controller_) * 1000 + lateness_us_;
+  const auto wait_ms = static_cast<Milliseconds>(controller_.keepalive_ms());
+  wake_up_us_ = last_activity_us_ + wait_ms * 1000 + lateness_us_;
 }
 
 Receiver::Receiver(const HostModel& host, Lateness lateness)

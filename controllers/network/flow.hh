@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "algorithms/decisions.hh"
+#include "loader/handle.hh"
 #include "network/flow_log.hh"
 #include "network/host_model.hh"
 #include "network/packet.hh"
@@ -17,8 +17,8 @@ namespace kneepoint {
 // all earlier datagrams.
 class Sender {
  public:
-  Sender(uint16_t flow, Controller& controller, const HostModel& host, Lateness lateness,
-         FlowLog* log);
+  Sender(uint16_t flow, const ControllerHandle& controller, const HostModel& host,
+         Lateness lateness, FlowLog* log);
 
   // An acknowledgment reaches the sender's socket.
   void arrive(Microseconds time_us, const Packet& packet);
@@ -41,7 +41,7 @@ class Sender {
   void schedule_keepalive();
 
   uint16_t flow_;
-  Controller& controller_;
+  ControllerHandle controller_;
   FlowLog* log_;
   Microseconds packet_us_;
   Lateness lateness_;

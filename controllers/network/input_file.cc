@@ -1,11 +1,23 @@
 #include "network/input_file.hh"
 
+#include <sys/stat.h>
+
 #include <fstream>
 #include <ios>
 #include <stdexcept>
 #include <system_error>
 
 namespace kneepoint {
+
+FileState state_of(const std::filesystem::path& path) {
+  struct stat file{};
+  if (stat(path.c_str(), &file) != 0) return {};
+  return {.device = file.st_dev,
+          .inode = file.st_ino,
+          .bytes = static_cast<uint64_t>(file.st_size),
+          .changed_s = file.st_ctim.tv_sec,
+          .changed_ns = file.st_ctim.tv_nsec};
+}
 
 std::string read_file(const std::filesystem::path& path, const std::string& what,
                       uintmax_t most_bytes) {

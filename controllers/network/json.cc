@@ -38,6 +38,12 @@ JsonWriter& JsonWriter::value(const std::vector<double>& numbers) {
   return end_array();
 }
 
+JsonWriter& JsonWriter::json(std::string_view text) {
+  separate();
+  text_ += text;
+  return *this;
+}
+
 JsonWriter& JsonWriter::open(char bracket) {
   separate();
   text_ += bracket;

@@ -21,6 +21,7 @@ class JsonWriter {
   JsonWriter& value(double number);
   JsonWriter& value(uint64_t number);
   JsonWriter& value(const std::vector<double>& numbers);
+  JsonWriter& json(std::string_view text);  // a value that is written already
 
   template <class Value>
   JsonWriter& field(std::string_view name, const Value& content) {

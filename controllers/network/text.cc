@@ -1,5 +1,6 @@
 #include "network/text.hh"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -41,6 +42,44 @@ std::string shown(std::string_view text) {
     }
   }
   return result + (text.size() > longest ? "..." : "") + "'";
+}
+
+namespace {
+
+// The length of the UTF-8 character at the beginning of a text; 0: there is none.
+size_t length_of_character(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const size_t length = first < 0x80   ? 1
+                        : first < 0xc2 ? 0
+                        : first < 0xe0 ? 2
+                        : first < 0xf0 ? 3
+                        : first < 0xf5 ? 4
+                                       : 0;
+  if (length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  if (length < 3) return length;
+  // Encoded in too many bytes, one half of a pair, or beyond the last character.
+  const bool is_wrong = (first == 0xe0 and byte(1) < 0xa0) or (first == 0xed and byte(1) > 0x9f) or
+                        (first == 0xf0 and byte(1) < 0x90) or (first == 0xf4 and byte(1) > 0x8f);
+  return is_wrong ? 0 : length;
+}
+
+}  // namespace
+
+std::string one_line(const char* text) {
+  static constexpr size_t longest = 500;
+  std::string line;
+  for (std::string_view rest = text == nullptr ? "" : text; not rest.empty();) {
+    const size_t length = length_of_character(rest);
+    if (line.size() + length > longest) break;
+    const bool is_control = length == 1 and (rest[0] < ' ' or rest[0] == 0x7f);
+    line += length == 0 or is_control ? std::string_view("?") : rest.substr(0, length);
+    rest.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return line;
 }
 
 double to_real(std::string_view text, std::string_view what, double least, double most) {

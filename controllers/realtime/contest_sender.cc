@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "algorithms/decisions.hh"
 #include "realtime/stop_signal.hh"
 
 namespace kneepoint {
@@ -28,7 +27,7 @@ Datagram data_datagram(uint64_t sequence_number, Milliseconds send_timestamp_ms)
 
 }  // namespace
 
-ContestSender::ContestSender(UdpSocket& socket, Controller& controller, FlowLog* log)
+ContestSender::ContestSender(UdpSocket& socket, const ControllerHandle& controller, FlowLog* log)
     : socket_(socket), controller_(controller), log_(log) {}
 
 SenderReport ContestSender::run(std::optional<Microseconds> duration_us) {
@@ -51,12 +50,16 @@ SenderReport ContestSender::run(std::optional<Microseconds> duration_us) {
 }
 
 bool ContestSender::window_is_open() const {
-  return report_.packets_sent - next_ack_expected_ < whole_window(controller_);
+  return report_.packets_sent - next_ack_expected_ < static_cast<uint64_t>(controller_.window());
+}
+
+Microseconds ContestSender::silence_us() const {
+  return static_cast<Microseconds>(controller_.keepalive_ms()) * 1000;
 }
 
 int ContestSender::timeout_ms(std::optional<Microseconds> end_us) const {
   // Counted from the last thing that happened, for a wait may have been cut short.
-  const Microseconds wake_us = last_activity_us_ + whole_keepalive_ms(controller_) * 1000;
+  const Microseconds wake_us = last_activity_us_ + silence_us();
   const Microseconds left_us = std::min(wake_us, end_us.value_or(wake_us)) - now_us();
   return static_cast<int>(std::clamp<Microseconds>((left_us + 999) / 1000, 0, longest_wait_ms));
 }
@@ -74,8 +77,7 @@ bool ContestSender::send() {
 
 void ContestSender::send_keepalive() {
   const Microseconds time_us = now_us();
-  const Microseconds silence_us = whole_keepalive_ms(controller_) * 1000;
-  if (time_us - last_activity_us_ < silence_us) return;  // only a wait that was cut short
+  if (time_us - last_activity_us_ < silence_us()) return;  // only a wait that was cut short
   controller_.on_keepalive(whole_ms(time_us));
   if (log_ != nullptr) log_->keepalive(time_us, 0, controller_.window());
   if (not send()) last_activity_us_ = time_us;

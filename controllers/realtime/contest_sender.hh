@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "algorithms/controller.hh"
+#include "loader/handle.hh"
 #include "network/contest_datagram.hh"
 #include "network/flow_log.hh"
 #include "realtime/read_delays.hh"
@@ -26,13 +26,14 @@ struct SenderReport {
 // everything that a controller hears is in whole milliseconds since the sender's start.
 class ContestSender {
  public:
-  ContestSender(UdpSocket& socket, Controller& controller, FlowLog* log);
+  ContestSender(UdpSocket& socket, const ControllerHandle& controller, FlowLog* log);
 
   // Runs until a stop is requested or `duration_us` has passed. Throws ControllerFailure.
   SenderReport run(std::optional<Microseconds> duration_us);
 
  private:
   bool window_is_open() const;
+  Microseconds silence_us() const;
   int timeout_ms(std::optional<Microseconds> end_us) const;
   bool send();
   void send_keepalive();
@@ -41,7 +42,7 @@ class ContestSender {
   Microseconds now_us() const { return system_time_us() - start_us_; }
 
   UdpSocket& socket_;
-  Controller& controller_;
+  ControllerHandle controller_;
   FlowLog* log_;
   // On a whole millisecond, so that our milliseconds are the system clock's.
   Microseconds start_us_ = system_time_us() / 1000 * 1000;

@@ -3,12 +3,14 @@
 #include <memory>
 #include <sstream>
 
-#include "algorithms/registry.hh"
 #include "network/event_loop.hh"
 #include "tests/check.hh"
+#include "tests/running.hh"
 
 using namespace kneepoint;
 using kneepoint::test::expect_refused;
+using kneepoint::test::handle_of;
+using kneepoint::test::make_controller;
 
 namespace {
 
@@ -21,14 +23,14 @@ Trace constant_rate(Milliseconds interval_ms, Milliseconds end_ms) {
 }
 
 RunResult run(const Trace& trace, const NetworkSettings& settings,
-              const std::vector<Controller*>& controllers) {
+              const std::vector<ControllerHandle>& controllers) {
   Meter meter;
   return EventLoop(trace, trace, settings, controllers, meter, nullptr, nullptr).run();
 }
 
 RunResult run_window(const Trace& trace, const NetworkSettings& settings, double window) {
   const auto controller = make_controller("fixed_window", {{"window", window}});
-  return run(trace, settings, {controller.get()});
+  return run(trace, settings, {controller});
 }
 
 // Whatever window a test wants.
@@ -101,7 +103,7 @@ TEST(flows_share_one_link) {
   const Trace trace = constant_rate(10, 6000);
   const auto first = make_controller("fixed_window", {{"window", 10}});
   const auto second = make_controller("fixed_window", {{"window", 10}});
-  const RunResult both = run(trace, {}, {first.get(), second.get()});
+  const RunResult both = run(trace, {}, {first, second});
   const RunResult alone = run_window(trace, {}, 20);
   EXPECT_EQUAL(both.packets_delivered, alone.packets_delivered);
   EXPECT_EQUAL(both.metrics.queueing_delay_p95_ms, alone.metrics.queueing_delay_p95_ms);
@@ -141,17 +143,17 @@ TEST(a_keepalive_ends_a_silence) {
   const Trace trace("gap", "1\n9000\n9001\n");
   const auto controller = make_controller("fixed_window", {{"window", 1}, {"keepalive_ms", 1000}});
   // At 0, then at 1000 ... 8000; at 9000 the first acknowledgment comes and restarts the timer.
-  EXPECT_EQUAL(run(trace, {}, {controller.get()}).packets_sent, 9u);
+  EXPECT_EQUAL(run(trace, {}, {controller}).packets_sent, 9u);
 }
 
 TEST(a_controller_without_a_sane_window_ends_its_run) {
   const Trace trace = constant_rate(10, 1000);
   for (const double window : {std::numeric_limits<double>::quiet_NaN(), 1e9, -1.0}) {
     Unruly controller(window);
-    expect_refused([&] { run(trace, {}, {&controller}); }, "the window became");
+    expect_refused([&] { run(trace, {}, {handle_of(controller)}); }, "the window became");
   }
   Unruly too_wide(widest_window_packets + 1.0);
-  expect_refused([&] { run(trace, {}, {&too_wide}); },
+  expect_refused([&] { run(trace, {}, {handle_of(too_wide)}); },
                  "the window became 1048577 packets; it must stay in [0, 1048576]");
 }
 
@@ -160,7 +162,7 @@ TEST(the_widest_window_runs) {
     NetworkSettings settings;
     settings.host = make_host_model(host);
     Unruly controller(widest_window_packets);
-    const RunResult result = run(constant_rate(10, 10000), settings, {&controller});
+    const RunResult result = run(constant_rate(10, 10000), settings, {handle_of(controller)});
     EXPECT_EQUAL(result.packets_sent >= widest_window_packets, true);
     EXPECT_NEAR(result.metrics.utilization, 1, 0.002);
   }
@@ -205,7 +207,7 @@ TEST(flows_fill_a_device_in_the_order_of_time) {
   settings.host = make_host_model("event-loop");
   const auto wide = make_controller("fixed_window", {{"window", 8000}});
   Listener narrow;
-  const RunResult result = run(constant_rate(1, 5000), settings, {wide.get(), &narrow});
+  const RunResult result = run(constant_rate(1, 5000), settings, {wide, handle_of(narrow)});
   EXPECT_NEAR(static_cast<double>(result.packets_dropped), 3500, 2);
   EXPECT_EQUAL(narrow.acks > 0, true);
 }
@@ -214,7 +216,7 @@ TEST(a_window_of_zero_still_sends_keepalives) {
   const Trace trace = constant_rate(10, 5000);
   Unruly controller(0);
   // At 1000; its acknowledgment at 1060 restarts the timer: 2060, 3120, 4180.
-  EXPECT_EQUAL(run(trace, {}, {&controller}).packets_sent, 4u);
+  EXPECT_EQUAL(run(trace, {}, {handle_of(controller)}).packets_sent, 4u);
 }
 
 TEST(a_spread_of_lateness_keeps_its_mean) {
@@ -265,7 +267,7 @@ TEST(a_late_sender_still_knows_when_the_kernel_had_an_acknowledgment) {
   NetworkSettings settings;
   settings.host.delays_us = {5000, 5000};
   Listener listener;
-  run(trace, settings, {&listener});
+  run(trace, settings, {handle_of(listener)});
   // 42 ms, and nine of the ten waits: not the sender's own.
   EXPECT_EQUAL(listener.rtt_ms, 42 + 9 * 5);
 }

@@ -11,6 +11,7 @@
 #include "network/event_loop.hh"
 #include "network/progress.hh"
 #include "tests/check.hh"
+#include "tests/running.hh"
 
 using namespace kneepoint;
 
@@ -44,7 +45,8 @@ void run_for(Milliseconds duration_ms) {
   Constants constants;
   Rule controller(constants);
   Meter meter;
-  EventLoop(trace, trace, {.duration_ms = duration_ms}, {&controller}, meter, nullptr, nullptr)
+  EventLoop(trace, trace, {.duration_ms = duration_ms}, {test::handle_of(controller)}, meter,
+            nullptr, nullptr)
       .run();
 }
 

@@ -72,6 +72,10 @@ def _inputs(found: Provenance) -> Table:
         (code(found.config), "configuration", _digest(found.config_sha256)),
         (code("build/emulate"), "emulator", _digest(found.binary_sha256)),
         *(
+            (code(path), "controller", _digest(sha256))
+            for path, sha256 in found.controllers_sha256.items()
+        ),
+        *(
             (code(path), "for real runs", _digest(sha256))
             for path, sha256 in found.real_programs_sha256.items()
         ),

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
+from search.catalogue import Controller
 from search.errors import unusable
 
 METRICS = (
@@ -81,6 +82,7 @@ class RunSpec:
     engine: str
     engine_sha256: str
     controller: str
+    controller_sha256: str
     constants: Mapping[str, float]
     network: PreparedNetwork
     seed: int
@@ -90,19 +92,28 @@ class RunSpec:
     def on(
         cls,
         engine: "EngineSettings",
-        controller: str,
+        controller: Controller,
         constants: Mapping[str, float],
         network: PreparedNetwork,
         seed: int,
     ) -> Self:
-        """Describes a run on an engine as it is now."""
-        return cls(engine.engine, engine.sha256, controller, constants, network, seed)
+        """Describes a run of a controller on an engine, both as they are now."""
+        return cls(
+            engine=engine.engine,
+            engine_sha256=engine.sha256,
+            controller=controller.name,
+            controller_sha256=controller.sha256,
+            constants=constants,
+            network=network,
+            seed=seed,
+        )
 
     def __post_init__(self) -> None:
         identity = {
             "engine": self.engine,
             "engine_sha256": self.engine_sha256,
             "controller": self.controller,
+            "controller_sha256": self.controller_sha256,
             "constants": dict(self.constants),
             "network": self.network.identity(),
             "seed": self.seed,
@@ -218,7 +229,7 @@ class EngineSettings(Protocol):
 
     @property
     def sha256(self) -> str:
-        """Digest of the engine's programs."""
+        """Digest of the engine's programs, in which there is no controller."""
 
     @property
     def is_real_time(self) -> bool:

@@ -33,7 +33,7 @@ def digest_of(binary: Path) -> str:
 def arguments_of(spec: RunSpec) -> list[str]:
     """Returns the emulator's arguments for a run."""
     network = spec.network
-    words = ["--controller", spec.controller]
+    words = ["--controller", spec.controller, "--controller-sha256", spec.controller_sha256]
     for name, value in spec.constants.items():
         words += ["--set", f"{name}={value!r}"]
     words += ["--uplink", network.uplink, "--downlink", network.downlink]

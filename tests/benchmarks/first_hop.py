@@ -19,6 +19,7 @@ from pathlib import Path
 
 from networks.files import sha256_of
 from search.calibrate import pooled_delays
+from search.catalogue import load_catalogue
 from search.config import RealTime
 from search.engines.base import (
     EngineSettings,
@@ -74,6 +75,7 @@ class Bench:
         self._contest = replace(self._contest, duration_s=duration_s)
         self._real = MahimahiSettings.of(Path("build"), RealTime(busy_us=busy_us))
         self._emulated = EmulatorSettings.of(Path("build/emulate"))
+        self._controller = load_catalogue(Path("build/emulate")).controllers["fixed_window"]
 
     def measure(self, window: int, runs: int) -> list[str]:
         """Returns a row of the table: the window, then each figure of all three hosts."""
@@ -111,7 +113,7 @@ class Bench:
         self, engine: EngineSettings, network: PreparedNetwork, window: int, seed: int
     ) -> RunRecord:
         constants = {"window": float(window), "keepalive_ms": 10_000.0}
-        spec = RunSpec.on(engine, "fixed_window", constants, engine.place(network), seed)
+        spec = RunSpec.on(engine, self._controller, constants, engine.place(network), seed)
         opened = engine.open()
         try:
             record = opened.run(spec)

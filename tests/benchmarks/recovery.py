@@ -58,7 +58,7 @@ class Planter:
                     }
                     complete = controller.complete({**printed, **constants}, "planted")
                     runs = [
-                        engine.run(RunSpec.on(settings, controller.name, complete, network, seed))
+                        engine.run(RunSpec.on(settings, controller, complete, network, seed))
                         for seed in self._seeds(table, int(row["row"]), str(row["table"]))
                     ]
                     means = pd.DataFrame(vars(run) for run in runs)[list(METRICS)].mean()

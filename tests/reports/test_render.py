@@ -29,6 +29,7 @@ PROVENANCE = Provenance(
     seed=2017,
     versions={"python": "3.11"},
     binary_sha256="2" * 64,
+    controllers_sha256={"build/controllers/fixed_window.so": "4" * 64},
     real_programs_sha256={"build/sender": "3" * 64},
     networks=(),
     results=(),

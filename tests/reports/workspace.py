@@ -14,6 +14,7 @@ CATALOGUE = {
     "controllers": [
         {
             "name": "fixed_window",
+            "sha256": "c" * 64,
             "summary": "a constant window",
             "source": "reports",
             "constants": [
@@ -31,7 +32,8 @@ CATALOGUE = {
                 }
             ],
         }
-    ]
+    ],
+    "broken": [],
 }
 FILES = {
     "config.yaml": """

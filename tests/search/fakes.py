@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from networks.files import sha256_of
 from search.config import Study
 from search.engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
 from search.job import Job
 from search.plan import StudyPlan, plan_study
 from search.published import PublishedRow, PublishedTable, TableDescription
+from tests.conftest import ROOT
 from tests.search.listing import CATALOGUE
 
 NETWORK = PreparedNetwork(
@@ -39,11 +41,18 @@ def run_spec(window: int = 12, seed: int = 1, **changes: Any) -> RunSpec:
         "engine": "fake",
         "engine_sha256": "f" * 64,
         "controller": "fixed_window",
+        "controller_sha256": CATALOGUE.controllers["fixed_window"].sha256,
         "constants": {"keepalive_ms": 1000, "window": window},
         "network": NETWORK,
         "seed": seed,
     }
     return RunSpec(**{**fields, **changes})
+
+
+def built_spec(window: int = 12, seed: int = 1, **changes: Any) -> RunSpec:
+    """Returns a run of the fixed window that is built."""
+    built = (ROOT / "build/controllers/fixed_window.so").read_bytes()
+    return run_spec(window, seed, controller_sha256=sha256_of(built), **changes)
 
 
 def measure(spec: RunSpec) -> RunRecord:

@@ -26,6 +26,7 @@ LISTING: dict[str, Any] = {
     "controllers": [
         {
             "name": "fixed_window",
+            "sha256": "c" * 64,
             "summary": "",
             "source": "",
             "constants": [
@@ -35,6 +36,7 @@ LISTING: dict[str, Any] = {
         },
         {
             "name": "delay_threshold",
+            "sha256": "c" * 64,
             "summary": "",
             "source": "",
             "constants": [
@@ -43,7 +45,8 @@ LISTING: dict[str, Any] = {
                 constant("rtt_threshold_ms", low=45.0, high=200.0, scale="linear"),
             ],
         },
-    ]
+    ],
+    "broken": [],
 }
 
 CATALOGUE = Catalogue(LISTING)

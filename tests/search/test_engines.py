@@ -21,7 +21,7 @@ from search.engines.base import (
 from search.engines.emulator import EmulatorSettings, arguments_of, digest_of
 from search.errors import KneepointError
 from tests.conftest import ROOT
-from tests.search.fakes import NETWORK, FakeSettings, network, run_spec
+from tests.search.fakes import NETWORK, FakeSettings, built_spec, network, run_spec
 from tests.search.real import real_engine
 
 pytestmark = pytest.mark.real_time
@@ -117,7 +117,9 @@ def engine(settings: EngineSettings) -> Iterator[Engine]:
 def spec_for(
     settings: EngineSettings, link: PreparedNetwork, window: int = 12, seed: int = 1
 ) -> RunSpec:
-    return run_spec(
+    if settings.engine == "fake":
+        return run_spec(window, seed, network=link)
+    return built_spec(
         window, seed, engine=settings.engine, engine_sha256=settings.sha256, network=link
     )
 
@@ -155,6 +157,7 @@ def test_run_id_depends_on_everything_that_a_result_can() -> None:
         run_spec(13),
         run_spec(seed=2),
         run_spec(controller="other"),
+        run_spec(controller_sha256="0" * 64),
         run_spec(engine="mahimahi"),
         run_spec(engine_sha256="0" * 64),
         run_spec(network=network("wire", delay_ms=21)),
@@ -189,6 +192,7 @@ def test_emulator_is_given_every_setting() -> None:
     options.pop("--set")
     assert options == {
         "--controller": "fixed_window",
+        "--controller-sha256": "c" * 64,
         "--uplink": "up.trace",
         "--downlink": "down.trace",
         "--uplink-sha256": "a" * 64,
@@ -218,6 +222,16 @@ def test_trace_that_is_not_the_prepared_one_is_no_result(link: PreparedNetwork) 
         engine.run(spec)
     uplink.write_bytes(whole)
     assert engine.run(spec).status == "ok"
+    engine.close()
+
+
+def test_controller_that_was_built_again_is_no_result(link: PreparedNetwork) -> None:
+    emulator = EmulatorSettings.of(EMULATE)
+    spec = replace(spec_for(emulator, link), controller_sha256="0" * 64)
+    engine = emulator.open()
+    with pytest.raises(KneepointError, match=r"fixed_window.so has SHA-256 \w{64}, not 0{64}; it"):
+        engine.run(spec)
+    assert engine.run(spec_for(emulator, link)).status == "ok"
     engine.close()
 
 

@@ -34,7 +34,7 @@ from search.errors import KneepointError
 from search.progress import statuses
 from tests.benchmarks.first_hop import joined_packets, silent_network
 from tests.conftest import ROOT
-from tests.search.fakes import measure, network, run_spec
+from tests.search.fakes import built_spec, measure, network, run_spec
 from tests.search.live_run import PATIENCE_S, nothing_is_left, observe, status_of, wait_until
 from tests.search.real import real_engine, write_traces
 
@@ -84,7 +84,7 @@ def spec_for(
     trace = "".join(f"{time_ms}\n" for time_ms in range(2, last_ms + 1, 2))
     digests = write_traces(settings.folder, trace)
     link = network("wire", duration_s=duration_s, **digests | changes)
-    return run_spec(window, engine="mahimahi", engine_sha256=settings.sha256, network=link)
+    return built_spec(window, engine="mahimahi", engine_sha256=settings.sha256, network=link)
 
 
 def fault_of(future: "Future[RunRecord]") -> str:
@@ -171,8 +171,8 @@ def test_shells_have_every_argument(tmp_path: Path) -> None:
     ]
     repeating = dataclasses.replace(link, duration_s=1.5)
     assert "--once" not in shells_of(repeating, RunFolder(tmp_path))
-    assert sending_of(run_spec(network=repeating))[-2:] == ["--duration-s", "1.5"]
-    assert "--duration-s" not in sending_of(run_spec(network=link))
+    assert sending_of(run_spec(network=repeating), Path("x.so"))[-2:] == ["--duration-s", "1.5"]
+    assert "--duration-s" not in sending_of(run_spec(network=link), Path("x.so"))
 
 
 def test_link_that_is_silent_at_the_end_is_measured(settings: MahimahiSettings) -> None:

@@ -16,7 +16,7 @@ from networks.prepare import TraceMaker, prepare_network
 from search.engines.base import RunSpec
 from search.engines.mahimahi.engine import MahimahiSettings
 from tests.conftest import ROOT
-from tests.search.fakes import network, run_spec
+from tests.search.fakes import built_spec, network
 from tests.search.live_run import (
     PATIENCE_S,
     nothing_is_left,
@@ -75,7 +75,7 @@ def settings(tmp_path: Path) -> MahimahiSettings:
 def spec_for(settings: MahimahiSettings, duration_s: float) -> RunSpec:
     trace = "".join(f"{time_ms}\n" for time_ms in range(2, 1001, 2))
     link = network("wire", duration_s=duration_s, **write_traces(settings.folder, trace))
-    return run_spec(12, engine="mahimahi", engine_sha256=settings.sha256, network=link)
+    return built_spec(12, engine="mahimahi", engine_sha256=settings.sha256, network=link)
 
 
 def start_driver(workflow: Workflow, settings: MahimahiSettings) -> "subprocess.Popen[bytes]":

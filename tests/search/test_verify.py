@@ -70,6 +70,13 @@ def test_engine_is_compared_where_it_is_there(folder: Path) -> None:
     assert complaints(folder) == ["the programs of the engine emulator are others now"]
 
 
+def test_controllers_are_compared_where_they_are_there(folder: Path) -> None:
+    change(folder, controllers={"fixed_window": "0", "timely": "0"})
+    (folder / "build/controllers").mkdir(parents=True)
+    (folder / "build/controllers/timely.so").write_text("another")
+    assert complaints(folder) == ["the controller timely is another now"]
+
+
 def test_void_runs_are_cleared_and_no_others(folder: Path) -> None:
     assert verify.void_runs(folder) == (1, 2)
     with RunJournal(folder / "runs.jsonl") as journal:

@@ -153,6 +153,7 @@ def make_checkout(folder: Path) -> Checkout:
         if not (ROOT / "build" / program).exists():
             pytest.skip(f"NOT TESTED: build/{program} is missing; run `make build`")
         shutil.copy(ROOT / "build" / program, folder / "build")
+    shutil.copytree(ROOT / "build/controllers", folder / "build/controllers")
     made = Checkout(folder)
     made.write("config/networks/mini.yaml", NETWORK)
     made.write("config/networks/other.yaml", {**NETWORK, "uplink": {"constant_mbps": 3}})

@@ -13,12 +13,10 @@ from tests.workflow.conftest import Checkout
 pytestmark = pytest.mark.slow
 
 STUDIES = {"search_study", "hold_out_settings"}  # which runs what they found
-BUILT = {
-    "build_controllers",
-    "prepare_network",
-    *("search_study", "repeat_runs", "hold_out_settings", "showcase_run"),
-}
+BUILDS = {"build_core", "build_controller"}
+TIMELY = (".fallback = 0.3,", ".fallback = 0.31,")
 RUNS = {"search_study", "repeat_runs", "hold_out_settings", "showcase_run"}
+ALL = RUNS | BUILDS | {"prepare_network"}  # synthetic links are the core's
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +66,13 @@ def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
         ("search/executor.py", "# ", "# Well: ", set()),
         ("search/seeds.py", '"""Returns', '"""Gives', set()),
         ("controllers/algorithms/timely.cc", "// ", "// Well: ", set()),
-        ("controllers/algorithms/timely.cc", "kneepoint {", "kneepoint {;", BUILT),
+        ("controllers/algorithms/timely.cc", *TIMELY, {"build_controller", "showcase_run"}),
+        ("controllers/algorithms/delay_threshold.cc", "{", "{ ;", STUDIES | {"build_controller"}),
+        ("controllers/algorithms/fast_tcp.cc", "{", "{ ;", set()),
+        ("controllers/algorithms/rtt_estimate.hh", "// ", "// Well: ", set()),
+        ("controllers/algorithms/interface.h", "VERSION 1", "VERSION 2", ALL),
+        ("controllers/network/link.cc", "// ", "// Well: ", set()),
+        ("controllers/network/link.cc", "{", "{ ;", ALL - {"build_controller"}),
         ("reports/statistics.py", "0.975", "0.995", set()),
     ],
 )

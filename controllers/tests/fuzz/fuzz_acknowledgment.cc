@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "algorithms/registry.hh"
 #include "network/contest_datagram.hh"
 #include "tests/fuzz/require.hh"
+#include "tests/running.hh"
 
 using namespace kneepoint;
 
@@ -39,9 +39,9 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto bytes = bytes_of(std::string_view(reinterpret_cast<const char*>(data), size));
   if (bytes.empty()) return 0;
-  const auto choice = std::to_integer<std::ptrdiff_t>(bytes[0]) % std::ssize(algorithms());
-  const auto chosen = std::next(algorithms().begin(), choice);
-  const auto controller = make_controller(chosen->first, {});
+  static const std::vector<std::string> names = Controllers::names();
+  const auto controller =
+      test::make_controller(names[std::to_integer<size_t>(bytes[0]) % names.size()]);
   std::span<const std::byte> rest = std::span(bytes).subspan(1);
   int64_t now_ms = 0;
   for (uint64_t packets_sent = 1; rest.size() > 2; ++packets_sent) {

@@ -41,7 +41,7 @@ class MahimahiSettings:
     """What the engine is made from.
 
     Args:
-        build: the folder of sender, receiver and measure.
+        build: the folder of sender, receiver and measure, and of controllers/.
         sha256: digest of sender, receiver, mm-delay, mm-link and, where it runs, keep_awake.
         folder: what paths of traces are relative to.
         busy_us: the scheduling delay (99th percentile, see RunRecord) that spoils a run.
@@ -188,12 +188,14 @@ class MahimahiEngine:
         }
         user = ordinary_user()
         programs = {name: settings.build / name for name in _PROGRAMS}
+        controller = settings.build / "controllers" / f"{spec.controller}.so"
         try:
             for name, content in traces.items():
                 folder.add(f"{name}.trace", content)
             if user is not None:  # who may not be allowed to enter our folders
                 for name, original in programs.items():
                     programs[name] = folder.add(name, original.read_bytes(), 0o755)
+                controller = folder.add(controller.name, controller.read_bytes())
         except OSError as error:
             raise MachineFaultError(f"{error.filename or folder.path}: {error.strerror}") from None
         times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}
@@ -206,7 +208,7 @@ class MahimahiEngine:
             **{name: str(path) for name, path in programs.items()},
             keeps_awake=settings.keep_awake,
             shells=shells_of(network, folder),
-            sending=sending_of(spec),
+            sending=sending_of(spec, controller),
             expected_s=duration_s,
             log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
             time_limit_s=duration_s + _START_AND_END_S,
@@ -231,9 +233,9 @@ def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
     return words
 
 
-def sending_of(spec: RunSpec) -> list[str]:
-    """Returns the sender's arguments after host and port."""
-    words = ["--controller", spec.controller]
+def sending_of(spec: RunSpec, controller: Path) -> list[str]:
+    """Returns the sender's arguments after host and port; `controller` is a file it may read."""
+    words = ["--controller", str(controller), "--controller-sha256", spec.controller_sha256]
     for name, value in spec.constants.items():
         words += ["--set", f"{name}={value!r}"]
     if spec.network.duration_s is not None:

@@ -1,0 +1,176 @@
+// The C interface of a controller that is written as a class.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "algorithms/controller.hh"
+#include "algorithms/interface.h"
+
+namespace kneepoint {
+
+// Hidden, so that no two shared objects in one process have these in common.
+class __attribute__((visibility("hidden"))) Failure {
+ public:
+  // Calls `work`; where that throws, remembers why and returns `otherwise`.
+  template <class Result, class Work>
+  static Result guard(Result otherwise, const Work& work) noexcept {
+    try {
+      return work();
+    } catch (const std::bad_alloc&) {
+      set(KNEEPOINT_OUT_OF_MEMORY, "out of memory");
+    } catch (const std::exception& error) {
+      set(KNEEPOINT_FAILED, error.what());
+    } catch (...) {
+      set(KNEEPOINT_FAILED, "it threw something that is no std::exception");
+    }
+    return otherwise;
+  }
+
+  static const kneepoint_failure* take() noexcept {
+    return std::exchange(failed_, false) ? &failure_ : nullptr;
+  }
+
+ private:
+  static void set(int kind, const char* text) noexcept {
+    try {
+      text_ = text;
+    } catch (const std::bad_alloc&) {
+      kind = KNEEPOINT_OUT_OF_MEMORY;
+    }
+    failure_ = {.size = sizeof failure_, .kind = kind, .text = text_.c_str()};
+    failed_ = true;
+  }
+
+  static inline std::string text_;
+  static inline kneepoint_failure failure_{};
+  static inline bool failed_ = false;
+};
+
+// What a class declares, as C reads it.
+class __attribute__((visibility("hidden"))) Declaration {
+ public:
+  Declaration(std::string name, std::string summary, std::string source,
+              std::vector<Constant> constants)
+      : name_(std::move(name)),
+        summary_(std::move(summary)),
+        source_(std::move(source)),
+        constants_(std::move(constants)) {
+    rows_.reserve(constants_.size());
+    for (const Constant& constant : constants_) {
+      rows_.push_back({.size = sizeof(kneepoint_constant),
+                       .name = constant.name.c_str(),
+                       .unit = constant.unit.c_str(),
+                       .meaning = constant.meaning.c_str(),
+                       .fallback = constant.fallback,
+                       .low = constant.low,
+                       .high = constant.high,
+                       .least = constant.least,
+                       .most = constant.most,
+                       .is_integer = constant.type == ConstantType::integer,
+                       .is_log = constant.scale == Scale::log});
+      pointers_.push_back(&rows_.back());
+    }
+    declared_ = {.size = sizeof declared_,
+                 .name = name_.c_str(),
+                 .summary = summary_.c_str(),
+                 .source = source_.c_str(),
+                 .constant_count = pointers_.size(),
+                 .constants = pointers_.data()};
+  }
+  Declaration(const Declaration&) = delete;
+  Declaration& operator=(const Declaration&) = delete;
+
+  const kneepoint_declaration& declared() const { return declared_; }
+
+  Constants::Values by_name(const double* values, size_t count) const {
+    Constants::Values named;
+    for (size_t i = 0; i < count and i < constants_.size(); ++i) {
+      named.insert_or_assign(constants_[i].name, values[i]);
+    }
+    return named;
+  }
+
+ private:
+  std::string name_;
+  std::string summary_;
+  std::string source_;
+  std::vector<Constant> constants_;
+  std::vector<kneepoint_constant> rows_{};
+  std::vector<const kneepoint_constant*> pointers_{};
+  kneepoint_declaration declared_{};
+};
+
+// The calls of one running controller. An event that the class does not handle is NULL, and costs
+// nothing.
+template <class Algorithm>
+class __attribute__((visibility("hidden"))) Adapter {
+ public:
+  static constexpr kneepoint_interface calls() {
+    kneepoint_interface calls{};
+    calls.size = sizeof calls;
+    calls.version = KNEEPOINT_INTERFACE_VERSION;
+    calls.destroy = [](void* controller) { delete static_cast<Algorithm*>(controller); };
+    calls.window = [](const void* controller) {
+      return Failure::guard(not_a_number, [&] { return of(controller).window(); });
+    };
+    calls.keepalive_ms = [](const void* controller) {
+      return Failure::guard(not_a_number, [&] { return of(controller).keepalive_ms(); });
+    };
+    calls.failure = [] { return Failure::take(); };
+    if constexpr (not std::same_as<decltype(&Algorithm::on_sent), decltype(&Controller::on_sent)>) {
+      calls.on_sent = [](void* controller, const kneepoint_sent* event) {
+        return handle([&] { of(controller).on_sent(event->sequence_number, event->now_ms); });
+      };
+    }
+    if constexpr (not std::same_as<decltype(&Algorithm::on_ack), decltype(&Controller::on_ack)>) {
+      calls.on_ack = [](void* controller, const kneepoint_ack* event) {
+        return handle([&] {
+          of(controller)
+              .on_ack({.sequence_number = event->sequence_number,
+                       .sent_ms = event->sent_ms,
+                       .received_ms = event->received_ms,
+                       .ack_received_ms = event->ack_received_ms});
+        });
+      };
+    }
+    if constexpr (not std::same_as<decltype(&Algorithm::on_keepalive),
+                                   decltype(&Controller::on_keepalive)>) {
+      calls.on_keepalive = [](void* controller, const kneepoint_keepalive* event) {
+        return handle([&] { of(controller).on_keepalive(event->now_ms); });
+      };
+    }
+    if constexpr (not std::same_as<decltype(&Algorithm::on_loss), decltype(&Controller::on_loss)>) {
+      calls.on_loss = [](void* controller, const kneepoint_loss* event) {
+        return handle([&] { of(controller).on_loss(event->now_ms); });
+      };
+    }
+    return calls;
+  }
+
+ private:
+  static constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+  static Algorithm& of(void* controller) { return *static_cast<Algorithm*>(controller); }
+  static const Algorithm& of(const void* controller) {
+    return *static_cast<const Algorithm*>(controller);
+  }
+
+  template <class Work>
+  static int handle(const Work& work) noexcept {
+    return Failure::guard(1, [&] {
+      work();
+      return 0;
+    });
+  }
+};
+
+}  // namespace kneepoint

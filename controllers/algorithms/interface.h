@@ -1,0 +1,115 @@
+/* The interface between a congestion controller, which is a shared object NAME.so, and the program
+ * that runs it. C++ authors need not read it: algorithms/registry.hh makes it from a class.
+ *
+ * Structs tell their size first, so that members can be added at their ends: whoever reads a struct
+ * reads no member beyond that size. Nothing may be thrown across the interface. Texts are UTF-8. */
+#ifndef KNEEPOINT_INTERFACE_H
+#define KNEEPOINT_INTERFACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KNEEPOINT_INTERFACE_VERSION 1
+
+/* [low, high] is the sensible search range; [least, most] is what the rule can bear at all. */
+struct kneepoint_constant {
+  size_t size;
+  const char* name;
+  const char* unit;
+  const char* meaning;
+  double fallback;
+  double low;
+  double high;
+  double least;
+  double most;
+  int is_integer;
+  int is_log;
+};
+
+struct kneepoint_declaration {
+  size_t size;
+  const char* name; /* that of the file: NAME.so */
+  const char* summary;
+  const char* source;
+  size_t constant_count;
+  const struct kneepoint_constant* const* constants;
+};
+
+/* Times are whole milliseconds of the sender's clock. */
+struct kneepoint_sent {
+  size_t size;
+  uint64_t sequence_number;
+  int64_t now_ms;
+};
+
+struct kneepoint_ack {
+  size_t size;
+  uint64_t sequence_number; /* of the datagram that is acknowledged */
+  int64_t sent_ms;
+  int64_t received_ms; /* receiver's clock when that datagram arrived */
+  int64_t ack_received_ms;
+};
+
+struct kneepoint_keepalive {
+  size_t size;
+  int64_t now_ms;
+};
+
+struct kneepoint_loss {
+  size_t size;
+  int64_t now_ms;
+};
+
+enum kneepoint_failure_kind {
+  KNEEPOINT_FAILED = 1,       /* the controller's own doing */
+  KNEEPOINT_OUT_OF_MEMORY = 2 /* the machine's */
+};
+
+struct kneepoint_failure {
+  size_t size;
+  int kind;
+  const char* text; /* one line */
+};
+
+/* A call that fails says so by what it returns: NULL (declare, create), NaN (window, keepalive_ms)
+ * or another number than 0 (events). */
+struct kneepoint_interface {
+  size_t size;
+  uint32_t version; /* KNEEPOINT_INTERFACE_VERSION */
+
+  const struct kneepoint_declaration* (*declare)(void);
+
+  /* `values` has one value for each declared constant, in the order of the declaration. Each lies
+   * in [least, most], and is whole where the constant is an integer. */
+  void* (*create)(const double* values, size_t count);
+  void (*destroy)(void* controller);
+
+  /* Packets; the integer part bounds the datagrams in flight. */
+  double (*window)(const void* controller);
+
+  /* How long the sender stays silent before it sends one datagram, window or not. */
+  double (*keepalive_ms)(const void* controller);
+
+  /* Why the last call failed; NULL if it did not. Valid until the next call. */
+  const struct kneepoint_failure* (*failure)(void);
+
+  /* NULL where a controller does not care. */
+  int (*on_sent)(void* controller, const struct kneepoint_sent* event);
+  int (*on_ack)(void* controller, const struct kneepoint_ack* event);
+  int (*on_keepalive)(void* controller, const struct kneepoint_keepalive* event);
+  int (*on_loss)(void* controller, const struct kneepoint_loss* event);
+};
+
+/* The one symbol that a controller exports. What it returns lives as long as the shared object. */
+#define KNEEPOINT_ENTRY "kneepoint_controller"
+__attribute__((visibility("default"))) const struct kneepoint_interface* kneepoint_controller(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,98 @@
+#include "loader/controllers.hh"
+
+#include <algorithm>
+#include <stdexcept>
+#include <system_error>
+#include <vector>
+
+#include "loader/isolated.hh"
+#include "network/json.hh"
+#include "network/progress.hh"
+
+namespace kneepoint {
+
+namespace {
+
+constexpr const char* suffix = ".so";
+
+std::filesystem::path folder() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "controllers";
+}
+
+std::vector<std::filesystem::path> files() {
+  std::vector<std::filesystem::path> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder(), error)) {
+    if (entry.path().extension() == suffix) found.push_back(entry.path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+std::filesystem::path find(const std::string& wanted) {
+  if (wanted.find('/') != std::string::npos or wanted.ends_with(suffix)) return wanted;
+  const std::filesystem::path path = folder() / (wanted + suffix);
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return path;
+  std::string known;
+  for (const auto& name : Controllers::names()) known += (known.empty() ? "" : ", ") + name;
+  throw std::invalid_argument(
+      "no controller is named '" + wanted + "'; " +
+      (known.empty() ? "none is built: make build" : "there are: " + known));
+}
+
+// What a shared object does when it is loaded is done in a child first: it may end the process.
+std::string describe_isolated(const std::filesystem::path& path) {
+  return run_isolated("controller " + path.string() + ", when loaded,",
+                      [&] { return SharedObject::load(path).describe(); });
+}
+
+}  // namespace
+
+LoadedController Controllers::make(const std::string& wanted, const Constants::Values& values,
+                                   const std::string& sha256) {
+  const std::filesystem::path path = find(wanted);
+  auto found = loaded_.find(path);
+  if (found == loaded_.end()) {
+    describe_isolated(path);
+    found = loaded_.emplace(path, SharedObject::load(path)).first;
+    note_progress();
+  } else if (sha256.empty() and state_of(path) != found->second.file()) {
+    throw std::invalid_argument("controller " + path.string() +
+                                " was built again since it was loaded; start again");
+  }
+  const SharedObject& object = found->second;
+  if (not sha256.empty() and sha256 != object.sha256()) {
+    throw std::invalid_argument("controller " + path.string() + " has SHA-256 " + object.sha256() +
+                                ", not " + sha256 + "; it was built again: start again");
+  }
+  return object.make(values);
+}
+
+std::vector<std::string> Controllers::names() {
+  std::vector<std::string> names;
+  for (const auto& path : files()) names.push_back(path.stem().string());
+  return names;
+}
+
+std::string Controllers::describe() {
+  JsonWriter described;
+  JsonWriter broken;
+  described.begin_object().key("controllers").begin_array();
+  broken.begin_array();
+  for (const auto& path : files()) {
+    try {
+      described.json(describe_isolated(path));
+    } catch (const std::invalid_argument& error) {
+      broken.begin_object()
+          .field("path", path.string())
+          .field("reason", std::string_view(error.what()))
+          .end_object();
+    }
+  }
+  broken.end_array();
+  return described.end_array().key("broken").json(broken.text()).end_object().text();
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,39 @@
+// The controllers that there are: NAME.so in the folder controllers/ beside this program, and any
+// other shared object by its path.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "algorithms/constants.hh"
+#include "loader/shared_object.hh"
+
+namespace kneepoint {
+
+class Controllers {
+ public:
+  // Makes a controller, loading it first if need be. One that was loaded stays as it was.
+  //
+  // Args:
+  //   wanted: a name, or, with a slash or .so at its end, a path.
+  //   sha256: the shared object's digest; empty: any.
+  //
+  // Throws std::invalid_argument for an unknown controller or constant, a value out of range, a
+  // file that is no controller or crashes or hangs when loaded, and one of another digest.
+  LoadedController make(const std::string& wanted, const Constants::Values& values,
+                        const std::string& sha256 = "");
+
+  // Of the folder, broken ones included.
+  static std::vector<std::string> names();
+
+  // What `emulate --list` prints: every controller of the folder and its constants, and those that
+  // are broken with the reason, as one JSON object.
+  static std::string describe();
+
+ private:
+  std::map<std::filesystem::path, SharedObject> loaded_{};
+};
+
+}  // namespace kneepoint

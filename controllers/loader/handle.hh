@@ -1,0 +1,78 @@
+// A running controller, as its sender sees it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+
+#include "algorithms/controller.hh"
+#include "algorithms/interface.h"
+
+namespace kneepoint {
+
+// A run that ends because its controller misbehaved.
+class ControllerFailure : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Packets in flight are a run's memory: in the emulator 40 bytes each until they have left the
+// sender and 32 in the link's queue, in mm-link some 2 kB. With this many a run takes 130 MB,
+// mm-link 2 GB.
+inline constexpr uint64_t widest_window_packets = 1 << 20;
+
+// The calls of a controller, and the controller, which must outlive it.
+//
+// Every call throws ControllerFailure where the controller misbehaves, and std::bad_alloc where it
+// says that it lacks memory.
+class ControllerHandle {
+ public:
+  ControllerHandle(const kneepoint_interface& calls, void* controller)
+      : calls_(calls), controller_(controller) {}
+
+  double window() const {
+    const double packets = calls_.window(controller_);
+    constexpr auto widest = static_cast<double>(widest_window_packets);
+    if (not(packets >= 0 and packets <= widest)) refuse_window(packets);
+    return packets;
+  }
+
+  double keepalive_ms() const {
+    const double silence_ms = calls_.keepalive_ms(controller_);
+    if (not(silence_ms >= 1)) refuse_keepalive(silence_ms);
+    return std::min(silence_ms, longest_keepalive_ms);
+  }
+
+  void on_sent(uint64_t sequence_number, int64_t now_ms) const {
+    tell(calls_.on_sent, kneepoint_sent{sizeof(kneepoint_sent), sequence_number, now_ms});
+  }
+  void on_ack(const Ack& ack) const {
+    tell(calls_.on_ack, kneepoint_ack{sizeof(kneepoint_ack), ack.sequence_number, ack.sent_ms,
+                                      ack.received_ms, ack.ack_received_ms});
+  }
+  void on_keepalive(int64_t now_ms) const {
+    tell(calls_.on_keepalive, kneepoint_keepalive{sizeof(kneepoint_keepalive), now_ms});
+  }
+  void on_loss(int64_t now_ms) const {
+    tell(calls_.on_loss, kneepoint_loss{sizeof(kneepoint_loss), now_ms});
+  }
+
+ private:
+  static constexpr double longest_keepalive_ms = 1e9;
+
+  template <class Event>
+  void tell(int (*call)(void*, const Event*), const Event& event) const {
+    if (call != nullptr and call(controller_, &event) != 0) refuse_event();
+  }
+
+  [[noreturn]] void refuse_window(double packets) const;
+  [[noreturn]] void refuse_keepalive(double silence_ms) const;
+  [[noreturn]] void refuse_event() const;
+
+  kneepoint_interface calls_;
+  void* controller_;
+};
+
+// Throws what the last call failed for, if it did: ControllerFailure or std::bad_alloc.
+void throw_failure(const kneepoint_interface& calls);
+
+}  // namespace kneepoint

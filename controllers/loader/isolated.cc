@@ -1,0 +1,137 @@
+#include "loader/isolated.hh"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+#include <system_error>
+
+namespace kneepoint {
+
+namespace {
+
+constexpr rlim_t longest_cpu_s = 2;
+constexpr std::chrono::seconds longest{30};
+
+// The first byte of what a child says.
+constexpr char returned = '+';
+constexpr char threw = '-';
+
+[[noreturn]] void fail(const char* call) {
+  throw std::system_error(errno, std::system_category(), call);
+}
+
+void write_all(int descriptor, const std::string& text) {
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t written = write(descriptor, text.data() + done, text.size() - done);
+    if (written < 0 and errno != EINTR) _exit(EXIT_FAILURE);
+    if (written > 0) done += static_cast<size_t>(written);
+  }
+}
+
+void limit(decltype(RLIMIT_CPU) what, rlim_t soft, rlim_t hard) {
+  const rlimit limits{.rlim_cur = soft, .rlim_max = hard};
+  setrlimit(what, &limits);
+}
+
+[[noreturn]] void run_child(int answers, const std::function<std::string()>& work) {
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU}) {
+    signal(number, SIG_DFL);
+  }
+  limit(RLIMIT_CORE, 0, 0);
+  limit(RLIMIT_CPU, longest_cpu_s, longest_cpu_s + 1);
+  const int nowhere = open("/dev/null", O_RDWR);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, stream);
+  std::string answer;
+  try {
+    answer = returned + work();
+  } catch (const std::exception& error) {
+    answer = std::string(1, threw) + error.what();
+  } catch (...) {
+    answer = std::string(1, threw) + "it threw something that is no std::exception";
+  }
+  write_all(answers, answer);
+  _exit(EXIT_SUCCESS);
+}
+
+// Everything that the child says; it is killed where that takes too long.
+std::string listen(int answers, pid_t child) {
+  const auto end = std::chrono::steady_clock::now() + longest;
+  std::string said;
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    pollfd waited{.fd = answers, .events = POLLIN, .revents = 0};
+    const int ready = left.count() <= 0 ? 0 : poll(&waited, 1, static_cast<int>(left.count()));
+    if (ready < 0 and errno == EINTR) continue;
+    if (ready <= 0) {
+      kill(child, SIGKILL);
+      return said;
+    }
+    std::array<char, 65536> buffer;
+    const ssize_t bytes = read(answers, buffer.data(), buffer.size());
+    if (bytes < 0 and errno == EINTR) continue;
+    if (bytes <= 0) return said;
+    said.append(buffer.data(), static_cast<size_t>(bytes));
+  }
+}
+
+std::string name_of_signal(int number) {
+  switch (number) {
+    case SIGSEGV:
+      return "SIGSEGV";
+    case SIGBUS:
+      return "SIGBUS";
+    case SIGFPE:
+      return "SIGFPE";
+    case SIGILL:
+      return "SIGILL";
+    case SIGABRT:
+      return "SIGABRT";
+    default:
+      return "signal " + std::to_string(number);
+  }
+}
+
+}  // namespace
+
+std::string run_isolated(const std::string& what, const std::function<std::string()>& work) {
+  int ends[2];
+  if (pipe(ends) != 0) fail("pipe");
+  const pid_t child = fork();
+  if (child < 0) fail("fork");
+  if (child == 0) {
+    close(ends[0]);
+    run_child(ends[1], work);
+  }
+  close(ends[1]);
+  const std::string said = listen(ends[0], child);
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 and errno == EINTR) {
+  }
+  const bool ended = WIFEXITED(status) and not said.empty();
+  if (ended and said[0] == returned) return said.substr(1);
+  if (ended and said[0] == threw) throw std::invalid_argument(said.substr(1));
+  if (not WIFSIGNALED(status)) throw std::invalid_argument(what + " ends the program");
+  const int number = WTERMSIG(status);
+  if (number == SIGXCPU or number == SIGKILL) throw std::invalid_argument(what + " hangs");
+  throw std::invalid_argument(what + " crashes (" + name_of_signal(number) + ")");
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,195 @@
+#include "loader/shared_object.hh"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+
+#include "network/json.hh"
+#include "network/sha256.hh"
+#include "network/text.hh"
+
+namespace kneepoint {
+
+namespace {
+
+constexpr uintmax_t most_bytes = 256 << 20;
+constexpr size_t most_constants = 1000;
+
+// What every interface of this version has.
+constexpr size_t least_interface_bytes = sizeof(kneepoint_interface);
+constexpr size_t least_declaration_bytes = sizeof(kneepoint_declaration);
+constexpr size_t least_constant_bytes = sizeof(kneepoint_constant);
+
+[[noreturn]] void refuse(const std::string& reason) { throw std::invalid_argument(reason); }
+
+bool is_name(const char* text) {
+  static constexpr const char* letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  return text != nullptr and *text != '\0' and text[std::strspn(text, letters)] == '\0';
+}
+
+Constant to_constant(const kneepoint_constant* declared) {
+  if (declared == nullptr or declared->size < least_constant_bytes or not is_name(declared->name)) {
+    refuse("declares a constant without a size, or without a name of letters, digits and _");
+  }
+  Constant constant{.name = declared->name,
+                    .fallback = declared->fallback,
+                    .low = declared->low,
+                    .high = declared->high,
+                    .least = declared->least,
+                    .most = declared->most,
+                    .scale = declared->is_log ? Scale::log : Scale::linear,
+                    .unit = one_line(declared->unit),
+                    .meaning = one_line(declared->meaning),
+                    .type = declared->is_integer ? ConstantType::integer : ConstantType::real};
+  const auto require = [&](bool holds, const std::string& what) {
+    if (not holds) refuse("declares the constant " + constant.name + ", but " + what);
+  };
+  require(std::isfinite(constant.low) and std::isfinite(constant.high), "its range is not finite");
+  require(constant.low < constant.high, "its low is not below its high");
+  require(constant.least <= constant.low and constant.high <= constant.most,
+          "its range is not within [least, most]");
+  require(constant.fallback >= constant.least and constant.fallback <= constant.most and
+              std::isfinite(constant.fallback),
+          "its default is not within [least, most]");
+  require(constant.scale == Scale::linear or constant.low > 0,
+          "a range on a log scale begins above 0");
+  require(not constant.unit.empty() and not constant.meaning.empty(),
+          "it has no unit or no meaning");
+  return constant;
+}
+
+void check(const Constant& constant, double value) {
+  if (not(value >= constant.least and value <= constant.most)) {
+    refuse("constant " + constant.name + " = " + to_text(value) + " is outside [" +
+           to_text(constant.least) + ", " + to_text(constant.most) + "]");
+  }
+  if (constant.type == ConstantType::integer and value != std::floor(value)) {
+    refuse("constant " + constant.name + " = " + to_text(value) + " must be a whole number");
+  }
+}
+
+void describe(JsonWriter& json, const Constant& constant) {
+  json.begin_object()
+      .field("name", constant.name)
+      .field("type", constant.type == ConstantType::integer ? "integer" : "real")
+      .field("default", constant.fallback)
+      .field("low", constant.low)
+      .field("high", constant.high)
+      .field("least", constant.least)
+      .field("most", constant.most)
+      .field("scale", constant.scale == Scale::log ? "log" : "linear")
+      .field("unit", constant.unit)
+      .field("meaning", constant.meaning)
+      .end_object();
+}
+
+}  // namespace
+
+SharedObject SharedObject::load(const std::filesystem::path& path) {
+  SharedObject object;
+  object.path_ = path.string();
+  object.file_ = state_of(path);
+  object.sha256_ = kneepoint::sha256(read_file(path, "controller", most_bytes));
+  try {
+    // Without a slash the name would be looked for elsewhere.
+    void* const library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) refuse("is no shared object for this program: " + one_line(dlerror()));
+    object.resolve(library, path.stem().string());
+    if (state_of(path) != object.file_) refuse("was changed while it was read; start again");
+  } catch (const std::exception& error) {
+    throw std::invalid_argument("controller " + object.path_ + " " + error.what());
+  }
+  return object;
+}
+
+void SharedObject::resolve(void* library, const std::string& stem) {
+  using Entry = const kneepoint_interface* (*)();
+  const auto entry = reinterpret_cast<Entry>(dlsym(library, KNEEPOINT_ENTRY));
+  if (entry == nullptr) {
+    refuse("has no symbol " KNEEPOINT_ENTRY
+           "; include algorithms/registry.hh and register a class");
+  }
+  const kneepoint_interface* const calls = entry();
+  if (calls == nullptr) refuse("registers no controller; add a Registration");
+  if (calls->version != KNEEPOINT_INTERFACE_VERSION) {
+    refuse("has version " + std::to_string(calls->version) + " of the interface, not " +
+           std::to_string(KNEEPOINT_INTERFACE_VERSION) + "; build it again");
+  }
+  if (calls->size < least_interface_bytes) refuse("has an interface that is too small");
+  std::memcpy(&calls_, calls, sizeof calls_);
+  if (calls_.declare == nullptr or calls_.create == nullptr or calls_.destroy == nullptr or
+      calls_.window == nullptr or calls_.keepalive_ms == nullptr or calls_.failure == nullptr) {
+    refuse("lacks one of declare, create, destroy, window, keepalive_ms, failure");
+  }
+  const kneepoint_declaration* const declared = calls_.declare();
+  if (declared == nullptr) {
+    throw_failure(calls_);
+    refuse("declares nothing");
+  }
+  read_declaration(*declared, stem);
+}
+
+void SharedObject::read_declaration(const kneepoint_declaration& declared,
+                                    const std::string& stem) {
+  if (declared.size < least_declaration_bytes) refuse("has a declaration that is too small");
+  if (not is_name(declared.name)) refuse("declares no name of letters, digits and _");
+  name_ = declared.name;
+  if (name_ != stem) {
+    refuse("declares the name " + name_ + "; call the file " + name_ + ".so, or register " + stem);
+  }
+  summary_ = one_line(declared.summary);
+  source_ = one_line(declared.source);
+  if (declared.constant_count > most_constants or
+      (declared.constants == nullptr and declared.constant_count > 0)) {
+    refuse("declares no sound list of constants");
+  }
+  for (size_t i = 0; i < declared.constant_count; ++i) {
+    constants_.push_back(to_constant(declared.constants[i]));
+    const std::string& name = constants_.back().name;
+    if (std::ranges::count(constants_, name, &Constant::name) > 1) {
+      refuse("declares the constant " + name + " twice");
+    }
+  }
+}
+
+LoadedController SharedObject::make(const Constants::Values& given) const {
+  std::vector<double> values;
+  std::string known;
+  for (const Constant& constant : constants_) {
+    const auto found = given.find(constant.name);
+    values.push_back(found == given.end() ? constant.fallback : found->second);
+    check(constant, values.back());
+    known += (known.empty() ? "" : ", ") + constant.name;
+  }
+  for (const auto& [name, value] : given) {
+    if (std::ranges::find(constants_, name, &Constant::name) == constants_.end()) {
+      refuse("controller " + name_ + " has no constant " + name + "; it has: " + known);
+    }
+  }
+  void* const controller = calls_.create(values.data(), values.size());
+  if (controller == nullptr) {
+    throw_failure(calls_);
+    throw ControllerFailure("the controller could not be made, and does not say why");
+  }
+  return {calls_, controller};
+}
+
+std::string SharedObject::describe() const {
+  JsonWriter json;
+  json.begin_object()
+      .field("name", name_)
+      .field("summary", summary_)
+      .field("source", source_)
+      .field("sha256", sha256_)
+      .key("constants")
+      .begin_array();
+  for (const Constant& constant : constants_) kneepoint::describe(json, constant);
+  return json.end_array().end_object().text();
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,62 @@
+// A controller's file: a shared object behind algorithms/interface.h.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algorithms/constants.hh"
+#include "algorithms/interface.h"
+#include "loader/handle.hh"
+#include "network/input_file.hh"
+
+namespace kneepoint {
+
+// A controller of its own, with values for its constants.
+class LoadedController {
+ public:
+  LoadedController(const kneepoint_interface& calls, void* controller)
+      : controller_(controller, calls.destroy), handle_(calls, controller) {}
+
+  operator const ControllerHandle&() const { return handle_; }
+  const ControllerHandle* operator->() const { return &handle_; }
+
+ private:
+  std::unique_ptr<void, void (*)(void*)> controller_;
+  ControllerHandle handle_;
+};
+
+// A shared object that was loaded; it stays so to the end of the process.
+class SharedObject {
+ public:
+  // Throws std::invalid_argument, beginning with the path, for a file that is no controller, is
+  // none for this program, or declares nonsense or another name than its own.
+  static SharedObject load(const std::filesystem::path& path);
+
+  // Throws std::invalid_argument for an unknown constant or a value out of range.
+  LoadedController make(const Constants::Values& values) const;
+
+  // What `emulate --list` says of it: one JSON object.
+  std::string describe() const;
+
+  const std::string& sha256() const { return sha256_; }
+  const FileState& file() const { return file_; }
+  const std::vector<Constant>& constants() const { return constants_; }
+
+ private:
+  void resolve(void* library, const std::string& stem);
+  void read_declaration(const kneepoint_declaration& declared, const std::string& stem);
+
+  std::string path_{};
+  std::string sha256_{};
+  FileState file_{};
+  kneepoint_interface calls_{};
+  std::string name_{};
+  std::string summary_{};
+  std::string source_{};
+  std::vector<Constant> constants_{};
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Builds targets of controllers/CMakeLists.txt in build/: rules/build.sh [OPTION...] -- TARGET...
+# One call at a time, for two ninjas in one folder spoil each other's work. Options are cmake's.
+set -eu
+options=()
+while [ "$1" != -- ]; do
+  options+=("$1")
+  shift
+done
+shift
+rules/check_compiler.sh
+mkdir -p build
+exec 9>build/.lock
+flock 9
+cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release ${options[@]+"${options[@]}"} \
+  >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
+ninja -C build -k 0 "$@"

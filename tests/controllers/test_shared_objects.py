@@ -1,0 +1,282 @@
+"""Controllers as shared objects: those that are none, that crash or hang, and one's own by path."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from search.catalogue import Catalogue
+from search.errors import KneepointError
+from tests.conftest import ROOT
+from tests.controllers.emulator import EMULATE, Link
+
+BUILT = ROOT / "build/controllers"
+COMPILER = os.environ.get("CXX", "c++").split()
+
+# A whole controller in C; the braces are filled in.
+IN_C = """
+#include "algorithms/interface.h"
+{before}
+static const struct kneepoint_constant window = {{sizeof window, "window", "packets", "in flight",
+    5, {low}, 100, 1, 1000, 1, 0}};
+static const struct kneepoint_constant* const constants[] = {{&window}};
+static const struct kneepoint_declaration declared = {{sizeof declared, "{name}", "in C", "a test",
+    1, constants}};
+static double cwnd;
+static const struct kneepoint_declaration* declare(void) {{ {declare} return &declared; }}
+static void* create(const double* values, size_t count) {{
+  cwnd = count == 1 ? values[0] : 0;
+  return &cwnd;
+}}
+static void destroy(void* controller) {{ (void)controller; }}
+static double get_window(const void* controller) {{ return *(const double*)controller; }}
+static double get_keepalive_ms(const void* controller) {{ (void)controller; return 1000; }}
+static int failed;
+static const struct kneepoint_failure failure = {{sizeof failure, KNEEPOINT_FAILED, "no\\nidea"}};
+static const struct kneepoint_failure* get_failure(void) {{ return failed ? &failure : 0; }}
+static int on_ack(void* controller, const struct kneepoint_ack* event) {{
+  (void)controller;
+  failed = event->size < sizeof *event || {fails};
+  return failed;
+}}
+static const struct kneepoint_interface interface = {{sizeof interface, {version}, declare, create,
+    destroy, get_window, get_keepalive_ms, get_failure, 0, on_ack, 0, 0}};
+const struct kneepoint_interface* {symbol}(void) {{ return &interface; }}
+"""
+PLAIN = {
+    "before": "",
+    "low": "1",
+    "declare": "",
+    "fails": "0",
+    "version": "KNEEPOINT_INTERFACE_VERSION",
+    "symbol": "kneepoint_controller",
+}
+HANG = "for (volatile int forever = 1; forever;) {}"
+CRASH = "__builtin_trap();"
+
+
+def compile_shared(source: Path, *options: str) -> Path:
+    shared = source.with_suffix(".so")
+    command = [*COMPILER, "-shared", "-fPIC", "-I", str(ROOT / "controllers"), *options]
+    subprocess.run([*command, "-o", shared, source], check=True)
+    return shared
+
+
+def in_c(folder: Path, name: str, **changes: str) -> Path:
+    source = folder / f"{name}.c"
+    source.write_text(IN_C.format(**{**PLAIN, "name": name, **changes}))
+    return compile_shared(source, "-x", "c")
+
+
+def run(link: Link, controller: str | Path, *options: str) -> "subprocess.CompletedProcess[str]":
+    command: list[str | Path] = [EMULATE, "--controller", controller, "--uplink", link.uplink]
+    return subprocess.run(
+        [*command, "--downlink", link.downlink, *options], capture_output=True, text=True
+    )
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Shared objects that are no controllers, by name."""
+    folder = tmp_path_factory.mktemp("broken")
+    made = {
+        "version": in_c(folder, "version", version="KNEEPOINT_INTERFACE_VERSION + 1"),
+        "symbol": in_c(folder, "symbol", symbol="another"),
+        "nonsense": in_c(folder, "nonsense", low="100"),
+        "crashes": in_c(folder, "crashes", declare=CRASH),
+        "crashes_early": in_c(
+            folder,
+            "crashes_early",
+            before=f"__attribute__((constructor)) static void early(void) {{ {CRASH} }}",
+        ),
+        "hangs": in_c(folder, "hangs", declare=HANG),
+        "exits": in_c(folder, "exits", before="#include <stdlib.h>", declare="exit(0);"),
+        "text": folder / "text.so",
+        "cut": folder / "cut.so",
+        "other_name": folder / "other_name.so",
+    }
+    made["text"].write_text("a text\n")
+    made["cut"].write_bytes((BUILT / "timely.so").read_bytes()[:5000])
+    shutil.copy(BUILT / "timely.so", made["other_name"])
+    return made
+
+
+REASONS = {
+    "version": "has version 2 of the interface, not 1; build it again",
+    "symbol": "has no symbol kneepoint_controller; include algorithms/registry.hh",
+    "nonsense": "declares the constant window, but its low is not below its high",
+    "crashes": "when loaded, crashes (SIG",
+    "crashes_early": "when loaded, crashes (SIG",
+    "hangs": "when loaded, hangs",
+    "exits": "when loaded, ends the program",
+    "text": "is no shared object for this program: ",
+    "cut": "when loaded, crashes (SIG",
+    "other_name": "declares the name timely; call the file timely.so, or register other_name",
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_what_is_no_controller_is_refused_in_one_line(
+    small_link: Link, broken: dict[str, Path], name: str
+) -> None:
+    result = run(small_link, broken[name])
+    assert (result.returncode, result.stdout) == (2, "")
+    assert re.fullmatch(rf"error: controller {broken[name]}\b.*\n", result.stderr)
+    assert REASONS[name] in result.stderr
+
+
+@pytest.fixture(scope="module")
+def listed(
+    broken: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Any]]:
+    """What an emulator lists that has good controllers, and all broken ones, beside it."""
+    folder = tmp_path_factory.mktemp("build")
+    shutil.copy(EMULATE, folder)
+    shutil.copytree(BUILT, folder / "controllers")
+    for path in broken.values():
+        shutil.copy(path, folder / "controllers")
+    answer = subprocess.run([folder / "emulate", "--list"], check=True, capture_output=True)
+    yield json.loads(answer.stdout)
+
+
+def test_broken_ones_disturb_no_other(listed: dict[str, Any]) -> None:
+    sound = json.loads(subprocess.run([EMULATE, "--list"], capture_output=True).stdout)
+    assert listed["controllers"] == sound["controllers"]
+    assert sound["broken"] == []
+    reasons = {Path(each["path"]).stem: each["reason"] for each in listed["broken"]}
+    assert set(reasons) == set(REASONS)
+    assert all(REASONS[name] in reason for name, reason in reasons.items())
+
+
+def test_broken_one_is_an_error_only_for_who_names_it(listed: dict[str, Any]) -> None:
+    catalogue = Catalogue(listed)
+    assert catalogue.controller("timely", "study.yaml").name == "timely"
+    with pytest.raises(KneepointError, match=r"^study.yaml: controller \S*/hangs.so, when loaded"):
+        catalogue.controller("hangs", "study.yaml")
+
+
+def test_listed_digest_is_the_files(listed: dict[str, Any]) -> None:
+    for controller in listed["controllers"]:
+        content = (BUILT / f"{controller['name']}.so").read_bytes()
+        assert controller["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+def test_batch_survives_a_broken_one(small_link: Link, broken: dict[str, Path]) -> None:
+    traces = f"--uplink {small_link.uplink} --downlink {small_link.downlink}"
+    wanted = ["timely", broken["crashes_early"], broken["text"], "timely"]
+    lines = "".join(f"--controller {each} {traces}\n" for each in wanted)
+    answer = subprocess.run([EMULATE, "--batch"], input=lines, capture_output=True, text=True)
+    statuses = [json.loads(line)["status"] for line in answer.stdout.splitlines()]
+    assert statuses == ["ok", "error", "error", "ok"]
+
+
+def test_controller_in_c_runs_by_its_path_beside_one_of_the_same_name(
+    small_link: Link, tmp_path: Path
+) -> None:
+    """Two shared objects of one name in one process have nothing in common."""
+    mine = in_c(tmp_path, "fixed_window")
+    traces = f"--uplink {small_link.uplink} --downlink {small_link.downlink}"
+    wanted = [f"{mine} --set window=7", "fixed_window --set window=7", str(mine)]
+    lines = "".join(f"--controller {each} {traces}\n" for each in wanted)
+    batch = subprocess.run([EMULATE, "--batch"], input=lines, capture_output=True, text=True)
+    first, second, third = (json.loads(line) for line in batch.stdout.splitlines())
+    assert first == second
+    assert third["power"] != first["power"]
+
+
+def test_failure_of_a_controller_is_its_own_in_its_words(small_link: Link, tmp_path: Path) -> None:
+    result = run(small_link, in_c(tmp_path, "fails", fails="event->ack_received_ms > 500"))
+    assert result.returncode == 3
+    reason = "the controller failed: no?idea"
+    assert json.loads(result.stdout) == {"status": "failed", "reason": reason}
+
+
+def test_what_a_class_throws_is_its_failure(small_link: Link, tmp_path: Path) -> None:
+    source = tmp_path / "throws.cc"
+    source.write_text(
+        """#include <stdexcept>
+        #include "algorithms/registry.hh"
+        struct Throws final : kneepoint::Controller {
+          explicit Throws(kneepoint::Constants& constants) : Controller(constants, 1000) {}
+          double window() const override {
+            if (acknowledged) throw std::runtime_error("enough");
+            return 3;
+          }
+          void on_ack(const kneepoint::Ack&) override { acknowledged = true; }
+          bool acknowledged = false;
+        };
+        const kneepoint::Registration<Throws> registration{"throws", "", ""};
+        """
+    )
+    result = run(small_link, compile_shared(source, "-std=c++20"))
+    assert result.returncode == 3
+    reason = "the controller failed: enough"
+    assert json.loads(result.stdout) == {"status": "failed", "reason": reason}
+
+
+@pytest.mark.parametrize("program", ["emulate", "sender"])
+def test_controller_of_another_digest_is_refused(small_link: Link, program: str) -> None:
+    options = ["--controller", "timely", "--controller-sha256", "0" * 64]
+    traces = ["--uplink", str(small_link.uplink), "--downlink", str(small_link.downlink)]
+    words = traces if program == "emulate" else ["localhost", "9"]
+    if program == "sender":
+        options = [*words, *options]
+    else:
+        options += words
+    result = subprocess.run([EMULATE.with_name(program), *options], capture_output=True, text=True)
+    digest = hashlib.sha256((BUILT / "timely.so").read_bytes()).hexdigest()
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"timely.so has SHA-256 {digest}, not {'0' * 64}" in result.stderr
+
+
+def test_unknown_name_lists_the_known_ones(small_link: Link) -> None:
+    result = run(small_link, "timly")
+    assert result.returncode == 2
+    assert "no controller is named 'timly'; there are: aimd_rtt, " in result.stderr
+    result = run(small_link, "./absent.so")
+    assert result.stderr == (
+        "error: controller ./absent.so cannot be read: No such file or directory; check the path\n"
+    )
+
+
+def test_the_readmes_controller_is_formatted_builds_and_runs(
+    small_link: Link, tmp_path: Path
+) -> None:
+    block = re.search(r"```cpp\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert block
+    source = tmp_path / "half_window.cc"
+    source.write_text(block[1])
+    shutil.copy(ROOT / "controllers/.clang-format", tmp_path)
+    subprocess.run(["clang-format", "--dry-run", "--Werror", source], check=True)
+    warnings = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wold-style-cast -Werror".split()
+    shared = compile_shared(source, "-std=c++20", "-O2", *warnings)
+    result = run(small_link, shared, "--set", "limit_ms=120")
+    assert json.loads(result.stdout)["status"] == "ok", result.stderr
+
+
+def test_its_bytes_are_those_of_its_code_in_any_folder(tmp_path: Path) -> None:
+    """A comment, and where it is built, change no byte; the value of a constant does."""
+
+    def digest_in(folder: Path, old: str, new: str) -> str:
+        shutil.copytree(ROOT / "controllers", folder / "controllers")
+        source = folder / "controllers/algorithms/timely.cc"
+        source.write_text(source.read_text().replace(old, new, 1))
+        build = folder / "build"
+        options = "-G Ninja -DCMAKE_BUILD_TYPE=Release -DKNEEPOINT_PRECOMPILE=OFF".split()
+        for command in (
+            ["cmake", "-S", str(folder / "controllers"), "-B", str(build), *options],
+            ["ninja", "-C", str(build), "controller_timely"],
+        ):
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return hashlib.sha256((build / "controllers/timely.so").read_bytes()).hexdigest()
+
+    plain = digest_in(tmp_path / "a", "#include", "#include")
+    assert digest_in(tmp_path / "b/c", "#include", "// A comment.\n#include") == plain
+    assert digest_in(tmp_path / "d", ".fallback = 0.3,", ".fallback = 0.4,") != plain
