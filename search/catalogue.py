@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self
 
+from common.code import ROOT
 from search.errors import KneepointError
 
 
@@ -119,7 +120,7 @@ class Catalogue:
 
 def require_sources(named: Mapping[str, str]) -> None:
     """Raises KneepointError unless every controller has a source; values say who names it."""
-    known = {path.stem: path for path in sorted(SOURCES.glob("*.cc"))}
+    known = {path.stem: path for path in sorted((ROOT / SOURCES).glob("*.cc"))}
     for name, where in named.items():
         if name not in known:
             raise _unknown(name, where, known)

@@ -44,7 +44,8 @@ def test_end_session_ends_children_too(tmp_path: Path, trap: str, gracefully: bo
     while not (tmp_path / "started").exists():
         time.sleep(0.01)
     assert end_session(process, patience_s=1) == gracefully
-    assert sessions().count(process.pid) == 0
+    while process.pid in sessions():  # a child that was killed takes a moment
+        time.sleep(0.01)
 
 
 def test_end_session_of_a_process_that_has_ended(tmp_path: Path) -> None:

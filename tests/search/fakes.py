@@ -50,8 +50,9 @@ def run_spec(window: int = 12, seed: int = 1, **changes: Any) -> RunSpec:
 
 
 def built_spec(window: int = 12, seed: int = 1, **changes: Any) -> RunSpec:
-    """Returns a run of the fixed window that is built."""
-    built = (ROOT / "build/controllers/fixed_window.so").read_bytes()
+    """Returns a run of the fixed window, or another controller, that is built."""
+    controller = changes.get("controller", "fixed_window")
+    built = (ROOT / f"build/controllers/{controller}.so").read_bytes()
     return run_spec(window, seed, controller_sha256=sha256_of(built), **changes)
 
 

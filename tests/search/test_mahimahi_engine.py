@@ -143,7 +143,7 @@ def test_burst_loses_what_the_first_device_cannot_hold(
     silent = silent_network(tmp_path, network("silent"))
     for window, least, most in ((400, 400, 400), (20_000, 500, 19_000)):
         constants = {"keepalive_ms": 10_000.0, "window": float(window)}
-        spec = run_spec(
+        spec = built_spec(
             engine="mahimahi", engine_sha256=settings.sha256, constants=constants, network=silent
         )
         assert real.open().run(spec).status == "ok"
@@ -198,9 +198,8 @@ def test_controller_that_hears_nothing_ends_with_that_reason(settings: MahimahiS
 
 def test_controller_whose_window_bursts_failed(settings: MahimahiSettings) -> None:
     constants = {"alpha": 1e9, "beta": 2, "initial_window": 10, "keepalive_ms": 80}
-    spec = dataclasses.replace(
-        spec_for(settings, 2), controller="aimd_timeout", constants=constants
-    )
+    link = spec_for(settings, 2).network
+    spec = built_spec(controller="aimd_timeout", constants=constants, network=link)
     record = settings.open().run(spec)
     assert record.status == "failed"
     assert record.reason.startswith("the window became ")

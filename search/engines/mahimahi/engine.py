@@ -189,6 +189,10 @@ class MahimahiEngine:
         user = ordinary_user()
         programs = {name: settings.build / name for name in _PROGRAMS}
         controller = settings.build / "controllers" / f"{spec.controller}.so"
+        if not controller.is_file():
+            raise KneepointError(
+                f"mahimahi, a run of {spec.controller}: {controller} is not there; make build"
+            )
         try:
             for name, content in traces.items():
                 folder.add(f"{name}.trace", content)
