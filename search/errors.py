@@ -89,6 +89,9 @@ def run_command_line(main: Callable[[], None]) -> None:
         main()
     except KneepointError as error:
         refuse(error)
+    except BrokenPipeError:  # whoever read our words has enough of them
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except OSError as error:
         mistake = of_file(error)
         if mistake is None:

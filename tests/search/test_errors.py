@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from networks.files import require_folder, write_whole
 from search.complaints import complaints
 from search.errors import KneepointError, run_command_line
+from tests.conftest import ROOT
 
 
 @pytest.mark.parametrize(
@@ -108,3 +111,25 @@ def test_failed_jobs_are_told_from_snakemakes_log(tmp_path: Path) -> None:
     assert complaints([str(log)]) == [
         "error: the workflow failed; what Snakemake says above is why"
     ]
+
+
+def test_reader_who_has_enough_gets_no_traceback() -> None:
+    program = """
+from search.errors import run_command_line
+def main():
+    for _ in range(100_000):
+        print("a line", flush=True)
+run_command_line(main)
+"""
+    talking = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert talking.stdout is not None and talking.stderr is not None
+    assert talking.stdout.readline() == b"a line\n"
+    talking.stdout.close()
+    assert talking.stderr.read() == b""
+    assert talking.wait() == 1
+    talking.stderr.close()
