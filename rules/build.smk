@@ -1,5 +1,5 @@
-# Compiles every controller on the side, as many at once as there are cores; one that does not
-# compile is the business of the jobs that need it.
+# Compiles every controller on the side, as many at once as there are cores, so that the jobs that need
+# one have but to link it; one that does not compile is their business.
 rule build_core:
     input:
         CORE_CODE,
@@ -18,7 +18,7 @@ rule build_core:
     message:
         "Building the emulator and the other programs"
     shell:
-        "rules/build.sh -- programs controllers > {log:q} 2>&1"
+        "rules/build.sh -- programs controller_objects > {log:q} 2>&1"
         " || rules/build.sh -- programs > {log:q} 2>&1"
 
 
