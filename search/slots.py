@@ -101,8 +101,7 @@ class _Crew:
             while not self._stopped.is_set():
                 spec = self._waiting.get_nowait()
                 with self._slots.one(self._stopped):
-                    if not self._stopped.is_set():
-                        self._ended.put(self._run(spec))
+                    self._ended.put(self._run(spec))
                 self._stopped.wait(2 * _POLL_S)  # others may have waited for the slot
         except queue.Empty:
             return
@@ -134,6 +133,8 @@ class _Crew:
     def _run(self, spec: RunSpec) -> RunRecord:
         engine = self._settings.open()
         with self._lock:
+            if self._stopped.is_set():
+                raise _StoppedError
             self._running[id(engine)] = engine
         try:
             return run_reliably(engine, spec, sleep=self._pause)

@@ -185,3 +185,18 @@ def test_whoever_stops_waiting_ends_the_runs(
     assert engine.ran == [SPECS[0].run_id]
     with (tmp_path / "0.lock").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_run_does_not_begin_once_nobody_waits_for_it(tmp_path: Path) -> None:
+    """Whoever stops does so while the engine of a run is being made."""
+    engine = FakeEngine()
+
+    @dataclass(frozen=True)
+    class Stopping(FakeSettings):
+        def open(self) -> FakeEngine:
+            crew.stop()
+            return engine
+
+    crew = slots._Crew(Stopping(), slots._Slots(tmp_path, 1), SPECS)
+    crew.work()
+    assert engine.ran == []
