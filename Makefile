@@ -43,7 +43,7 @@ reproduce: setup compiler ## everything: searches, repeats, audit, results/repor
 
 confirm: setup compiler ## what matters in real mahimahi, in real time (hours), and everything else
 	$(check)
-	@python -m mahimahi.diagnosis
+	@python -m engines.mahimahi.diagnosis
 	@python -m snakemake confirm --cores '$(CORES)' --configfile '$(CONFIG)'
 
 test: build ## every test
@@ -105,11 +105,11 @@ dashboard: setup ## Optuna's dashboard over all studies, on this machine only
 # The system's own Python will do: nothing of .venv is needed, and nothing is written here as root.
 mahimahi: ## installs the real mahimahi and proves that it works: sudo make mahimahi
 	$(need_python)
-	@$(PYTHON) -uB -m mahimahi.install
+	@$(PYTHON) -uB -m engines.mahimahi.install
 
 mahimahi-remove: ## undoes what `make mahimahi` has changed
 	$(need_python)
-	@$(PYTHON) -uB -m mahimahi.remove
+	@$(PYTHON) -uB -m engines.mahimahi.remove
 
 lock: setup ## new versions in requirements.txt and environment.yml, from pyproject.toml
 	uv pip compile pyproject.toml --group dev --upgrade --universal --python-version 3.11 \
@@ -127,7 +127,7 @@ compiler:
 
 # Snakemake reads the configuration, too, and has a traceback for whatever it cannot read.
 define check
-	@python -m search.check --config '$(CONFIG)' --cores '$(CORES)'
+	@python -m experiments.check --config '$(CONFIG)' --cores '$(CORES)'
 endef
 
 define need_python

@@ -13,19 +13,19 @@ from pathlib import Path
 from common import code
 from common.made_by import ask_git, tell_jobs
 from networks.config import load_network
-from networks.files import hold_lock, require_folder
-from search.built import (
+from common.files import hold_lock, require_folder
+from engines.built import (
     controller_sources,
     core_sources,
     is_newer,
     note_sources,
     shared_object,
 )
-from search.catalogue import load_catalogue, require_sources
-from search.complaints import complaints
-from search.config import load_workflow
-from search.errors import KneepointError, refuse
-from search.interrupt import end_on_signals
+from engines.catalogue import load_catalogue, require_sources
+from common.complaints import complaints
+from experiments.config import load_workflow
+from common.errors import KneepointError, refuse
+from common.interrupt import end_on_signals
 
 # One file is the whole configuration, for rules hand its path to the programs that they call.
 if workflow.config_settings.config or len(workflow.overwrite_configfiles) > 1:

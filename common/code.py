@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from networks.files import sha256_of, write_whole
+from common.files import sha256_of, write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 

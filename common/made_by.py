@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from common.code import digest_of_packages, digest_of_step
-from networks.files import sha256_of, write_whole
-from search.errors import unusable
+from common.errors import unusable
+from common.files import sha256_of, write_whole
 
 NAME = "made_by.json"
 COMMIT = "KNEEPOINT_COMMIT"

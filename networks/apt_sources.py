@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from search.errors import KneepointError
+from common.errors import KneepointError
 
 Stanza = dict[str, str]
 

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, RootModel, model_validator
 
-from networks.config_file import ConfigModel, matching, read_config
-from search.errors import KneepointError
+from common.config_file import ConfigModel, matching, read_config
+from common.errors import KneepointError
 
 _NAME = r"[a-z0-9][a-z0-9_-]{0,99}"
 _NAMES = "lower-case letters, digits, - and _ only"

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from search.errors import KneepointError
+from common.errors import KneepointError
 
 OPPORTUNITY_BYTES = 1504
 _MOST_OPPORTUNITIES = 1_000_000

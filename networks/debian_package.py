@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from common.errors import KneepointError
+from common.programs import complaint, require_program, run_program
 from networks.apt_sources import debian_entries
-from networks.programs import complaint, require_program, run_program
-from search.errors import KneepointError
 
 _SUITE = "bullseye"  # the last Debian release that carries mahimahi
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from common.config_file import read_config
+from common.errors import KneepointError, run_command_line
+from common.files import locked, sha256_of, write_whole
 from networks.config import FetchSettings, TraceEntry, load_trace_catalogue
-from networks.config_file import read_config
-from networks.files import locked, sha256_of, write_whole
 from networks.trace_sources import FolderSource, TraceSource, sources_of
-from search.errors import KneepointError, run_command_line
 
 _WORK_PREFIX = ".fetch-"
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from common.errors import KneepointError, unusable
 from networks.constant_rate import OPPORTUNITY_BYTES
-from search.errors import KneepointError, unusable
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from common.errors import KneepointError, run_command_line
+from common.files import sha256_of, write_whole
 from networks.config import Cut, LinkTrace, Network, Synthetic, load_network
 from networks.constant_rate import constant_rate_trace
-from networks.files import sha256_of, write_whole
 from networks.omniscient import omniscient_bound
 from networks.validate import CHECK_TRACE, format_trace, parse_trace
-from search.errors import KneepointError, run_command_line
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from common.errors import KneepointError
+from common.programs import complaint, require_program, run_program
 from networks.config import TraceSources
 from networks.debian_package import unpack_debian_package
-from networks.programs import complaint, require_program, run_program
-from search.errors import KneepointError
 
 _PACKAGE = "mahimahi-traces"
 

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from search.errors import KneepointError
+from common.errors import KneepointError
 
 CHECK_TRACE = Path("build/check_trace")
 

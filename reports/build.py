@@ -12,12 +12,12 @@ from pathlib import Path
 
 import optuna
 
-from networks.files import write_whole
+from common.errors import run_command_line
+from common.files import write_whole
 from reports import collect, front, render, sections
 from reports.figures import drawing
 from reports.provenance import Provenance, gather
 from reports.tables import write_tables
-from search.errors import run_command_line
 
 
 def build(config: Path, into: Path | None = None, processes: int = 1) -> None:

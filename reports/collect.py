@@ -8,6 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from common.errors import unusable
+from engines.catalogue import Catalogue, load_catalogue
+from experiments import config as configuration
+from experiments.config import Workflow, load_workflow
+from experiments.published import PublishedTable, load_table
+from experiments.results import read_frame
 from reports import labels
 from reports.checks import STEP
 from reports.frames import with_constants
@@ -21,12 +27,6 @@ from reports.real_results import (
     load_runs,
 )
 from reports.statistics import CONSTANT
-from search import config as configuration
-from search.catalogue import Catalogue, load_catalogue
-from search.config import Workflow, load_workflow
-from search.errors import unusable
-from search.published import PublishedTable, load_table
-from search.results import read_frame
 from search.spaces import HOST, searched_ranges
 
 EMULATE = Path("build/emulate")
@@ -106,7 +106,7 @@ class Showcase:
 
 @dataclass(frozen=True)
 class HoldOut:
-    """Settings on held-out networks: frames as `search.hold_out` writes them.
+    """Settings on held-out networks: frames as `experiments.hold_out` writes them.
 
     Settings have a column `constant_<name>` for each constant; networks a column title.
     """

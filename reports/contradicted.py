@@ -9,11 +9,11 @@ import argparse
 import json
 from pathlib import Path
 
-from networks.files import write_whole
+from common.errors import run_command_line
+from common.files import write_whole
 from reports import collect
 from reports.collect import Results
 from reports.discover import reports_compared
-from search.errors import run_command_line
 
 
 def contradicted(results: Results) -> list[tuple[str, int]]:

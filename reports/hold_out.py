@@ -5,7 +5,7 @@ networks of any rate compare. Its held-out score is the geometric mean of that o
 networks: the order of settings by it does not depend on the bounds, and no network outweighs
 another. A failed run has power 0, and so has the score then; nothing can be related to that.
 
-Frames of settings, networks and runs are as `search.hold_out` writes them.
+Frames of settings, networks and runs are as `experiments.hold_out` writes them.
 """
 
 import math

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from search.errors import KneepointError
+from common.errors import KneepointError
 
 Integers = NDArray[np.int64]
 

@@ -9,11 +9,11 @@ import argparse
 import json
 from pathlib import Path
 
-from networks.files import write_whole
+from common.errors import run_command_line
+from common.files import write_whole
+from experiments.config import load_workflow
 from reports.real_results import load_confirmation, load_runs
 from reports.real_statistics import UNEXPLAINED, beside_real, explained
-from search.config import load_workflow
-from search.errors import run_command_line
 
 
 def outside(results: Path) -> list[int]:

@@ -15,11 +15,11 @@ from typing import Any
 
 import pandas as pd
 
+from common.errors import unusable
+from common.files import sha256_of
 from common.made_by import MadeBy, current_commit, read_made_by
-from networks.files import sha256_of
+from experiments.config import Workflow
 from reports.collect import Results
-from search.config import Workflow
-from search.errors import unusable
 
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
 

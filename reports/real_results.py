@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from common.errors import unusable
+from experiments.results import read_frame
 from reports.frames import with_constants
-from search.errors import unusable
-from search.results import read_frame
 
 
 @dataclass(frozen=True)
 class Probe:
-    """How many real runs the host takes at once; `busy_us` spoils a run (see search.config).
+    """How many real runs the host takes at once; `busy_us` spoils a run (see experiments.config).
 
     `levels` has columns level, concurrency, agrees, reason, in the order in which they were tried;
     `runs` has the level as its trial, the first of them being of runs that had the host alone.

@@ -52,7 +52,7 @@ def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> dict[str, pd.Dat
 
     Returns:
         For each table its rows: `line` there, counted from 1, and `row` in the runs of the fit,
-        which numbers its rows from table to table (see search.published.number_on).
+        which numbers its rows from table to table (see experiments.published.number_on).
     """
     found: dict[str, pd.DataFrame] = {}
     start = 0

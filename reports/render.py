@@ -11,8 +11,8 @@ from typing import Any
 import jinja2
 import typst
 
+from common.errors import KneepointError
 from reports.content import Block, Paragraph, Picture, Report, Table, spans
-from search.errors import KneepointError
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from networks.files import write_whole
+from common.files import write_whole
 from reports import audit
 from reports.collect import Results
 from reports.discover import comparisons, grids, held_out, one_run, repetition, searches, sweeps

@@ -1,5 +1,5 @@
 # Everything that takes real time: `make confirm`. Rule all leaves it out, and the report takes in
-# what is there. Jobs in real time share the slots that the probe has found (search.slots), so several
+# what is there. Jobs in real time share the slots that the probe has found (experiments.slots), so several
 # may go on at once; what computes comes before them, or when they are through.
 
 CONFIRM = WORKFLOW.confirm
@@ -9,7 +9,7 @@ CONFIRMED_INPUT = built(*WORKFLOW.confirmed_controllers)
 
 rule probe_host:
     input:
-        code_of("search.probe"),
+        code_of("experiments.probe"),
         REAL_INPUT,
         controller=built(WORKFLOW.probe.controller) if WORKFLOW.probe else [],
         network=prepared(WORKFLOW.probe.network) if WORKFLOW.probe else [],
@@ -30,7 +30,7 @@ rule probe_host:
     message:
         "Measuring how many real-time runs this host takes at once"
     shell:
-        "python -m search.probe --config {params.config:q} --out-dir {params.out_dir:q}"
+        "python -m experiments.probe --config {params.config:q} --out-dir {params.out_dir:q}"
         " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 
@@ -57,7 +57,7 @@ rule list_contradicted:
 
 rule confirm_settings:
     input:
-        code_of("search.confirm"),
+        code_of("experiments.confirm"),
         REAL_INPUT,
         CONFIRMED_INPUT,
         probe=lambda _: made("probe") if WORKFLOW.probe else quiet(),
@@ -83,7 +83,7 @@ rule confirm_settings:
     message:
         "Running settings in real mahimahi"
     shell:
-        "python -m search.confirm --config {params.config:q} --out-dir {params.out_dir:q}"
+        "python -m experiments.confirm --config {params.config:q} --out-dir {params.out_dir:q}"
         " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 
@@ -145,7 +145,7 @@ rule list_outside:
 
 rule run_again:
     input:
-        code_of("search.again"),
+        code_of("experiments.again"),
         REAL_INPUT,
         CONFIRMED_INPUT,
         rules.confirm_settings.output,
@@ -171,13 +171,13 @@ rule run_again:
     message:
         "Running again, in real mahimahi, what the emulator does not predict"
     shell:
-        "python -m search.again --config {params.config:q} --out-dir {params.out_dir:q}"
+        "python -m experiments.again --config {params.config:q} --out-dir {params.out_dir:q}"
         " --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 
 rule show_real_run:
     input:
-        code_of("search.showcase"),
+        code_of("experiments.showcase"),
         REAL_INPUT,
         controller=built(WORKFLOW.showcase.controller) if WORKFLOW.showcase else [],
         probe=lambda _: made("probe") if WORKFLOW.probe else quiet(),
@@ -199,7 +199,7 @@ rule show_real_run:
     message:
         "Running the showcase in real mahimahi"
     shell:
-        "python -m search.showcase --config {params.config:q} --out-dir {params.out_dir:q}"
+        "python -m experiments.showcase --config {params.config:q} --out-dir {params.out_dir:q}"
         " --engine mahimahi --cluster {params.cluster:q} > >(tee {log:q}) 2>&1"
 
 

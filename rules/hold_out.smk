@@ -4,7 +4,7 @@ HOLD_OUT_FILES = ["runs.parquet", "settings.parquet", "networks.parquet", "made_
 
 rule hold_out_settings:
     input:
-        code_of("search.hold_out"),
+        code_of("experiments.hold_out"),
         EMULATE_INPUT,
         built(*WORKFLOW.held_controllers),
         networks=prepared(HELD_OUT.training, *HELD_OUT.networks) if HELD_OUT else [],
@@ -30,5 +30,5 @@ rule hold_out_settings:
     message:
         "Running published and tuned settings on held-out networks"
     shell:
-        "python -m search.hold_out --config {params.config:q}"
+        "python -m experiments.hold_out --config {params.config:q}"
         " --out-dir {params.out_dir:q} --cluster {params.cluster:q} > {log:q} 2>&1"

@@ -1,6 +1,6 @@
 rule repeat_runs:
     input:
-        code_of("search.repeat"),
+        code_of("experiments.repeat"),
         engine=lambda wildcards: needs_of(
             WORKFLOW.repeats[wildcards.name].engine,
             *(setting.controller for setting in WORKFLOW.repeats[wildcards.name].settings),
@@ -29,14 +29,14 @@ rule repeat_runs:
     message:
         "Repeating: {wildcards.name}"
     shell:
-        "python -m search.repeat --config {params.config:q} --repeat {wildcards.name:q}"
+        "python -m experiments.repeat --config {params.config:q} --repeat {wildcards.name:q}"
         " --out-dir {params.out_dir:q} --executor {params.executor:q} --cluster {params.cluster:q}"
         " {params.say}"
 
 
 rule showcase_run:
     input:
-        code_of("search.showcase"),
+        code_of("experiments.showcase"),
         EMULATE_INPUT,
         controller=built(WORKFLOW.showcase.controller) if WORKFLOW.showcase else [],
         network=prepared(WORKFLOW.showcase.network) if WORKFLOW.showcase else [],
@@ -57,5 +57,5 @@ rule showcase_run:
     message:
         "Running the showcase with a log"
     shell:
-        "python -m search.showcase --config {params.config:q} --out-dir {params.out_dir:q}"
+        "python -m experiments.showcase --config {params.config:q} --out-dir {params.out_dir:q}"
         " > {log:q} 2>&1"

@@ -1,4 +1,4 @@
-from search.cluster import start_cluster
+from experiments.cluster import start_cluster
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
 CLUSTER = Path("build/cluster.json")

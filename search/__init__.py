@@ -1,1 +1,1 @@
-"""Searches the constants of congestion controllers: studies, samplers, engines, results."""
+"""Searches the constants of congestion controllers: spaces, samplers, objectives, the loop."""

@@ -19,17 +19,17 @@ from typing import Any
 import optuna
 import pyarrow as pa
 
-from search.config import Confirm, Objective, Study
-from search.confirm import NAME as CONFIRM
-from search.confirm import ConfirmedSetting, configured, plan_settings, read_confirmed
-from search.engines.base import PreparedNetwork
-from search.errors import KneepointError, run_command_line
-from search.job import Job, add_arguments, open_job
+from common.errors import KneepointError, run_command_line
+from engines.base import PreparedNetwork
+from experiments.config import Confirm, Objective, Study
+from experiments.confirm import NAME as CONFIRM
+from experiments.confirm import ConfirmedSetting, configured, plan_settings, read_confirmed
+from experiments.job import Job, add_arguments, open_job
+from experiments.published import Column, PublishedRow, PublishedTable, TableDescription
+from experiments.results import make_table, runs_table, write_table
+from experiments.seeds import study_seed
 from search.objective import FIT_METRICS
 from search.plan import StudyPlan, plan_study
-from search.published import Column, PublishedRow, PublishedTable, TableDescription
-from search.results import make_table, runs_table, write_table
-from search.seeds import study_seed
 from search.study import FILES, carry_out
 
 NAME = "calibration"

@@ -13,10 +13,10 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import optuna_dashboard  # type: ignore[import-untyped]
 
-from networks.config_file import read_config
+from common.config_file import read_config
+from common.errors import KneepointError, run_command_line
+from experiments.config import Settings
 from search.all_studies import AllStudies
-from search.config import Settings
-from search.errors import KneepointError, run_command_line
 
 HOST = "127.0.0.1"
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]

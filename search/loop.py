@@ -12,10 +12,10 @@ import optuna
 from optuna.study import StudyDirection
 from optuna.trial import Trial
 
+from experiments.results import FinishedTrial, means_of
+from experiments.runner import Runner
 from search.optuna_journal import OptunaJournal
 from search.plan import StudyPlan
-from search.results import FinishedTrial, means_of
-from search.runner import Runner
 from search.samplers import Asker
 
 _ENUMERATED_AHEAD = 64

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from search.results import FinishedRun, FinishedTrial
+from experiments.results import FinishedRun, FinishedTrial
 
 LEAST_POWER = 1e-3
 """Power (Mbit/s/s) below which a logarithm does not look; that of a failed run, too."""

@@ -6,13 +6,13 @@ from typing import Any
 
 from optuna.distributions import BaseDistribution
 
+from engines.base import EngineSettings, PreparedNetwork, RunSpec
+from engines.catalogue import Controller
+from experiments.config import Study
+from experiments.published import PublishedRow, PublishedTable, number_on
+from experiments.results import FinishedRun, PlannedRun
+from experiments.seeds import run_seed
 from search import objective, spaces
-from search.catalogue import Controller
-from search.config import Study
-from search.engines.base import EngineSettings, PreparedNetwork, RunSpec
-from search.published import PublishedRow, PublishedTable, number_on
-from search.results import FinishedRun, PlannedRun
-from search.seeds import run_seed
 from search.spaces import CONSTANT, Point
 
 

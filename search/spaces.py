@@ -10,9 +10,9 @@ from optuna.distributions import (
     IntDistribution,
 )
 
-from search.catalogue import Controller
-from search.config import Range, Study
-from search.published import PublishedRow
+from engines.catalogue import Controller
+from experiments.config import Range, Study
+from experiments.published import PublishedRow
 
 Point = Mapping[str, float]
 """A value for every searched name; names are columns of the results: constant_*, host_*."""

@@ -12,13 +12,9 @@ from typing import Any
 import optuna
 from optuna.distributions import IntDistribution
 
-from search import objective
-from search.errors import KneepointError, run_command_line
-from search.job import Job, add_arguments, open_job
-from search.loop import direction_of, run_study
-from search.optuna_journal import OptunaJournal
-from search.plan import StudyPlan, plan_study, summarise
-from search.results import (
+from common.errors import KneepointError, run_command_line
+from experiments.job import Job, add_arguments, open_job
+from experiments.results import (
     FinishedTrial,
     PlannedRun,
     runs_table,
@@ -26,9 +22,13 @@ from search.results import (
     write_summary,
     write_table,
 )
-from search.runner import Runner
+from experiments.runner import Runner
+from experiments.seeds import study_seed
+from search import objective
+from search.loop import direction_of, run_study
+from search.optuna_journal import OptunaJournal
+from search.plan import StudyPlan, plan_study, summarise
 from search.samplers import make_asker
-from search.seeds import study_seed
 
 FILES = ("runs.parquet", "trials.parquet", "study.json")
 

@@ -19,7 +19,7 @@ ORDER = 42
 RARE = (128, 1024, 8192)
 """Of so many datagrams one: how long it waited is told in words."""
 BUSY = "the host was too busy"
-"""How the reason of a run begins that was repeated for that (see search.engines.mahimahi)."""
+"""How the reason of a run begins that was repeated for that (see engines.mahimahi.engine)."""
 
 
 def compose(context: Context) -> Iterator[Section]:

@@ -17,20 +17,20 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from networks.files import sha256_of
-from search.calibrate import pooled_delays
-from search.catalogue import load_catalogue
-from search.config import RealTime
-from search.engines.base import (
+from common.errors import KneepointError, run_command_line
+from common.files import sha256_of
+from engines.base import (
     EngineSettings,
     MachineFaultError,
     PreparedNetwork,
     RunRecord,
     RunSpec,
 )
-from search.engines.emulator import EmulatorSettings
-from search.engines.mahimahi.engine import MahimahiSettings
-from search.errors import KneepointError, run_command_line
+from engines.catalogue import load_catalogue
+from engines.emulator import EmulatorSettings
+from engines.mahimahi.engine import MahimahiSettings
+from experiments.config import RealTime
+from search.calibrate import pooled_delays
 
 WINDOWS = (400, 600, 800, 1000, 1500, 2000, 4000, 6000, 8000)
 EMULATED_RUNS = 20

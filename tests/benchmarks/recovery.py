@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from engines.base import PreparedNetwork, RunSpec
+from engines.catalogue import load_catalogue
+from engines.emulator import EmulatorSettings
 from reports.collect import Study, load_studies
 from reports.frames import records
 from reports.metrics import METRICS
 from reports.recovery import fitted_rows, recovered, row_losses
 from reports.statistics import CONSTANT
-from search.catalogue import load_catalogue
-from search.engines.base import PreparedNetwork, RunSpec
-from search.engines.emulator import EmulatorSettings
 
 EMULATE = Path("build/emulate")
 

@@ -172,8 +172,8 @@ def test_comments_and_formatting_are_not_in_the_digest_of_cpp(
 def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
     """Of a score, a sampler, a seed, the omniscient bound and a statistic, who computes with it."""
     wanted = {
-        "search.study": {"search.objective", "search.samplers.ternary", "search.seeds"},
-        "search.hold_out": {"networks.omniscient", "search.seeds", "search.results"},
+        "search.study": {"search.objective", "search.samplers.ternary", "experiments.seeds"},
+        "experiments.hold_out": {"networks.omniscient", "experiments.seeds", "experiments.results"},
         "networks.prepare": {"networks.omniscient", "networks.validate"},
         "reports.build": {"reports.statistics", "reports.sections.audit", "reports.figures.probe"},
         "reports.contradicted": {"reports.audit"},

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from common.errors import KneepointError
 from networks.debian_package import unpack_debian_package
-from search.errors import KneepointError
 from tests.controllers.emulator import Link, emulate
 
 SETTINGS = [

@@ -21,11 +21,11 @@ from typing import Any
 
 import yaml
 
+from common.config_file import read_config
+from common.errors import KneepointError
+from experiments.config import load_workflow
 from networks.config import FetchSettings
-from networks.config_file import read_config
-from search.config import load_workflow
-from search.errors import KneepointError
-from tests.search.listing import CATALOGUE
+from tests.experiments.listing import CATALOGUE
 
 _TIME_LIMIT_S = 30
 _MEMORY_LIMIT_BYTES = 2 * 2**30

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from common.errors import KneepointError
 from networks.apt_sources import debian_entries
-from search.errors import KneepointError
 
 
 def apt_folder(tmp_path: Path, **files: str) -> Path:

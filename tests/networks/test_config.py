@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from common.config_file import check_config
+from common.errors import KneepointError
 from networks.config import TraceSources, load_network, load_trace_catalogue
-from networks.config_file import check_config
-from search.errors import KneepointError
 from tests.conftest import ROOT
 
 GOOD = """\

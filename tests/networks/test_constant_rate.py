@@ -2,8 +2,8 @@ from fractions import Fraction
 
 import pytest
 
+from common.errors import KneepointError
 from networks.constant_rate import OPPORTUNITY_BYTES, constant_rate_trace
-from search.errors import KneepointError
 
 
 @pytest.mark.parametrize("rate_mbps", [0.1, 1.0, 1.504, 5.04, 12.0, 12.032, 100.0, 943.7])

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from common.errors import KneepointError
 from networks.config import TraceEntry, TraceSources, load_trace_catalogue
 from networks.fetch import cache_folder_of, fetch_traces
 from networks.trace_sources import DebianSource, FolderSource, GitSource, TraceSource, sources_of
-from search.errors import KneepointError
 from tests.conftest import ROOT
 
 TRACES = {"a.down": b"1\n2\n", "a.up": b"3\n"}

@@ -5,10 +5,10 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
+from common.errors import KneepointError
 from networks.omniscient import omniscient_bound
 from reports import link_series
 from reports.link_log import LinkLog
-from search.errors import KneepointError
 
 DATAGRAM_BITS = 1504 * 8
 

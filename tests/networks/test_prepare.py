@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from common.errors import KneepointError
 from networks.config import Cut, load_network
 from networks.prepare import TraceMaker, cut_trace, prepare_network
 from networks.validate import read_trace
-from search.errors import KneepointError
 from tests.conftest import ROOT
 
 # It stands in for build/synthesize: a trace that shows the arguments with which it was made.

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from common.errors import KneepointError
 from networks.validate import format_trace, parse_trace, read_trace
-from search.errors import KneepointError
 from tests.conftest import ROOT
 
 CHECK_TRACE = ROOT / "build" / "check_trace"

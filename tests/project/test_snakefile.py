@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from networks.files import hold_lock
+from common.files import hold_lock
 from tests.conftest import ROOT
 
 PARTS = (
-    "Snakefile common config controllers environment.yml mahimahi networks profiles reports "
-    "requirements.txt rules search"
+    "Snakefile common config controllers engines environment.yml experiments networks "
+    "profiles reports requirements.txt rules search"
 ).split()
 TARGET = "build/networks/constant-12mbps/network.json"
 

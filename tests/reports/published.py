@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from experiments.published import load_table
 from reports.checks import STEP, resolution
 from reports.collect import published_frame
 from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from search.published import load_table
 
 CONFIG = Path("config/config.yaml")
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from common.errors import KneepointError
+from experiments.confirm import SETTINGS_SCHEMA as CONFIRM_SCHEMA
+from experiments.hold_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
+from experiments.results import write_table
 from reports import build, collect, render
 from reports.collect import Searched
-from search.confirm import SETTINGS_SCHEMA as CONFIRM_SCHEMA
-from search.errors import KneepointError
-from search.hold_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
-from search.results import write_table
 from tests.reports import synthetic_real
 
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from common.errors import KneepointError
 from reports import link_series
 from reports.link_log import LinkLog, read_link_log
-from search.errors import KneepointError
 
 HEADER = """\
 # mahimahi mm-link (Uplink) [a/trace] > a/log

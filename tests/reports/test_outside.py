@@ -8,10 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from experiments.results import write_table
 from reports.metrics import POWER, THROUGHPUT
 from reports.outside import main, outside
 from reports.statistics import CONSTANT
-from search.results import write_table
 from tests.reports import synthetic_real
 
 

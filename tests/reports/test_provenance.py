@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from networks.files import sha256_of
+from common.files import sha256_of
 from reports import provenance
 
 

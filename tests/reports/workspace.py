@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from search.results import RUNS_SCHEMA, FinishedTrial, trials_table, write_table
+from experiments.results import RUNS_SCHEMA, FinishedTrial, trials_table, write_table
 from tests.reports import synthetic
 from tests.reports.test_link_log import EVENTS, HEADER
 

@@ -12,6 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
+from common.errors import KneepointError
+from engines.base import RunRecord, RunSpec
+from experiments.config import load_workflow
+from experiments.confirm import ConfirmedSetting, confirm, read_confirmed
+from experiments.job import Job
+from experiments.results import read_frame
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
 from search.calibrate import (
@@ -20,14 +26,8 @@ from search.calibrate import (
     pooled_delays,
     pooled_deviation,
 )
-from search.config import load_workflow
-from search.confirm import ConfirmedSetting, confirm, read_confirmed
-from search.engines.base import RunRecord, RunSpec
-from search.errors import KneepointError
-from search.job import Job
-from search.results import read_frame
-from tests.search.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure
-from tests.search.listing import CATALOGUE
+from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure
+from tests.experiments.listing import CATALOGUE
 
 PLANTED_US = 150
 NETWORK = {

@@ -14,9 +14,9 @@ from optuna.distributions import IntDistribution
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, create_trial
 
+from common.errors import KneepointError
 from search.all_studies import AllStudies
 from search.dashboard import make_dashboard
-from search.errors import KneepointError
 from search.optuna_journal import OptunaJournal
 
 

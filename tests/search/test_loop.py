@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from search.engines.base import MachineFaultError, RunRecord, RunSpec, run_reliably
-from search.errors import KneepointError
-from search.journal import RunJournal
+from common.errors import KneepointError
+from engines.base import MachineFaultError, RunRecord, RunSpec, run_reliably
+from experiments.journal import RunJournal
+from experiments.results import FinishedRun, FinishedTrial, runs_table, trials_table, write_table
+from experiments.runner import Runner
 from search.loop import direction_of, run_study
 from search.optuna_journal import OptunaJournal
 from search.plan import StudyPlan, summarise
-from search.results import FinishedRun, FinishedTrial, runs_table, trials_table, write_table
-from search.runner import Runner
 from search.samplers import make_asker
-from tests.search.fakes import (
+from tests.experiments.fakes import (
     FakeEngine,
     ShuffledExecutor,
     fault,

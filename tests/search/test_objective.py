@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from engines.base import RunRecord
+from experiments.results import FinishedRun, FinishedTrial, PlannedRun
 from search import objective
-from search.engines.base import RunRecord
 from search.objective import Score, find_best, score_fit, score_power
-from search.results import FinishedRun, FinishedTrial, PlannedRun
-from tests.search.fakes import network, run_spec
+from tests.experiments.fakes import network, run_spec
 
 WIRE, AIR = network("wire"), network("air", delay_ms=30)
 

@@ -3,9 +3,9 @@
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
+from experiments.seeds import derive_seed, run_seed, study_seed
 from search.plan import summarise
-from search.seeds import derive_seed, run_seed, study_seed
-from tests.search.fakes import network, plan, table
+from tests.experiments.fakes import network, plan, table
 
 WINDOWS = table("printed", [{"window": 3, "power": 1}, {"power": 2}, {"window": 9, "power": 3}])
 

@@ -14,7 +14,7 @@ import yaml
 from tests.conftest import ROOT
 
 PARTS = (
-    "Snakefile common controllers environment.yml mahimahi networks profiles reports "
+    "Snakefile common controllers engines environment.yml experiments networks profiles reports "
     "requirements.txt rules search"
 ).split()
 PROGRAMS = ("emulate", "synthesize", "check_trace")

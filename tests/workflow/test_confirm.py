@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from search.results import read_frame
+from experiments.results import read_frame
 from tests.conftest import ROOT
-from tests.search.real import real_engine
+from tests.engines.real import real_engine
 from tests.workflow.conftest import REPEAT, Checkout
 
 pytestmark = pytest.mark.real_time

@@ -1,0 +1,237 @@
+"""Reads YAML files into pydantic models; every mistake names file, key, value and remedy."""
+
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from common.errors import KneepointError
+from common.files import read_text
+
+_MOST_BYTES = 2**20
+_MOST_VALUES = 50_000
+_MOST_DEPTH = 30
+"""Nobody writes more by hand; without limits a few lines of aliases fill any memory."""
+
+_MOST_PROBLEMS = 5
+_MOST_QUOTED = 80
+
+
+class ConfigModel(BaseModel):
+    """Base of everything that a user writes in YAML: immutable, finite, no unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_keys(cls, data: Any) -> Any:
+        """Says what pydantic's own message leaves out: which keys there are."""
+        if isinstance(data, Mapping):
+            known = [field.alias or name for name, field in cls.model_fields.items()]
+            for key in data:
+                if key not in known:
+                    near = get_close_matches(str(key), known, n=1)
+                    remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+                    raise ValueError(f"unknown key {key!r}; {remedy}")
+        return data
+
+
+def matching(pattern: str, meaning: str) -> AfterValidator:
+    """Returns a check that a text has a form; `meaning` says in words which one."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"it must be {meaning}")
+        return text
+
+    return AfterValidator(check)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+# Every job reads the whole configuration; libyaml takes a fraction of the time for it.
+_Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TYPES = {f"tag:yaml.org,2002:{name}" for name in "null bool int float str seq map".split()}
+
+
+class _MistakeError(Exception):
+    """What we refuse in a file that is YAML, and where it begins."""
+
+    def __init__(self, of: Any, problem: str) -> None:
+        super().__init__(problem)
+        self.line: int = of.start_mark.line + 1
+
+
+class _PlainLoader(_Loader):  # type: ignore[misc, valid-type]
+    """Takes what JSON could say, too: dates are text, keys are text and stand once.
+
+    PyYAML lets the last of two equal keys win in silence.
+    """
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 (as PyYAML declares it)
+        first: [(tag, pattern) for tag, pattern in resolvers if tag in _TYPES]
+        for first, resolvers in _Loader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        if node.tag not in _TYPES:
+            raise _MistakeError(node, f"tag {node.tag!r} is unknown here; remove it")
+        if isinstance(node, yaml.ScalarNode) and (bad := _UNPRINTABLE.search(node.value)):
+            raise _MistakeError(node, f"has the control character {bad[0]!a}; remove it")
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, IndexError):
+            kind = node.tag.rpartition(":")[2]
+            raise _MistakeError(node, f"{quote(node.value)} is no {kind}; correct it") from None
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        mapping: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                raise _MistakeError(key_node, f"key {quote(key)} is no text; put it in quotes")
+            if key in mapping:
+                raise _MistakeError(key_node, f"key {quote(key)} stands twice; remove one")
+            mapping[key] = self.construct_object(value_node, deep=deep)
+        return mapping
+
+
+def _check_size(text: str) -> None:
+    """Counts values as often as aliases repeat them, before anything is made of them."""
+    sizes: dict[str, int] = {}
+    open_nodes: list[tuple[str | None, int]] = []
+    count = 0
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = open_nodes.pop()
+            if anchor:
+                sizes[anchor] = count - before
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor not in sizes:
+                problem = f"alias {quote(event.anchor)} stands for nothing before it; correct it"
+                raise _MistakeError(event, problem)
+            count += sizes[event.anchor]
+        elif isinstance(event, yaml.NodeEvent):
+            count += 1
+            if isinstance(event, yaml.CollectionStartEvent):
+                open_nodes.append((event.anchor, count - 1))
+            elif event.anchor:
+                sizes[event.anchor] = 1
+        if len(open_nodes) > _MOST_DEPTH or count > _MOST_VALUES:
+            limits = f"{_MOST_DEPTH} levels, {_MOST_VALUES} values"
+            raise _MistakeError(
+                event, f"is nested too deeply, or too long ({limits} at most); shorten it"
+            )
+
+
+def read_yaml(path: Path) -> Any:
+    """Returns the content of a YAML file.
+
+    Raises:
+        KneepointError: the file is missing, too large, or is not YAML.
+    """
+    text = read_text(path, _MOST_BYTES)
+    try:
+        _check_size(text)
+        return yaml.load(text, _PlainLoader)  # noqa: S506 (safe)
+    except _MistakeError as error:
+        raise KneepointError(f"{path}, line {error.line}: {error}") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = error.problem or error.context
+        raise KneepointError(f"{path}{line}: is not YAML ({problem}); correct it") from None
+    except yaml.YAMLError as error:
+        raise KneepointError(f"{path}: is not YAML ({error}); correct it") from None
+
+
+def read_config(path: Path, model: type[Model]) -> Model:
+    """Reads and checks one configuration file.
+
+    Raises:
+        KneepointError: the file is missing, is not YAML, or does not fit the model.
+    """
+    return check_config(read_yaml(path), model, path)
+
+
+def check_config(data: Any, model: type[Model], path: Path) -> Model:
+    """Checks data that came out of the file `path` against a model.
+
+    Raises:
+        KneepointError: the data does not fit the model; the message lists the misfits.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        misfits = error.errors(include_url=False)
+        problems = [_describe(misfit) for misfit in misfits[:_MOST_PROBLEMS]]
+        if len(misfits) > _MOST_PROBLEMS:
+            problems.append(f"and {len(misfits) - _MOST_PROBLEMS} more")
+        raise KneepointError(f"{path}: {'; '.join(problems)}") from None
+
+
+Words = str | Callable[[Mapping[str, Any]], str]
+
+_TEXT = "must be text; put it in quotes"
+_NUMBER = "must be a number, in digits"
+_WHOLE = "must be a whole number"
+_KEYS = "must have keys, each with its value"
+_LIST = "must be a list, in []"
+
+WORDS: Mapping[str, Words] = {
+    "string_type": _TEXT,
+    "string_unicode": _TEXT,
+    "path_type": _TEXT,
+    "string_too_short": "must not be empty",
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_parsing_size": "must have fewer digits",
+    "int_from_float": _WHOLE,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "finite_number": "must be finite",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "literal_error": lambda context: f"must be {context['expected'].replace(chr(39), '')}",
+    "greater_than": lambda context: f"must be greater than {context['gt']:g}",
+    "greater_than_equal": lambda context: f"must be at least {context['ge']:g}",
+    "less_than_equal": lambda context: f"must be at most {context['le']:g}",
+    "too_short": lambda context: f"must have at least {context['min_length']}",
+    "tuple_type": _LIST,
+    "dict_type": _KEYS,
+    "model_type": _KEYS,
+}
+"""What is said of a value, by pydantic's type of the error: `must ...`."""
+
+
+def _describe(misfit: ErrorDetails) -> str:
+    key = ".".join(map(str, misfit["loc"]))
+    kind, value = misfit["type"], misfit["input"]
+    if kind == "missing":
+        return f"{key}: is missing; add it"
+    if kind == "value_error":
+        message = misfit["msg"].removeprefix("Value error, ")
+        if isinstance(value, Mapping):
+            return f"{key}: {message}" if key else message  # it quotes the part that is wrong
+        return f"{key or 'content'}: {quote(value)} is refused: {message}"
+    words = WORDS[kind]
+    must = words if isinstance(words, str) else words(misfit["ctx"])
+    return f"{key or 'content'}: {quote(value)} is refused: it {must}"
+
+
+def quote(value: object) -> str:
+    """Returns a value as Python would write it, and not all of it where that is long."""
+    if isinstance(value, str | int | list | tuple) and not isinstance(value, bool):
+        value = value[:_MOST_QUOTED] if not isinstance(value, int) else value
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of thousands of digits
+        text = "a huge number"
+    return text if len(text) <= _MOST_QUOTED else f"{text[:_MOST_QUOTED]}..."

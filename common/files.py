@@ -1,0 +1,147 @@
+"""Files that appear whole or not at all, digests, and locks between processes."""
+
+import errno
+import fcntl
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+from uuid import uuid4
+
+from common.errors import KneepointError, of_file
+
+
+def sha256_of(content: bytes) -> str:
+    """Returns the SHA-256 of some bytes in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_whole(path: Path, content: bytes | str) -> None:
+    """Writes a file so that a reader, or a power cut, sees all of it or none; makes its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = content.encode() if isinstance(content, str) else content
+    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def read_text(path: Path, most_bytes: int) -> str:
+    """Returns the text of a file that a user wrote, in UTF-8 with or without its signature.
+
+    Raises:
+        KneepointError: there is no such file, or it is too large or no such text.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise KneepointError(f"{path}: is no file; check the path")
+        with path.open("rb") as file:
+            content = file.read(most_bytes + 1)
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror}; check the path") from None
+    if len(content) > most_bytes:
+        raise KneepointError(f"{path}: is larger than {most_bytes} bytes; shorten it")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise KneepointError(
+            f"{path}, line {line}: is not UTF-8 text; save the file as UTF-8"
+        ) from None
+
+
+def require_folder(path: Path) -> None:
+    """Checks that files can be written into a folder, which need not be there yet.
+
+    Raises:
+        KneepointError: something else stands in its place, or nobody may write there.
+    """
+    try:
+        nearest = next(each for each in (path, *path.absolute().parents) if os.path.lexists(each))
+        if not nearest.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(nearest))
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+    except OSError as error:
+        raise of_file(error) or error from None
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Holds an exclusive lock on the file `path` (made if absent); waits while another holds it.
+
+    The lock goes with its process, however that ends, so that none is ever stale.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def runtime_folder() -> Path:
+    """Returns this user's folder for what processes on this machine share; makes it.
+
+    Nobody else can write there: in /tmp, where others know a name they can take it first.
+
+    Raises:
+        KneepointError: there is no place for it.
+    """
+    user = os.geteuid()
+    session = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{user}"
+    candidates = ["/run/kneepoint" if user == 0 else f"{session}/kneepoint"]
+    candidates.append("~/.cache/kneepoint/run")
+    for name in candidates:
+        with suppress(OSError, RuntimeError):  # there is no such place, or no home
+            folder = Path(name).expanduser()
+            folder.mkdir(0o711, parents=name.startswith("~"), exist_ok=True)
+            status = folder.lstat()
+            others_write = status.st_mode & 0o022
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == user and not others_write:
+                folder.chmod(0o711)  # whatever the umask: root's runs are an ordinary user's
+                return folder
+    raise KneepointError(
+        f"neither {' nor '.join(candidates)} can be a folder that only user {user} can write; "
+        "set XDG_RUNTIME_DIR to a folder of your own"
+    )
+
+
+def hold_lock(path: Path) -> TextIO:
+    """Takes an exclusive lock on the file `path` at once; it lasts until the result is closed.
+
+    Raises:
+        KneepointError: another living process holds it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("a+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        holder = file.read().strip()
+        file.close()
+        raise KneepointError(
+            f"{path}: process {holder} is working here; wait for it to finish, or end it"
+        ) from None
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes a rename durable: it is the folder that records it."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

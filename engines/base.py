@@ -1,0 +1,287 @@
+"""What an engine takes and gives: run descriptions, run records, and the faults of a machine."""
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self
+
+from common.errors import unusable
+from engines.catalogue import Controller
+
+METRICS = (
+    "throughput_mbps",
+    "capacity_mbps",
+    "utilization",
+    "queueing_delay_p95_ms",
+    "signal_delay_p95_ms",
+    "power",
+)
+COUNTS = ("packets_sent", "packets_delivered", "packets_dropped")
+
+Status = Literal["ok", "failed", "fault"]
+"""ok: measured. failed: the controller's doing, and final. fault: the machine's; not final."""
+
+
+def canonical_json(value: object) -> str:
+    """Returns the one JSON text of a value: sorted keys, no blanks, shortest numbers, no NaN."""
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+@dataclass(frozen=True)
+class PreparedNetwork:
+    """A network as rule prepare_network left it; trace paths are relative to the repository."""
+
+    name: str
+    uplink: str
+    downlink: str
+    uplink_sha256: str
+    downlink_sha256: str
+    delay_ms: int
+    uplink_queue: str
+    downlink_queue: str
+    duration_s: float | None
+    host_model: str
+    host_latency_us: float
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Reads a network.json.
+
+        Raises:
+            KneepointError: the file is missing or damaged.
+        """
+        try:
+            content = json.loads(path.read_bytes())
+            return cls(**{name: content[name] for name in cls.__dataclass_fields__})
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise unusable(path, error) from None
+
+    def with_host(self, setting: str, value: float | str) -> Self:
+        """Returns the network on an event-loop host with one more setting, or another value."""
+        kind, _, text = self.host_model.partition(":")
+        settings = dict(part.split("=") for part in text.split(",") if part)
+        settings[setting] = str(value)
+        described = ",".join(f"{key}={value}" for key, value in settings.items())
+        return replace(self, host_model=f"{kind}:{described}")
+
+    def identity(self) -> dict[str, Any]:
+        """Returns all that a result can depend on: not the names of the network and its files."""
+        return {k: v for k, v in asdict(self).items() if k not in ("name", "uplink", "downlink")}
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run: one controller, all its constants, one network, one seed, on one engine."""
+
+    engine: str
+    engine_sha256: str
+    controller: str
+    controller_sha256: str
+    constants: Mapping[str, float]
+    network: PreparedNetwork
+    seed: int
+    run_id: str = field(init=False, compare=False)
+
+    @classmethod
+    def on(
+        cls,
+        engine: "EngineSettings",
+        controller: Controller,
+        constants: Mapping[str, float],
+        network: PreparedNetwork,
+        seed: int,
+    ) -> Self:
+        """Describes a run of a controller on an engine, both as they are now."""
+        return cls(
+            engine=engine.engine,
+            engine_sha256=engine.sha256,
+            controller=controller.name,
+            controller_sha256=controller.sha256,
+            constants=constants,
+            network=network,
+            seed=seed,
+        )
+
+    def __post_init__(self) -> None:
+        identity = {
+            "engine": self.engine,
+            "engine_sha256": self.engine_sha256,
+            "controller": self.controller,
+            "controller_sha256": self.controller_sha256,
+            "constants": dict(self.constants),
+            "network": self.network.identity(),
+            "seed": self.seed,
+        }
+        digest = hashlib.sha256(canonical_json(identity).encode()).hexdigest()
+        object.__setattr__(self, "run_id", digest)
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What came of a run; a metric that does not exist is None, never NaN.
+
+    `scheduling_delay_p99_us` is what the host added in real time: the 99th percentile of the time
+    from the kernel's receipt of a datagram to the receiver's reading it. Element k of
+    `scheduling_delays_us` is the time that one datagram in 2^k took at least. In virtual time there
+    is neither.
+    """
+
+    run_id: str
+    status: Status
+    reason: str = ""
+    throughput_mbps: float | None = None
+    capacity_mbps: float | None = None
+    utilization: float | None = None
+    queueing_delay_p95_ms: float | None = None
+    signal_delay_p95_ms: float | None = None
+    power: float | None = None
+    packets_sent: int | None = None
+    packets_delivered: int | None = None
+    packets_dropped: int | None = None
+    scheduling_delay_p99_us: float | None = None
+    scheduling_delays_us: tuple[float, ...] | None = None
+
+    @classmethod
+    def measured(cls, run_id: str, answer: Mapping[str, Any]) -> Self:
+        """Takes an engine's figures; nonsense among them makes the run a failed one."""
+        metrics = {name: answer.get(name) for name in METRICS}
+        for name, value in metrics.items():
+            if not _is_measurement(value):
+                return cls(run_id, "failed", f"nonsense: {name} is {value}")
+        others = {name: answer.get(name) for name in (*COUNTS, "scheduling_delay_p99_us")}
+        delays = answer.get("scheduling_delays_us")
+        return cls(
+            run_id,
+            "ok",
+            "",
+            **metrics,
+            **others,
+            scheduling_delays_us=None if delays is None else tuple(delays),
+        )
+
+    @classmethod
+    def from_json(cls, line: str | bytes) -> Self:
+        """Reads what `to_json` wrote; raises ValueError, KeyError or TypeError on anything else."""
+        content = json.loads(line)
+        delays_us = content.get("scheduling_delays_us")
+        if delays_us is not None:
+            content["scheduling_delays_us"] = tuple(delays_us)
+        return cls(**content)
+
+    def to_json(self) -> str:
+        """Returns one line of text without its end."""
+        return canonical_json(asdict(self))
+
+
+def _is_measurement(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value) and value >= 0
+
+
+class MachineFaultError(Exception):
+    """A run did not come to an end for a reason outside the run's own description.
+
+    Args:
+        reason: what happened.
+        blames_controller: a fault that points to the controller, if it happens every time.
+        is_final: the engine has tried again itself, often enough.
+    """
+
+    def __init__(
+        self, reason: str, *, blames_controller: bool = False, is_final: bool = False
+    ) -> None:
+        super().__init__(reason)
+        self.blames_controller = blames_controller
+        self.is_final = is_final
+
+
+class Engine(Protocol):
+    """Runs one description after the other; in virtual time, equal ones give equal records."""
+
+    def run(self, spec: RunSpec) -> RunRecord:
+        """Executes one run.
+
+        Raises:
+            MachineFaultError: try again.
+            KneepointError: the description cannot be run; trying again is no use.
+        """
+
+    def stop(self) -> None:
+        """Makes a run end soon that goes on in another thread."""
+
+    def close(self) -> None:
+        """Frees what the engine holds; it can be used again afterwards."""
+
+
+class EngineSettings(Protocol):
+    """What an engine is made from; can be hashed and sent to another process."""
+
+    @property
+    def engine(self) -> str:
+        """The engine's name in results."""
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the engine's programs, in which there is no controller."""
+
+    @property
+    def is_real_time(self) -> bool:
+        """Whether a run takes its network's own time, and one of the host's slots."""
+
+    def keeping(self, log: Path) -> "EngineSettings":
+        """Returns the same with the log of each run's uplink going to a file at its end."""
+
+    def place(self, network: PreparedNetwork) -> PreparedNetwork:
+        """Returns the network without what this engine does not use of it."""
+
+    def spoils(self, record: "RunRecord") -> bool:
+        """Whether the host was too busy for the run, so that it is to be repeated."""
+
+    def open(self) -> Engine:
+        """Makes the engine."""
+
+
+PAUSES_S = (0.5, 2.0, 8.0)
+"""Waited before each further attempt: what disturbs a machine may pass."""
+
+
+def run_reliably(
+    engine: Engine,
+    spec: RunSpec,
+    pauses_s: Sequence[float] = PAUSES_S,
+    sleep: Callable[[float], None] = time.sleep,
+) -> RunRecord:
+    """Runs, and after a machine fault runs again; never raises MachineFaultError.
+
+    A fault that points to the controller needs no pause before the next attempt. Only one that
+    every attempt blames on the controller counts as the controller's failure.
+    """
+    faults: list[MachineFaultError] = []
+    for pause_s in (*pauses_s, None):
+        try:
+            return engine.run(spec)
+        except MachineFaultError as fault:
+            faults.append(fault)
+            if fault.is_final or pause_s is None:
+                break
+            if not fault.blames_controller:
+                sleep(pause_s)
+    controllers_fault = all(fault.blames_controller for fault in faults)
+    return RunRecord(spec.run_id, "failed" if controllers_fault else "fault", str(faults[-1]))
+
+
+def run_while_sound(engine: Engine, specs: Sequence[RunSpec]) -> list[RunRecord]:
+    """Runs one description after the other, reliably, up to the first that meets a fault."""
+    records: list[RunRecord] = []
+    for spec in specs:
+        records.append(run_reliably(engine, spec))
+        if records[-1].status == "fault":
+            break
+    return records

@@ -1,0 +1,47 @@
+"""What is built from which C++ sources. Paths are relative to the repository."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from common import code
+from engines.catalogue import SOURCES
+
+_ALL = Path("controllers")
+
+
+def core_sources() -> list[Path]:
+    """Returns what the programs are built from, in which no controller is."""
+    return [
+        path
+        for path in sorted(_ALL.rglob("*"))
+        if path.is_file()
+        and "tests" not in path.parts
+        and not (path.parent == SOURCES and path.suffix == ".cc")
+    ]
+
+
+def shared_sources() -> list[Path]:
+    """Returns what every controller is built from, beside its own file."""
+    shared = [path for path in SOURCES.iterdir() if path.suffix != ".cc"]
+    return [*sorted(shared), _ALL / "CMakeLists.txt"]
+
+
+def controller_sources(name: str) -> list[Path]:
+    """Returns what a controller is built from."""
+    return [SOURCES / f"{name}.cc", *shared_sources()]
+
+
+def shared_object(controller: str) -> Path:
+    """Returns what a controller is built to."""
+    return Path(f"build/controllers/{controller}.so")
+
+
+def note_sources(name: str, sources: Sequence[Path]) -> Path:
+    """Returns a file that is as old as the tokens of C++ sources (see common.code.note)."""
+    since_ns = max(path.stat().st_mtime_ns for path in sources)
+    return code.note(name, code.digest_of_cpp(sources), since_ns)
+
+
+def is_newer(program: Path, note: Path) -> bool:
+    """Returns whether a program is there, built after its sources' tokens were last changed."""
+    return program.exists() and program.stat().st_mtime_ns > note.stat().st_mtime_ns

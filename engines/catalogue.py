@@ -1,0 +1,165 @@
+"""The controllers and their constants, as `build/emulate --list` declares them."""
+
+import json
+import math
+import subprocess
+from collections.abc import Container, Mapping
+from copy import copy
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Self
+
+from common.code import ROOT
+from common.errors import KneepointError
+
+
+@dataclass(frozen=True)
+class Constant:
+    """One constant of a controller.
+
+    [low, high] is the sensible search range, [least, most] what the rule can bear at all.
+    """
+
+    name: str
+    is_integer: bool
+    default: float
+    low: float
+    high: float
+    least: float
+    most: float
+    is_log: bool
+    unit: str
+    meaning: str
+
+    def typed(self, value: float) -> float:
+        """Returns the value as an int where the constant is one."""
+        return int(value) if self.is_integer else float(value)
+
+    def check(self, value: float, where: str) -> None:
+        """Raises KneepointError unless the constant can take the value."""
+        if not self.least <= value <= self.most:
+            raise KneepointError(
+                f"{where}: {self.name} = {value:g} is outside [{self.least:g}, {self.most:g}]; "
+                f"a sensible range is {self.low:g} to {self.high:g}"
+            )
+        if self.is_integer and value != math.floor(value):
+            raise KneepointError(f"{where}: {self.name} = {value:g} must be a whole number")
+
+
+@dataclass(frozen=True)
+class Controller:
+    """One controller and its constants by name; `sha256` is its shared object's."""
+
+    name: str
+    sha256: str
+    summary: str
+    source: str
+    constants: Mapping[str, Constant]
+
+    def constant(self, name: str, where: str) -> Constant:
+        """Returns a constant, or raises KneepointError with the names there are."""
+        if name not in self.constants:
+            raise KneepointError(
+                f"{where}: controller {self.name} has no constant {name!r}; "
+                f"{_suggest(name, self.constants)}"
+            )
+        return self.constants[name]
+
+    def complete(self, given: Mapping[str, float], where: str) -> dict[str, float]:
+        """Returns every constant's value: the given ones, checked, and the others' defaults.
+
+        Whole numbers are ints.
+
+        Raises:
+            KneepointError: a constant is unknown or its value impossible.
+        """
+        for name, value in given.items():
+            self.constant(name, where).check(value, where)
+        return {
+            name: constant.typed(given.get(name, constant.default))
+            for name, constant in sorted(self.constants.items())
+        }
+
+
+SOURCES = Path("controllers/algorithms")
+"""A controller is one file here."""
+
+
+class Catalogue:
+    """All controllers of one build of the emulator."""
+
+    def __init__(self, listing: Mapping[str, Any]) -> None:
+        """Takes the decoded JSON of `emulate --list`."""
+        self.controllers = {
+            entry["name"]: Controller(
+                name=entry["name"],
+                sha256=entry["sha256"],
+                summary=entry["summary"],
+                source=entry["source"],
+                constants={item["name"]: _constant(item) for item in entry["constants"]},
+            )
+            for entry in listing["controllers"]
+        }
+        self.broken = {Path(entry["path"]).stem: entry["reason"] for entry in listing["broken"]}
+
+    def controller(self, name: str, where: str) -> Controller:
+        """Returns a controller, or raises KneepointError with why not, or the names there are."""
+        if name in self.broken:
+            raise KneepointError(f"{where}: {self.broken[name]}")
+        if name not in self.controllers:
+            raise _unknown(name, where, self.controllers)
+        return self.controllers[name]
+
+    def only(self, names: Container[str]) -> Self:
+        """Returns the same without the other controllers."""
+        some = copy(self)
+        some.controllers = {k: v for k, v in self.controllers.items() if k in names}
+        return some
+
+
+def require_sources(named: Mapping[str, str]) -> None:
+    """Raises KneepointError unless every controller has a source; values say who names it."""
+    known = {path.stem: path for path in sorted((ROOT / SOURCES).glob("*.cc"))}
+    for name, where in named.items():
+        if name not in known:
+            raise _unknown(name, where, known)
+
+
+def load_catalogue(emulate: Path) -> Catalogue:
+    """Asks the emulator for its controllers.
+
+    Raises:
+        KneepointError: the emulator is not built, or does not answer.
+    """
+    try:
+        result = subprocess.run([emulate, "--list"], check=True, capture_output=True, timeout=60)
+        return Catalogue(json.loads(result.stdout))
+    except FileNotFoundError:
+        raise KneepointError(f"{emulate}: is not built; run `make build`") from None
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise KneepointError(f"{emulate} --list: {error}; run `make build` again") from None
+
+
+def _constant(item: Mapping[str, Any]) -> Constant:
+    return Constant(
+        name=item["name"],
+        is_integer=item["type"] == "integer",
+        default=item["default"],
+        low=item["low"],
+        high=item["high"],
+        least=-math.inf if item["least"] is None else item["least"],
+        most=math.inf if item["most"] is None else item["most"],
+        is_log=item["scale"] == "log",
+        unit=item["unit"],
+        meaning=item["meaning"],
+    )
+
+
+def _unknown(name: str, where: str, known: Mapping[str, object]) -> KneepointError:
+    return KneepointError(f"{where}: no controller is called {name!r}; {_suggest(name, known)}")
+
+
+def _suggest(name: str, known: Mapping[str, object]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}"

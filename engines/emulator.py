@@ -1,0 +1,242 @@
+"""The virtual-time emulator: one persistent `emulate --batch` process, restarted if it dies."""
+
+import contextlib
+import hashlib
+import json
+import os
+import select
+import signal
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from common.errors import KneepointError
+from engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
+
+# How a process ends that broke its own rules; anything else that kills it comes from outside.
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGBUS)
+
+
+def digest_of(binary: Path) -> str:
+    """Returns the SHA-256 of the emulator.
+
+    Raises:
+        KneepointError: it is not built.
+    """
+    try:
+        return hashlib.sha256(binary.read_bytes()).hexdigest()
+    except OSError as error:
+        raise KneepointError(f"{binary}: {error.strerror}; build it: make build") from None
+
+
+def arguments_of(spec: RunSpec) -> list[str]:
+    """Returns the emulator's arguments for a run."""
+    network = spec.network
+    words = ["--controller", spec.controller, "--controller-sha256", spec.controller_sha256]
+    for name, value in spec.constants.items():
+        words += ["--set", f"{name}={value!r}"]
+    words += ["--uplink", network.uplink, "--downlink", network.downlink]
+    words += ["--uplink-sha256", network.uplink_sha256]
+    words += ["--downlink-sha256", network.downlink_sha256]
+    words += ["--delay-ms", str(network.delay_ms), "--seed", str(spec.seed)]
+    words += ["--uplink-queue", network.uplink_queue, "--downlink-queue", network.downlink_queue]
+    words += ["--host-model", network.host_model]
+    words += ["--host-latency-us", repr(network.host_latency_us)]
+    if network.duration_s is not None:
+        words += ["--duration-s", repr(network.duration_s)]
+    return words
+
+
+@dataclass(frozen=True)
+class EmulatorSettings:
+    """What an emulator is made from, here or on another machine.
+
+    Args:
+        binary: the emulator.
+        sha256: its digest when the study began; runs of another binary would not compare.
+        folder: what paths of traces are relative to.
+        idle_limit_s: a process that is given a run and computes nothing for so long is stuck. One
+            that computes may take its time: it sees itself whether a controller hangs.
+        keep_log: where the link's log goes at the end of a run; None: nowhere.
+    """
+
+    binary: Path
+    sha256: str
+    folder: Path
+    idle_limit_s: float = 60
+    keep_log: Path | None = None
+
+    @classmethod
+    def of(cls, binary: Path) -> "EmulatorSettings":
+        """Takes the binary as it is now, and the current folder."""
+        return cls(binary.resolve(), digest_of(binary), Path.cwd())
+
+    @property
+    def engine(self) -> str:
+        """The engine's name in results."""
+        return "emulator"
+
+    @property
+    def is_real_time(self) -> bool:
+        """Virtual time is the emulator's own."""
+        return False
+
+    def place(self, network: PreparedNetwork) -> PreparedNetwork:
+        """Returns the network as it is."""
+        return network
+
+    def spoils(self, record: RunRecord) -> bool:
+        """No: virtual time waits for its host."""
+        del record
+        return False
+
+    def keeping(self, log: Path) -> "EmulatorSettings":
+        """Returns the same with a log (see EngineSettings)."""
+        return replace(self, keep_log=log)
+
+    def open(self) -> "EmulatorEngine":
+        """Makes the engine."""
+        return EmulatorEngine(self)
+
+
+@dataclass
+class _Process:
+    """A running emulator, and what it has said since the last whole line."""
+
+    popen: "subprocess.Popen[bytes]"
+    pending: bytes = b""
+
+
+class EmulatorEngine:
+    """Runs on `emulate --batch`."""
+
+    def __init__(self, settings: EmulatorSettings) -> None:
+        self._settings = settings
+        self._process: _Process | None = None
+
+    def run(self, spec: RunSpec) -> RunRecord:
+        """Executes one run (see Engine)."""
+        kept = self._settings.keep_log
+        line = _quote([*arguments_of(spec), *(["--uplink-log", str(kept)] if kept else [])])
+        process = self._process or self._start()
+        try:
+            assert process.popen.stdin is not None
+            process.popen.stdin.write(line)
+            process.popen.stdin.flush()
+            answer = self._read_line(process)
+        except BrokenPipeError:
+            raise self._died(process) from None
+        return self._record(spec, answer)
+
+    def stop(self) -> None:
+        """Kills the process, which whoever waits for it notices."""
+        if self._process is not None:
+            self._process.popen.kill()
+
+    def close(self) -> None:
+        """Ends the process."""
+        if self._process is not None:
+            process, self._process = self._process.popen, None
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    with contextlib.suppress(BrokenPipeError):  # its pending input has no reader
+                        stream.close()
+
+    def _start(self) -> _Process:
+        if digest_of(self._settings.binary) != self._settings.sha256:
+            raise KneepointError(
+                f"{self._settings.binary}: was rebuilt during the study; start it again"
+            )
+        try:
+            popen = subprocess.Popen(
+                [self._settings.binary, "--batch"],
+                cwd=self._settings.folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise KneepointError(
+                f"{self._settings.binary}: {error.strerror}; build it again: make build"
+            ) from None
+        self._process = _Process(popen)
+        return self._process
+
+    def _read_line(self, process: _Process) -> bytes:
+        assert process.popen.stdout is not None
+        descriptor = process.popen.stdout.fileno()
+        activity = _activity_of(process.popen.pid)
+        while b"\n" not in process.pending:
+            if not select.select([descriptor], [], [], self._settings.idle_limit_s)[0]:
+                before, activity = activity, _activity_of(process.popen.pid)
+                if not activity.is_runnable and activity.cpu_ticks == before.cpu_ticks:
+                    raise self._is_stuck()
+                continue
+            chunk = os.read(descriptor, 65536)
+            if not chunk:
+                raise self._died(process)
+            process.pending += chunk
+        line, _, process.pending = process.pending.partition(b"\n")
+        return line
+
+    def _record(self, spec: RunSpec, line: bytes) -> RunRecord:
+        try:
+            answer: dict[str, Any] = json.loads(line)
+            status = answer["status"]
+        except (ValueError, KeyError, TypeError):
+            self.close()
+            text = line[:80].decode(errors="replace")
+            raise MachineFaultError(f"the emulator answered {text!r}") from None
+        if status == "ok":
+            return RunRecord.measured(spec.run_id, answer)
+        reason = str(answer.get("reason", "no reason given"))
+        if status == "failed":
+            self.close()  # it may have ended, and serves no other controller's run in any case
+            return RunRecord(spec.run_id, "failed", reason)
+        if status == "fault":
+            self.close()
+            raise MachineFaultError(reason)
+        raise KneepointError(
+            f"{self._settings.binary}: refuses a run of {spec.controller}: {reason}"
+        )
+
+    def _died(self, process: _Process) -> MachineFaultError:
+        code = process.popen.wait()
+        self.close()
+        if code >= 0:
+            return MachineFaultError(f"the emulator ended with exit status {code}")
+        name = signal.Signals(-code).name
+        return MachineFaultError(f"crashed: {name}", blames_controller=-code in _CRASHES)
+
+    def _is_stuck(self) -> MachineFaultError:
+        self.close()
+        return MachineFaultError(
+            f"stuck: it computed nothing for {self._settings.idle_limit_s:g} s; was it stopped?"
+        )
+
+
+@dataclass(frozen=True)
+class _Activity:
+    """Whether a process has or waits for a processor, and the CPU time that it has used."""
+
+    is_runnable: bool
+    cpu_ticks: int
+
+
+def _activity_of(process_id: int) -> _Activity:
+    try:
+        fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return _Activity(is_runnable=True, cpu_ticks=0)  # it has ended, as its output will say
+    return _Activity(fields[0] == "R", int(fields[11]) + int(fields[12]))
+
+
+def _quote(words: list[str]) -> bytes:
+    for word in words:
+        if "\n" in word:
+            raise KneepointError(f"{word!r}: a run cannot name this; rename it without line breaks")
+    doubled = (word.replace('"', '""') for word in words)
+    return (" ".join(f'"{word}"' for word in doubled) + "\n").encode()

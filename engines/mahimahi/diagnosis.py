@@ -1,0 +1,202 @@
+"""Why the real mahimahi cannot work on this machine: cheap checks, nothing is run through it.
+
+    python -m engines.mahimahi.diagnosis
+
+says nothing where it can.
+"""
+
+import os
+import pwd
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from common.errors import KneepointError, run_command_line
+
+PROGRAMS = ("mm-delay", "mm-link")
+_CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}  # linux/capability.h
+
+# From this version on, iptables exits with 111 when its real and effective user ids differ.
+_FIRST_STRICT_IPTABLES = (1, 8, 8)
+_INSTALL = "run `sudo make mahimahi`"
+
+User = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the diagnosis asks of a system."""
+
+    missing: tuple[str, ...]  # programs of mahimahi that are not on the PATH
+    without_set_uid: tuple[Path, ...]  # those that are not root's and set-uid
+    without_effect: tuple[Path, ...]  # those on a file system mounted nosuid
+    no_new_privileges: bool  # of this process and all that it starts
+    capabilities: int  # the bounding set: what a set-uid program can get at most
+    ordinary_user_found: bool
+    tun: bool
+    iptables: Path | None  # the program behind all links and alternatives
+    iptables_version: tuple[int, ...]
+    ip_forward: bool
+
+
+def diagnose(facts: Facts | None = None) -> None:
+    """Raises KneepointError, with cause and remedy, if the real mahimahi cannot work here."""
+    facts = read_facts() if facts is None else facts
+    reason = limit_of_machine(facts) or lack_of_installation(facts)
+    if reason is not None:
+        raise KneepointError(reason)
+
+
+def limit_of_machine(facts: Facts) -> str | None:
+    """Returns why no mahimahi could work in this process, whatever is installed, or None."""
+    denied = [name for name, bit in _CAPABILITIES.items() if not facts.capabilities >> bit & 1]
+    if denied:
+        return (
+            f"nobody may have {denied[0]} in this container, which mahimahi needs for network "
+            "namespaces; use the machine itself, or start the container with --privileged"
+        )
+    if facts.no_new_privileges:
+        return (
+            "this process may not gain privileges (no_new_privs), so that mahimahi's set-uid bit "
+            "has no effect; start it outside of this sandbox or container "
+            "(Docker: without --security-opt no-new-privileges)"
+        )
+    if not facts.tun:
+        return (
+            "/dev/net/tun is missing, which mahimahi's links are made of; `modprobe tun` as root "
+            "(a container: --device /dev/net/tun)"
+        )
+    if not facts.ordinary_user_found:
+        return (
+            "mahimahi refuses root, and there is no user `nobody` to change to; "
+            "start this as an ordinary user or with sudo"
+        )
+    return None
+
+
+def lack_of_installation(facts: Facts) -> str | None:
+    """Returns what is missing or wrong in what is installed, or None."""
+    if facts.missing:
+        return f"mahimahi is not installed ({facts.missing[0]} is not on the PATH); {_INSTALL}"
+    if facts.without_set_uid:
+        program = facts.without_set_uid[0]
+        return (
+            f"{program} is not set-uid root, so that it cannot make network namespaces; "
+            f"`chown root {program} && chmod u+s {program}` as root"
+        )
+    if facts.without_effect:
+        return (
+            f"{facts.without_effect[0]} is on a file system mounted nosuid, where its set-uid bit "
+            "has no effect; install mahimahi on another, or mount this one with suid"
+        )
+    if facts.iptables is None:
+        return f"iptables is not installed, which mahimahi calls; {_INSTALL}"
+    if iptables_is_strict(facts):
+        version = ".".join(map(str, facts.iptables_version))
+        return f"iptables {version} refuses to be called by mahimahi (exit status 111); {_INSTALL}"
+    if not facts.ip_forward:
+        return f"net.ipv4.ip_forward is 0, so that mahimahi's packets do not leave it; {_INSTALL}"
+    return None
+
+
+def iptables_is_strict(facts: Facts) -> bool:
+    """Whether iptables refuses set-uid callers. A program put before it is taken for the cure."""
+    return (
+        facts.iptables is not None
+        and facts.iptables.name.startswith("xtables-")
+        and facts.iptables_version >= _FIRST_STRICT_IPTABLES
+    )
+
+
+def ordinary_user(
+    uid: int | None = None,
+    environment: Mapping[str, str] = os.environ,
+    user_named: Callable[[str], pwd.struct_passwd] = pwd.getpwnam,
+) -> User | None:
+    """Returns the (uid, gid) to run mahimahi as, which refuses root; None where we are not root.
+
+    It is the user who called sudo, or else `nobody`.
+
+    Raises:
+        KneepointError: there is neither.
+    """
+    if (os.getuid() if uid is None else uid) != 0:
+        return None
+    sudo_uid, sudo_gid = environment.get("SUDO_UID", ""), environment.get("SUDO_GID", "")
+    if sudo_uid.isdecimal() and sudo_gid.isdecimal() and int(sudo_uid) != 0:
+        return int(sudo_uid), int(sudo_gid)
+    try:
+        nobody = user_named("nobody")
+    except KeyError:
+        raise KneepointError(
+            "mahimahi refuses root, and this system has no user `nobody`; start this with sudo"
+        ) from None
+    return nobody.pw_uid, nobody.pw_gid
+
+
+def read_facts(root: Path = Path("/"), search_path: str | None = None) -> Facts:
+    """Reads the facts of the system under `root`, with programs found on `search_path`."""
+    found = {name: shutil.which(name, path=search_path) for name in PROGRAMS}
+    programs = [Path(path) for path in found.values() if path is not None]
+    status = _process_status(root)
+    iptables = _iptables(root)
+    return Facts(
+        missing=tuple(name for name, path in found.items() if path is None),
+        without_set_uid=tuple(path for path in programs if not _is_set_uid_root(path)),
+        without_effect=tuple(path for path in programs if os.statvfs(path).f_flag & os.ST_NOSUID),
+        no_new_privileges=status.get("NoNewPrivs", "0") != "0",
+        capabilities=int(status.get("CapBnd", "0"), 16),
+        ordinary_user_found=_has_ordinary_user(),
+        tun=(root / "dev/net/tun").exists(),
+        iptables=None if iptables is None else iptables.resolve(),
+        iptables_version=() if iptables is None else _version(iptables),
+        ip_forward=_first_line(root / "proc/sys/net/ipv4/ip_forward") != "0",
+    )
+
+
+def _process_status(root: Path) -> dict[str, str]:
+    lines = (root / "proc/self/status").read_text().splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _is_set_uid_root(program: Path) -> bool:
+    status = program.stat()
+    return status.st_uid == 0 and bool(status.st_mode & stat.S_ISUID)
+
+
+def _has_ordinary_user() -> bool:
+    try:
+        ordinary_user()
+    except KneepointError:
+        return False
+    return True
+
+
+def _iptables(root: Path) -> Path | None:
+    # An ordinary user's PATH may lack sbin; mahimahi calls it by its full name.
+    return next(
+        (p for p in (root / "usr/sbin/iptables", root / "sbin/iptables") if p.exists()), None
+    )
+
+
+def _version(iptables: Path) -> tuple[int, ...]:
+    result = subprocess.run(
+        [iptables, "--version"], check=False, capture_output=True, text=True, timeout=10
+    )
+    match = re.search(r"v(\d+)\.(\d+)\.(\d+)", result.stdout)
+    return tuple(map(int, match.groups())) if match else ()
+
+
+def _first_line(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    run_command_line(diagnose)

@@ -1,0 +1,327 @@
+"""The engine: one supervisor for each run, and another try where the host was too busy."""
+
+import contextlib
+import hashlib
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from common.code import ROOT
+from common.errors import KneepointError
+from common.files import sha256_of
+from engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
+from engines.mahimahi.diagnosis import diagnose, ordinary_user
+from engines.mahimahi.run_folder import RunFolder
+from engines.mahimahi.supervisor import Request, clear
+from experiments.config import RealTime
+from experiments.progress import STATUS_FOLDER
+
+HOST_MODEL = "real"
+"""What stands in a run's description for the model of the host: there is none."""
+
+_PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
+_SHELLS = ("mm-delay", "mm-link")
+_START_AND_END_S = 30.0
+"""What a run may take beyond its own time."""
+_EARLIER = ("earlier try", "earlier tries")
+_ATTEMPTS = 3
+"""Tries of a run on a host that is too busy."""
+
+
+@dataclass(frozen=True)
+class MahimahiSettings:
+    """What the engine is made from.
+
+    Args:
+        build: the folder of sender, receiver and measure, and of controllers/.
+        sha256: digest of sender, receiver, mm-delay, mm-link and, where it runs, keep_awake.
+        folder: what paths of traces are relative to.
+        busy_us: the scheduling delay (99th percentile, see RunRecord) that spoils a run.
+        keep_awake: whether processors are kept from idling during runs.
+        keep_log: where the link's log goes at the end of a run; None: nowhere.
+    """
+
+    build: Path
+    sha256: str
+    folder: Path
+    busy_us: float
+    keep_awake: bool = True
+    keep_log: Path | None = None
+
+    @classmethod
+    def of(cls, build: Path, real_time: RealTime) -> "MahimahiSettings":
+        """Takes the programs as they are now, and the current folder.
+
+        Raises:
+            KneepointError: mahimahi does not work here, or the programs are not built.
+        """
+        diagnose()
+        keep_awake = real_time.keep_awake
+        digest = _digest(build, keep_awake)
+        return cls(build.resolve(), digest, Path.cwd(), real_time.busy_us, keep_awake)
+
+    @property
+    def engine(self) -> str:
+        """The engine's name in results."""
+        return "mahimahi"
+
+    @property
+    def is_real_time(self) -> bool:
+        """Runs take one of the host's slots."""
+        return True
+
+    def place(self, network: PreparedNetwork) -> PreparedNetwork:
+        """Returns the network without what is said of the host: this one is real."""
+        return replace(network, host_model=HOST_MODEL, host_latency_us=0)
+
+    def spoils(self, record: RunRecord) -> bool:
+        """Whether the host was too busy for a run that came to its end."""
+        delay_us = record.scheduling_delay_p99_us
+        return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
+
+    def keeping(self, log: Path) -> "MahimahiSettings":
+        """Returns the same with a log (see EngineSettings)."""
+        return replace(self, keep_log=log)
+
+    def open(self) -> "MahimahiEngine":
+        """Makes the engine."""
+        return MahimahiEngine(self)
+
+
+class MahimahiEngine:
+    """Runs in real mahimahi, one run after the other."""
+
+    def __init__(self, settings: MahimahiSettings) -> None:
+        self._settings = settings
+        self._supervisor: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
+
+    def run(self, spec: RunSpec) -> RunRecord:
+        """Executes one run (see Engine); one that the host was too busy for is marked and repeated.
+
+        The mark is the reason of the record that counts in the end.
+        """
+        spoilt: list[float] = []
+        for _ in range(_ATTEMPTS):
+            record = self._run_once(spec)
+            if not self._settings.spoils(record):
+                return replace(record, reason=record.reason or _mark(spoilt, *_EARLIER))
+            spoilt.append(record.scheduling_delay_p99_us or 0)
+        raise MachineFaultError(
+            f"{_mark(spoilt, 'try', 'tries')}; give it fewer slots, or less else to do",
+            is_final=True,
+        )
+
+    def stop(self) -> None:
+        """Tells the supervisor to end its run; whoever waits for it hears that."""
+        self._is_stopped = True
+        supervisor = self._supervisor
+        if supervisor is not None and supervisor.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                supervisor.stdin.close()
+
+    def close(self) -> None:
+        """Ends the run that goes on, if one does."""
+        if self._supervisor is not None:
+            _finish(self._supervisor)
+            self._supervisor = None
+
+    def _run_once(self, spec: RunSpec) -> RunRecord:
+        settings = self._settings
+        if _digest(settings.build, settings.keep_awake) != settings.sha256:
+            raise KneepointError(f"{settings.build}: was rebuilt during the study; start it again")
+        try:
+            folder = RunFolder.make("kneepoint-run-", ordinary_user())
+        except OSError as error:
+            raise MachineFaultError(f"{error.filename}: {error.strerror}") from None
+        try:
+            request = self._request(spec, folder)
+            try:
+                answer = self._supervise(request)
+            finally:
+                self.close()
+                clear(request)  # a supervisor that was killed has not
+        finally:
+            folder.remove()
+        status = answer.pop("status")
+        if status == "ok":
+            return RunRecord.measured(spec.run_id, answer)
+        if status == "failed":
+            return RunRecord(spec.run_id, "failed", answer["reason"])
+        if status == "fault":
+            raise MachineFaultError(answer["reason"])
+        raise KneepointError(f"mahimahi, a run of {spec.controller}: {answer['reason']}")
+
+    def _supervise(self, request: Request) -> dict[str, Any]:
+        try:
+            self._supervisor = subprocess.Popen(
+                [sys.executable, "-m", "engines.mahimahi.supervisor"],
+                cwd=self._settings.folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise MachineFaultError(f"{sys.executable}: {error.strerror}") from None
+        if self._is_stopped:
+            raise MachineFaultError("was told to stop")
+        return _ask(self._supervisor, request)
+
+    def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
+        """Puts into the folder what the run reads, and describes it."""
+        settings, network = self._settings, spec.network
+        traces = {
+            name: _trace(settings.folder / getattr(network, name), sha256)
+            for name, sha256 in (
+                ("uplink", network.uplink_sha256),
+                ("downlink", network.downlink_sha256),
+            )
+        }
+        user = ordinary_user()
+        programs = {name: settings.build / name for name in _PROGRAMS}
+        controller = settings.build / "controllers" / f"{spec.controller}.so"
+        if not controller.is_file():
+            raise KneepointError(
+                f"mahimahi, a run of {spec.controller}: {controller} is not there; make build"
+            )
+        try:
+            for name, content in traces.items():
+                folder.add(f"{name}.trace", content)
+            if user is not None:  # who may not be allowed to enter our folders
+                for name, original in programs.items():
+                    programs[name] = folder.add(name, original.read_bytes(), 0o755)
+                controller = folder.add(controller.name, controller.read_bytes())
+        except OSError as error:
+            raise MachineFaultError(f"{error.filename or folder.path}: {error.strerror}") from None
+        times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}
+        duration_s = network.duration_s
+        if duration_s is None:  # until one of the traces ends
+            duration_s = min(times[-1] for times in times_ms.values()) / 1000
+        status = settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
+        return Request(
+            folder=str(folder.path),
+            **{name: str(path) for name, path in programs.items()},
+            keeps_awake=settings.keep_awake,
+            shells=shells_of(network, folder),
+            sending=sending_of(spec, controller),
+            expected_s=duration_s,
+            log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
+            time_limit_s=duration_s + _START_AND_END_S,
+            user=user,
+            status=str(status),
+            keep_log=str(settings.keep_log) if settings.keep_log else None,
+        )
+
+
+def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
+    """Returns mm-delay and mm-link with their arguments; traces and log are in the folder."""
+    words = [_find("mm-delay"), str(network.delay_ms)]
+    words += [_find("mm-link"), f"{folder.path}/uplink.trace", f"{folder.path}/downlink.trace"]
+    if network.duration_s is None:
+        words.append("--once")
+    words.append(f"--uplink-log={folder.work}/uplink.log")
+    for direction in ("uplink", "downlink"):
+        kind, _, arguments = getattr(network, f"{direction}_queue").partition(":")
+        if kind != "infinite":
+            words.append(f"--{direction}-queue={kind}")
+            words.append(f"--{direction}-queue-args={arguments}")
+    return words
+
+
+def sending_of(spec: RunSpec, controller: Path) -> list[str]:
+    """Returns the sender's arguments after host and port; `controller` is a file it may read."""
+    words = ["--controller", str(controller), "--controller-sha256", spec.controller_sha256]
+    for name, value in spec.constants.items():
+        words += ["--set", f"{name}={value!r}"]
+    if spec.network.duration_s is not None:
+        words += ["--duration-s", repr(spec.network.duration_s)]
+    return words
+
+
+def _ask(supervisor: "subprocess.Popen[bytes]", request: Request) -> dict[str, Any]:
+    """Returns the supervisor's answer. Its input stays open: when that closes, it ends the run."""
+    assert supervisor.stdin is not None and supervisor.stdout is not None
+    try:
+        supervisor.stdin.write(f"{json.dumps(asdict(request))}\n".encode())
+        supervisor.stdin.flush()
+    except (BrokenPipeError, ValueError):  # it ended, or was told to stop
+        raise MachineFaultError("the run's supervisor did not start") from None
+    limit_s = request.time_limit_s + _START_AND_END_S
+    if not select.select([supervisor.stdout], [], [], limit_s)[0]:
+        raise MachineFaultError(f"the run's supervisor did not answer within {limit_s:g} s")
+    line = supervisor.stdout.readline()
+    try:
+        answer: dict[str, Any] = json.loads(line)
+    except ValueError:
+        raise MachineFaultError("the run's supervisor was killed") from None
+    return answer
+
+
+def _finish(supervisor: "subprocess.Popen[bytes]") -> None:
+    """Closes the supervisor's input, on which it ends its run, and waits for it."""
+    for stream in (supervisor.stdin, supervisor.stdout):
+        if stream is not None:
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+    try:
+        supervisor.wait(_START_AND_END_S)
+    except subprocess.TimeoutExpired:
+        supervisor.send_signal(signal.SIGKILL)
+        supervisor.wait()
+
+
+def _last_opportunity_s(times_ms: Sequence[int], duration_s: float) -> float:
+    """When the uplink could send last; 0 if it never could. A trace repeats as far as it must."""
+    rounds, rest_ms = divmod(duration_s * 1000, times_ms[-1])
+    last_ms = max((time_ms for time_ms in times_ms if time_ms <= rest_ms), default=0)
+    return (rounds * times_ms[-1] + last_ms) / 1000
+
+
+def _trace(path: Path, sha256: str) -> bytes:
+    """Returns a trace, which is the one that the network was prepared with, and so a valid one."""
+    remedy = f"remove {path.parent} and start the workflow again, which makes it anew"
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror}; {remedy}") from None
+    found = sha256_of(content)
+    if found != sha256:
+        raise KneepointError(
+            f"{path}: its SHA-256 is {found}, but the network was prepared with {sha256}; {remedy}"
+        )
+    return content
+
+
+def _digest(build: Path, keep_awake: bool) -> str:
+    digest = hashlib.sha256()
+    own = ["sender", "receiver", *(["keep_awake"] if keep_awake else [])]
+    for program in [*(build / name for name in own), *map(Path, map(_find, _SHELLS))]:
+        try:
+            digest.update(hashlib.sha256(program.read_bytes()).digest())
+        except OSError as error:
+            raise KneepointError(f"{program}: {error.strerror}; build it: make build") from None
+    return digest.hexdigest()
+
+
+def _find(shell: str) -> str:
+    path = shutil.which(shell)
+    if path is None:
+        raise KneepointError(f"{shell} is not installed; install mahimahi: make mahimahi")
+    return path
+
+
+def _mark(spoilt: list[float], one: str, many: str) -> str:
+    if not spoilt:
+        return ""
+    delays = ", ".join(f"{delay_us / 1000:.1f}" for delay_us in spoilt)
+    tries = f"{len(spoilt)} {one if len(spoilt) == 1 else many}"
+    return f"the host was too busy in {tries} (scheduling delay {delays} ms)"

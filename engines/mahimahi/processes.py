@@ -1,0 +1,118 @@
+"""Starts programs in which mahimahi works, and ends them with all that they started."""
+
+import ipaddress
+import itertools
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from engines.mahimahi.diagnosis import User
+
+INSIDES = "100.64.0.0/10"
+"""The addresses that mahimahi gives to the insides of its shells (RFC 6598)."""
+
+
+def start_as_ordinary_user(
+    command: Sequence[str],
+    user: User | None,
+    folder: Path,
+    output: IO[bytes] | int = subprocess.DEVNULL,
+    environment: Mapping[str, str] | None = None,
+) -> "subprocess.Popen[bytes]":
+    """Starts a command in a session of its own, as `user` if one is given.
+
+    `env` sets all signals back: mm-link ends its child with SIGHUP, which a process started by
+    nohup ignores, and so does everything that it starts; such a run would never end.
+    """
+    uid, gid = (None, None) if user is None else user
+    return subprocess.Popen(
+        ["env", "--default-signal", *command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        user=uid,
+        group=gid,
+        extra_groups=None if user is None else [],
+        start_new_session=True,
+    )
+
+
+def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 3) -> bool:
+    """Ends a process so started and all its children; whether they ended without being killed.
+
+    mahimahi takes back its iptables rules on SIGTERM, on SIGKILL it cannot.
+    """
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(patience_s)
+        gracefully = True
+    except subprocess.TimeoutExpired:
+        gracefully = False
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    return gracefully
+
+
+def delete_rules(mark: int) -> None:
+    """Takes back the rules of a mahimahi that was killed; without root, does nothing.
+
+    Args:
+        mark: its process id, with which it marks its packets.
+    """
+    for words in _rules():
+        if any(word.partition("/")[0] == f"{mark:#x}" for word in words):
+            subprocess.run(["iptables", "-w", "-t", "nat", "-D", *words[1:]], check=False)
+
+
+def delete_rules_of_the_dead() -> None:
+    """Takes back the rules of every mahimahi that is no more; without root, does nothing.
+
+    A shell that is killed together with whoever watched it leaves them.
+    """
+    marks = {mark for words in _rules() if (mark := _mark_of_shell(words)) is not None}
+    for mark in marks:
+        if not _is_shell(mark):
+            delete_rules(mark)
+
+
+def _rules() -> list[list[str]]:
+    """The words of every rule of the nat table; without root, none."""
+    if os.geteuid() != 0:
+        return []
+    listing = subprocess.run(
+        ["iptables", "-w", "-t", "nat", "-S"], check=False, capture_output=True, text=True
+    )
+    return [line.split() for line in listing.stdout.splitlines() if line.startswith("-A ")]
+
+
+def _mark_of_shell(words: list[str]) -> int | None:
+    """The mark that a rule puts on what comes from inside a shell of mahimahi, if it does.
+
+    Others use these addresses, too: a shell's rule is for one of them, and sets the whole mark.
+    """
+    values = dict(itertools.pairwise(words))
+    try:
+        source = ipaddress.IPv4Network(values["-s"])
+        mark, _, mask = values["--set-xmark"].partition("/")
+        process_id = int(mark, 16)
+    except (KeyError, ValueError):
+        return None
+    is_inside = source.prefixlen == 32 and source.subnet_of(ipaddress.IPv4Network(INSIDES))
+    is_whole = mask == "0xffffffff" and values.get("-j") == "CONNMARK"
+    return process_id if is_inside and is_whole else None
+
+
+def _is_shell(process_id: int) -> bool:
+    """Whether this is a shell of mahimahi."""
+    try:
+        return Path(f"/proc/{process_id}/comm").read_text().startswith("mm-")
+    except OSError:
+        return False

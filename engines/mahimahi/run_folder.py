@@ -1,0 +1,88 @@
+"""The folder of a run: ours, and in it one of the ordinary user's that the run belongs to.
+
+Root does not write into that one, and does not trust what is in it: its user may put links there.
+"""
+
+import errno
+import os
+import shutil
+import stat
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from engines.mahimahi.diagnosis import User
+
+_MOST_BYTES = 1 << 20
+"""What is read of a file at most, where a log is not wanted."""
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Others may pass through `path`, which only we can write; `work` is the user's alone."""
+
+    path: Path
+
+    @classmethod
+    def make(cls, prefix: str, user: User | None) -> "RunFolder":
+        """Makes an empty one.
+
+        Args:
+            prefix: of its name.
+            user: user and group that the run belongs to; None: as we are.
+        """
+        # Root's own TMPDIR may be closed to that user.
+        parent = None if user is None else "/tmp"  # noqa: S108 (mkdtemp makes it safe)
+        folder = cls(Path(tempfile.mkdtemp(prefix=prefix, dir=parent)))
+        try:
+            folder.work.mkdir(0o700)
+            if user is not None:
+                os.chown(folder.work, *user)
+                folder.path.chmod(0o711)
+        except BaseException:
+            folder.remove()
+            raise
+        return folder
+
+    @property
+    def work(self) -> Path:
+        """Where the run's processes work."""
+        return self.path / "work"
+
+    def add(self, name: str, content: bytes, mode: int = 0o644) -> Path:
+        """Writes a file of ours, which the user can read."""
+        path = self.path / name
+        with path.open("xb") as file:
+            file.write(content)
+            os.fchmod(file.fileno(), mode)
+        return path
+
+    def read(self, name: str) -> str:
+        """Returns what a file says, ours or, as work/NAME, the user's; nothing if there is none."""
+        try:
+            with self.open(name) as file:
+                return file.read(_MOST_BYTES).decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    def open(self, name: str) -> BinaryIO:
+        """Opens a file to be read.
+
+        Raises:
+            OSError: there is none, or it is a link, a pipe, or somebody else's.
+        """
+        path = self.path / name
+        owner = path.parent.lstat().st_uid
+        # A pipe would keep us waiting for its writer.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        descriptor = os.open(path, flags)
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != owner:
+            os.close(descriptor)
+            raise OSError(errno.EPERM, "is no plain file of the run's user", str(path))
+        return os.fdopen(descriptor, "rb")
+
+    def remove(self) -> None:
+        """Removes it with all that is in it; follows no links."""
+        shutil.rmtree(self.path, ignore_errors=True)

@@ -1,0 +1,360 @@
+"""One real run: mahimahi's shells, the sender inside, the receiver outside, and their end.
+
+    python -m engines.mahimahi.supervisor < REQUEST
+
+The request is one line of JSON (see Request), the answer another one on stdout. The supervisor is a
+session of its own and ends everything in it: when the run is over, when its time is up, when it is
+told to stop, and when its standard input closes, which happens however its starter ends. It asks
+first and kills later, for a shell of mahimahi that is killed leaves its firewall rules behind.
+Programs end with it even if it is killed.
+"""
+
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from common.errors import KneepointError
+from common.files import locked, runtime_folder
+from engines.mahimahi.processes import (
+    INSIDES,
+    delete_rules,
+    delete_rules_of_the_dead,
+    end_session,
+    start_as_ordinary_user,
+)
+from engines.mahimahi.run_folder import RunFolder
+from engines.mahimahi.tail import LogTail
+
+_POLL_S = 0.05
+_STATUS_S = 1.0
+_PATIENCE_S = 5.0
+"""How long processes may take to end when they are asked to."""
+_START_LIMIT_S = 10.0
+_MEASURE_LIMIT_S = 60.0
+_FULL_BYTES = 64 * 1024
+"""A disk with less room than this counts as full: a run's files grow in larger steps."""
+_MOST_KEPT_BYTES = 1 << 30
+_LOG, _SENT, _SENDER_SAID = "work/uplink.log", "work/sender.out", "work/sender.err"
+"""What the shells and the sender write, as the user that the run belongs to."""
+_NO_WORD = "no word of why"
+_AFTERMATH = "process exited with failure status"
+"""What shells of mahimahi say when it was another one that failed."""
+
+_STOP_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run as its supervisor needs it.
+
+    Args:
+        folder: of the run (see RunFolder), with its traces; it is removed.
+        sender, receiver, measure, keep_awake: the programs, as the user can start them.
+        keeps_awake: whether processors are kept from idling.
+        shells: mm-delay and mm-link with their arguments; the user's part has the log, uplink.log.
+        sending: the sender's arguments after host and port.
+        expected_s: how long the run lasts.
+        log_end_s: when the uplink's log ends at the earliest: its last opportunity.
+        time_limit_s: how long it may last.
+        user: user and group to run as, for mahimahi refuses root; None: as we are.
+        status: file for what is known of the run while it goes on; None: none.
+        keep_log: where the link's log goes at the end; None: nowhere.
+    """
+
+    folder: str
+    sender: str
+    receiver: str
+    measure: str
+    keep_awake: str
+    keeps_awake: bool
+    shells: list[str]
+    sending: list[str]
+    expected_s: float
+    log_end_s: float
+    time_limit_s: float
+    user: tuple[int, int] | None
+    status: str | None
+    keep_log: str | None
+
+
+class RunEndedError(Exception):
+    """The run is over before its end; the text says why.
+
+    Args:
+        reason: what happened.
+        status: whose doing it was, as the engine reports it: failed is the controller's.
+    """
+
+    def __init__(self, reason: str, status: str = "fault") -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class Supervisor:
+    """Carries out one request.
+
+    Args:
+        request: the run.
+        stopped: tells whether somebody wants the run to end now.
+    """
+
+    def __init__(self, request: Request, stopped: "StopWatch") -> None:
+        self._request = request
+        self._folder = folder = RunFolder(Path(request.folder))
+        self._stopped = stopped
+        self._tail = LogTail(lambda: folder.open(_LOG))
+
+    def run(self) -> dict[str, Any]:
+        """Returns the figures of the run.
+
+        Raises:
+            RunEndedError: there are none.
+        """
+        request = self._request
+        delete_rules_of_the_dead()
+        with self._awake(), self._process("receiver", self._receiving()) as receiver:
+            port = self._port_of(receiver)
+            with contextlib.ExitStack() as stack:
+                # A shell takes the first addresses that are free: of two that look at once, both
+                # take the same, and one hears nothing.
+                with locked(runtime_folder() / "start.lock"):
+                    shells = stack.enter_context(self._process("shells", self._shells(port)))
+                    self._wait_for_sender(shells, receiver)
+                self._wait(shells, receiver)
+            self._end(receiver)
+        self._check_sender()
+        figures = self._figures()
+        received = _json(self._folder.read("receiver.out").partition("\n")[2])
+        if request.keep_log:
+            self._keep_log(Path(request.keep_log))
+        return {
+            **figures,
+            "packets_delivered": received.get("packets_received", figures["packets_delivered"]),
+            "scheduling_delay_p99_us": received.get("read_delay_p99_us"),
+            "scheduling_delays_us": received.get("read_delays_us"),
+        }
+
+    def _awake(self) -> contextlib.AbstractContextManager[object]:
+        """Keeps processors from idling: of all runs of a user one does so."""
+        if not self._request.keeps_awake:
+            return contextlib.nullcontext()
+        user = (os.getuid(), os.getgid()) if self._request.user is None else self._request.user
+        lock = runtime_folder() / f"awake-{user[0]}.lock"
+        with lock.open("a") as file:
+            os.fchown(file.fileno(), *user)
+        words = [self._request.keep_awake, str(lock), "--end-with-parent"]
+        return self._process("keep_awake", words)
+
+    def _receiving(self) -> list[str]:
+        listening = ["0", "--address", "0.0.0.0", "--peers", INSIDES]  # noqa: S104
+        return [self._request.receiver, *listening, "--end-with-parent"]
+
+    def _shells(self, port: int) -> list[str]:
+        # MAHIMAHI_BASE, the outside's address, is known inside only.
+        inside = 'exec "$0" "$MAHIMAHI_BASE" "$@" > sender.out 2> sender.err'
+        sending = [self._request.sender, str(port), *self._request.sending, "--end-with-parent"]
+        return [*self._request.shells, "--", "sh", "-c", inside, *sending]
+
+    @contextlib.contextmanager
+    def _process(self, name: str, command: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
+        """Starts a process, with all that it says in NAME.out, and ends it and its descendants."""
+        user, work = self._request.user, self._folder.work
+        with (self._folder.path / f"{name}.out").open("xb") as output:
+            try:
+                process = start_as_ordinary_user(command, user, work, output)
+            except OSError as error:
+                raise RunEndedError(f"{command[0]}: {error.strerror}", "error") from None
+        try:
+            yield process
+        finally:
+            end_session(process, _PATIENCE_S)
+            delete_rules(process.pid)  # it has not, if somebody killed it
+
+    def _port_of(self, receiver: "subprocess.Popen[bytes]") -> int:
+        """The port on which the receiver listens, once it does."""
+        deadline = time.monotonic() + _START_LIMIT_S
+        while time.monotonic() < deadline:
+            text = self._folder.read("receiver.out")
+            if text.startswith("listening") and text.endswith("\n"):
+                return int(text.split()[-1])
+            self._check(receiver)
+            time.sleep(_POLL_S / 5)
+        raise RunEndedError("the receiver did not start")
+
+    def _wait_for_sender(
+        self, shells: "subprocess.Popen[bytes]", receiver: "subprocess.Popen[bytes]"
+    ) -> None:
+        deadline = time.monotonic() + _START_LIMIT_S
+        while not os.path.lexists(self._folder.path / _SENT) and shells.poll() is None:
+            if time.monotonic() > deadline:
+                raise RunEndedError(f"mahimahi did not start within {_START_LIMIT_S:g} s")
+            self._check(receiver)
+            time.sleep(_POLL_S / 5)
+
+    def _wait(self, shells: "subprocess.Popen[bytes]", receiver: "subprocess.Popen[bytes]") -> None:
+        start = time.monotonic()
+        next_status_s = _STATUS_S
+        while shells.poll() is None:
+            elapsed_s = time.monotonic() - start
+            if elapsed_s > self._request.time_limit_s:
+                raise RunEndedError(f"the run did not end within {self._request.time_limit_s:g} s")
+            self._check(receiver)
+            if elapsed_s >= next_status_s:
+                self._say(elapsed_s)
+                next_status_s += _STATUS_S
+            time.sleep(_POLL_S)
+
+    def _check(self, receiver: "subprocess.Popen[bytes]") -> None:
+        if self._stopped():
+            raise RunEndedError("was told to stop")
+        if receiver.poll() is not None:
+            said = self._last_words("receiver.out")
+            raise RunEndedError(f"the receiver ended during the run ({said})")
+
+    def _say(self, elapsed_s: float) -> None:
+        if self._request.status:
+            state = {
+                "elapsed_s": round(elapsed_s, 1),
+                "expected_s": self._request.expected_s,
+                **asdict(self._tail.read()),
+            }
+            # Not onto the disk: that would make mm-link's log wait, and nobody needs it afterwards.
+            status = Path(self._request.status)
+            with contextlib.suppress(OSError):  # nobody's run shall end for want of a progress bar
+                status.parent.mkdir(parents=True, exist_ok=True)
+                part = status.with_suffix(".part")
+                part.write_text(json.dumps(state))
+                part.replace(status)
+
+    def _end(self, process: "subprocess.Popen[bytes]") -> None:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_PATIENCE_S)
+
+    def _check_sender(self) -> None:
+        answer = _json(self._folder.read(_SENT))
+        if answer.get("status") == "ok":
+            return
+        if answer:
+            # What was sent and never acknowledged is no controller's fault.
+            unheard = answer.get("packets_sent") and not answer.get("acknowledgments")
+            raise RunEndedError(str(answer.get("reason")), "fault" if unheard else "failed")
+        if said := self._last_words(_SENDER_SAID, ""):
+            raise RunEndedError(f"the sender refuses: {said}", "error")
+        raise RunEndedError(f"mahimahi: {self._complaint()}")
+
+    def _figures(self) -> dict[str, Any]:
+        command = [self._request.measure, str(self._folder.path / _LOG)]
+        with self._process("measure", command) as measure:  # as the user, whose log it is
+            deadline = time.monotonic() + _MEASURE_LIMIT_S
+            while measure.poll() is None and time.monotonic() < deadline and not self._stopped():
+                time.sleep(_POLL_S / 5)
+        figures = _json(self._folder.read("measure.out"))
+        if not figures:
+            said = self._last_words("measure.out")
+            raise RunEndedError(f"the link's log is of no use: {said}")
+        end_s = figures["end_ms"] / 1000
+        if end_s < 0.99 * self._request.log_end_s:
+            raise RunEndedError(
+                f"mahimahi: the link's log ends after {end_s:g} s, and not after "
+                f"{self._request.log_end_s:g} s ({self._complaint()})"
+            )
+        return figures
+
+    def _keep_log(self, goal: Path) -> None:
+        goal.unlink(missing_ok=True)
+        with self._folder.open(_LOG) as log, goal.open("xb") as file:
+            if os.fstat(log.fileno()).st_size > _MOST_KEPT_BYTES:
+                raise RunEndedError("the link's log is too long to be kept")
+            shutil.copyfileobj(log, file)
+
+    def _complaint(self) -> str:
+        """What the shell says that failed first."""
+        lines = [
+            line for line in self._folder.read("shells.out").splitlines() if _AFTERMATH not in line
+        ]
+        return lines[-1].removeprefix("Died on std::runtime_error: ") if lines else _NO_WORD
+
+    def _last_words(self, name: str, otherwise: str = _NO_WORD) -> str:
+        lines = [line for line in self._folder.read(name).splitlines() if line.strip()]
+        return lines[-1].strip().removeprefix("error: ") if lines else otherwise
+
+
+class StopWatch:
+    """Sees signals that ask to stop, and the end of the standard input, on which nothing comes."""
+
+    def __init__(self) -> None:
+        self._stopped = False
+        self._input = selectors.DefaultSelector()
+        self._input.register(sys.stdin, selectors.EVENT_READ)
+        for number in _STOP_SIGNALS:
+            signal.signal(number, self._stop)
+
+    def __call__(self) -> bool:
+        """Whether the run is to end now."""
+        if not self._stopped and self._input.select(0):
+            self._stopped = not os.read(sys.stdin.fileno(), 1)
+        return self._stopped
+
+    def _stop(self, *_: object) -> None:
+        self._stopped = True
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def supervise(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Carries out a request and returns the answer."""
+    request = Request(**content)
+    stopped = StopWatch()
+    try:
+        return {"status": "ok", **Supervisor(request, stopped).run()}
+    except RunEndedError as error:
+        reason = str(error)
+        if error.status == "fault" and shutil.disk_usage(request.folder).free < _FULL_BYTES:
+            reason = f"the disk of {Path(request.folder).parent} is full ({reason})"
+        return {"status": error.status, "reason": reason}
+    except KneepointError as error:
+        return {"status": "error", "reason": str(error)}
+    except OSError as error:
+        return {
+            "status": "fault",
+            "reason": f"{error.filename or request.folder}: {error.strerror}",
+        }
+    finally:
+        clear(request)
+
+
+def clear(request: Request) -> None:
+    """Removes what a run leaves on disk."""
+    RunFolder(Path(request.folder)).remove()
+    if request.status:
+        for suffix in (".json", ".part"):
+            Path(request.status).with_suffix(suffix).unlink(missing_ok=True)
+
+
+def main() -> None:
+    """Reads the request, carries it out and prints the answer."""
+    request = json.loads(sys.stdin.readline())
+    answer = supervise(request)
+    with contextlib.suppress(BrokenPipeError):  # our starter was killed
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Experiments: what is run, and the one runner that runs it."""

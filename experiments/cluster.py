@@ -1,0 +1,166 @@
+"""The one Ray of a workflow: a process of its own, which ends with the process that started it.
+
+    python -m experiments.cluster --file build/cluster.json --cores 2
+
+The Snakefile calls `start_cluster`, studies call `find_cluster` and `end_with_cluster`. Ray itself
+starts when the first study asks for it: many a workflow has nothing to run. The file says then
+where it is.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from common.errors import KneepointError, end_with_error, run_command_line
+from common.files import hold_lock, write_whole
+from common.interrupt import end_rest_of_session
+from common.locks import hold_lock_patiently
+from experiments.executor import RAY_POLL_S, Cluster, dead_part_of_ray, own_ray
+
+_POLL_S = 0.2
+_START_LIMIT_S = 120
+_END_LIMIT_S = 30
+
+
+def start_cluster(file: Path, cores: int, log: Path) -> None:
+    """Starts the process in the background and returns at once; it ends with this process.
+
+    It belongs to a session of its own: a Ctrl-C is for the workflow, and studies may still want
+    Ray while they end.
+    """
+    file.unlink(missing_ok=True)
+    _wanted(file).unlink(missing_ok=True)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        options = [f"--file={file}", f"--cores={cores}"]
+        subprocess.Popen(
+            [sys.executable, "-m", "experiments.cluster", *options],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+
+
+def find_cluster(file: Path) -> Cluster:
+    """Asks for the cluster, and waits until it is ready.
+
+    Raises:
+        KneepointError: it ended, or does not begin.
+    """
+    _wanted(file).touch()
+    deadline = time.monotonic() + _START_LIMIT_S
+    while time.monotonic() < deadline:
+        state = _read(file)
+        if "address" in state:
+            return Cluster(state["address"], tuple(state["workers"]), state["token"])
+        if state and not _is_served(file):
+            break
+        time.sleep(_POLL_S / 4)
+    reason = _read(file).get("error", "no reason given")
+    raise KneepointError(f"{file}: Ray was not started ({reason}); see logs/cluster.log")
+
+
+def end_with_cluster(file: Path) -> None:
+    """Ends this process when the process of the cluster does, with its workflow or with Ray.
+
+    So a killed workflow leaves nothing behind that would hold the lock of a study, and nobody
+    waits for a Ray that has died.
+    """
+
+    def watch() -> None:
+        while not file.exists():
+            time.sleep(_POLL_S)
+        while _is_served(file):
+            time.sleep(_POLL_S)
+        reason = _read(file).get("error", "the workflow has ended")
+        end_with_error(f"{reason}; start it again: finished runs are kept")
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _serve(file: Path, cores: int) -> None:
+    owner = os.getppid()
+    told_to_end = threading.Event()
+
+    def is_wanted() -> bool:
+        return os.getppid() == owner and not told_to_end.is_set()
+
+    def end_when_told() -> None:
+        signal.signal(signal.SIGTERM, lambda *_: told_to_end.set())
+
+    end_when_told()
+    with hold_lock_patiently(_lock(file), _END_LIMIT_S) as alive, ExitStack() as stack:
+        state: dict[str, Any] = {"pid": os.getpid()}
+        write_whole(file, json.dumps(state))
+        while is_wanted() and not _wanted(file).exists():
+            time.sleep(_POLL_S / 4)
+        try:
+            if is_wanted():
+                state |= asdict(stack.enter_context(own_ray(cores)))
+                end_when_told()  # Ray has a handler of its own
+        except Exception as error:
+            write_whole(file, json.dumps({**state, "error": str(error).partition("\n")[0]}))
+            raise
+        if is_wanted():
+            write_whole(file, json.dumps(state))
+        reason = ""
+        while is_wanted() and not reason:
+            time.sleep(RAY_POLL_S)
+            reason = dead_part_of_ray()
+        # Left for jobs that have only just started: they would wait for an address.
+        end = {"pid": os.getpid(), "error": reason or "the workflow has ended"}
+        write_whole(file, json.dumps(end))
+        alive.close()  # studies end now, and the next workflow need not wait for Ray's end
+        if reason:
+            end_rest_of_session()
+    end_rest_of_session()  # helpers of Ray that have yet to notice
+    if reason:
+        end_with_error(reason)  # Python's own end would ask Ray to end
+
+
+def _is_served(file: Path) -> bool:
+    """Returns whether the process of the cluster lives; its lock goes with it."""
+    try:
+        hold_lock(_lock(file)).close()
+    except KneepointError:
+        return True
+    return False
+
+
+def _lock(file: Path) -> Path:
+    return file.with_suffix(".lock")
+
+
+def _wanted(file: Path) -> Path:
+    return file.with_suffix(".wanted")
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        state: dict[str, Any] = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    return state
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--file", type=Path, required=True, help="written when Ray is ready")
+    parser.add_argument("--cores", type=int, required=True, help="workers")
+    arguments = parser.parse_args()
+    _serve(arguments.file, arguments.cores)
+
+
+if __name__ == "__main__":
+    run_command_line(main)

@@ -1,0 +1,698 @@
+"""Models of studies, repeats and the workflow, and the check of the whole configuration."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from common.config_file import ConfigModel, read_config
+from common.errors import KneepointError
+from common.files import require_folder
+from engines.catalogue import Catalogue, require_sources
+from experiments.published import Metric, PublishedTable, load_table
+from networks.config import Name, Network, TraceSources, load_network, load_trace_catalogue
+
+_RESERVED = (
+    *("repeats", "hold_out", "showcase", "figures", "tables"),
+    *("probe", "confirm", "calibration", "agreement", "again", "real_showcase"),
+)
+"""Folders of the results that no study may have."""
+
+
+class Range(ConfigModel):
+    """Where a constant is searched: an interval, or a list of values."""
+
+    low: float | None = Field(default=None, description="least value")
+    high: float | None = Field(default=None, description="greatest value")
+    log: bool | None = Field(default=None, description="logarithmic; null: as it is declared")
+    values: tuple[float, ...] | None = Field(default=None, description="the only values")
+
+    @model_validator(mode="after")
+    def _is_interval_or_list(self) -> Self:
+        if self.values is not None:
+            if self.low is not None or self.high is not None or self.log is not None:
+                raise ValueError("give values, or low and high, not both")
+            if not self.values or len(set(self.values)) != len(self.values):
+                raise ValueError(f"values {list(self.values)} must be distinct, and at least one")
+        elif self.low is None or self.high is None:
+            raise ValueError("give low and high, or values")
+        elif self.low >= self.high:
+            raise ValueError(f"low {self.low:g} must be less than high {self.high:g}")
+        elif self.log and self.low <= 0:
+            raise ValueError(f"low {self.low:g} must be above 0 on a logarithmic scale")
+        return self
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest value."""
+        if self.values is not None:
+            return min(self.values), max(self.values)
+        assert self.low is not None and self.high is not None
+        return self.low, self.high
+
+    def contains(self, value: float) -> bool:
+        """Whether the value can be searched."""
+        least, greatest = self.bounds
+        return least <= value <= greatest and (self.values is None or value in self.values)
+
+
+class Sampler(ConfigModel):
+    """How the next trials are chosen."""
+
+    kind: Literal["grid", "ternary", "golden", "tpe", "random", "qmc", "cmaes"] = Field(
+        description="grid: every point; ternary, golden: for one unimodal constant"
+    )
+    trials: int | None = Field(
+        default=None,
+        ge=1,
+        description="number of trials, for samplers that do not end by themselves",
+    )
+    startup_trials: int | None = Field(
+        default=None, ge=1, description="random trials before TPE or CMA-ES learns"
+    )
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        ends_itself = self.kind in ("grid", "ternary", "golden")
+        if ends_itself and self.trials is not None:
+            end = "at the end of its grid or table" if self.kind == "grid" else "at its peak"
+            raise ValueError(
+                f"trials is {self.trials}, but sampler {self.kind} ends by itself, {end}; "
+                "remove trials"
+            )
+        if not ends_itself and self.trials is None:
+            raise ValueError(f"sampler {self.kind} does not end by itself; add trials")
+        if self.startup_trials is not None and self.kind not in ("tpe", "cmaes"):
+            raise ValueError(f"sampler {self.kind} has no start-up; remove startup_trials")
+        return self
+
+
+HOST_SETTINGS = (
+    "host_latency_us",
+    "wake_us",
+    "wake_mean_us",
+    "packet_us",
+    "read_us",
+    "receiver_us",
+    "delay_scale",
+)
+"""The latency of a network, and the constants of the event-loop model (network/host_model.cc)."""
+
+
+def _known_on_host(host: Mapping[str, Range]) -> Mapping[str, Range]:
+    for name in host:
+        if name not in HOST_SETTINGS:
+            raise ValueError(f"{name!r} is no setting; known: {', '.join(HOST_SETTINGS)}")
+    return host
+
+
+Host = Annotated[Mapping[str, Range], AfterValidator(_known_on_host)]
+"""Settings of the emulated host, and where they are searched."""
+
+
+class Objective(ConfigModel):
+    """What a study optimises: the power, or the misfit to a published table."""
+
+    power: Literal["mean", "worst", "mean_log"] | None = Field(
+        default=None, description="maximise the power: its mean, worst or mean log over networks"
+    )
+    fit: tuple[Name, ...] = Field(
+        default=(), description="minimise the misfit to a published table, or to several together"
+    )
+    robust: bool = Field(
+        default=True, description="with fit: bound the influence of a row that cannot be right"
+    )
+
+    @field_validator("fit", mode="before")
+    @classmethod
+    def _one_table_needs_no_list(cls, value: Any) -> Any:
+        if not isinstance(value, str | list | tuple):
+            raise ValueError(f"{value!r} is no table; name one of published/, or list several")
+        return (value,) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.power is None) == (not self.fit):
+            raise ValueError("give exactly one of power, fit")
+        if len(set(self.fit)) != len(self.fit):
+            raise ValueError("fit has a table twice; remove one")
+        return self
+
+    @property
+    def minimises(self) -> bool:
+        """Whether a smaller value is better."""
+        return bool(self.fit)
+
+
+Engine = Literal["emulator", "mahimahi"]
+"""emulator: virtual time. mahimahi: real time, on hosts where it is installed."""
+
+
+class Study(ConfigModel):
+    """One search: config/studies/NAME.yaml."""
+
+    title: str = Field(min_length=1, description="name in reports")
+    controller: str = Field(description="the controller that is searched")
+    engine: Engine = Field(default="emulator", description="emulator or mahimahi")
+    networks: tuple[Name, ...] = Field(min_length=1, description="files of config/networks")
+    constants: Mapping[str, float] = Field(default={}, description="constants held at a value")
+    space: Mapping[str, Range] = Field(default={}, description="constants that are searched")
+    host: Host = Field(
+        default={},
+        description="settings of the emulated host that are searched, with objective fit: "
+        "host_latency_us, or a constant of the event-loop model",
+    )
+    table: Name | None = Field(
+        default=None, description="instead of a space: trial i is row i of this published table"
+    )
+    sampler: Sampler = Field(default=Sampler(kind="grid"), description="how trials are chosen")
+    objective: Objective = Field(default=Objective(power="mean"), description="what is optimised")
+    runs_per_trial: int = Field(default=1, ge=1, description="seeds for each network of a trial")
+    ask_ahead: int = Field(
+        default=4, ge=1, description="trials that are asked before the first of them is told"
+    )
+    compare: tuple[Name, ...] = Field(
+        default=(), description="published tables that reports set beside this study"
+    )
+
+    @field_validator("objective", mode="before")
+    @classmethod
+    def _objective_may_be_a_word(cls, value: Any) -> Any:
+        return {"power": "mean"} if value == "power" else value
+
+    @field_validator("networks")
+    @classmethod
+    def _networks_differ(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(networks)) != len(networks):
+            raise ValueError("a network stands twice; remove one")
+        return networks
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        if self.table is not None:
+            if self.space or self.host or self.sampler.kind != "grid" or self.objective.fit:
+                raise ValueError(
+                    "table names every trial; remove space, host, sampler and objective.fit"
+                )
+        elif not self.space and not self.host:
+            raise ValueError("nothing is searched; add space or table")
+        for name in self.space:
+            if name in self.constants:
+                raise ValueError(f"{name} is both held (constants) and searched (space)")
+        if self.host and self.engine != "emulator":
+            raise ValueError("host is a model of the emulator's; remove it or take that engine")
+        if self.host and not self.objective.fit:
+            raise ValueError("host is searched with objective fit only; remove it")
+        if self.sampler.kind in ("ternary", "golden"):
+            searched = [*self.space.values(), *self.host.values()]
+            if len(searched) != 1 or searched[0].values is not None:
+                raise ValueError(
+                    f"sampler {self.sampler.kind} searches exactly one constant with low and high"
+                )
+        for name, searched_range in {**self.space, **self.host}.items():
+            if self.sampler.kind == "grid" and searched_range.values is None:
+                raise ValueError(f"sampler grid needs values for {name}, not low and high")
+            if self.sampler.kind == "cmaes" and searched_range.values is not None:
+                raise ValueError(f"sampler cmaes needs low and high for {name}, not values")
+        return self
+
+    @property
+    def tunes(self) -> bool:
+        """Whether it looks for the constants of greatest power, and not along a given list."""
+        return not self.table and not self.objective.fit and self.sampler.kind != "grid"
+
+    def count_runs(self, rows: int) -> int | None:
+        """The number of its runs, if it replays or fits so many rows; None if it ends by itself."""
+        if self.table:
+            trials: int | None = rows
+        elif self.sampler.kind == "grid":
+            searched = [*self.space.values(), *self.host.values()]
+            trials = math.prod(len(each.values or ()) for each in searched)
+        else:
+            trials = self.sampler.trials
+        each = (rows if self.objective.fit else 1) * len(self.networks) * self.runs_per_trial
+        return None if trials is None else trials * each
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The published tables that this study needs or is set beside, each once."""
+        needed = (self.table, *self.objective.fit, *self.compare)
+        return tuple(dict.fromkeys(name for name in needed if name is not None))
+
+
+class Setting(ConfigModel):
+    """A controller with its constants; those that are not given have their defaults."""
+
+    controller: str = Field(description="the controller")
+    constants: Mapping[str, float] = Field(default={}, description="its constants")
+
+
+class PublishedSpread(ConfigModel):
+    """What a report says of repeated runs of one setting."""
+
+    setting: int = Field(ge=0, description="the setting, counted from 0")
+    metric: Metric = Field(description="metric of a run")
+    mean: float = Field(description="published mean, or the single value of another table")
+    standard_deviation: float | None = Field(default=None, ge=0, description="published deviation")
+    n: int | None = Field(default=None, ge=1, description="number of runs, if it is said")
+    source: str = Field(min_length=1, description="report and table, for captions")
+
+
+class Repeat(ConfigModel):
+    """Settings that are run many times with fresh seeds: config/repeats/NAME.yaml."""
+
+    title: str = Field(min_length=1, description="name in reports")
+    engine: Engine = Field(default="emulator", description="emulator or mahimahi")
+    network: Name = Field(description="file of config/networks")
+    repeats: int = Field(ge=1, description="runs of each setting")
+    settings: tuple[Setting, ...] = Field(min_length=1, description="what is repeated")
+    published: tuple[PublishedSpread, ...] = Field(default=(), description="what reports say")
+
+    @model_validator(mode="after")
+    def _settings_exist(self) -> Self:
+        for spread in self.published:
+            if spread.setting >= len(self.settings):
+                raise ValueError(
+                    f"published names setting {spread.setting}; the last one is "
+                    f"{len(self.settings) - 1}"
+                )
+        return self
+
+
+class Showcase(Setting):
+    """The run whose rate and delay the report shows over time."""
+
+    network: Name = Field(description="file of config/networks")
+
+
+class HoldOut(ConfigModel):
+    """Published and tuned settings, run on networks that no search has seen."""
+
+    training: Name = Field(description="the network that they were found on")
+    networks: tuple[Name, ...] = Field(min_length=1, description="the others: files of networks/")
+    published: Literal["all", "best"] = Field(
+        default="all", description="every replayed row, or the best of each controller"
+    )
+    repeats: int = Field(
+        default=5,
+        ge=1,
+        description="runs on each network of tuned settings and of each controller's best row; "
+        "other rows run once",
+    )
+
+    @model_validator(mode="after")
+    def _networks_differ(self) -> Self:
+        for name in self.networks:
+            if name == self.training:
+                raise ValueError(f"networks has {name}, which is the training network; remove it")
+            if self.networks.count(name) > 1:
+                raise ValueError(f"networks has {name} twice; remove one")
+        return self
+
+
+class Probe(Setting):
+    """The run that measures how many real-time runs a host takes at once."""
+
+    network: Name = Field(description="file of config/networks")
+    duration_s: float = Field(default=20, gt=0, description="length of each run (s)")
+    alone: int = Field(default=5, ge=2, description="runs that have the host for themselves")
+    most: int = Field(default=32, ge=1, description="runs at once beyond which nobody asks")
+
+
+class Calibration(ConfigModel):
+    """The emulated host, fitted to real runs of fixed windows."""
+
+    windows: tuple[float, ...] = Field(min_length=1, description="the windows (packets)")
+    host: Host = Field(
+        min_length=1, description="settings of the emulated host that are searched: see Study.host"
+    )
+    runs_per_trial: int = Field(default=10, ge=1, description="seeds for each window of a trial")
+    wake_spread: tuple[Annotated[float, Field(ge=0, le=3)], ...] = Field(
+        default=(0,),
+        min_length=1,
+        description="values tried for how wake_mean_us differs between runs (deviation of its "
+        "logarithm): that with which the windows' runs differ as the real ones do is taken",
+    )
+
+    @model_validator(mode="after")
+    def _is_a_grid(self) -> Self:
+        for name, searched in self.host.items():
+            if searched.values is None:
+                raise ValueError(f"host: {name} needs values, not low and high: it is a grid")
+        return self
+
+
+class Confirm(ConfigModel):
+    """Settings that are run in real mahimahi: `make confirm`."""
+
+    network: Name = Field(description="file of config/networks")
+    repeats: int = Field(default=3, ge=1, description="real runs of each setting")
+    again: int = Field(
+        default=3,
+        ge=0,
+        description="further real runs of a setting whose mean the emulator does not predict, with "
+        "nothing to explain it",
+    )
+    best: bool = Field(
+        default=True,
+        description="the published and the tuned best of every controller, as hold_out finds them",
+    )
+    contradicted: bool = Field(default=True, description="every row that the audit contradicts")
+    settings: tuple[Setting, ...] = Field(default=(), description="further settings")
+    emulated: int = Field(default=30, ge=2, description="the emulator's runs of each setting")
+    calibration: Calibration = Field(description="the emulated host that they are compared with")
+
+
+def _is_usable(path: Path) -> Path:
+    """Snakemake reads braces in a path as its own, and programs read a leading - as an option."""
+    text = str(path)
+    if text.startswith("-") or re.search(r"[{}\s]", text.replace(" ", "")):
+        raise ValueError("it must begin with no -, and have no brace, tab or line break")
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError("there is no such user; write the folder out") from None
+
+
+class RealTime(ConfigModel):
+    """How this host runs in real time."""
+
+    busy_us: float = Field(
+        default=1000,
+        gt=0,
+        description="99th percentile of a run's scheduling delay (us) from which it is repeated",
+    )
+    keep_awake: bool = Field(
+        default=True,
+        description="whether processors are kept from idling during real runs, for one that idles "
+        "takes its time to come back",
+    )
+    probe: Probe | None = Field(default=None, description="how its number of slots is measured")
+
+
+class Settings(ConfigModel):
+    """The workflow's configuration file."""
+
+    seed: int = Field(ge=0, description="every random stream of every study comes from it")
+    results: Annotated[Path, AfterValidator(_is_usable)] = Field(
+        default=Path("results"), description="folder of the results"
+    )
+    cache: str | None = Field(default=None, description="folder of cached traces; see README")
+    traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
+    studies: tuple[Name, ...] = Field(default=(), description="files of config/studies")
+    repeats: tuple[Name, ...] = Field(default=(), description="files of config/repeats")
+    hold_out: HoldOut | None = Field(
+        default=None, description="networks on which published and tuned settings are tried"
+    )
+    showcase: Showcase | None = Field(default=None, description="the run shown over time")
+    real_time: RealTime = Field(default=RealTime(), description="runs in real mahimahi")
+    confirm: Confirm | None = Field(default=None, description="settings to run in real mahimahi")
+
+    @field_validator("studies", "repeats")
+    @classmethod
+    def _names_differ(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{name!r} stands twice; remove one")
+        return names
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """The whole configuration, read and checked."""
+
+    path: Path
+    settings: Settings
+    studies: Mapping[str, Study]
+    repeats: Mapping[str, Repeat]
+    tables: Mapping[str, PublishedTable]
+    networks: Mapping[str, Network]
+
+    @property
+    def results(self) -> Path:
+        """Folder of the results."""
+        return self.settings.results
+
+    def check_results(self) -> None:
+        """Checks that results can be written, wherever they belong.
+
+        Raises:
+            KneepointError: something stands in the way, or nobody may write there.
+        """
+        folders = [*_RESERVED, *self.studies, *(f"repeats/{name}" for name in self.repeats)]
+        for folder in ("", *folders):
+            require_folder(self.results / folder)
+
+    @property
+    def showcase(self) -> Showcase | None:
+        """The run shown over time."""
+        return self.settings.showcase
+
+    @property
+    def hold_out(self) -> HoldOut | None:
+        """Networks on which published and tuned settings are tried."""
+        return self.settings.hold_out
+
+    @property
+    def confirm(self) -> Confirm | None:
+        """Settings to run in real mahimahi."""
+        return self.settings.confirm
+
+    @property
+    def probe(self) -> Probe | None:
+        """How the number of real-time slots is measured."""
+        return self.settings.real_time.probe
+
+    def of_engine(self, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the studies and of the repeats that run on an engine."""
+        return (
+            tuple(name for name, study in self.studies.items() if study.engine == engine),
+            tuple(name for name, repeat in self.repeats.items() if repeat.engine == engine),
+        )
+
+    @cached_property
+    def tunings(self) -> tuple[str, ...]:
+        """The studies that tune a controller on the training network."""
+        return self._on_training(lambda study: study.tunes)
+
+    @cached_property
+    def replays(self) -> tuple[str, ...]:
+        """The studies that replay a published table on the training network."""
+        return self._on_training(lambda study: study.table is not None)
+
+    def _on_training(self, wanted: Callable[[Study], bool]) -> tuple[str, ...]:
+        if self.hold_out is None:
+            return ()
+        training = self.hold_out.training
+        return tuple(
+            name
+            for name, study in self.studies.items()
+            if wanted(study) and training in study.networks and study.engine == "emulator"
+        )
+
+    @cached_property
+    def tables_beside(self) -> Mapping[str, tuple[str, ...]]:
+        """For each study the published tables that reports set beside it."""
+        return {
+            name: tuple(t for t in study.tables if t not in study.objective.fit)
+            for name, study in self.studies.items()
+        }
+
+    @cached_property
+    def controllers(self) -> Mapping[str, str]:
+        """Every controller that the configuration names, and the file that names it first."""
+        named: dict[str, str] = {}
+        for name, study in self.studies.items():
+            named.setdefault(study.controller, self._file("studies", name))
+        for name, table in self.tables.items():
+            named.setdefault(table.description.controller, self._file("published", name))
+        for where, setting in self._settings():
+            named.setdefault(setting.controller, where)
+        return named
+
+    @property
+    def held_controllers(self) -> list[str]:
+        """Those whose settings are run on held-out networks."""
+        return [self.studies[name].controller for name in (*self.replays, *self.tunings)]
+
+    @property
+    def confirmed_controllers(self) -> list[str]:
+        """Those of all settings that may be confirmed."""
+        if self.confirm is None:
+            return []
+        named = [each.controller for each in (*self.confirm.settings, *calibrating(self.confirm))]
+        if self.confirm.best:
+            named += self.held_controllers
+        if self.confirm.contradicted:
+            named += [table.description.controller for table in self.tables.values()]
+        return named
+
+    def check_against(self, catalogue: Catalogue, is_whole: bool = True) -> None:
+        """Checks every controller, constant and value that the configuration names.
+
+        Args:
+            catalogue: the controllers that there are.
+            is_whole: whether each must be there. Otherwise it must have a source, and those that
+                are broken or not built yet are passed over.
+
+        Raises:
+            KneepointError: the first mistake, with its file.
+        """
+        if not is_whole:
+            require_sources(self.controllers)
+
+        def counts(controller: str) -> bool:
+            return is_whole or controller in catalogue.controllers
+
+        for table in self.tables.values():
+            if counts(table.description.controller):
+                table.check_against(catalogue, self.path.parent / "published")
+        for name, study in self.studies.items():
+            if counts(study.controller):
+                _check_study(self._file("studies", name), study, self.tables, catalogue)
+        for where, setting in self._settings():
+            if counts(setting.controller):
+                controller = catalogue.controller(setting.controller, where)
+                controller.complete(setting.constants, where)
+
+    def _settings(self) -> Iterator[tuple[str, Setting]]:
+        """Every controller with constants that is named apart from studies, and where."""
+        for name, repeat in self.repeats.items():
+            for setting in repeat.settings:
+                yield self._file("repeats", name), setting
+        if self.settings.showcase:
+            yield f"{self.path}, showcase", self.settings.showcase
+        if self.probe:
+            yield f"{self.path}, real_time.probe", self.probe
+        if self.confirm:
+            for setting in self.confirm.settings:
+                yield f"{self.path}, confirm.settings", setting
+            for setting in calibrating(self.confirm):
+                yield f"{self.path}, confirm.calibration", setting
+
+    def _file(self, folder: str, name: str) -> str:
+        return str(self.path.parent / folder / f"{name}.yaml")
+
+
+def calibrating(confirm: Confirm) -> tuple[Setting, ...]:
+    """Returns the settings that the emulated host is fitted to."""
+    return tuple(
+        Setting(controller="fixed_window", constants={"window": window, "keepalive_ms": 1000})
+        for window in confirm.calibration.windows
+    )
+
+
+def load_workflow(config: Path) -> Workflow:
+    """Reads the configuration and every file that it names.
+
+    Raises:
+        KneepointError: a file is missing or not well-formed, or two files disagree.
+    """
+    settings = read_config(config, Settings)
+    studies = {name: _load(config, "studies", name, Study) for name in settings.studies}
+    repeats = {name: _load(config, "repeats", name, Repeat) for name in settings.repeats}
+    for name, study in studies.items():
+        if name in _RESERVED:
+            raise KneepointError(f"{config}: a study cannot be called {name!r}; rename it")
+        _check_fit_networks(config, name, study)
+    tables = {
+        table: load_table(config, table) for study in studies.values() for table in study.tables
+    }
+    for name, study in studies.items():
+        _check_tables(config, name, study, tables)
+    named = [network for study in studies.values() for network in study.networks]
+    named += [repeat.network for repeat in repeats.values()]
+    named += [settings.hold_out.training, *settings.hold_out.networks] if settings.hold_out else []
+    named += [settings.showcase.network] if settings.showcase else []
+    named += [settings.confirm.network] if settings.confirm else []
+    named += [settings.real_time.probe.network] if settings.real_time.probe else []
+    networks = {name: load_network(config, name) for name in dict.fromkeys(named)}
+    _check_traces(config, networks)
+    workflow = Workflow(config, settings, studies, repeats, tables, networks)
+    _check_hold_out(workflow)
+    return workflow
+
+
+def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
+    path = config.parent / folder / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
+        raise KneepointError(
+            f"{config}: {folder} names {name!r}, but there is no {path}; known: {known}"
+        )
+    return read_config(path, model)
+
+
+def _check_fit_networks(config: Path, name: str, study: Study) -> None:
+    if study.objective.fit and len(study.networks) != 1:
+        raise KneepointError(
+            f"{config.parent / 'studies' / name}.yaml: a fit runs on one network, "
+            f"not on {len(study.networks)}; keep one"
+        )
+
+
+def _check_tables(
+    config: Path, name: str, study: Study, tables: Mapping[str, PublishedTable]
+) -> None:
+    path = config.parent / "studies" / f"{name}.yaml"
+    for table_name in study.tables:
+        table = tables[table_name]
+        if table.description.controller != study.controller:
+            raise KneepointError(
+                f"{path}: controller is {study.controller}, but table {table_name} is about "
+                f"{table.description.controller}; make them agree"
+            )
+        if table_name in (study.table, *study.objective.fit) and not table.replayable:
+            raise KneepointError(
+                f"{path}: no row of table {table_name} has all its constants; choose another"
+            )
+
+
+def _check_hold_out(workflow: Workflow) -> None:
+    held = workflow.hold_out
+    if held is None:
+        return
+    if not workflow.tunings:
+        raise KneepointError(
+            f"{workflow.path}: hold_out: no study tunes a controller on {held.training}; add one "
+            "to studies, or remove hold_out"
+        )
+    for name, study in workflow.studies.items():
+        for network in study.networks if study.tunes else ():
+            if network in held.networks:
+                raise KneepointError(
+                    f"{workflow.path}: hold_out: study {name} tunes on {network}, which is to be "
+                    "held out; remove it from one of them"
+                )
+
+
+def _check_traces(config: Path, networks: Mapping[str, Network]) -> None:
+    catalogue = (
+        load_trace_catalogue(config) if any(n.trace_names for n in networks.values()) else {}
+    )
+    for name, network in networks.items():
+        for trace in network.trace_names:
+            if trace not in catalogue:
+                raise KneepointError(
+                    f"{config.parent / 'networks' / name}.yaml: trace {trace!r} is not in "
+                    f"traces.yaml; known: {', '.join(sorted(catalogue))}"
+                )
+
+
+def _check_study(
+    where: str, study: Study, tables: Mapping[str, PublishedTable], catalogue: Catalogue
+) -> None:
+    controller = catalogue.controller(study.controller, where)
+    controller.complete(study.constants, where)
+    for name, searched in study.space.items():
+        constant = controller.constant(name, where)
+        for value in searched.values if searched.values is not None else searched.bounds:
+            constant.check(value, f"{where}, space")
+    for table in filter(None, (study.table, *study.objective.fit)):
+        for row in tables[table].replayable:
+            controller.complete({**study.constants, **row.constants}, f"{where}, table {table}")

@@ -1,0 +1,216 @@
+"""Runs the settings that matter in real mahimahi.
+
+    python -m experiments.confirm --config config/config.yaml --out-dir results/confirm
+
+writes settings.parquet and runs.parquet, where trial counts the settings. It takes real time, and
+goes on where it was stopped.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from common.errors import KneepointError, run_command_line, unusable
+from engines.base import EngineSettings, PreparedNetwork, RunSpec, canonical_json
+from experiments.config import Confirm, Setting, calibrating
+from experiments.job import Job, add_arguments, open_job
+from experiments.published import PublishedRow, PublishedTable
+from experiments.results import PlannedRun, make_table, read_table, runs_table, write_table
+from experiments.seeds import derive_seed, study_seed
+
+NAME = "confirm"
+
+SETTINGS_SCHEMA = pa.schema(
+    [
+        pa.field("trial", pa.int64(), nullable=False),
+        pa.field("controller", pa.string(), nullable=False),
+        pa.field("constants", pa.string(), nullable=False),
+        # Why it is here, comma-separated: calibration, listed, published, tuned, contradicted.
+        pa.field("origins", pa.string(), nullable=False),
+        pa.field("rows", pa.string(), nullable=False),  # of published tables: "TABLE ROW", commas
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A setting that is to be confirmed: where it comes from, and its row of a published table."""
+
+    controller: str
+    constants: Mapping[str, float]
+    origin: str
+    row: str = ""
+
+
+@dataclass
+class ConfirmedSetting:
+    """A setting with all its constants, and everything that it is here for."""
+
+    controller: str
+    constants: Mapping[str, float]
+    origins: list[str]
+    rows: list[str]
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether the emulated host is fitted to it."""
+        return "calibration" in self.origins
+
+
+def confirm(job: Job) -> None:
+    """Runs the configured settings in real mahimahi and writes the results.
+
+    Raises:
+        KneepointError: confirm is not configured, what it needs is missing, or mahimahi is.
+    """
+    wanted = configured(job)
+    engine = job.engine("mahimahi")
+    settings = list_settings(job, wanted)
+    planned = plan_settings(
+        job, settings, engine, engine.place(job.network(wanted.network)), wanted.repeats, NAME
+    )
+    with job.runner(NAME, engine, len(planned)) as (runner, progress):
+        finished = runner.finish(planned)
+        write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
+        write_table(job.out_dir / "settings.parquet", settings_table(settings))
+        job.sign("experiments.confirm", engine, "runs.parquet", "settings.parquet")
+        progress.end(f"{len(settings)} settings, {wanted.repeats} real runs each")
+
+
+def configured(job: Job) -> Confirm:
+    """Returns what is to be confirmed; raises KneepointError where nothing is."""
+    if job.workflow.confirm is None:
+        raise KneepointError(f"{job.workflow.path}: confirm is not set; list settings there")
+    return job.workflow.confirm
+
+
+def list_settings(job: Job, wanted: Confirm) -> list[ConfirmedSetting]:
+    """Returns the settings, each once, in the order of their controllers' first studies.
+
+    Raises:
+        KneepointError: results that they come from are missing.
+    """
+    found: dict[tuple[str, str], ConfirmedSetting] = {}
+    for candidate in _candidates(job, wanted):
+        controller = job.controller(candidate.controller)
+        constants = controller.complete(candidate.constants, "confirm")
+        key = controller.name, canonical_json(constants)
+        setting = found.setdefault(key, ConfirmedSetting(controller.name, constants, [], []))
+        if candidate.origin not in setting.origins:
+            setting.origins.append(candidate.origin)
+        if candidate.row and candidate.row not in setting.rows:
+            setting.rows.append(candidate.row)
+    order = list(dict.fromkeys(setting.controller for setting in found.values()))
+    return sorted(found.values(), key=lambda setting: order.index(setting.controller))
+
+
+def read_confirmed(job: Job) -> tuple[list[ConfirmedSetting], list[dict[str, Any]]]:
+    """Returns the settings that were run for real, and these runs."""
+    folder = job.workflow.results / NAME
+    settings = [
+        ConfirmedSetting(
+            row["controller"],
+            json.loads(row["constants"]),
+            row["origins"].split(","),
+            row["rows"].split(","),
+        )
+        for row in read_table(folder / "settings.parquet").to_pylist()
+    ]
+    return settings, read_table(folder / "runs.parquet").to_pylist()
+
+
+def plan_settings(
+    job: Job,
+    settings: list[ConfirmedSetting],
+    engine: EngineSettings,
+    network: PreparedNetwork,
+    repeats: int,
+    stream: str,
+) -> list[PlannedRun]:
+    """Returns the runs of settings on a network: all once, then all again.
+
+    So what was interrupted early knows a little of everything. In real time the seed only numbers
+    the repeats.
+    """
+    root = study_seed(job.workflow.settings.seed, stream)
+    return [
+        PlannedRun(
+            trial,
+            repeat,
+            None,
+            RunSpec.on(
+                engine=engine,
+                controller=job.controller(setting.controller),
+                constants=setting.constants,
+                network=network,
+                seed=derive_seed(root, network.name, repeat),
+            ),
+        )
+        for repeat in range(repeats)
+        for trial, setting in enumerate(settings)
+    ]
+
+
+def settings_table(settings: list[ConfirmedSetting]) -> pa.Table:
+    """Returns one row a setting."""
+    rows = [
+        {
+            "trial": trial,
+            "controller": setting.controller,
+            "constants": canonical_json(dict(setting.constants)),
+            "origins": ",".join(setting.origins),
+            "rows": ",".join(setting.rows),
+        }
+        for trial, setting in enumerate(settings)
+    ]
+    return make_table(rows, SETTINGS_SCHEMA)
+
+
+def _candidates(job: Job, wanted: Confirm) -> Iterator[Candidate]:
+    results = job.workflow.results
+    for setting in calibrating(wanted):
+        yield _candidate(setting, "calibration")
+    for setting in wanted.settings:
+        yield _candidate(setting, "listed")
+    if wanted.best and job.workflow.hold_out:
+        for found in read_table(results / "hold_out" / "settings.parquet").to_pylist():
+            if found["best"]:
+                place = "" if found["table"] is None else f"{found['table']} {found['row']}"
+                constants = json.loads(found["constants"])
+                yield Candidate(found["controller"], constants, found["origin"], place)
+    if wanted.contradicted:
+        for table, row in _contradicted(results / NAME / "contradicted.json", job.workflow.tables):
+            if row.has_all_constants:
+                of, place = table.description.controller, f"{table.name} {row.number}"
+                yield Candidate(of, row.constants, "contradicted", place)
+
+
+def _candidate(setting: Setting, origin: str) -> Candidate:
+    return Candidate(setting.controller, setting.constants, origin)
+
+
+def _contradicted(
+    path: Path, tables: Mapping[str, PublishedTable]
+) -> list[tuple[PublishedTable, PublishedRow]]:
+    """Reads what reports.contradicted wrote: pairs of a table and a row."""
+    try:
+        pairs = [(tables[name], int(number)) for name, number in json.loads(path.read_bytes())]
+        return [(table, dict(enumerate(table.rows))[number]) for table, number in pairs]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise unusable(path, error) from None
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    add_arguments(parser)
+    confirm(open_job(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    run_command_line(main)

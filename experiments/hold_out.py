@@ -1,0 +1,235 @@
+"""Runs published and tuned settings on held-out networks.
+
+    python -m experiments.hold_out --config config/config.yaml --out-dir results/hold_out
+
+writes settings.parquet, networks.parquet, and runs.parquet, where trial counts the settings.
+
+Published settings are the rows of the tables that studies replayed on the training network; the
+best of a controller is the one of greatest power in our own runs. Its tuned settings are the best
+trials of the studies that tune it there. All are run again, on the training network too: the best
+of many trials owes something to chance, which a fresh run does not.
+"""
+
+import argparse
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from common.errors import KneepointError, run_command_line, unusable
+from engines.base import RunSpec, canonical_json
+from experiments.config import HoldOut
+from experiments.job import Job, add_arguments, open_job
+from experiments.results import PlannedRun, make_table, read_table, runs_table, write_table
+from experiments.seeds import derive_seed, study_seed
+from networks.omniscient import Bound
+
+NAME = "hold_out"
+
+SETTINGS_SCHEMA = pa.schema(
+    [
+        pa.field("trial", pa.int64(), nullable=False),
+        pa.field("controller", pa.string(), nullable=False),
+        pa.field("origin", pa.string(), nullable=False),  # published or tuned
+        pa.field("best", pa.bool_(), nullable=False),
+        pa.field("study", pa.string(), nullable=False),
+        pa.field("table", pa.string()),
+        pa.field("row", pa.int64()),
+        pa.field("constants", pa.string(), nullable=False),
+        pa.field("published_power", pa.float64()),  # as printed
+        pa.field("study_power", pa.float64(), nullable=False),  # mean, on the training network
+        pa.field("study_runs", pa.int64(), nullable=False),
+    ]
+)
+NETWORKS_SCHEMA = pa.schema(
+    [
+        pa.field("network", pa.string(), nullable=False),
+        pa.field("is_training", pa.bool_(), nullable=False),
+        pa.field("capacity_mbps", pa.float64(), nullable=False),  # this and what follows: the
+        pa.field("signal_delay_p95_ms", pa.float64(), nullable=False),  # omniscient bound
+        pa.field("power", pa.float64(), nullable=False),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class FoundSetting:
+    """A controller with all its constants, where they come from, and their power there.
+
+    Every tuned setting counts as `best`, and one published setting of each controller.
+    """
+
+    controller: str
+    origin: Literal["published", "tuned"]
+    best: bool
+    study: str
+    table: str | None
+    row: int | None
+    constants: Mapping[str, float]
+    published_power: float | None
+    study_power: float
+    study_runs: int
+
+
+def hold_out(job: Job) -> None:
+    """Runs the settings of the studies on all networks and writes the results.
+
+    Raises:
+        KneepointError: hold_out is not configured, a study has no results, or a run cannot be
+            executed.
+    """
+    held = job.workflow.hold_out
+    if held is None:
+        raise KneepointError(f"{job.workflow.path}: hold_out is not set; name networks there")
+    bounds = {
+        name: Bound.load(job.networks / name / "network.json")
+        for name in (held.training, *held.networks)
+    }
+    settings = find_settings(job, held)
+    planned = plan_hold_out(job, held, settings)
+    engine = job.engine()
+    with job.runner(NAME, engine, len(planned)) as (runner, progress):
+        finished = runner.finish(planned)
+        write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
+        write_table(job.out_dir / "networks.parquet", _networks_table(held, bounds))
+        write_table(job.out_dir / "settings.parquet", _settings_table(settings))
+        files = ("runs.parquet", "networks.parquet", "settings.parquet")
+        job.sign("experiments.hold_out", engine, *files)
+        progress.end(f"{len(settings)} settings on {len(bounds)} networks")
+
+
+def find_settings(job: Job, held: HoldOut) -> list[FoundSetting]:
+    """Returns what studies ran or found on the training network.
+
+    Controllers come in the order of the studies, published settings before tuned ones.
+
+    Raises:
+        KneepointError: a study has no results.
+    """
+    workflow = job.workflow
+    rows = [row for name in workflow.replays for row in _replayed_rows(job, name, held.training)]
+    tuned = [_tuned(job, name, held.training) for name in workflow.tunings]
+    best: dict[str, FoundSetting] = {}
+    for row in rows:
+        if row.controller not in best or row.study_power > best[row.controller].study_power:
+            best[row.controller] = row
+    published = [replace(row, best=row is best[row.controller]) for row in rows]
+    if held.published == "best":
+        published = [row for row in published if row.best]
+    order = list(dict.fromkeys(study.controller for study in workflow.studies.values()))
+    return sorted([*published, *tuned], key=lambda found: order.index(found.controller))
+
+
+def plan_hold_out(job: Job, held: HoldOut, settings: Iterable[FoundSetting]) -> list[PlannedRun]:
+    """Returns all runs: every setting on every network, the training network first.
+
+    A seed depends on the network and on the number of the repeat only, so that all settings meet
+    the same chance, and one setting more or less leaves the runs of the others as they are. Rows of
+    several tables that have the same constants are one and the same run.
+    """
+    root = study_seed(job.workflow.settings.seed, NAME)
+    engine = job.engine()
+    networks = [job.network(name) for name in (held.training, *held.networks)]
+    planned = []
+    for trial, found in enumerate(settings):
+        repeats = held.repeats if found.best else 1
+        places = [(network, repeat) for network in networks for repeat in range(repeats)]
+        for run, (network, repeat) in enumerate(places):
+            spec = RunSpec.on(
+                engine=engine,
+                controller=job.controller(found.controller),
+                constants=found.constants,
+                network=network,
+                seed=derive_seed(root, network.name, repeat),
+            )
+            planned.append(PlannedRun(trial, run, None, spec))
+    return planned
+
+
+def _replayed_rows(job: Job, study: str, training: str) -> Iterable[FoundSetting]:
+    """The rows of a published table that a study replayed, with the mean power of their runs."""
+    table = job.workflow.tables[str(job.workflow.studies[study].table)]
+    printed = {row.number: row.metrics.get("power") for row in table.rows}
+    rows: dict[int, list[dict[str, Any]]] = {}
+    for run in _runs(job, study, training):
+        rows.setdefault(run["row"], []).append(run)
+    for number, runs in rows.items():
+        yield _found(job, study, "published", runs, table.name, number, printed.get(number))
+
+
+def _tuned(job: Job, study: str, training: str) -> FoundSetting:
+    path = job.workflow.results / study / "study.json"
+    try:
+        trial = json.loads(path.read_bytes())["best"]["trial"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise unusable(path, error) from None
+    runs = [run for run in _runs(job, study, training) if run["trial"] == trial]
+    if not runs:
+        raise unusable(path, f"runs.parquet has no runs of trial {trial} on {training}")
+    return _found(job, study, "tuned", runs)
+
+
+def _found(
+    job: Job,
+    study: str,
+    origin: Literal["published", "tuned"],
+    runs: list[dict[str, Any]],
+    table: str | None = None,
+    row: int | None = None,
+    published_power: float | None = None,
+) -> FoundSetting:
+    controller = job.controller(job.workflow.studies[study].controller)
+    given = json.loads(runs[0]["constants"])
+    powers = [0.0 if run["status"] == "failed" else run["power"] for run in runs]
+    return FoundSetting(
+        controller=controller.name,
+        origin=origin,
+        best=origin == "tuned",
+        study=study,
+        table=table,
+        row=row,
+        constants=controller.complete(given, f"study {study}"),
+        published_power=published_power,
+        study_power=math.fsum(powers) / len(powers),
+        study_runs=len(runs),
+    )
+
+
+def _runs(job: Job, study: str, network: str) -> list[dict[str, Any]]:
+    """A study's runs on one network."""
+    path = job.workflow.results / study / "runs.parquet"
+    columns = ["network", "trial", "row", "constants", "status", "power"]
+    runs: list[dict[str, Any]] = read_table(path).select(columns).to_pylist()
+    if any(run["status"] == "fault" for run in runs):  # of an older Kneepoint
+        raise unusable(path, "the machine kept runs from ending")
+    return [run for run in runs if run["network"] == network]
+
+
+def _settings_table(settings: Iterable[FoundSetting]) -> pa.Table:
+    rows = [
+        {**vars(found), "trial": trial, "constants": canonical_json(dict(found.constants))}
+        for trial, found in enumerate(settings)
+    ]
+    return make_table(rows, SETTINGS_SCHEMA)
+
+
+def _networks_table(held: HoldOut, bounds: Mapping[str, Bound]) -> pa.Table:
+    rows = [
+        {"network": name, "is_training": name == held.training, **vars(bound)}
+        for name, bound in bounds.items()
+    ]
+    return make_table(rows, NETWORKS_SCHEMA)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    add_arguments(parser)
+    hold_out(open_job(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    run_command_line(main)

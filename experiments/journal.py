@@ -1,0 +1,177 @@
+"""The journal of finished runs: one line of JSON each, on disk before a trial is told."""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from common.errors import KneepointError
+from common.files import write_whole
+from engines.base import RunRecord
+
+VERSION = 2
+"""Version 1 had neither a header nor checksums."""
+
+_HEADER = f'{{"kneepoint_journal":{VERSION}}}\n'.encode()
+_OPENING, _MIDDLE, _CLOSING = b'{"record":', b',"sha256":"', b'"}\n'
+_DIGEST_BYTES = 64
+_LONGEST_LINE = 2**20
+
+
+class RunJournal:
+    """Finished runs by run_id, in a file that survives a kill at any moment.
+
+    Runs are content-addressed: those of an older configuration or binary do no harm. Every line
+    carries the SHA-256 of its record; a torn or damaged one is cut out when the file is opened, and
+    its run is made again. Records stay on disk: in memory there is where each one stands.
+
+    Args:
+        path: the file; made if absent.
+
+    Raises:
+        KneepointError: a newer Kneepoint wrote the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self._places: dict[bytes, tuple[int, int]] = {}  # offset and length of a run's last line
+        self._repair()
+        self._file = path.open("a+b", buffering=0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, run_id: str) -> bool:
+        return _key(run_id) in self._places
+
+    def get(self, run_id: str) -> RunRecord | None:
+        """Returns a run's record, or None if it has not finished yet."""
+        place = self._places.get(_key(run_id))
+        if place is None:
+            return None
+        offset, length = place
+        record = _parse(os.pread(self._file.fileno(), length, offset))
+        if record is None:
+            raise KneepointError(f"{self._path}: was changed by another program; start it again")
+        return record
+
+    def add(self, records: Iterable[RunRecord]) -> None:
+        """Adds records; when it returns they are on disk. A machine's fault is not kept.
+
+        Raises:
+            KneepointError: the disk is full, or broken; what was in the journal is as it was.
+        """
+        lines = [(_key(r.run_id), _line(r)) for r in records if r.status != "fault"]
+        if lines:
+            offset = self._append(b"".join(line for _, line in lines))
+            for key, line in lines:
+                self._places[key] = (offset, len(line))
+                offset += len(line)
+
+    def keep(self, run_ids: Iterable[str]) -> None:
+        """Removes every run but these."""
+        wanted = set(map(_key, run_ids))
+        self._places = {key: place for key, place in self._places.items() if key in wanted}
+        self._file.close()
+        self._rewrite()
+        self._file = self._path.open("a+b", buffering=0)
+
+    def _append(self, text: bytes) -> int:
+        """Returns where the text begins."""
+        sound = self._file.seek(0, os.SEEK_END)
+        try:
+            while text:
+                text = text[self._file.write(text) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._file.truncate(sound)
+            raise KneepointError(
+                f"{self._path}: {error.strerror}; make room and start it again: finished runs are "
+                "kept"
+            ) from None
+        return sound
+
+    def _repair(self) -> None:
+        """Finds all sound lines; writes the file anew if there is anything else in it."""
+        damaged = self._scan()
+        if damaged == 0:
+            return
+        print(
+            f"{self._path}: {damaged} line{'s are' if damaged > 1 else ' is'} damaged or of an "
+            "older Kneepoint, and left out; these runs are made again",
+            file=sys.stderr,
+            flush=True,
+        )
+        self._rewrite()
+
+    def _rewrite(self) -> None:
+        """Writes the file anew, with the lines that are known."""
+        content = self._path.read_bytes()
+        lines = [content[offset : offset + length] for offset, length in self._places.values()]
+        write_whole(self._path, _HEADER + b"".join(lines))
+        self._places.clear()
+        self._scan()
+
+    def _scan(self) -> int:
+        """Notes where each sound record stands; returns the number of lines that are not sound."""
+        if not self._path.exists() or not self._path.stat().st_size:
+            write_whole(self._path, _HEADER)
+        damaged, offset = 0, 0
+        with self._path.open("rb") as file:
+            while line := file.readline(_LONGEST_LINE):
+                if offset == 0 and self._is_header(line):
+                    pass
+                elif record := _parse(line):
+                    self._places[_key(record.run_id)] = (offset, len(line))
+                else:
+                    damaged += 1
+                offset += len(line)
+        return damaged
+
+    def _is_header(self, line: bytes) -> bool:
+        try:
+            version = json.loads(line)["kneepoint_journal"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return False
+        if isinstance(version, int) and version > VERSION:
+            raise KneepointError(
+                f"{self._path}: has journal version {version}, this Kneepoint reads up to "
+                f"{VERSION}; use the newer Kneepoint that wrote it, or remove the file"
+            )
+        return line == _HEADER
+
+
+def _key(run_id: str) -> bytes:
+    """A run's id takes half the memory as bytes."""
+    try:
+        return bytes.fromhex(run_id)
+    except ValueError:
+        return run_id.encode()
+
+
+def _line(record: RunRecord) -> bytes:
+    text = record.to_json().encode()
+    return _OPENING + text + _MIDDLE + hashlib.sha256(text).hexdigest().encode() + _CLOSING
+
+
+def _parse(line: bytes) -> RunRecord | None:
+    """Returns the record of a line that is as `_line` wrote it, or None."""
+    end = len(line) - _DIGEST_BYTES - len(_CLOSING)
+    text = line[len(_OPENING) : end - len(_MIDDLE)]
+    digest = hashlib.sha256(text).hexdigest().encode()
+    if line != _OPENING + text + _MIDDLE + digest + _CLOSING:
+        return None
+    try:
+        return RunRecord.from_json(text)
+    except (ValueError, KeyError, TypeError, AttributeError):  # of a version with other figures
+        return None

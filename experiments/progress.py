@@ -1,0 +1,139 @@
+"""Progress on stderr: a bar for somebody who looks, a few lines for a log."""
+
+import json
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engines.base import EngineSettings
+
+STATUS_FOLDER = Path("build/real-time")
+"""Where real-time runs say how far they are: one file each, as long as it goes on."""
+
+_LINE_S = 10.0
+"""How often a log hears of real-time runs."""
+_SILENCE_S = 10.0
+"""A run that has said nothing for so long is not in progress any more."""
+
+
+class Progress:
+    """Counts runs.
+
+    Args:
+        name: what is in progress.
+        total: number of runs, or None where a search decides as it goes.
+    """
+
+    def __init__(self, name: str, total: int | None) -> None:
+        self._name = name
+        self._total = total
+        self._done = 0
+        self._next_line = 1
+        self._bar: Any = None
+        if sys.stderr.isatty():
+            from tqdm import tqdm  # not needed in a log
+
+            self._bar = tqdm(total=total, desc=name, unit="run", leave=False)
+
+    def add(self, runs: int) -> None:
+        """Counts further runs; a log gets a line whenever their number has doubled."""
+        self._done += runs
+        if self._bar is not None:
+            self._bar.update(runs)
+        elif runs and self._done >= self._next_line:
+            self._say(self._count())
+            self._next_line = 2 * self._done
+
+    def end(self, message: str) -> None:
+        """Says how it ended."""
+        if self._bar is not None:
+            self._bar.close()
+        self._say(message)
+
+    def _count(self) -> str:
+        if self._total:
+            return f"{self._done} of {self._total} runs"
+        return f"{self._done} run{'s' if self._done != 1 else ''}"
+
+    def _say(self, message: str) -> None:
+        print(f"{self._name}: {message}", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a real-time run is, and what its link did in the last second (None: nothing)."""
+
+    elapsed_s: float
+    expected_s: float
+    throughput_mbps: float | None
+    queueing_delay_ms: float | None
+
+
+class RealTimeProgress(Progress):
+    """Counts runs that take minutes, and says how those are that go on: a line now and then.
+
+    Args:
+        name: what is in progress.
+        total: number of runs, or None where a search decides as it goes.
+        folder: of the status files of the runs on this host.
+    """
+
+    def __init__(self, name: str, total: int | None, folder: Path = STATUS_FOLDER) -> None:
+        super().__init__(name, total)
+        self._folder = folder
+        self._start_s: float | None = None
+        self._known = 0
+        self._next_s = 0.0
+
+    def add(self, runs: int) -> None:
+        """Counts further runs (0: none, but time has passed)."""
+        self._done += runs
+        now_s = time.monotonic()
+        if self._start_s is None:  # these are the runs that were there already
+            self._start_s, self._known = now_s, self._done
+        text = f"{self._count()}{self._running()}{self._left(now_s - self._start_s)}"
+        if self._bar is not None:
+            self._bar.update(runs)
+            self._bar.set_postfix_str(text)
+        elif runs or now_s >= self._next_s:
+            self._say(text)
+            self._next_s = now_s + _LINE_S
+
+    def _running(self) -> str:
+        """How many runs go on, and how the one is that began last."""
+        running = statuses(self._folder)
+        if not running:
+            return ""
+        last = min(running, key=lambda status: status.elapsed_s)
+        text = f"; {len(running)} in progress"
+        text += f", the last at {last.elapsed_s:.0f} of {last.expected_s:.0f} s"
+        if last.throughput_mbps is not None and last.queueing_delay_ms is not None:
+            text += f" ({last.throughput_mbps:.2f} Mbit/s, {last.queueing_delay_ms:.0f} ms queued)"
+        return text
+
+    def _left(self, elapsed_s: float) -> str:
+        executed = self._done - self._known
+        if not executed or self._total is None or self._done >= self._total:
+            return ""
+        minutes = elapsed_s / executed * (self._total - self._done) / 60
+        return f"; about {minutes:.0f} min left" if minutes >= 1 else "; less than a minute left"
+
+
+def progress_of(name: str, engine: EngineSettings, total: int | None) -> Progress:
+    """Returns what counts the runs of an engine."""
+    return RealTimeProgress(name, total) if engine.is_real_time else Progress(name, total)
+
+
+def statuses(folder: Path) -> list[Status]:
+    """Reads the status of every run in progress on this host; one that was killed says no more."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            if time.time() - path.stat().st_mtime > _SILENCE_S:
+                continue
+            found.append(Status(**json.loads(path.read_bytes())))
+        except (OSError, ValueError, TypeError):  # it has just ended
+            continue
+    return found

@@ -1,0 +1,249 @@
+"""Published tables: a CSV file as a report prints it, and a YAML file that says what it means."""
+
+import csv
+import io
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from common.config_file import ConfigModel, quote, read_config
+from common.errors import KneepointError
+from common.files import read_text
+from engines.catalogue import Catalogue
+from networks.config import Name
+
+Metric = Literal["throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power"]
+
+# What a printed value is multiplied by to come into the metric's own unit.
+_METRIC_UNITS: Mapping[str, Mapping[str, float]] = {
+    "throughput_mbps": {"Mbit/s": 1, "kbit/s": 1e-3, "bit/s": 1e-6},
+    "queueing_delay_p95_ms": {"ms": 1, "s": 1e3, "us": 1e-3},
+    "signal_delay_p95_ms": {"ms": 1, "s": 1e3, "us": 1e-3},
+    "power": {"Mbit/s/s": 1, "kbit/s/s": 1e-3},
+}
+
+
+_MOST_BYTES = 2**20
+_NUMBER = re.compile(r"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
+
+
+class Column(ConfigModel):
+    """What one column of a published table holds: a constant or a metric."""
+
+    constant: str | None = Field(default=None, description="constant of the table's controller")
+    metric: Metric | None = Field(default=None, description="metric of a run")
+    unit: str = Field(description="unit as printed; metrics are converted, a constant has its own")
+
+    @model_validator(mode="after")
+    def _holds_one_thing(self) -> Self:
+        if (self.constant is None) == (self.metric is None):
+            raise ValueError("give exactly one of constant, metric")
+        if self.metric and self.unit not in _METRIC_UNITS[self.metric]:
+            known = ", ".join(_METRIC_UNITS[self.metric])
+            raise ValueError(f"unit {self.unit!r} is unknown for {self.metric}; known: {known}")
+        return self
+
+    @property
+    def factor(self) -> float:
+        """Multiplies a printed value into the unit that Kneepoint uses."""
+        return _METRIC_UNITS[self.metric][self.unit] if self.metric else 1.0
+
+
+class TableDescription(ConfigModel):
+    """What config/published/NAME.yaml says of NAME.csv."""
+
+    source: str = Field(min_length=1, description="report and table, for captions")
+    controller: str = Field(description="the controller that the table is about")
+    network: Name = Field(default="contest", description="the network that it was measured on")
+    constants: Mapping[str, float] = Field(
+        default={}, description="constants that are the same in all rows"
+    )
+    unstated: Mapping[str, str] = Field(
+        default={}, description="constants above that the report does not state, and where from"
+    )
+    fitted: tuple[str, ...] = Field(
+        default=(), description="unstated constants that were fitted to this very table"
+    )
+    remark: str = Field(
+        default="", description="what its author's code or logs say otherwise, where rows are off"
+    )
+    columns: Mapping[str, Column] = Field(min_length=1, description="meaning of each column")
+    ignore: tuple[str, ...] = Field(default=(), description="columns that say nothing of a run")
+
+    @model_validator(mode="after")
+    def _has_each_thing_once(self) -> Self:
+        names = [column.constant or column.metric for column in self.columns.values()]
+        for name in names:
+            if names.count(name) > 1 or name in self.constants:
+                raise ValueError(f"{name} has two sources; keep one column or constant")
+        for name in self.unstated:
+            if name not in self.constants:
+                raise ValueError(f"unstated names {name!r}, which is not among the constants")
+        for name in self.fitted:
+            if name not in self.unstated:
+                raise ValueError(f"fitted names {name!r}, which is not unstated; say why there")
+        return self
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """One row: its constants, and the metrics that are printed, in Kneepoint's units.
+
+    `steps` has the worth of one in each metric's last printed digit.
+    """
+
+    number: int
+    constants: Mapping[str, float]
+    metrics: Mapping[str, float]
+    steps: Mapping[str, float]
+    has_all_constants: bool
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A published table. Row numbers count from 0, in the order of the file."""
+
+    name: str
+    description: TableDescription
+    rows: Sequence[PublishedRow]
+
+    @property
+    def replayable(self) -> list[PublishedRow]:
+        """The rows whose constants are all printed or given."""
+        return [row for row in self.rows if row.has_all_constants]
+
+    def check_against(self, catalogue: Catalogue, folder: Path) -> None:
+        """Checks its controller, the units of its constants and every row of its file in `folder`.
+
+        Raises:
+            KneepointError: the first mistake, with its file and its line or column.
+        """
+        described, path = folder / f"{self.name}.yaml", folder / f"{self.name}.csv"
+        controller = catalogue.controller(self.description.controller, str(described))
+        controller.complete(self.description.constants, str(described))
+        for name, column in self.description.columns.items():
+            if column.constant:
+                where = f"{described}: columns.{name}"
+                unit = controller.constant(column.constant, where).unit
+                if column.unit != unit:
+                    raise KneepointError(
+                        f"{where}: unit {column.unit!r} is unknown for {column.constant}; "
+                        f"known: {unit}"
+                    )
+        for row in self.rows:
+            controller.complete(row.constants, f"{path}, line {row.number + 2}")
+
+
+def number_on(tables: Sequence[PublishedTable]) -> tuple[tuple[PublishedRow, ...], ...]:
+    """Returns the replayable rows of each table, its numbers going on from the table before."""
+    starts = itertools.accumulate((len(table.rows) for table in tables), initial=0)
+    return tuple(
+        tuple(replace(row, number=start + row.number) for row in table.replayable)
+        for start, table in zip(starts, tables, strict=False)
+    )
+
+
+def load_table(config: Path, name: str) -> PublishedTable:
+    """Reads published/`name`.csv and .yaml beside the configuration file `config`.
+
+    Raises:
+        KneepointError: a file is missing, a column is missing or unexplained, a line is longer or
+            shorter than the header, a cell is no number.
+    """
+    folder = config.parent / "published"
+    description_path, path = folder / f"{name}.yaml", folder / f"{name}.csv"
+    if not description_path.is_file():
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml"))) or "none"
+        raise KneepointError(f"{description_path}: there is no such table; known: {known}")
+    description = read_config(description_path, TableDescription)
+    header, *lines = _read_lines(path) or [[]]
+    _check_header(path, description_path, description, header)
+    if not lines:
+        raise KneepointError(f"{path}: has no rows; add them")
+    rows = [
+        _read_row(path, number, _by_column(path, number, header, line), description)
+        for number, line in enumerate(lines)
+    ]
+    return PublishedTable(name, description, rows)
+
+
+def _read_lines(path: Path) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(read_text(path, _MOST_BYTES), newline=""))
+    try:
+        return [line for line in reader if line]
+    except csv.Error as error:
+        raise KneepointError(f"{path}, line {reader.line_num}: {error}; correct it") from None
+
+
+def _check_header(
+    path: Path, description_path: Path, description: TableDescription, header: list[str]
+) -> None:
+    for column in (*description.columns, *description.ignore):
+        if column not in header:
+            raise KneepointError(
+                f"{path}: column {column!r} of {description_path} is missing; "
+                f"there are: {', '.join(header)}"
+            )
+    for column in header:
+        if header.count(column) > 1:
+            raise KneepointError(f"{path}: column {column!r} stands twice; remove one")
+        if column not in description.columns and column not in description.ignore:
+            raise KneepointError(
+                f"{description_path}: column {column!r} of {path} is not explained; "
+                "add it to columns or ignore"
+            )
+
+
+def _by_column(
+    path: Path, number: int, header: Sequence[str], line: Sequence[str]
+) -> Mapping[str, str]:
+    if len(line) != len(header):
+        raise KneepointError(
+            f"{path}, line {number + 2}: has {len(line)} cells, but the header has {len(header)}; "
+            "make them agree"
+        )
+    return dict(zip(header, line, strict=True))
+
+
+def _read_row(
+    path: Path, number: int, line: Mapping[str, str], description: TableDescription
+) -> PublishedRow:
+    constants = dict(description.constants)
+    metrics: dict[str, float] = {}
+    steps: dict[str, float] = {}
+    complete = True
+    for name, column in description.columns.items():
+        text = line[name].strip()
+        if text:
+            value = _read_cell(path, number, name, text) * column.factor
+            if column.constant:
+                constants[column.constant] = value
+            elif column.metric:
+                metrics[column.metric] = value
+                steps[column.metric] = _last_digit(text) * column.factor
+        elif column.constant:
+            complete = False
+    return PublishedRow(number, constants, metrics, steps, complete)
+
+
+def _last_digit(text: str) -> float:
+    """Returns the worth of one in the last digit of a number as printed: 0.01 for 4.50."""
+    exponent = Decimal(text).as_tuple().exponent
+    assert isinstance(exponent, int)  # neither infinite nor NaN: see _NUMBER
+    return float(Decimal(1).scaleb(exponent))
+
+
+def _read_cell(path: Path, number: int, name: str, text: str) -> float:
+    where = f"{path}, line {number + 2}, column {name}"
+    if not _NUMBER.fullmatch(text):
+        raise KneepointError(f"{where}: {quote(text)} is not a number; correct it")
+    value = float(text)
+    if value < 0:
+        raise KneepointError(f"{where}: {text} is out of range; it must be at least 0")
+    return value

@@ -1,0 +1,56 @@
+"""Ray's folder: only its user can enter it, and it does not stay behind."""
+
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from common.errors import KneepointError
+from common.files import hold_lock, locked, runtime_folder
+
+_PARENT = Path("/tmp")  # noqa: S108 (mkdtemp makes it safe; paths of sockets must be short)
+_PREFIX = "kneepoint-ray-"
+_OWNER = "owner"
+"""The file that the owner of a folder has locked."""
+
+
+@contextmanager
+def ray_folder() -> Iterator[Path]:
+    """Makes a folder and removes it again; first removes those whose owners were killed.
+
+    Ray lets everybody into the folder that it is given, which is to be one in this.
+    """
+    with locked(runtime_folder() / "ray.lock"):
+        for left in _PARENT.glob(f"{_PREFIX}*"):
+            _remove_if_left(left)
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_PARENT))
+        owner = hold_lock(folder / _OWNER)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        owner.close()
+
+
+def write_token(folder: Path) -> Path:
+    """Writes a new token, which Ray asks of everybody, into a file that only we can read."""
+    path = folder / "token"
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_hex(32))
+    return path
+
+
+def _remove_if_left(folder: Path) -> None:
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        return
+    try:
+        owner = hold_lock(folder / _OWNER)
+    except KneepointError:  # it lives
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    owner.close()

@@ -1,0 +1,292 @@
+"""The results schema: tables of runs and trials in Parquet, the same bytes for the same content.
+
+Version 4. A newer version is refused; an older one is upgraded step by step when it is read.
+Version 1 had no real-time runs, and so no column scheduling_delay_p99_us; version 2 had no
+scheduling_delays_us; up to version 3 a fault of the machine had the status failed.
+"""
+
+import io
+import itertools
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from common.errors import KneepointError, unusable
+from common.files import write_whole
+from engines.base import COUNTS, METRICS, RunRecord, RunSpec, canonical_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERSION = 4
+_VERSION_KEY = b"kneepoint_schema"
+
+TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
+
+# Of real-time runs: see RunRecord.
+_SCHEDULING_P99 = pa.field("scheduling_delay_p99_us", pa.float64())
+_SCHEDULING = pa.field("scheduling_delays_us", pa.list_(pa.float64()))
+
+# From version n to n + 1: what to do with a table of version n.
+_UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {
+    1: lambda table: _with_column(table, _SCHEDULING_P99),
+    2: lambda table: _with_column(table, _SCHEDULING),
+    3: lambda table: _with_faults(table),
+}
+_MACHINE = "machine: "
+"""How the reason of a fault began up to version 3."""
+
+_BATCH = 4096
+"""Rows that stand in memory as Python objects at a time."""
+
+RUNS_SCHEMA = pa.schema(
+    [
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("study", pa.string(), nullable=False),
+        pa.field("trial", pa.int64(), nullable=False),
+        pa.field("run", pa.int64(), nullable=False),
+        pa.field("row", pa.int64()),
+        pa.field("engine", pa.string(), nullable=False),
+        pa.field("controller", pa.string(), nullable=False),
+        pa.field("network", pa.string(), nullable=False),
+        pa.field("constants", pa.string(), nullable=False),
+        pa.field("seed", pa.int64(), nullable=False),
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+        *(pa.field(name, pa.float64(), nullable=False) for name in METRICS),
+        *(pa.field(name, pa.int64()) for name in COUNTS),
+        _SCHEDULING_P99,
+        _SCHEDULING,
+    ]
+)
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run and its place: trial, number within the trial, row of a published table."""
+
+    trial: int
+    run: int
+    row: int | None
+    spec: RunSpec
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A planned run and what came of it."""
+
+    planned: PlannedRun
+    record: RunRecord
+
+
+@dataclass(frozen=True)
+class FinishedTrial:
+    """A trial: what was searched (column name: value), its score, why a run of it failed.
+
+    `means` has the mean of each of TRIAL_METRICS over the runs that were measured; it is empty
+    without any. The runs themselves are in the journal.
+    """
+
+    number: int
+    searched: Mapping[str, float]
+    value: float
+    reason: str
+    means: Mapping[str, float]
+    n_runs: int
+
+
+def means_of(runs: Iterable[FinishedRun]) -> dict[str, float]:
+    """Returns a trial's means (see FinishedTrial)."""
+    measured = [run.record for run in runs if run.record.status == "ok"]
+    if not measured:
+        return {}
+    return {
+        name: math.fsum(getattr(record, name) for record in measured) / len(measured)
+        for name in TRIAL_METRICS
+    }
+
+
+def runs_table(study: str, runs: Iterable[FinishedRun]) -> pa.Table:
+    """Returns one row a run, in the order given."""
+    return make_table((_run_row(study, run) for run in runs), RUNS_SCHEMA)
+
+
+def trials_table(
+    study: str, columns: Mapping[str, type], trials: Iterable[FinishedTrial]
+) -> pa.Table:
+    """Returns one row a trial, in the order given.
+
+    Args:
+        study: name of the study.
+        columns: name and type (int or float) of each searched column.
+        trials: the trials.
+    """
+    schema = pa.schema(
+        [
+            pa.field("study", pa.string(), nullable=False),
+            pa.field("trial", pa.int64(), nullable=False),
+            pa.field("state", pa.string(), nullable=False),
+            pa.field("value", pa.float64(), nullable=False),
+            pa.field("reason", pa.string(), nullable=False),
+            *(
+                pa.field(name, pa.int64() if kind is int else pa.float64(), nullable=False)
+                for name, kind in columns.items()
+            ),
+            *(pa.field(name, pa.float64(), nullable=False) for name in TRIAL_METRICS),
+            pa.field("n_runs", pa.int64(), nullable=False),
+        ]
+    )
+    return make_table((_trial_row(study, trial) for trial in trials), schema)
+
+
+def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Returns a table of rows, which are taken a few at a time.
+
+    The first list that it is given makes pyarrow import pandas, only to ask whether it is a Series.
+    That takes longer than many a study, so pandas counts as missing meanwhile; where somebody needs
+    it later, pyarrow asks again.
+    """
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        batches = [pa.RecordBatch.from_pylist(some, schema) for some in _batched(rows)]
+        return pa.Table.from_batches(batches, schema).combine_chunks()
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def _batched(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    waiting = iter(rows)
+    while some := list(itertools.islice(waiting, _BATCH)):
+        yield some
+
+
+class _NoPandas:
+    """Finds no pandas, unless it has been imported already."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ImportError("not needed here")
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Writes a table whole, with the version of the schema."""
+    table = table.replace_schema_metadata({_VERSION_KEY: str(VERSION).encode()})
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    write_whole(path, buffer.getvalue())
+
+
+def read_table(path: Path) -> pa.Table:
+    """Reads a table that any version up to ours wrote.
+
+    Raises:
+        KneepointError: the file is missing, damaged, not ours, or of a newer version.
+    """
+    try:
+        table = pq.read_table(io.BytesIO(path.read_bytes()))
+        version = int((table.schema.metadata or {})[_VERSION_KEY])
+    except OSError as error:
+        raise unusable(path, error.strerror) from None
+    except pa.ArrowInvalid as error:
+        raise unusable(path, f"damaged: {error}") from None
+    except (KeyError, ValueError):
+        raise unusable(path, "it is not a table of results") from None
+    if version > VERSION:
+        raise KneepointError(
+            f"{path}: has schema version {version}, this Kneepoint reads up to {VERSION}; "
+            "use the newer Kneepoint that wrote it"
+        )
+    while version < VERSION:
+        table, version = _UPGRADES[version](table), version + 1
+    return table
+
+
+def read_frame(path: Path) -> "pd.DataFrame":
+    """Reads a table as a frame; whole numbers that can be missing have the type Int64.
+
+    Raises:
+        KneepointError: see read_table.
+    """
+    import pandas as pd  # slow to import, and searches do without
+
+    table = read_table(path)
+    frame: pd.DataFrame = table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+    sure = [f.name for f in table.schema if f.type == pa.int64() and not f.nullable]
+    return frame.astype(dict.fromkeys(sure, "int64"))
+
+
+def write_summary(path: Path, summary: Mapping[str, Any]) -> None:
+    """Writes study.json and its like."""
+    content = {"kneepoint_schema": VERSION, **summary}
+    write_whole(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
+    spec, record = run.planned.spec, run.record
+    return {
+        "run_id": spec.run_id,
+        "study": study,
+        "trial": run.planned.trial,
+        "run": run.planned.run,
+        "row": run.planned.row,
+        "engine": spec.engine,
+        "controller": spec.controller,
+        "network": spec.network.name,
+        "constants": canonical_json(dict(spec.constants)),
+        "seed": spec.seed,
+        "status": record.status,
+        "reason": record.reason,
+        **{name: _or_nan(getattr(record, name)) for name in METRICS},
+        **{name: getattr(record, name) for name in COUNTS},
+        "scheduling_delay_p99_us": record.scheduling_delay_p99_us,
+        "scheduling_delays_us": record.scheduling_delays_us,
+    }
+
+
+def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
+    return {
+        "study": study,
+        "trial": trial.number,
+        "state": "COMPLETE",
+        "value": trial.value,
+        "reason": trial.reason,
+        **trial.searched,
+        **(trial.means or dict.fromkeys(TRIAL_METRICS, math.nan)),
+        "n_runs": trial.n_runs,
+    }
+
+
+def _with_column(table: pa.Table, column: pa.Field) -> pa.Table:
+    """A table of runs with one more column, without values; other tables stay as they are."""
+    if "run_id" not in table.column_names:
+        return table
+    return table.append_column(column, pa.nulls(table.num_rows, column.type))
+
+
+def _with_faults(table: pa.Table) -> pa.Table:
+    """A table of runs that tells faults of the machine apart; other tables stay as they are."""
+    if "run_id" not in table.column_names:
+        return table
+    is_fault = pc.starts_with(table["reason"], _MACHINE)
+    of_fault = {
+        "status": pa.scalar("fault"),
+        "reason": pc.utf8_slice_codeunits(table["reason"], len(_MACHINE)),
+    }
+    for name, value in of_fault.items():
+        place = table.schema.get_field_index(name)
+        column = pc.if_else(is_fault, value, table[name])
+        table = table.set_column(place, table.schema.field(place), column)
+    return table
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value

@@ -1,0 +1,175 @@
+"""Real-time slots: how many real runs this host takes at once, and who has them.
+
+The probe measures how many (experiments.probe); a host that was never probed offers one slot a
+core. A slot is a locked file: all jobs of a user share them, and a job that ends, however it ends,
+gives its own up. So a job admits its runs itself, by what the probe has found when it begins.
+"""
+
+import fcntl
+import json
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from common.errors import unusable
+from common.files import runtime_folder
+from engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_reliably
+
+_POLL_S = 0.2
+"""How often somebody looks for a free slot."""
+_TICK_S = 1.0
+"""How often somebody who waits for real-time runs hears that they go on."""
+
+
+def probe_file(results: Path) -> Path:
+    """Returns where the probe's result stands."""
+    return results / "probe" / "probe.json"
+
+
+def slots_of(results: Path, cores: int) -> int:
+    """Returns the number of slots of this host.
+
+    Raises:
+        KneepointError: the probe's result is damaged.
+    """
+    path = probe_file(results)
+    try:
+        slots = json.loads(path.read_bytes())["slots"]
+    except FileNotFoundError:
+        return cores
+    except (OSError, ValueError, KeyError, TypeError):
+        slots = None
+    if not isinstance(slots, int) or slots < 1:
+        raise unusable(path, "it has no number of slots")
+    return slots
+
+
+class SlotExecutor:
+    """Executes runs in real time, each in one of the host's slots, in threads of this process.
+
+    Args:
+        settings: of the engine.
+        slots: how many there are.
+        folder: of their locks; None: this user's own.
+    """
+
+    def __init__(self, settings: EngineSettings, slots: int, folder: Path | None = None) -> None:
+        self._settings = settings
+        self._slots = slots
+        self._folder = folder or runtime_folder() / "slots"
+
+    def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
+        """Yields the records of all runs (see Executor)."""
+        crew = _Crew(self._settings, _Slots(self._folder, self._slots), specs)
+        threads = [
+            threading.Thread(target=crew.work, daemon=True)
+            for _ in range(min(self._slots, len(specs)))
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in specs:
+                yield from crew.wait()
+        finally:
+            crew.stop()
+            for thread in threads:
+                thread.join()
+
+    def close(self) -> None:
+        """Nothing is held between runs."""
+
+
+class _Crew:
+    """Threads that share a list of runs."""
+
+    def __init__(self, settings: EngineSettings, slots: "_Slots", specs: Sequence[RunSpec]) -> None:
+        self._settings = settings
+        self._slots = slots
+        self._waiting: queue.SimpleQueue[RunSpec] = queue.SimpleQueue()
+        for spec in specs:
+            self._waiting.put(spec)
+        self._ended: queue.SimpleQueue[RunRecord | Exception] = queue.SimpleQueue()
+        self._stopped = threading.Event()
+        self._running: dict[int, Engine] = {}
+        self._lock = threading.Lock()
+
+    def work(self) -> None:
+        """Makes runs until there are none left: what one thread does."""
+        try:
+            while not self._stopped.is_set():
+                spec = self._waiting.get_nowait()
+                with self._slots.one(self._stopped):
+                    self._ended.put(self._run(spec))
+                self._stopped.wait(2 * _POLL_S)  # others may have waited for the slot
+        except queue.Empty:
+            return
+        except _StoppedError:
+            return
+        except Exception as error:  # it is raised where the runs are waited for
+            self._ended.put(error)
+
+    def wait(self) -> Iterator[list[RunRecord]]:
+        """Yields nothing now and then, and the record of one more run in the end."""
+        while True:
+            try:
+                ended = self._ended.get(timeout=_TICK_S)
+            except queue.Empty:
+                yield []
+                continue
+            if isinstance(ended, Exception):
+                raise ended
+            yield [ended]
+            return
+
+    def stop(self) -> None:
+        """Begins no other run, and makes those end that go on."""
+        with self._lock:
+            self._stopped.set()
+            for engine in self._running.values():
+                engine.stop()
+
+    def _run(self, spec: RunSpec) -> RunRecord:
+        engine = self._settings.open()
+        with self._lock:
+            if self._stopped.is_set():
+                raise _StoppedError
+            self._running[id(engine)] = engine
+        try:
+            return run_reliably(engine, spec, sleep=self._pause)
+        finally:
+            with self._lock:
+                del self._running[id(engine)]
+            engine.close()
+
+    def _pause(self, seconds: float) -> None:
+        if self._stopped.wait(seconds):
+            raise _StoppedError
+
+
+class _StoppedError(Exception):
+    """Nobody waits for the run any more."""
+
+
+class _Slots:
+    """The locks of a host's slots."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._paths = [folder / f"{slot}.lock" for slot in range(number)]
+
+    @contextmanager
+    def one(self, given_up: threading.Event) -> Iterator[None]:
+        """Holds a slot as soon as one is free, or none once that is given up."""
+        while not given_up.is_set():
+            for path in self._paths:
+                with path.open("a") as file:
+                    try:
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    except BlockingIOError:
+                        continue
+                    yield
+                    return
+            given_up.wait(_POLL_S)
+        yield

@@ -1,1 +1,0 @@
-"""The real mahimahi: installed, proven, diagnosed and removed again. Standard library only."""

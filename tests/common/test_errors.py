@@ -1,0 +1,135 @@
+"""What a user reads of a mistake."""
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from common.complaints import complaints
+from common.errors import KneepointError, run_command_line
+from common.files import require_folder, write_whole
+from tests.conftest import ROOT
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("a\nb\r\nc", "a b c"),
+        ("a\x1b[31m\0\ud800", "a\\x1b[31m\\x00\\ud800"),
+        ("ä „b“", "ä „b“"),
+    ],
+)
+def test_message_is_one_line_of_signs_that_can_be_seen(message: str, line: str) -> None:
+    assert str(KneepointError(message)) == line
+
+
+def test_long_message_keeps_its_file_and_its_remedy() -> None:
+    said = str(KneepointError(f"a.yaml: {'x' * 10**6} is refused; remove it"))
+    assert len(said) < 2100
+    assert said.startswith("a.yaml: ")
+    assert said.endswith("; remove it")
+
+
+def _write_into_a_file(folder: Path) -> None:
+    (folder / "file").touch()
+    write_whole(folder / "file" / "result", "x")
+
+
+def _write_over_a_folder(folder: Path) -> None:
+    (folder / "result" / "x").mkdir(parents=True)
+    write_whole(folder / "result", "x")
+
+
+def _read_only(folder: Path) -> None:
+    raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(folder))
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (_write_into_a_file, "file: File exists; move away what stands there"),
+        (_write_over_a_folder, "result: Is a directory; move away what stands there"),
+        (_read_only, ": Read-only file system; make it writable"),
+    ],
+)
+def test_result_that_cannot_be_written_is_named(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    write: Callable[[Path], None],
+    message: str,
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run_command_line(lambda: write(tmp_path))
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert said.startswith(f"error: {tmp_path}")
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_defect_of_ours_keeps_its_traceback() -> None:
+    def main() -> None:
+        raise FileNotFoundError(errno.ENOENT, "gone", "file")
+
+    with pytest.raises(FileNotFoundError):
+        run_command_line(main)
+
+
+def test_folder_must_be_one_that_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_folder(tmp_path / "a" / "b")
+    assert not (tmp_path / "a").exists()
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "b"):
+        with pytest.raises(KneepointError, match=r"file: Not a directory; move away"):
+            require_folder(path)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    with pytest.raises(KneepointError, match=r"Permission denied; make it writable"):
+        require_folder(tmp_path / "a")
+
+
+def test_failed_jobs_are_told_from_snakemakes_log(tmp_path: Path) -> None:
+    job, other = tmp_path / "a.log", tmp_path / "b.log"
+    job.write_text("1 of 2\n/x y/a.cc:1:2: error: no\n  error: quoted\nerror: b.yaml: c; d\n")
+    other.write_text("Killed\n")
+    told = "".join(
+        f"    log: {path} (check log file(s) for error details)\n" for path in (job, other, job)
+    )
+    log = tmp_path / "snakemake.log"
+    log.write_text(told)
+    assert complaints([str(log)]) == [
+        "/x y/a.cc:1:2: error: no",
+        "error: b.yaml: c; d",
+        f"error: a job failed; {other} says why",
+    ]
+    log.write_text("nothing\n")
+    assert complaints([str(log)]) == [
+        "error: the workflow failed; what Snakemake says above is why"
+    ]
+
+
+def test_reader_who_has_enough_gets_no_traceback() -> None:
+    program = """
+from common.errors import run_command_line
+def main():
+    for _ in range(100_000):
+        print("a line", flush=True)
+run_command_line(main)
+"""
+    talking = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert talking.stdout is not None and talking.stderr is not None
+    assert talking.stdout.readline() == b"a line\n"
+    talking.stdout.close()
+    assert talking.stderr.read() == b""
+    assert talking.wait() == 1
+    talking.stderr.close()

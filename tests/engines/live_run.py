@@ -1,0 +1,131 @@
+"""A real run while it goes on, seen from outside, and what is left of it afterwards."""
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.progress import STATUS_FOLDER
+
+PATIENCE_S = 60
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """The process ids of a run by name, its folder and its status file."""
+
+    supervisor: int
+    processes: dict[str, list[int]]
+    folder: Path
+    status: Path
+
+    def left_behind(self) -> list[str]:
+        """Returns everything that the run had and that is still there."""
+        pids = [self.supervisor, *(pid for some in self.processes.values() for pid in some)]
+        left = [f"process {pid}" for pid in pids if lives(pid)]
+        left += [str(path) for path in (self.folder, self.status) if path.exists()]
+        devices = [path.name for path in Path("/sys/class/net").iterdir()]
+        left += [name for name in devices if name.rpartition("-")[2] in map(str, pids)]
+        return left + [rule for rule in _rules() if any(f"{pid:#x}" in rule for pid in pids)]
+
+
+def observe(folder: Path, with_status: bool = False, other_than: LiveRun | None = None) -> LiveRun:
+    """Waits for the run of an engine that works in `folder`, until its sender is there.
+
+    Args:
+        folder: of the engine's settings: no two tests have the same.
+        with_status: waits for the run's status file, too.
+        other_than: a run that is not meant.
+    """
+    found: list[LiveRun] = []
+
+    def is_complete() -> bool:
+        pids = [p for p in _supervisors(folder) if not other_than or p != other_than.supervisor]
+        found[:] = [run for pid in pids if (run := _look(pid, folder))]
+        return bool(found) and (found[0].status.is_file() or not with_status)
+
+    wait_until(is_complete)
+    return found[0]
+
+
+def wait_until(condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
+    """Waits for what must happen; the limit is for a test that would wait for ever."""
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
+
+
+def nothing_is_left(run: LiveRun, patience_s: float = PATIENCE_S) -> None:
+    """Waits until nothing is left of a run; fails with what is."""
+    deadline = time.monotonic() + patience_s
+    while (left := run.left_behind()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not left, left
+
+
+def lives(pid: int) -> bool:
+    """Whether there is such a process, and it is no zombie."""
+    fields = _text(pid, "stat").rpartition(")")[2].split()
+    return bool(fields) and fields[0] != "Z"
+
+
+def parent_of(pid: int) -> int:
+    """The process that started it."""
+    return int(_text(pid, "stat").rpartition(")")[2].split()[1])
+
+
+def status_of(pid: int) -> dict[str, str]:
+    """What the kernel says of a process: /proc/PID/status."""
+    lines = _text(pid, "status").splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _look(supervisor: int, folder: Path) -> LiveRun | None:
+    children: dict[int, list[int]] = {}
+    for pid in _pids():
+        if fields := _text(pid, "stat").rpartition(")")[2].split():
+            children.setdefault(int(fields[1]), []).append(pid)
+    processes: dict[str, list[int]] = {}
+    waiting = list(children.get(supervisor, []))
+    while waiting:
+        pid = waiting.pop()
+        waiting += children.get(pid, [])
+        processes.setdefault(_text(pid, "comm").strip(), []).append(pid)
+    if "sender" not in processes:
+        return None
+    work = _text(processes["receiver"][0], "cwd")
+    statuses = list((folder / STATUS_FOLDER).glob("*.json"))
+    status = statuses[0] if statuses else folder / STATUS_FOLDER / "none"
+    return LiveRun(supervisor, processes, Path(work).parent, status)
+
+
+def _supervisors(folder: Path) -> list[int]:
+    return [
+        pid
+        for pid in _pids()
+        if "engines.mahimahi.supervisor" in _text(pid, "cmdline")
+        and _text(pid, "cwd") == str(folder)
+    ]
+
+
+def _pids() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()]
+
+
+def _text(pid: int, name: str) -> str:
+    """Returns a file, or the goal of a link, of a process, or nothing if it has ended."""
+    path = Path(f"/proc/{pid}/{name}")
+    try:
+        return str(path.readlink()) if path.is_symlink() else path.read_text(errors="replace")
+    except (OSError, ProcessLookupError):
+        return ""
+
+
+def _rules() -> list[str]:
+    if os.geteuid() != 0:
+        return []
+    listing = ["iptables", "-w", "-t", "nat", "-S"]
+    return subprocess.run(listing, capture_output=True, text=True, check=True).stdout.splitlines()

@@ -1,0 +1,126 @@
+import os
+import shutil
+import signal
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.errors import KneepointError
+from engines.mahimahi import proof
+from engines.mahimahi.diagnosis import diagnose, ordinary_user
+from engines.mahimahi.proof import Arrival, check_delays, check_log, prove
+
+pytestmark = pytest.mark.real_time
+
+LOG = """\
+# mahimahi mm-link (Uplink) [trace] > uplink.log
+# base timestamp: 0
+12 + 50
+20 # 1504
+20 - 50 8
+"""
+
+
+def real_mahimahi() -> None:
+    """Skips the test, loudly, where the real mahimahi does not work."""
+    try:
+        diagnose()
+    except KneepointError as error:
+        pytest.skip(f"NOT TESTED in real mahimahi: {error}")
+
+
+def command_lines() -> list[bytes]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(path.read_bytes())
+    return found
+
+
+@pytest.fixture
+def folders(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The folders that proofs make, and of no other process."""
+    made: list[Path] = []
+    make = tempfile.mkdtemp
+
+    def record(*args: Any, **options: Any) -> str:
+        made.append(Path(make(*args, **options)))
+        return str(made[-1])
+
+    monkeypatch.setattr(tempfile, "mkdtemp", record)
+    return made
+
+
+def are_gone(folders: list[Path]) -> bool:
+    return bool(folders) and not any(folder.exists() for folder in folders)
+
+
+def test_prove_real_mahimahi(folders: list[Path]) -> None:
+    real_mahimahi()
+    prove(ordinary_user())
+    assert are_gone(folders)
+
+
+def test_prove_real_mahimahi_where_sighup_is_ignored() -> None:
+    real_mahimahi()
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        prove(ordinary_user())
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_prove_refuses_a_real_run_that_does_not_end(
+    folders: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_mahimahi()
+    monkeypatch.setattr(proof, "_TIME_LIMIT_S", 1)
+    monkeypatch.setattr(proof, "_SENDER", "exec sleep 301 # {datagrams} {port}")
+    with pytest.raises(KneepointError, match="a run of mahimahi did not end within 1 s"):
+        prove(ordinary_user())
+    assert are_gone(folders)
+    assert b"sleep\x00301\x00" not in command_lines()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="NOT TESTED: bash is not installed")
+def test_prove_passes_on_what_mahimahi_says(
+    tmp_path: Path, folders: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "mm-delay"
+    program.write_text("#!/bin/sh\necho first; echo 'exit failure status 111' >&2; exit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(KneepointError, match=r"mahimahi fails \(exit failure status 111\);"):
+        prove(None)
+    assert are_gone(folders)
+
+
+@pytest.mark.parametrize("delay_ms", [20, 35, 400])
+def test_check_delays_accepts_the_delay_and_some_patience(delay_ms: float) -> None:
+    check_delays([Arrival(18, delay_ms), Arrival(18, 2000)])
+
+
+@pytest.mark.parametrize("delay_ms", [0.3, 19.9, 900, -5])
+def test_check_delays_refuses_another_delay(delay_ms: float) -> None:
+    with pytest.raises(KneepointError, match=f"a delay of 20 ms takes {delay_ms:.1f} ms; try"):
+        check_delays([Arrival(18, delay_ms)])
+
+
+def test_check_delays_refuses_a_run_from_which_nothing_arrives() -> None:
+    with pytest.raises(KneepointError, match=r"no datagram from within .*; check the firewall"):
+        check_delays([])
+
+
+def test_check_log_accepts_the_departures_of_what_arrived() -> None:
+    check_log(LOG, [Arrival(18, 30)])
+
+
+@pytest.mark.parametrize(
+    "arrivals", [[Arrival(18, 30)] * 2, [Arrival(19, 30)]], ids=["too few", "another size"]
+)
+def test_check_log_refuses_other_departures(arrivals: list[Arrival]) -> None:
+    with pytest.raises(KneepointError, match="came out of it and its log has 1 departures"):
+        check_log(LOG, arrivals)

@@ -1,0 +1,345 @@
+"""What every engine must do, and what the emulator's does when its process misbehaves."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from common.errors import KneepointError
+from common.files import sha256_of
+from engines.base import (
+    Engine,
+    EngineSettings,
+    MachineFaultError,
+    PreparedNetwork,
+    RunRecord,
+    RunSpec,
+    canonical_json,
+    run_reliably,
+)
+from engines.emulator import EmulatorSettings, arguments_of, digest_of
+from tests.conftest import ROOT
+from tests.engines.real import real_engine
+from tests.experiments.fakes import NETWORK, FakeSettings, built_spec, network, run_spec
+
+pytestmark = pytest.mark.real_time
+
+EMULATE = ROOT / "build" / "emulate"
+
+# Answers with its own process's number of answers as the power, and obeys the window otherwise.
+SCRIPT = """#!{python}
+import json, os, signal, sys, time
+answers = 0
+for line in sys.stdin:
+    window = line.split("window=")[1].split('"')[0]
+    answers += 1
+    if window == "666":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if window == "667":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if window == "668":
+        before_s = time.process_time()
+        while time.process_time() - before_s < 1.5:
+            pass
+    if window == "669":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    if window == "670":
+        print("core dumped", flush=True)
+        continue
+    if window == "671":
+        print(json.dumps({{"status": "error", "reason": "no such trace"}}), flush=True)
+        continue
+    if window == "672":
+        sys.exit(1)
+    if window == "673":
+        print(json.dumps({{"status": "failed", "reason": "the window is nan"}}), flush=True)
+        continue
+    if window == "675":
+        print(json.dumps({{"status": "failed", "reason": "hangs: it never returned"}}), flush=True)
+        os._exit(3)
+    if window == "676":
+        print(json.dumps({{"status": "fault", "reason": "out of memory"}}), flush=True)
+        continue
+    figures = dict.fromkeys(("throughput_mbps", "capacity_mbps", "utilization",
+        "queueing_delay_p95_ms", "signal_delay_p95_ms"), 1.5)
+    power = None if window == "674" else float(answers)
+    print(json.dumps({{"status": "ok", "power": power, "packets_sent": 3, **figures}}), flush=True)
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> EmulatorSettings:
+    """An emulator that misbehaves at certain windows."""
+    path = tmp_path / "emulate"
+    path.write_text(SCRIPT.format(python=sys.executable))
+    path.chmod(0o755)
+    return EmulatorSettings(path, digest_of(path), tmp_path, idle_limit_s=0.2)
+
+
+@pytest.fixture
+def link(tmp_path: Path) -> PreparedNetwork:
+    """Two seconds at 12 Mbit/s."""
+    content = "".join(f"{t}\n" for t in range(1, 2001)).encode()
+    for name in ("up.trace", "down.trace"):
+        (tmp_path / name).write_bytes(content)
+    digest = sha256_of(content)
+    return network(
+        "wire",
+        duration_s=2,
+        uplink=str(tmp_path / "up.trace"),
+        downlink=str(tmp_path / "down.trace"),
+        uplink_sha256=digest,
+        downlink_sha256=digest,
+    )
+
+
+@pytest.fixture(params=["emulator", "mahimahi", "fake"])
+def settings(request: pytest.FixtureRequest) -> EngineSettings:
+    """Every engine."""
+    if request.param == "fake":
+        return FakeSettings()
+    if request.param == "mahimahi":
+        return real_engine()
+    if not EMULATE.exists():
+        pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
+    return EmulatorSettings.of(EMULATE)
+
+
+@pytest.fixture
+def engine(settings: EngineSettings) -> Iterator[Engine]:
+    opened = settings.open()
+    yield opened
+    opened.close()
+
+
+def spec_for(
+    settings: EngineSettings, link: PreparedNetwork, window: int = 12, seed: int = 1
+) -> RunSpec:
+    if settings.engine == "fake":
+        return run_spec(window, seed, network=link)
+    return built_spec(
+        window, seed, engine=settings.engine, engine_sha256=settings.sha256, network=link
+    )
+
+
+def test_engine_answers_with_all_figures(
+    settings: EngineSettings, engine: Engine, link: PreparedNetwork
+) -> None:
+    spec = spec_for(settings, settings.place(link))
+    record = engine.run(spec)
+    assert (record.run_id, record.status, record.reason) == (spec.run_id, "ok", "")
+    absent = [name for name, value in vars(record).items() if value is None]
+    real_only = ["scheduling_delay_p99_us", "scheduling_delays_us"]
+    assert absent == ([] if settings.is_real_time else real_only)
+    assert record.power == pytest.approx(
+        (record.throughput_mbps or 0) / (record.signal_delay_p95_ms or 1) * 1000, rel=1e-9
+    )
+    assert RunRecord.from_json(record.to_json()) == record
+
+
+def test_engine_repeats_itself_whatever_ran_before(
+    settings: EngineSettings, engine: Engine, link: PreparedNetwork
+) -> None:
+    if settings.is_real_time:
+        pytest.skip("real time never repeats itself")
+    first = engine.run(spec_for(settings, link))
+    engine.run(spec_for(settings, link, window=40, seed=2))
+    assert engine.run(spec_for(settings, link)) == first
+    engine.close()
+    assert engine.run(spec_for(settings, link)) == first
+
+
+def test_run_id_depends_on_everything_that_a_result_can() -> None:
+    specs = [
+        run_spec(),
+        run_spec(13),
+        run_spec(seed=2),
+        run_spec(controller="other"),
+        run_spec(controller_sha256="0" * 64),
+        run_spec(engine="mahimahi"),
+        run_spec(engine_sha256="0" * 64),
+        run_spec(network=network("wire", delay_ms=21)),
+        run_spec(network=network("wire", uplink_sha256="c" * 64)),
+        run_spec(network=network("wire", host_latency_us=1)),
+    ]
+    assert len({spec.run_id for spec in specs}) == len(specs)
+    same = run_spec(network=network("other name", uplink="elsewhere/up.trace"))
+    assert same.run_id == specs[0].run_id
+
+
+def test_canonical_json_is_one_text_and_refuses_nan() -> None:
+    assert canonical_json({"b": 0.1, "a": [1, "é"]}) == '{"a":[1,"é"],"b":0.1}'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical_json({"a": float("nan")})
+
+
+@pytest.mark.parametrize("nonsense", [None, float("nan"), float("inf"), -1.0, "3", True])
+def test_nonsense_never_becomes_a_measurement(nonsense: object) -> None:
+    figures = dict.fromkeys(
+        ("throughput_mbps", "capacity_mbps", "utilization", "queueing_delay_p95_ms"), 1.0
+    )
+    answer = {**figures, "signal_delay_p95_ms": 1.0, "power": nonsense}
+    record = RunRecord.measured("a" * 64, answer)
+    assert (record.status, record.power) == ("failed", None)
+    assert record.reason == f"nonsense: power is {nonsense}"
+
+
+def test_emulator_is_given_every_setting() -> None:
+    words = arguments_of(run_spec(network=network("wire", uplink_queue="droptail:packets=9")))
+    options = dict(zip(words[::2], words[1::2], strict=True))
+    options.pop("--set")
+    assert options == {
+        "--controller": "fixed_window",
+        "--controller-sha256": "c" * 64,
+        "--uplink": "up.trace",
+        "--downlink": "down.trace",
+        "--uplink-sha256": "a" * 64,
+        "--downlink-sha256": "b" * 64,
+        "--delay-ms": "20",
+        "--seed": "1",
+        "--uplink-queue": "droptail:packets=9",
+        "--downlink-queue": "infinite",
+        "--host-model": "event-loop",
+        "--host-latency-us": "0",
+        "--duration-s": "10",
+    }
+    assert "keepalive_ms=1000" in words
+    assert "window=12" in words
+
+
+def test_trace_that_is_not_the_prepared_one_is_no_result(link: PreparedNetwork) -> None:
+    emulator = EmulatorSettings.of(EMULATE)
+    spec = spec_for(emulator, link)
+    uplink = Path(link.uplink)
+    whole = uplink.read_bytes()
+    uplink.write_bytes(whole[: whole.index(b"\n1500\n") + 1])  # a trace still, but a shorter one
+    digest = sha256_of(uplink.read_bytes())
+    engine = emulator.open()
+    message = rf"trace {uplink} has SHA-256 {digest}, not {link.uplink_sha256}; remove it and run"
+    with pytest.raises(KneepointError, match=message):
+        engine.run(spec)
+    uplink.write_bytes(whole)
+    assert engine.run(spec).status == "ok"
+    engine.close()
+
+
+def test_controller_that_was_built_again_is_no_result(link: PreparedNetwork) -> None:
+    emulator = EmulatorSettings.of(EMULATE)
+    spec = replace(spec_for(emulator, link), controller_sha256="0" * 64)
+    engine = emulator.open()
+    with pytest.raises(KneepointError, match=r"fixed_window.so has SHA-256 \w{64}, not 0{64}; it"):
+        engine.run(spec)
+    assert engine.run(spec_for(emulator, link)).status == "ok"
+    engine.close()
+
+
+def test_memory_that_runs_out_is_the_machines_fault(link: PreparedNetwork, tmp_path: Path) -> None:
+    path = tmp_path / "emulate"
+    path.write_text(f'#!/bin/sh\nulimit -v 100000; exec "{EMULATE}" "$@"\n')
+    path.chmod(0o755)
+    settings = EmulatorSettings(path, digest_of(path), tmp_path)
+    engine = settings.open()
+    day = replace(link, duration_s=86400)
+    with pytest.raises(MachineFaultError, match="out of memory") as caught:
+        engine.run(spec_for(settings, day))
+    assert not caught.value.blames_controller
+    assert engine.run(spec_for(settings, link)).status == "ok"
+    engine.close()
+
+
+def test_emulator_keeps_its_process(script: EmulatorSettings) -> None:
+    engine = script.open()
+    assert [engine.run(run_spec()).power for _ in range(3)] == [1, 2, 3]
+    engine.close()
+    assert engine.run(run_spec()).power == 1
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("window", "reason", "blames_controller"),
+    [
+        (666, "crashed: SIGSEGV", True),
+        (667, "crashed: SIGKILL", False),
+        (669, "stuck: it computed nothing for 0.2 s; was it stopped?", False),
+        (670, "the emulator answered 'core dumped'", False),
+        (672, "the emulator ended with exit status 1", False),
+        (676, "out of memory", False),
+    ],
+)
+def test_emulator_that_misbehaves_is_restarted(
+    script: EmulatorSettings, window: int, reason: str, blames_controller: bool
+) -> None:
+    engine = script.open()
+    engine.run(run_spec())
+    with pytest.raises(MachineFaultError, match=reason) as caught:
+        engine.run(run_spec(window))
+    assert engine.run(run_spec()).power == 1
+    engine.close()
+    assert caught.value.blames_controller == blames_controller
+
+
+def test_run_that_takes_long_is_waited_for(script: EmulatorSettings) -> None:
+    engine = script.open()
+    assert engine.run(run_spec(668)).power == 1  # it computes for many times the limit
+    engine.close()
+
+
+def test_run_that_hangs_failed_and_the_next_one_does_not(script: EmulatorSettings) -> None:
+    engine = script.open()
+    for _ in range(3):
+        record = engine.run(run_spec(675))
+        assert (record.status, record.reason) == ("failed", "hangs: it never returned")
+        assert engine.run(run_spec()).power == 1
+    engine.close()
+
+
+@pytest.mark.parametrize(("window", "status"), [(666, "failed"), (667, "fault")])
+def test_controller_that_always_crashes_failed(
+    script: EmulatorSettings, window: int, status: str
+) -> None:
+    engine = script.open()
+    assert run_reliably(engine, run_spec(window), sleep=lambda _: None).status == status
+    engine.close()
+
+
+def test_emulator_that_reports_a_failure_is_believed(script: EmulatorSettings) -> None:
+    engine = script.open()
+    record = engine.run(run_spec(673))
+    assert (record.status, record.reason) == ("failed", "the window is nan")
+    record = engine.run(run_spec(674))
+    assert (record.status, record.reason) == ("failed", "nonsense: power is None")
+    engine.close()
+
+
+def test_run_that_the_emulator_refuses_is_an_error(script: EmulatorSettings) -> None:
+    engine = script.open()
+    with pytest.raises(KneepointError, match="refuses a run of fixed_window: no such trace"):
+        engine.run(run_spec(671))
+    engine.close()
+
+
+def test_emulator_that_was_rebuilt_is_refused(script: EmulatorSettings) -> None:
+    script.binary.write_text(script.binary.read_text() + "\n")
+    with pytest.raises(KneepointError, match="emulate: was rebuilt during the study"):
+        script.open().run(run_spec())
+
+
+def test_emulator_that_is_not_built_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match=r"emulate: No such file.*make build"):
+        EmulatorSettings.of(tmp_path / "emulate")
+
+
+def test_names_with_line_breaks_are_refused(script: EmulatorSettings) -> None:
+    with pytest.raises(KneepointError, match="cannot name this"):
+        script.open().run(run_spec(network=network("wire", uplink="a\nb")))
+
+
+def test_prepared_network_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match=r"network.json: cannot be used"):
+        PreparedNetwork.load(tmp_path / "network.json")
+    (tmp_path / "network.json").write_text("{}")
+    with pytest.raises(KneepointError, match=r"network.json: cannot be used \('name'\)"):
+        PreparedNetwork.load(tmp_path / "network.json")
+    assert "name" not in NETWORK.identity()

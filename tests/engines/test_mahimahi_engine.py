@@ -1,0 +1,487 @@
+"""The engine of real mahimahi: its figures, the ways in which runs end, and that nothing is left.
+
+Everything here is a real run of a few seconds; figures are compared loosely.
+"""
+
+import dataclasses
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.errors import KneepointError
+from common.files import sha256_of
+from engines.base import MachineFaultError, RunRecord, RunSpec
+from engines.emulator import EmulatorSettings
+from engines.mahimahi.diagnosis import ordinary_user
+from engines.mahimahi.engine import (
+    MahimahiEngine,
+    MahimahiSettings,
+    sending_of,
+    shells_of,
+)
+from engines.mahimahi.run_folder import RunFolder
+from experiments.config import RealTime
+from experiments.progress import statuses
+from tests.benchmarks.first_hop import joined_packets, silent_network
+from tests.conftest import ROOT
+from tests.engines.live_run import PATIENCE_S, nothing_is_left, observe, status_of, wait_until
+from tests.engines.real import real_engine, write_traces
+from tests.experiments.fakes import built_spec, measure, network, run_spec
+
+pytestmark = pytest.mark.real_time
+
+LONG_S = 100
+"""Runs that are ended by somebody."""
+MARGIN_S = 25
+"""What ending may take at most, patience with those that do not listen included."""
+
+# A worker: one run, whose record it prints.
+WORKER = """
+import pickle, sys
+settings, spec = pickle.load(sys.stdin.buffer)
+print(settings.open().run(spec).to_json())
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MahimahiSettings]:
+    """An engine that works in the test's own folder; afterwards, no run's folder may be left."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    made: list[Path] = []
+    make = tempfile.mkdtemp
+
+    def remember(*arguments: Any, **options: Any) -> str:
+        made.append(Path(make(*arguments, **options)))
+        return str(made[-1])
+
+    monkeypatch.setattr(tempfile, "mkdtemp", remember)
+    yield dataclasses.replace(real_engine(), folder=tmp_path)
+    assert [folder for folder in made if folder.exists()] == []
+
+
+@pytest.fixture
+def background() -> Iterator[ThreadPoolExecutor]:
+    """Runs what the test looks at meanwhile."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+def spec_for(
+    settings: MahimahiSettings, duration_s: float | None, window: int = 40, **changes: Any
+) -> RunSpec:
+    """Returns a run on a link of 6 Mbit/s; keywords replace fields of its network."""
+    last_ms = 2000 if duration_s is None else 1000
+    trace = "".join(f"{time_ms}\n" for time_ms in range(2, last_ms + 1, 2))
+    digests = write_traces(settings.folder, trace)
+    link = network("wire", duration_s=duration_s, **digests | changes)
+    return built_spec(window, engine="mahimahi", engine_sha256=settings.sha256, network=link)
+
+
+def fault_of(future: "Future[RunRecord]") -> str:
+    with pytest.raises(MachineFaultError) as caught:
+        future.result(PATIENCE_S)
+    return str(caught.value)
+
+
+def start_worker(
+    settings: MahimahiSettings, spec: RunSpec, *before: str
+) -> "subprocess.Popen[bytes]":
+    worker = subprocess.Popen(
+        [*before, sys.executable, "-c", WORKER],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert worker.stdin is not None
+    worker.stdin.write(pickle.dumps((settings, spec)))
+    worker.stdin.close()
+    worker.stdin = None
+    return worker
+
+
+def test_figures_are_the_emulators(settings: MahimahiSettings) -> None:
+    """Within 10 % and 10 ms: the host may be busy with anything."""
+    spec = spec_for(settings, 3)
+    real = settings.open().run(spec)
+    emulator = EmulatorSettings.of(ROOT / "build" / "emulate")
+    emulated = dataclasses.replace(emulator, folder=settings.folder).open().run(spec)
+    assert (real.status, real.reason, real.run_id) == ("ok", "", spec.run_id)
+    assert real.throughput_mbps == pytest.approx(emulated.throughput_mbps, rel=0.1)
+    assert real.capacity_mbps == pytest.approx(emulated.capacity_mbps, rel=0.1)
+    assert real.queueing_delay_p95_ms == pytest.approx(emulated.queueing_delay_p95_ms, abs=10)
+    assert real.signal_delay_p95_ms == pytest.approx(emulated.signal_delay_p95_ms, abs=10)
+    assert real.packets_dropped == emulated.packets_dropped == 0
+    assert 0 < (real.packets_delivered or 0) <= (real.packets_sent or 0)
+    delays_us = real.scheduling_delays_us or ()
+    assert min(delays_us) < (real.scheduling_delay_p99_us or 0) <= max(delays_us)
+
+
+def test_queue_with_a_limit_drops(settings: MahimahiSettings) -> None:
+    spec = spec_for(settings, 2, uplink_queue="droptail:packets=5")
+    record = settings.open().run(spec)
+    assert (record.packets_dropped or 0) > 0
+    assert (record.queueing_delay_p95_ms or 99) < 25  # a queue without a limit: 40
+
+
+def test_burst_loses_what_the_first_device_cannot_hold(
+    settings: MahimahiSettings, tmp_path: Path
+) -> None:
+    """How much of the wide one is lost depends on the host; the emulated host loses half."""
+    log = tmp_path / "kept.log"
+    real = dataclasses.replace(settings, keep_log=log)
+    emulated = EmulatorSettings.of(ROOT / "build" / "emulate")
+    silent = silent_network(tmp_path, network("silent"))
+    for window, least, most in ((400, 400, 400), (20_000, 500, 19_000)):
+        constants = {"keepalive_ms": 10_000.0, "window": float(window)}
+        spec = built_spec(
+            engine="mahimahi", engine_sha256=settings.sha256, constants=constants, network=silent
+        )
+        assert real.open().run(spec).status == "ok"
+        assert least <= joined_packets(log) <= most
+        assert least <= window - (emulated.open().run(spec).packets_dropped or 0) <= most
+
+
+def test_shells_have_every_argument(tmp_path: Path) -> None:
+    real_engine()
+    link = network(
+        "wire",
+        duration_s=None,
+        uplink_queue="codel:target=5,interval=100",
+        downlink_queue="infinite",
+    )
+    words = shells_of(link, RunFolder(tmp_path))
+    assert [Path(words[0]).name, words[1], Path(words[2]).name] == ["mm-delay", "20", "mm-link"]
+    assert words[3:] == [
+        f"{tmp_path}/uplink.trace",
+        f"{tmp_path}/downlink.trace",
+        "--once",
+        f"--uplink-log={tmp_path}/work/uplink.log",
+        "--uplink-queue=codel",
+        "--uplink-queue-args=target=5,interval=100",
+    ]
+    repeating = dataclasses.replace(link, duration_s=1.5)
+    assert "--once" not in shells_of(repeating, RunFolder(tmp_path))
+    assert sending_of(run_spec(network=repeating), Path("x.so"))[-2:] == ["--duration-s", "1.5"]
+    assert "--duration-s" not in sending_of(run_spec(network=link), Path("x.so"))
+
+
+def test_link_that_is_silent_at_the_end_is_measured(settings: MahimahiSettings) -> None:
+    """Nothing can be in its log then: that is no disk which was full."""
+    spec = spec_for(settings, 2)
+    trace = "".join(f"{time_ms}\n" for time_ms in [*range(2, 1201, 2), 5000])
+    spec = dataclasses.replace(
+        spec, network=network("wire", duration_s=2, **write_traces(settings.folder, trace))
+    )
+    assert settings.open().run(spec).status == "ok"
+
+
+def test_run_until_the_trace_ends_takes_its_time(settings: MahimahiSettings) -> None:
+    record = settings.open().run(spec_for(settings, None))
+    assert record.status == "ok"
+    assert 850 <= (record.packets_delivered or 0) <= 1000  # of the 1000 opportunities of 2 s
+
+
+def test_controller_that_hears_nothing_ends_with_that_reason(settings: MahimahiSettings) -> None:
+    with pytest.raises(MachineFaultError, match=r"^no acknowledgment came$"):
+        settings.open().run(spec_for(settings, 1.5, delay_ms=5000))
+
+
+def test_controller_whose_window_bursts_failed(settings: MahimahiSettings) -> None:
+    constants = {"alpha": 1e9, "beta": 2, "initial_window": 10, "keepalive_ms": 80}
+    link = spec_for(settings, 2).network
+    spec = built_spec(controller="aimd_timeout", constants=constants, network=link)
+    record = settings.open().run(spec)
+    assert record.status == "failed"
+    assert record.reason.startswith("the window became ")
+
+
+def test_controller_that_does_not_exist_is_an_error(settings: MahimahiSettings) -> None:
+    spec = dataclasses.replace(spec_for(settings, 1), controller="fixed_windw")
+    with pytest.raises(KneepointError, match=r"a run of fixed_windw: .*fixed_windw"):
+        settings.open().run(spec)
+
+
+def test_trace_that_mahimahi_refuses_is_a_fault_that_quotes_it(settings: MahimahiSettings) -> None:
+    link = network("wire", duration_s=1, **write_traces(settings.folder, "3\n2\n"))
+    spec = dataclasses.replace(spec_for(settings, 1), network=link)
+    write_traces(settings.folder, "3\n2\n")
+    with pytest.raises(MachineFaultError, match=r"^mahimahi: .*link.trace: timestamps must be"):
+        settings.open().run(spec)
+
+
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_trace_that_has_changed_is_refused(settings: MahimahiSettings, direction: str) -> None:
+    spec = spec_for(settings, 1)
+    trace = settings.folder / f"{direction}.trace"
+    prepared = sha256_of(trace.read_bytes())
+    trace.write_text("2\n")
+    with pytest.raises(KneepointError) as caught:
+        settings.open().run(spec)
+    assert str(caught.value) == (
+        f"{trace}: its SHA-256 is {sha256_of(trace.read_bytes())}, but the network was prepared "
+        f"with {prepared}; remove {trace.parent} and start the workflow again, which makes it anew"
+    )
+
+
+def test_trace_that_is_missing_is_named(settings: MahimahiSettings) -> None:
+    spec = spec_for(settings, None)
+    (settings.folder / "up.trace").unlink()
+    with pytest.raises(KneepointError, match=r"up.trace: No such file .*; remove .* start the"):
+        settings.open().run(spec)
+
+
+def test_host_that_is_always_too_busy_is_a_fault(settings: MahimahiSettings) -> None:
+    busy = dataclasses.replace(settings, busy_us=1e-3)
+    with pytest.raises(MachineFaultError) as caught:
+        busy.open().run(spec_for(settings, 1))
+    assert str(caught.value).startswith("the host was too busy in 3 tries (scheduling delay ")
+    assert str(caught.value).endswith(" ms); give it fewer slots, or less else to do")
+    assert caught.value.is_final
+
+
+@pytest.mark.parametrize(
+    ("delays_us", "reason"),
+    [
+        ([900], ""),
+        ([1000], ""),
+        ([12345.6, 900], "the host was too busy in 1 earlier try (scheduling delay 12.3 ms)"),
+        (
+            [2000, 3000, 900],
+            "the host was too busy in 2 earlier tries (scheduling delay 2.0, 3.0 ms)",
+        ),
+    ],
+)
+def test_run_that_was_repeated_is_marked(
+    settings: MahimahiSettings,
+    monkeypatch: pytest.MonkeyPatch,
+    delays_us: list[float],
+    reason: str,
+) -> None:
+    tries = iter(delays_us)
+
+    def run_once(_: MahimahiEngine, spec: RunSpec) -> RunRecord:
+        return dataclasses.replace(measure(spec), scheduling_delay_p99_us=next(tries))
+
+    monkeypatch.setattr(MahimahiEngine, "_run_once", run_once)
+    record = dataclasses.replace(settings, busy_us=1000).open().run(run_spec())
+    assert (record.status, record.reason) == ("ok", reason)
+    assert next(tries, None) is None
+
+
+def test_failure_of_the_controller_is_not_repeated(
+    settings: MahimahiSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = RunRecord("x", "failed", "the window burst", scheduling_delay_p99_us=1e9)
+    monkeypatch.setattr(MahimahiEngine, "_run_once", lambda *_: failed)
+    assert settings.open().run(run_spec()) == failed
+
+
+@pytest.mark.parametrize("program", ["sender", "receiver", "keep_awake"])
+def test_program_that_was_rebuilt_is_refused(
+    settings: MahimahiSettings, tmp_path: Path, program: str
+) -> None:
+    for name in ("sender", "receiver", "measure", "keep_awake"):
+        shutil.copy(ROOT / "build" / name, tmp_path)
+    copied = dataclasses.replace(MahimahiSettings.of(tmp_path, RealTime()), folder=tmp_path)
+    assert copied.sha256 == settings.sha256
+    with (tmp_path / program).open("ab") as file:
+        file.write(b"\0")
+    with pytest.raises(KneepointError, match="was rebuilt during the study; start it again"):
+        copied.open().run(spec_for(copied, 1))
+
+
+@pytest.mark.usefixtures("settings")
+def test_program_that_is_not_built_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match=r"sender: No such file .*build it: make build"):
+        MahimahiSettings.of(tmp_path, RealTime())
+
+
+def test_program_that_does_not_run_makes_no_difference(settings: MahimahiSettings) -> None:
+    asleep = MahimahiSettings.of(settings.build, RealTime(keep_awake=False))
+    assert asleep.sha256 != settings.sha256
+    assert not asleep.keep_awake
+
+
+def test_run_is_an_ordinary_users_and_tells_how_far_it_is(
+    settings: MahimahiSettings, background: ThreadPoolExecutor
+) -> None:
+    record = background.submit(settings.open().run, spec_for(settings, 3))
+    run = observe(settings.folder, with_status=True)
+    uid = (ordinary_user() or (os.getuid(), os.getgid()))[0]
+    assert uid != 0
+    for name in ("receiver", "mm-delay", "mm-link", "sender"):
+        for pid in run.processes[name]:
+            real_uid, groups = status_of(pid)["Uid"].split()[0], status_of(pid)["Groups"].split()
+            assert (int(real_uid), "0" in groups) == (uid, False), name
+    (status,) = statuses(run.status.parent)
+    assert 1 <= status.elapsed_s < status.expected_s == 3
+    assert 1 < (status.throughput_mbps or 0) < 12
+    assert record.result(PATIENCE_S).status == "ok"
+    nothing_is_left(run)
+
+
+def test_run_that_nohup_started_ends(settings: MahimahiSettings) -> None:
+    """mm-link ends its child with SIGHUP, which nohup has all that it starts ignore."""
+    worker = start_worker(settings, spec_for(settings, None), "nohup")
+    run = observe(settings.folder)
+    for name in ("receiver", "mm-delay", "mm-link", "sender"):
+        for pid in run.processes[name]:
+            assert int(status_of(pid)["SigIgn"], 16) & 1 << signal.SIGHUP - 1 == 0, name
+    output, _ = worker.communicate(timeout=PATIENCE_S)
+    assert RunRecord.from_json(output).status == "ok"
+    nothing_is_left(run)
+
+
+def test_killed_worker_leaves_nothing(settings: MahimahiSettings) -> None:
+    worker = start_worker(settings, spec_for(settings, LONG_S))
+    run = observe(settings.folder, with_status=True)
+    assert len(run.left_behind()) > 8  # the test would see it
+    worker.kill()
+    worker.communicate()
+    nothing_is_left(run, MARGIN_S)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_supervisor_that_is_told_to_stop_leaves_nothing(
+    settings: MahimahiSettings, background: ThreadPoolExecutor, number: int
+) -> None:
+    record = background.submit(settings.open().run, spec_for(settings, LONG_S))
+    run = observe(settings.folder, with_status=True)
+    os.kill(run.supervisor, number)
+    assert fault_of(record) == "was told to stop"
+    nothing_is_left(run, MARGIN_S)
+
+
+def test_killed_supervisor_is_a_fault_and_its_run_ends_by_itself(
+    settings: MahimahiSettings, background: ThreadPoolExecutor
+) -> None:
+    record = background.submit(settings.open().run, spec_for(settings, 4))
+    run = observe(settings.folder, with_status=True)
+    os.kill(run.supervisor, signal.SIGKILL)
+    assert fault_of(record) == "the run's supervisor was killed"
+    nothing_is_left(run, MARGIN_S)
+
+
+@pytest.mark.parametrize("name", ["receiver", "sender", "mm-link", "mm-delay"])
+def test_process_that_dies_in_the_middle_ends_the_run_with_a_reason(
+    settings: MahimahiSettings, background: ThreadPoolExecutor, name: str
+) -> None:
+    record = background.submit(settings.open().run, spec_for(settings, LONG_S))
+    run = observe(settings.folder, with_status=True)
+    os.kill(min(run.processes[name]), signal.SIGKILL)
+    starts = "the receiver ended during the run (" if name == "receiver" else "mahimahi: "
+    assert fault_of(record).startswith(starts)
+    nothing_is_left(run, MARGIN_S)
+
+
+@pytest.fixture
+def small_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A disk of 2 MB, on which the folders of runs are."""
+    if os.geteuid() != 0:
+        pytest.skip("NOT TESTED: a full disk; only root can mount a small one")
+    folder = Path("/tmp") / f"kneepoint-disk-{os.getpid()}"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m,mode=755", "kneepoint", str(folder)]
+    if subprocess.run(mount, check=False).returncode != 0:
+        pytest.skip("NOT TESTED: a full disk; this container may not mount one")
+    make = tempfile.mkdtemp
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix, **_: make(prefix=prefix, dir=folder))
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+    folder.rmdir()
+
+
+def fill(disk: Path) -> None:
+    with (disk / "filler").open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            return
+
+
+def test_disk_that_is_full_before_a_run_is_a_fault(
+    settings: MahimahiSettings, small_disk: Path
+) -> None:
+    fill(small_disk)
+    with pytest.raises(MachineFaultError, match="No space left on device"):
+        settings.open().run(spec_for(settings, 1))
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
+
+
+def test_disk_that_is_full_in_the_middle_of_a_run_is_a_fault(
+    settings: MahimahiSettings, small_disk: Path, background: ThreadPoolExecutor
+) -> None:
+    record = background.submit(settings.open().run, spec_for(settings, 3))
+    run = observe(settings.folder)
+    wait_until(lambda: (run.folder / "work/uplink.log").exists())
+    fill(small_disk)
+    assert fault_of(record).startswith(f"the disk of {small_disk} is full (")
+    nothing_is_left(run)
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
+
+
+def test_closed_engine_ends_its_run(
+    settings: MahimahiSettings, background: ThreadPoolExecutor
+) -> None:
+    engine = settings.open()
+    record = background.submit(engine.run, spec_for(settings, LONG_S))
+    run = observe(settings.folder)
+    engine.close()
+    assert record.exception(PATIENCE_S) is not None
+    nothing_is_left(run, MARGIN_S)
+
+
+def test_log_is_kept_where_it_is_wanted(settings: MahimahiSettings, tmp_path: Path) -> None:
+    log = tmp_path / "kept.log"
+    keeping = dataclasses.replace(settings, keep_log=log)
+    assert keeping.open().run(spec_for(settings, 1)).status == "ok"
+    assert log.read_text().startswith("# mahimahi mm-link (Uplink) [")
+
+
+def planted(folder: Path, user: tuple[int, int], script: str) -> None:
+    """Does what a process of the run's user could do in the part of the folder that is theirs."""
+    subprocess.run(
+        ["sh", "-c", script], cwd=folder, user=user[0], group=user[1], extra_groups=[], check=True
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: links planted for root; we are not root")
+def test_root_follows_no_link_that_the_runs_user_plants(
+    settings: MahimahiSettings, tmp_path: Path, background: ThreadPoolExecutor
+) -> None:
+    precious, kept = tmp_path / "precious", tmp_path / "kept.log"
+    precious.write_text("1 - 1504 1\n" * 5000)
+    before = (precious.read_text(), precious.stat())
+    user = ordinary_user()
+    assert user is not None
+    keeping = dataclasses.replace(settings, keep_log=kept)
+    record = background.submit(keeping.open().run, spec_for(settings, 2))
+    run = observe(settings.folder)
+    work = run.folder / "work"
+    assert work.stat().st_uid == user[0]
+    assert run.folder.stat().st_uid == 0
+    assert run.folder.stat().st_mode & 0o777 == 0o711
+    assert {path.stat().st_uid for path in run.folder.iterdir() if path != work} == {0}
+    planted(
+        work,
+        user,
+        f"! rm -rf ../receiver && ! mv ../work ../other && ! touch ../measure.out"
+        f" && rm uplink.log sender.err && ln -s {precious} uplink.log"
+        f" && ln -s {precious} sender.err"
+        f" && ln -s {precious} measure.out",
+    )
+    assert "uplink.log" in fault_of(record)
+    assert (precious.read_text(), precious.stat()) == before
+    assert not kept.exists()
+    nothing_is_left(run)

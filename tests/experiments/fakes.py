@@ -1,0 +1,194 @@
+"""An engine without a process, and plans that need no files."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from common.files import sha256_of
+from engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
+from experiments.config import Study
+from experiments.job import Job
+from experiments.published import PublishedRow, PublishedTable, TableDescription
+from search.plan import StudyPlan, plan_study
+from tests.conftest import ROOT
+from tests.experiments.listing import CATALOGUE
+
+NETWORK = PreparedNetwork(
+    name="wire",
+    uplink="up.trace",
+    downlink="down.trace",
+    uplink_sha256="a" * 64,
+    downlink_sha256="b" * 64,
+    delay_ms=20,
+    uplink_queue="infinite",
+    downlink_queue="infinite",
+    duration_s=10,
+    host_model="event-loop",
+    host_latency_us=0,
+)
+
+
+def network(name: str, **changes: Any) -> PreparedNetwork:
+    """Returns the network above under another name."""
+    return PreparedNetwork(**{**vars(NETWORK), "name": name, **changes})
+
+
+def run_spec(window: int = 12, seed: int = 1, **changes: Any) -> RunSpec:
+    """Returns a run of a fixed window."""
+    fields: dict[str, Any] = {
+        "engine": "fake",
+        "engine_sha256": "f" * 64,
+        "controller": "fixed_window",
+        "controller_sha256": CATALOGUE.controllers["fixed_window"].sha256,
+        "constants": {"keepalive_ms": 1000, "window": window},
+        "network": NETWORK,
+        "seed": seed,
+    }
+    return RunSpec(**{**fields, **changes})
+
+
+def built_spec(window: int = 12, seed: int = 1, **changes: Any) -> RunSpec:
+    """Returns a run of the fixed window, or another controller, that is built."""
+    controller = changes.get("controller", "fixed_window")
+    built = (ROOT / f"build/controllers/{controller}.so").read_bytes()
+    return run_spec(window, seed, controller_sha256=sha256_of(built), **changes)
+
+
+def measure(spec: RunSpec) -> RunRecord:
+    """Returns figures that depend on the whole description: a peak of power at window 12."""
+    noise = int(hashlib.sha256(f"{spec.run_id}".encode()).hexdigest()[:4], 16) / 65536 - 0.5
+    window = spec.constants.get("window", 10 * spec.constants.get("alpha", 1))
+    delay_ms = 80 + 0.02 * spec.network.host_latency_us + window**2 / 3
+    throughput = 0.25 * window * (1 + 0.001 * noise)
+    return RunRecord.measured(
+        spec.run_id,
+        {
+            "throughput_mbps": throughput,
+            "capacity_mbps": 5.04,
+            "utilization": min(throughput / 5.04, 1),
+            "queueing_delay_p95_ms": delay_ms / 2,
+            "signal_delay_p95_ms": delay_ms,
+            "power": throughput / delay_ms * 1000,
+            "packets_sent": 1000,
+            "packets_delivered": 990,
+            "packets_dropped": 0,
+        },
+    )
+
+
+@dataclass
+class FakeEngine:
+    """Answers at once; `behaviour` may raise or answer otherwise; `ran` lists what it was given."""
+
+    behaviour: Callable[[RunSpec], RunRecord] = measure
+    ran: list[str] = field(default_factory=list)
+
+    def run(self, spec: RunSpec) -> RunRecord:
+        self.ran.append(spec.run_id)
+        return self.behaviour(spec)
+
+    def stop(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class FakeSettings:
+    """Makes fake engines, in this process or another."""
+
+    engine: str = "fake"
+    sha256: str = "f" * 64
+    is_real_time: bool = False
+
+    def place(self, network: PreparedNetwork) -> PreparedNetwork:
+        return network
+
+    def spoils(self, record: RunRecord) -> bool:
+        del record
+        return False
+
+    def keeping(self, log: Path) -> "FakeSettings":
+        del log
+        return self
+
+    def open(self) -> FakeEngine:
+        return FakeEngine()
+
+
+class FakeJob(Job):
+    """A job that has only fake engines."""
+
+    def engine(self, name: str = "emulator") -> FakeSettings:
+        return FakeSettings(name)
+
+
+class ShuffledExecutor:
+    """Executes runs in an order, and hands them over in portions, that depend on a seed."""
+
+    def __init__(self, engine: FakeEngine, seed: int = 0) -> None:
+        self._engine = engine
+        self._seed = seed
+
+    def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
+        order = sorted(specs, key=self._place)
+        size = 1 + self._seed % 3
+        for start in range(0, len(order), size):
+            yield [self._engine.run(spec) for spec in order[start : start + size]]
+
+    def close(self) -> None:
+        pass
+
+    def _place(self, spec: RunSpec) -> bytes:
+        return hashlib.sha256(f"{self._seed}{spec.run_id}".encode()).digest()
+
+
+def fault(_: RunSpec) -> RunRecord:
+    """A machine that does not work."""
+    raise MachineFaultError("the disk is full")
+
+
+def table(name: str, rows: Sequence[Mapping[str, float]], **changes: Any) -> PublishedTable:
+    """Returns a table of windows; each row has a window and metrics."""
+    description = TableDescription.model_validate(
+        {
+            "source": "a report",
+            "controller": "fixed_window",
+            "columns": {"window": {"constant": "window", "unit": "packets"}},
+            **changes,
+        }
+    )
+    return PublishedTable(
+        name,
+        description,
+        [
+            PublishedRow(
+                number,
+                {"window": row["window"]} if "window" in row else {},
+                {metric: value for metric, value in row.items() if metric != "window"},
+                steps={},
+                has_all_constants="window" in row,
+            )
+            for number, row in enumerate(rows)
+        ],
+    )
+
+
+def plan(
+    tables: Mapping[str, PublishedTable] | None = None,
+    networks: Sequence[PreparedNetwork] = (NETWORK,),
+    seed: int = 7,
+    **study: Any,
+) -> StudyPlan:
+    """Returns the plan of a study of fixed windows; keywords are keys of its file."""
+    fields: dict[str, Any] = {
+        "title": "Windows",
+        "controller": "fixed_window",
+        "networks": [each.name for each in networks],
+    }
+    settings = Study.model_validate(fields | study)
+    controller = CATALOGUE.controllers[settings.controller]
+    return plan_study("windows", settings, controller, tables or {}, networks, FakeSettings(), seed)

@@ -1,0 +1,256 @@
+"""The command lines of studies, repeats and the showcase, with the real emulator."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from common.files import hold_lock
+from experiments.results import read_frame
+from networks.config import load_network
+from networks.prepare import TraceMaker, prepare_network
+from tests.conftest import ROOT
+
+EMULATE = ROOT / "build" / "emulate"
+
+NETWORK = {
+    "title": "A second of a wire",
+    "uplink": {"constant_mbps": 6},
+    "downlink": {"constant_mbps": 6},
+    "duration_s": 1,
+}
+STUDY = {
+    "title": "Windows",
+    "controller": "fixed_window",
+    "networks": ["wire"],
+    "space": {"window": {"values": [2, 8, 32]}},
+    "runs_per_trial": 2,
+}
+REPEAT = {
+    "title": "Again",
+    "network": "wire",
+    "repeats": 4,
+    "settings": [{"controller": "fixed_window", "constants": {"window": w}} for w in (12, 15)],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A configuration and its prepared network."""
+    if not EMULATE.exists():
+        pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
+    write(
+        tmp_path / "config/config.yaml",
+        {
+            "seed": 1,
+            "studies": ["windows"],
+            "repeats": ["again"],
+            "showcase": {"controller": "timely", "network": "wire"},
+        },
+    )
+    write(tmp_path / "config/networks/wire.yaml", NETWORK)
+    write(tmp_path / "config/studies/windows.yaml", STUDY)
+    write(tmp_path / "config/repeats/again.yaml", REPEAT)
+    prepare_network(
+        "wire",
+        load_network(tmp_path / "config/config.yaml", "wire"),
+        tmp_path / "config/networks/wire.yaml",
+        tmp_path / "networks/wire",
+        TraceMaker(tmp_path, tmp_path),
+    )
+    return tmp_path
+
+
+def write(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(content))
+
+
+def command(folder: Path, module: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    config, networks, out = folder / "config/config.yaml", folder / "networks", folder / "out"
+    options = f"--config {config} --networks {networks} --out-dir {out} --executor serial"
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments, *options.split()],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_study_writes_its_results(folder: Path) -> None:
+    result = command(folder, "search.study", "--study", "windows")
+    assert result.returncode == 0, result.stderr
+    assert "windows: 3 trials, best" in result.stderr
+    assert result.stdout == ""
+    trials = read_frame(folder / "out/trials.parquet")
+    assert list(trials["constant_window"]) == [2, 8, 32]
+    runs = read_frame(folder / "out/runs.parquet")
+    assert list(runs["trial"]) == [0, 0, 1, 1, 2, 2]
+    assert list(runs["run"]) == [0, 1] * 3
+    summary = json.loads((folder / "out/study.json").read_text())
+    assert summary["n_trials"] == 3
+    assert summary["best"]["value"] == trials["value"].max()
+    assert summary["best"]["constants"]["keepalive_ms"] == 1000
+    for text in (str(folder), str(ROOT), os.uname().nodename):
+        for name in ("trials.parquet", "runs.parquet", "study.json"):
+            assert text.encode() not in (folder / "out" / name).read_bytes()
+
+
+def test_results_are_verified(folder: Path) -> None:
+    write(
+        folder / "config/config.yaml",
+        {"seed": 1, "studies": ["windows"], "repeats": ["again"], "results": str(folder)},
+    )
+    assert command(folder, "search.study", "--study", "windows").returncode == 0
+
+    def verify() -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-m", "experiments.verify", "--config", folder / "config/config.yaml"],
+            cwd=ROOT,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+
+    sound = verify()
+    assert (sound.returncode, sound.stdout[:11]) == (0, "out: holds ")
+    (folder / "out/trials.parquet").unlink()
+    broken = verify()
+    assert broken.returncode == 1
+    assert "out: trials.parquet is missing (" in broken.stdout
+
+
+WINDOW = {"window": {"low": 1, "high": 40}}
+ALPHA = {"alpha": {"low": 0.1, "high": 10}}
+SEVERAL = {**ALPHA, "rtt_threshold_ms": {"low": 50, "high": 200}}
+LISTED = {**SEVERAL, "beta": {"values": [0.4, 0.5, 0.6]}}
+ENDLESS = {"trials": 12}
+LEARNING = {"trials": 12, "startup_trials": 4}
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "controller", "space"),
+    [
+        ("grid", {}, "fixed_window", {"window": {"values": [2, 4]}}),
+        ("ternary", {}, "fixed_window", WINDOW),
+        ("golden", {}, "delay_threshold", ALPHA),
+        ("tpe", LEARNING, "delay_threshold", LISTED),
+        ("random", ENDLESS, "delay_threshold", LISTED),
+        ("qmc", ENDLESS, "delay_threshold", LISTED),
+        ("qmc", ENDLESS, "fixed_window", WINDOW),
+        ("cmaes", LEARNING, "delay_threshold", SEVERAL),
+        ("cmaes", LEARNING, "fixed_window", WINDOW),
+    ],
+)
+def test_every_sampler_searches(
+    folder: Path,
+    kind: str,
+    settings: dict[str, int],
+    controller: str,
+    space: dict[str, dict[str, Any]],
+) -> None:
+    sampler = {"kind": kind, **settings}
+    study = {**STUDY, "controller": controller, "space": space, "sampler": sampler}
+    write(folder / "config/studies/windows.yaml", study)
+    result = command(folder, "search.study", "--study", "windows")
+    assert result.returncode == 0, result.stderr
+    assert all(line.startswith("windows: ") for line in result.stderr.splitlines()), result.stderr
+    trials = read_frame(folder / "out/trials.parquet")
+    assert len(trials) == settings.get("trials", len(trials))
+    for name, searched in space.items():
+        values = trials[f"constant_{name}"]
+        if "values" in searched:
+            assert set(values) == set(searched["values"])
+        else:
+            assert values.between(searched["low"], searched["high"]).all()
+            assert values.nunique() > 3
+
+
+def test_repeat_writes_its_runs(folder: Path) -> None:
+    result = command(folder, "experiments.repeat", "--repeat", "again")
+    assert result.returncode == 0, result.stderr
+    runs = read_frame(folder / "out/runs.parquet")
+    assert list(runs["trial"]) == [0] * 4 + [1] * 4
+    assert list(runs["run"]) == [0, 1, 2, 3] * 2
+    assert runs["seed"].nunique() == 8
+
+
+def test_showcase_writes_a_log_and_its_figures(folder: Path) -> None:
+    result = command(folder, "experiments.showcase")
+    assert result.returncode == 0, result.stderr
+    described = json.loads((folder / "out/run.json").read_text())
+    assert (described["controller"], described["status"]) == ("timely", "ok")
+    log = (folder / "out/uplink.log").read_text()
+    assert log.startswith("# mahimahi mm-link (Uplink) [")
+    assert log.count(" - 1504 ") >= described["packets_delivered"] > 0
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments", "message"),
+    [
+        ("search.study", ["--study", "window"], "studies does not name 'window'; known: windows"),
+        ("experiments.repeat", ["--repeat", "x"], "repeats does not name 'x'; known: again"),
+    ],
+)
+def test_unknown_name_is_refused(
+    folder: Path, module: str, arguments: list[str], message: str
+) -> None:
+    result = command(folder, module, *arguments)
+    assert result.returncode == 2
+    assert result.stderr == f"error: {folder / 'config/config.yaml'}: {message}\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"controller": "fixed_windows"}, "did you mean 'fixed_window'?"),
+        ({"space": {"widow": {"values": [2]}}}, "has no constant 'widow'; did you mean 'window'?"),
+        ({"space": {"window": {"values": [0]}}}, "window = 0 is outside [1, inf]"),
+        ({"networks": ["fire"]}, "no network is called 'fire'"),
+    ],
+)
+def test_mistake_in_any_study_is_found_before_anything_runs(
+    folder: Path, change: dict[str, object], message: str
+) -> None:
+    write(folder / "config/studies/windows.yaml", STUDY | change)
+    result = command(folder, "experiments.repeat", "--repeat", "again")
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (folder / "out").exists()
+
+
+def test_study_that_is_running_elsewhere_is_left_alone(folder: Path) -> None:
+    with hold_lock(folder / "out/.lock"):
+        result = command(folder, "search.study", "--study", "windows")
+    assert result.returncode == 2
+    assert f".lock: process {os.getpid()} is working here" in result.stderr
+
+
+def test_network_that_is_not_prepared_is_named(folder: Path) -> None:
+    (folder / "networks/wire/network.json").unlink()
+    result = command(folder, "search.study", "--study", "windows")
+    assert result.returncode == 2
+    assert "networks/wire/network.json: cannot be used" in result.stderr
+
+
+def test_study_in_which_every_run_fails_is_still_a_result(folder: Path) -> None:
+    """With a tenth of a second of link after a long delay, nothing is delivered."""
+    path = folder / "networks/wire/network.json"
+    description = json.loads(path.read_text())
+    path.write_text(json.dumps(description | {"delay_ms": 5000}))
+    result = command(folder, "search.study", "--study", "windows")
+    assert result.returncode == 0, result.stderr
+    runs = read_frame(folder / "out/runs.parquet")
+    assert set(runs["status"]) == {"failed"}
+    assert all(runs["reason"])
+    trials = read_frame(folder / "out/trials.parquet")
+    assert set(trials["state"]) == {"COMPLETE"}
+    assert set(trials["value"]) == {0.0}

@@ -1,0 +1,317 @@
+"""Mistakes in the configuration: each names its file, its value and a remedy."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from common.errors import KneepointError
+from experiments.config import Workflow, load_workflow
+from experiments.published import load_table
+from tests.experiments.listing import CATALOGUE
+
+CONFIG: dict[str, Any] = {"seed": 1, "studies": ["windows"], "repeats": ["again"]}
+STUDY: dict[str, Any] = {
+    "title": "Windows",
+    "controller": "fixed_window",
+    "networks": ["wire"],
+    "table": "printed",
+}
+REPEAT: dict[str, Any] = {
+    "title": "Again",
+    "network": "wire",
+    "repeats": 3,
+    "settings": [{"controller": "fixed_window", "constants": {"window": 12}}],
+}
+NETWORK: dict[str, Any] = {
+    "title": "Wire",
+    "uplink": {"constant_mbps": 12},
+    "downlink": {"constant_mbps": 12},
+    "duration_s": 10,
+}
+TABLE: dict[str, Any] = {
+    "source": "Report 9, Table 1",
+    "controller": "fixed_window",
+    "columns": {
+        "window": {"constant": "window", "unit": "packets"},
+        "kbps": {"metric": "throughput_mbps", "unit": "kbit/s"},
+        "power": {"metric": "power", "unit": "Mbit/s/s"},
+    },
+    "ignore": ["note"],
+}
+CSV = "window,kbps,power,note\n5,1050,9.63,\n,,12.5,no constants\n10,1930,,no power\n"
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a configuration; each argument replaces keys of one file (None removes a key)."""
+
+    def write_files(csv: str = CSV, **changes: dict[str, Any]) -> Path:
+        files = {
+            "config": ("config.yaml", CONFIG),
+            "study": ("studies/windows.yaml", STUDY),
+            "repeat": ("repeats/again.yaml", REPEAT),
+            "network": ("networks/wire.yaml", NETWORK),
+            "other_network": ("networks/radio.yaml", {}),
+            "table": ("published/printed.yaml", TABLE),
+        }
+        for name, (path, content) in files.items():
+            if not content and name not in changes:
+                continue
+            merged = {**content, **changes.get(name, {})}
+            kept = {key: value for key, value in merged.items() if value is not None}
+            (tmp_path / path).parent.mkdir(exist_ok=True)
+            (tmp_path / path).write_text(yaml.safe_dump(kept))
+        (tmp_path / "published/printed.csv").write_text(csv)
+        return tmp_path / "config.yaml"
+
+    return write_files
+
+
+def _check(config: Path) -> Workflow:
+    workflow = load_workflow(config)
+    workflow.check_against(CATALOGUE)
+    return workflow
+
+
+def test_a_sound_configuration_is_read_whole(write: Write) -> None:
+    workflow = _check(write())
+    rows = workflow.tables["printed"].rows
+    assert [dict(row.constants) for row in rows] == [{"window": 5}, {}, {"window": 10}]
+    assert dict(rows[0].metrics) == pytest.approx({"throughput_mbps": 1.05, "power": 9.63})
+    assert rows[0].steps == pytest.approx({"throughput_mbps": 0.001, "power": 0.01})
+    assert [row.number for row in workflow.tables["printed"].replayable] == [0, 2]
+    assert list(workflow.networks) == ["wire"]
+
+
+SPACE = {"table": None, "space": {"window": {"low": 1, "high": 100}}}
+TUNED = {**SPACE, "sampler": {"kind": "ternary"}}
+RADIO = {"other_network": NETWORK}
+MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown key": (
+        {"study": {"contoller": "x"}},
+        "windows.yaml: unknown key 'contoller'; did you mean 'controller'?",
+    ),
+    "missing key": ({"study": {"title": None}}, "title: is missing"),
+    "unknown study": (
+        {"config": {"studies": ["window"]}},
+        "studies names 'window', but there is no",
+    ),
+    "study twice": ({"config": {"studies": ["windows", "windows"]}}, "'windows' stands twice"),
+    "unknown network": ({"study": {"networks": ["air"]}}, "no network is called 'air'"),
+    "unknown table": ({"study": {"table": "print"}}, "there is no such table; known: printed"),
+    "unknown controller": (
+        {"repeat": {"settings": [{"controller": "fixed_windw"}]}},
+        "again.yaml: no controller is called 'fixed_windw'; did you mean 'fixed_window'?",
+    ),
+    "unknown constant": (
+        {"study": {"constants": {"windwo": 3}}},
+        "windows.yaml: controller fixed_window has no constant 'windwo'; did you mean 'window'?",
+    ),
+    "constant out of range": (
+        {"repeat": {"settings": [{"controller": "fixed_window", "constants": {"window": 0}}]}},
+        "again.yaml: window = 0 is outside [1, inf]",
+    ),
+    "constant not whole": (
+        {"study": {"constants": {"keepalive_ms": 1.5}}},
+        "keepalive_ms = 1.5 must be a whole number",
+    ),
+    "space out of range": (
+        {
+            "study": {
+                **SPACE,
+                "space": {"window": {"low": 0, "high": 9}},
+                "sampler": {"kind": "ternary"},
+            }
+        },
+        "windows.yaml, space: window = 0 is outside",
+    ),
+    "space upside down": (
+        {
+            "study": {
+                **SPACE,
+                "space": {"window": {"low": 9, "high": 1}},
+                "sampler": {"kind": "ternary"},
+            }
+        },
+        "low 9 must be less than high 1",
+    ),
+    "held and searched": (
+        {"study": {**SPACE, "sampler": {"kind": "ternary"}, "constants": {"window": 3}}},
+        "window is both held (constants) and searched (space)",
+    ),
+    "grid without values": ({"study": SPACE}, "sampler grid needs values for window"),
+    "cmaes with values": (
+        {
+            "study": {
+                **SPACE,
+                "space": {"window": {"values": [1, 2]}},
+                "sampler": {"kind": "cmaes", "trials": 9},
+            }
+        },
+        "sampler cmaes needs low and high for window, not values",
+    ),
+    "results that read as an option": (
+        {"config": {"results": "-r"}},
+        "results: '-r' is refused: it must begin with no -",
+    ),
+    "results with a brace": ({"config": {"results": "r{x}"}}, "have no brace, tab or line break"),
+    "results of nobody": (
+        {"config": {"results": "~nobody-of-this-name/r"}},
+        "there is no such user; write the folder out",
+    ),
+    "tpe without an end": ({"study": {**SPACE, "sampler": {"kind": "tpe"}}}, "add trials"),
+    "ternary with trials": (
+        {"study": {**SPACE, "sampler": {"kind": "ternary", "trials": 9}}},
+        "trials is 9, but sampler ternary ends by itself, at its peak; remove trials",
+    ),
+    "table with trials": (
+        {"study": {"sampler": {"kind": "grid", "trials": 2}}},
+        "trials is 2, but sampler grid ends by itself, at the end of its grid or table; remove",
+    ),
+    "table and space": (
+        {"study": {"space": {"window": {"low": 1, "high": 9}}}},
+        "table names every trial; remove space",
+    ),
+    "nothing searched": ({"study": {"table": None}}, "nothing is searched"),
+    "host without fit": (
+        {"study": {**SPACE, "host": {"host_latency_us": {"low": 0, "high": 9}}}},
+        "host is searched with objective fit only",
+    ),
+    "table fitted twice": (
+        {"study": {**SPACE, "objective": {"fit": ["printed", "printed"]}}},
+        "fit has a table twice; remove one",
+    ),
+    "fitted to no table": (
+        {"study": {**SPACE, "objective": {"fit": 3}}},
+        "3 is no table; name one of published/, or list several",
+    ),
+    "power and fit": (
+        {"study": {**SPACE, "objective": {"power": "mean", "fit": "printed"}}},
+        "give exactly one of power, fit",
+    ),
+    "table of another controller": (
+        {"study": {"controller": "delay_threshold"}},
+        "controller is delay_threshold, but table printed is about fixed_window",
+    ),
+    "unknown unit": (
+        {
+            "table": {
+                "columns": {**TABLE["columns"], "kbps": {"metric": "throughput_mbps", "unit": "kb"}}
+            }
+        },
+        "unit 'kb' is unknown for throughput_mbps; known: Mbit/s, kbit/s, bit/s",
+    ),
+    "unknown unit of a constant": (
+        {
+            "table": {
+                "columns": {**TABLE["columns"], "window": {"constant": "window", "unit": "bytes"}}
+            }
+        },
+        "printed.yaml: columns.window: unit 'bytes' is unknown for window; known: packets",
+    ),
+    "table's constant out of range": (
+        {"table": {"constants": {"keepalive_ms": -1}}},
+        "printed.yaml: keepalive_ms = -1 is outside",
+    ),
+    "fitted but stated": (
+        {"table": {"constants": {"keepalive_ms": 80}, "fitted": ["keepalive_ms"]}},
+        "fitted names 'keepalive_ms', which is not unstated",
+    ),
+    "unexplained column": ({"table": {"ignore": []}}, "column 'note' of"),
+    "published setting": (
+        {"repeat": {"published": [{"setting": 1, "metric": "power", "mean": 1, "source": "s"}]}},
+        "published names setting 1; the last one is 0",
+    ),
+    "held-out network unknown": (
+        {"config": {"hold_out": {"training": "wire", "networks": ["air"]}}, "study": TUNED},
+        "no network is called 'air'; known: wire",
+    ),
+    "held out without a tuning": (
+        {"config": {"hold_out": {"training": "wire", "networks": ["radio"]}}, **RADIO},
+        "config.yaml: hold_out: no study tunes a controller on wire; add one to studies",
+    ),
+    "held out and tuned on": (
+        {
+            "config": {"hold_out": {"training": "wire", "networks": ["radio"]}},
+            "study": {**TUNED, "networks": ["wire", "radio"]},
+            **RADIO,
+        },
+        "config.yaml: hold_out: study windows tunes on radio, which is to be held out",
+    ),
+    "held out and training": (
+        {"config": {"hold_out": {"training": "wire", "networks": ["wire"]}}},
+        "hold_out: networks has wire, which is the training network; remove it",
+    ),
+    "held out twice": (
+        {"config": {"hold_out": {"training": "wire", "networks": ["radio", "radio"]}}},
+        "hold_out: networks has radio twice; remove one",
+    ),
+    "nothing held out": (
+        {"config": {"hold_out": {"training": "wire", "networks": []}}},
+        "hold_out.networks: [] is refused",
+    ),
+    "endless wire": ({"network": {"duration_s": None}}, "duration_s: is missing"),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_a_mistake_is_named(write: Write, changes: dict[str, Any], message: str) -> None:
+    config = write(**changes)
+    with pytest.raises(KneepointError) as error:
+        _check(config)
+    assert message in str(error.value)
+    assert str(config.parent) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("csv", "message"),
+    [
+        ("window,power,note\n5,9.63,\n", "column 'kbps' of"),
+        ("window,kbps,power,note\n", "has no rows"),
+        ("window,kbps,power,note\n5,x,9.63,\n", "line 2, column kbps: 'x' is not a number"),
+        ("window,kbps,power,note\n5,-1,9.63,\n", "line 2, column kbps: -1 is out of range"),
+        (
+            "window,kbps,power,note\n0,1,9.63,\n",
+            "printed.csv, line 2: window = 0 is outside [1, inf]",
+        ),
+        ("window,kbps,power,note\n5,1,9.63,,2\n", "line 2: has 5 cells, but the header has 4"),
+        ("window,kbps,power,note\n5,1,9,\n6,1,9\n", "line 3: has 3 cells, but the header has 4"),
+        ("window,kbps,power,note\n,1,9.63,\n", "no row of table printed has all its constants"),
+    ],
+)
+def test_a_bad_table_is_refused(write: Write, csv: str, message: str) -> None:
+    with pytest.raises(KneepointError) as error:
+        _check(write(csv=csv))
+    assert message in str(error.value)
+
+
+def test_the_shipped_configurations_are_sound() -> None:
+    for config in ("config/config.yaml", "config/offline.yaml"):
+        assert load_workflow(Path(config)).studies
+
+
+def test_what_was_recovered_from_a_table_is_declared_fitted_to_it() -> None:
+    for path in Path("config/published").glob("*.yaml"):
+        table = load_table(Path("config/config.yaml"), path.stem).description
+        recovered = {
+            name for name, why in table.unstated.items() if re.search("this (table|row)", why)
+        }
+        assert recovered == set(table.fitted), path
+
+
+def test_published_repeatability_is_the_papers() -> None:
+    """What a repeat quotes inline is what the report's own table says."""
+    published = load_workflow(Path("config/config.yaml")).repeats["window-12"].published
+    lines = Path("config/published/000-best-window-repeatability.csv").read_text().splitlines()[1:]
+    table = {line.split(",")[0]: line.split(",")[2:] for line in lines}
+    names = {"throughput_mbps": "throughput", "signal_delay_p95_ms": "signal_delay_p95"}
+    for spread in published:
+        deviation, mean = table[names.get(spread.metric, spread.metric)]
+        assert (spread.standard_deviation, spread.mean) == (float(deviation), float(mean))

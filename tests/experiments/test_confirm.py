@@ -1,0 +1,309 @@
+"""What is confirmed in real mahimahi, and that an interrupted confirmation goes on."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+
+from common.errors import KneepointError
+from engines.base import RunRecord, RunSpec
+from experiments.again import run_again
+from experiments.config import Confirm, load_workflow
+from experiments.confirm import confirm, list_settings
+from experiments.executor import Executor
+from experiments.hold_out import SETTINGS_SCHEMA as FOUND_SCHEMA
+from experiments.job import Job
+from experiments.results import read_frame, read_table, write_table
+from networks.config import load_network
+from networks.prepare import TraceMaker, prepare_network
+from reports.real_results import load_runs
+from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor
+from tests.experiments.listing import CATALOGUE
+
+NETWORK = {
+    "title": "wire",
+    "uplink": {"constant_mbps": 12.032},
+    "downlink": {"constant_mbps": 12.032},
+    "duration_s": 2,
+}
+CALIBRATION = {"windows": [5, 12], "host": {"host_latency_us": {"values": [0, 100]}}}
+CONFIRM: dict[str, Any] = {
+    "network": "wire",
+    "settings": [
+        {"controller": "fixed_window", "constants": {"window": 5}},
+        {"controller": "delay_threshold", "constants": {"alpha": 2}},
+    ],
+    "calibration": CALIBRATION,
+}
+STUDIES: dict[str, dict[str, Any]] = {
+    "replayed": {"controller": "fixed_window", "table": "windows"},
+    "tuned": {
+        "controller": "fixed_window",
+        "space": {"window": {"low": 8, "high": 20}},
+        "sampler": {"kind": "ternary"},
+    },
+}
+TABLE = {
+    "source": "a report",
+    "controller": "fixed_window",
+    "columns": {
+        "window": {"constant": "window", "unit": "packets"},
+        "power": {"metric": "power", "unit": "Mbit/s/s"},
+    },
+}
+FOUND = [  # controller, origin, best, table, row, window
+    ("fixed_window", "published", True, "windows", 1, 12),
+    ("fixed_window", "published", False, "windows", 0, 4),
+    ("fixed_window", "tuned", True, None, None, 15),
+]
+
+Open = Callable[..., Job]
+
+
+@pytest.fixture
+def open_job(tmp_path: Path) -> Open:
+    """Gives jobs on a small configuration with all that confirm reads; keywords are confirm's."""
+    write(tmp_path / "config/networks/wire.yaml", NETWORK)
+    write(tmp_path / "config/networks/far.yaml", NETWORK)
+    write(tmp_path / "config/published/windows.yaml", TABLE)
+    (tmp_path / "config/published/windows.csv").write_text("window,power\n4,1\n12,9\n,8\n40,3\n")
+    for name, study in STUDIES.items():
+        content = {"title": name, "networks": ["wire"], **study}
+        write(tmp_path / f"config/studies/{name}.yaml", content)
+    found = [
+        {
+            "trial": trial,
+            "controller": controller,
+            "origin": origin,
+            "best": best,
+            "study": "replayed",
+            "table": table,
+            "row": row,
+            "constants": json.dumps({"keepalive_ms": 1000, "window": window}),
+            "published_power": None,
+            "study_power": 9.0,
+            "study_runs": 1,
+        }
+        for trial, (controller, origin, best, table, row, window) in enumerate(FOUND)
+    ]
+    results = tmp_path / "results"
+    write_table(
+        results / "hold_out/settings.parquet", pa.Table.from_pylist(found, schema=FOUND_SCHEMA)
+    )
+    contradict(results, [["windows", 3], ["windows", 1], ["windows", 2]])
+
+    def configured(executor: Executor | None = None, **changes: Any) -> Job:
+        content = {
+            "seed": 5,
+            "results": str(results),
+            "studies": list(STUDIES),
+            "hold_out": {"training": "wire", "networks": ["far"]},
+            "confirm": {**CONFIRM, **changes},
+        }
+        write(tmp_path / "config/config.yaml", content)
+        return FakeJob(
+            workflow=load_workflow(tmp_path / "config/config.yaml"),
+            catalogue=CATALOGUE,
+            build=tmp_path,
+            networks=tmp_path / "networks",
+            out_dir=results / "confirm",
+            make_executor=lambda _: executor or ShuffledExecutor(FakeEngine()),
+        )
+
+    configured()
+    config = tmp_path / "config/config.yaml"
+    where = tmp_path / "config/networks/wire.yaml"
+    maker = TraceMaker(tmp_path, tmp_path)
+    prepare_network("wire", load_network(config, "wire"), where, tmp_path / "networks/wire", maker)
+    return configured
+
+
+def write(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(content))
+
+
+def write_json(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content))
+
+
+def contradict(results: Path, rows: object) -> None:
+    write_json(results / "confirm/contradicted.json", rows)
+
+
+def wanted(job: Job) -> Confirm:
+    assert job.workflow.confirm is not None
+    return job.workflow.confirm
+
+
+def test_settings_stand_once_with_everything_that_they_are_here_for(open_job: Open) -> None:
+    job = open_job()
+    listed = [
+        (each.controller, each.constants.get("window"), each.origins, each.rows)
+        for each in list_settings(job, wanted(job))
+    ]
+    assert listed == [
+        ("fixed_window", 5, ["calibration", "listed"], []),
+        ("fixed_window", 12, ["calibration", "published", "contradicted"], ["windows 1"]),
+        ("fixed_window", 15, ["tuned"], []),
+        ("fixed_window", 40, ["contradicted"], ["windows 3"]),
+        ("delay_threshold", None, ["listed"], []),
+    ]
+
+
+def test_settings_have_all_their_constants(open_job: Open) -> None:
+    job = open_job()
+    first, *_, last = list_settings(job, wanted(job))
+    assert first.constants == {"keepalive_ms": 1000, "window": 5}
+    assert last.constants == {"alpha": 2.0, "beta": 1.0, "rtt_threshold_ms": 1.0}
+
+
+def test_what_is_not_wanted_is_not_read(open_job: Open, tmp_path: Path) -> None:
+    (tmp_path / "results/hold_out/settings.parquet").unlink()
+    (tmp_path / "results/confirm/contradicted.json").unlink()
+    job = open_job(best=False, contradicted=False, settings=[])
+    assert [each.origins for each in list_settings(job, wanted(job))] == [["calibration"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        ("hold_out/settings.parquet", "(No such file or directory); make it again"),
+        ("confirm/contradicted.json", "make it again: snakemake --cores all --force "),
+    ],
+)
+def test_results_that_are_missing_are_named(
+    open_job: Open, tmp_path: Path, missing: str, message: str
+) -> None:
+    job = open_job()
+    path = tmp_path / "results" / missing
+    path.unlink()
+    with pytest.raises(KneepointError) as caught:
+        list_settings(job, wanted(job))
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [{}, ["windows"], [["windows", "x"]], [["windows"]], 3])
+def test_damaged_list_of_rows_is_named(open_job: Open, tmp_path: Path, content: object) -> None:
+    job = open_job()
+    contradict(tmp_path / "results", content)
+    if content == {}:  # nothing is contradicted, as good as an empty list
+        assert list_settings(job, wanted(job))
+        return
+    with pytest.raises(
+        KneepointError, match=r"contradicted.json: cannot be used .*; make it again"
+    ):
+        list_settings(job, wanted(job))
+
+
+@pytest.mark.parametrize("row", [["windows", 9], ["windows", -1], ["tables", 0]])
+def test_list_of_rows_of_other_tables_is_named(
+    open_job: Open, tmp_path: Path, row: list[object]
+) -> None:
+    job = open_job()
+    contradict(tmp_path / "results", [row])
+    with pytest.raises(KneepointError, match=r"contradicted.json: .*; make it again"):
+        list_settings(job, wanted(job))
+
+
+class InterruptedExecutor(ShuffledExecutor):
+    """Is killed after some runs."""
+
+    def __init__(self, engine: FakeEngine, runs: int) -> None:
+        super().__init__(engine)
+        self._left = runs
+
+    def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
+        for records in super().execute(specs):
+            yield []  # time passes
+            if self._left == 0:
+                raise KeyboardInterrupt
+            self._left -= 1
+            yield records
+
+
+def test_interrupted_confirmation_runs_only_the_rest(open_job: Open) -> None:
+    before, after, reference = FakeEngine(), FakeEngine(), FakeEngine()
+    with pytest.raises(KeyboardInterrupt):
+        confirm(open_job(InterruptedExecutor(before, 7)))
+    job = open_job(ShuffledExecutor(after, seed=2))
+    assert not (job.out_dir / "runs.parquet").exists()
+    confirm(job)
+    known = (job.out_dir / "runs.jsonl").read_text().count(chr(34) + "record" + chr(34))
+    assert (known, len(after.ran)) == (15, 8)
+    runs = (job.out_dir / "runs.parquet").read_bytes()
+    assert set(before.ran[:7]).isdisjoint(after.ran)
+    (job.out_dir / "runs.jsonl").unlink()
+    confirm(open_job(ShuffledExecutor(reference)))
+    assert (job.out_dir / "runs.parquet").read_bytes() == runs
+    confirm(open_job(ShuffledExecutor(again := FakeEngine())))
+    assert again.ran == []
+
+
+def test_every_setting_runs_once_before_any_runs_again(open_job: Open) -> None:
+    job = open_job(repeats=2)
+    confirm(job)
+    runs = read_frame(job.out_dir / "runs.parquet")
+    assert list(runs["trial"]) == [0, 1, 2, 3, 4] * 2
+    assert list(runs["run"]) == [0] * 5 + [1] * 5
+    assert set(runs["engine"]) == {"mahimahi"}
+    assert runs["run_id"].nunique() == 10
+    settings = read_table(job.out_dir / "settings.parquet").to_pylist()
+    assert settings[1] == {
+        "trial": 1,
+        "controller": "fixed_window",
+        "constants": '{"keepalive_ms":1000,"window":12}',
+        "origins": "calibration,published,contradicted",
+        "rows": "windows 1",
+    }
+
+
+def test_what_lies_outside_runs_again_and_nothing_else(open_job: Open) -> None:
+    job = open_job(repeats=2, again=3)
+    confirm(job)
+    before = set(read_frame(job.out_dir / "runs.parquet")["run_id"])
+    further = replace(job, out_dir=job.workflow.results / "again")
+    write_json(further.out_dir / "outside.json", [1, 4])
+    run_again(further)
+    runs = read_frame(further.out_dir / "runs.parquet")
+    assert list(runs["trial"]) == [1, 4] * 3
+    assert list(runs["run"]) == [2, 2, 3, 3, 4, 4]
+    assert set(runs["engine"]) == {"mahimahi"}
+    assert before.isdisjoint(runs["run_id"])
+
+
+def test_where_nothing_lies_outside_nothing_runs_again(open_job: Open) -> None:
+    confirm(open_job())
+    job = open_job(ShuffledExecutor(engine := FakeEngine()))
+    further = replace(job, out_dir=job.workflow.results / "again")
+    write_json(further.out_dir / "outside.json", [])
+    run_again(further)
+    assert engine.ran == []
+    found = load_runs(further.out_dir / "runs.parquet")
+    assert found is not None and found.empty
+
+
+@pytest.mark.parametrize("content", [[5], [-1], ["0"], {"a": 1}, 3])
+def test_damaged_list_of_what_lies_outside_is_named(open_job: Open, content: object) -> None:
+    job = open_job()
+    confirm(job)
+    further = replace(job, out_dir=job.workflow.results / "again")
+    write_json(further.out_dir / "outside.json", content)
+    with pytest.raises(KneepointError, match=r"outside.json: cannot be used .*; make it again"):
+        run_again(further)
+
+
+def test_nothing_to_confirm_is_an_error(open_job: Open, tmp_path: Path) -> None:
+    job = open_job()
+    write(tmp_path / "config/config.yaml", {"seed": 5})
+    workflow = load_workflow(tmp_path / "config/config.yaml")
+    with pytest.raises(KneepointError, match=r"config.yaml: confirm is not set; list settings"):
+        confirm(FakeJob(**{**vars(job), "workflow": workflow}))

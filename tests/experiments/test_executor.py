@@ -1,0 +1,277 @@
+"""Executors give the same records; the workflow's Ray ends with its workflow, and ends no other."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from common.errors import KneepointError
+from engines.base import RunRecord, RunSpec
+from experiments.cluster import find_cluster
+from experiments.executor import Executor, RayExecutor, SerialExecutor
+from tests.conftest import ROOT
+from tests.experiments.fakes import FakeEngine, FakeSettings, measure, run_spec
+
+_PATIENCE_S = 300
+
+# What a Snakefile does: starts the cluster, and lives until it is killed.
+OWNER = """
+import sys, time
+from pathlib import Path
+from experiments.cluster import start_cluster
+start_cluster(Path(sys.argv[1]), 2, Path(sys.argv[2]))
+time.sleep(600)
+"""
+
+# What a study does: ends with its workflow.
+STUDY = """
+import sys, time
+from pathlib import Path
+from experiments.cluster import end_with_cluster
+end_with_cluster(Path(sys.argv[1]))
+time.sleep(600)
+"""
+
+
+# What a study does that has runs on Ray: they take long, and it waits for them.
+DRIVER = """
+import sys
+from pathlib import Path
+from experiments.cluster import end_with_cluster, find_cluster
+from common.errors import run_command_line
+from experiments.executor import RayExecutor
+from tests.experiments.fakes import run_spec
+from tests.experiments.test_executor import SleepingSettings
+file = Path(sys.argv[1])
+def main():
+    end_with_cluster(file)
+    executor = RayExecutor(find_cluster(file), SleepingSettings())
+    file.with_suffix(".attached").touch()
+    list(executor.execute([run_spec()]))
+run_command_line(main)
+"""
+
+
+@dataclass(frozen=True)
+class SleepingSettings(FakeSettings):
+    """Engines whose runs nobody waits for to the end."""
+
+    def open(self) -> FakeEngine:
+        return FakeEngine(_sleep)
+
+
+def _sleep(spec: RunSpec) -> RunRecord:
+    time.sleep(2 * _PATIENCE_S)
+    return measure(spec)
+
+
+@dataclass(frozen=True)
+class RefusingSettings(FakeSettings):
+    """Engines that cannot run window 13."""
+
+    def open(self) -> FakeEngine:
+        return FakeEngine(_refuse_13)
+
+
+def _refuse_13(spec: RunSpec) -> RunRecord:
+    if spec.constants["window"] == 13:
+        raise KneepointError("up.trace: No such file or directory")
+    return measure(spec)
+
+
+@dataclass
+class Workflow:
+    """A process that owns a cluster."""
+
+    owner: "subprocess.Popen[bytes]"
+    file: Path
+
+    @property
+    def cluster_pid(self) -> int:
+        return int(json.loads(self.file.read_bytes())["pid"])
+
+
+def start_workflow(folder: Path) -> Workflow:
+    file = folder / "cluster.json"
+    owner = subprocess.Popen([sys.executable, "-c", OWNER, file, folder / "cluster.log"], cwd=ROOT)
+    wait_until(file.exists)
+    return Workflow(owner, file)
+
+
+def wait_until(condition: object) -> None:
+    """Waits for what must happen; the limit is for a test that would wait for ever."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def workflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workflow]:
+    started = start_workflow(tmp_path_factory.mktemp("workflow"))
+    yield started
+    pid = started.cluster_pid
+    end(started.owner)
+    wait_until(lambda: is_gone(pid))
+
+
+@pytest.fixture(params=["serial", "ray"])
+def make_executor(request: pytest.FixtureRequest) -> Iterator[object]:
+    """Makes each executor from settings."""
+    opened: list[Executor] = []
+
+    def make(settings: FakeSettings) -> Executor:
+        if request.param == "serial":
+            opened.append(SerialExecutor(settings))
+        else:
+            file = request.getfixturevalue("workflow").file
+            opened.append(RayExecutor(find_cluster(file), settings))
+        return opened[-1]
+
+    yield make
+    for executor in opened:
+        executor.close()
+
+
+SPECS = [run_spec(window, seed) for window in range(1, 30) for seed in range(3)]
+
+
+def test_executor_runs_everything_once(make_executor: object) -> None:
+    executor: Executor = make_executor(FakeSettings())  # type: ignore[operator]
+    for specs in (SPECS, SPECS[:1], []):
+        records = [record for some in executor.execute(specs) for record in some]
+        assert sorted(records, key=lambda r: r.run_id) == sorted(
+            map(measure, specs), key=lambda r: r.run_id
+        )
+
+
+def test_executor_passes_an_error_on(make_executor: object) -> None:
+    executor: Executor = make_executor(RefusingSettings())  # type: ignore[operator]
+    with pytest.raises(KneepointError, match=r"^up.trace: No such file or directory$"):
+        list(executor.execute(SPECS))
+
+
+def test_ray_listens_on_this_machine_only(workflow: Workflow) -> None:
+    cluster = find_cluster(workflow.file)
+    assert cluster.address.startswith("127.0.0.1:")
+    port = int(cluster.address.partition(":")[2])
+    listening = [
+        fields[1]
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+        if (fields := line.split())[3] == "0A" and int(fields[1].rpartition(":")[2], 16) == port
+    ]
+    assert listening
+    assert all("0100007F" in address for address in listening)
+
+
+def test_ray_is_for_those_who_can_read_the_token(workflow: Workflow) -> None:
+    cluster = find_cluster(workflow.file)
+    token = Path(cluster.token)
+    assert token.stat().st_mode & 0o777 == 0o600
+    assert token.parent.stat().st_mode & 0o777 == 0o700
+    session = [
+        path.parent
+        for path in Path("/proc").glob("[0-9]*/stat")
+        if path.read_text().rpartition(")")[2].split()[3] == str(workflow.cluster_pid)
+    ]
+    names = {(path / "comm").read_text().strip() for path in session}
+    assert {"gcs_server", "raylet", "ray::_Worker"} <= names
+    vital = [
+        path for path in session if (path / "comm").read_text() in ("gcs_server\n", "raylet\n")
+    ]
+    written = [path / name for path in session for name in ("cmdline", "environ")]
+    for public in (workflow.file, *written):
+        assert token.read_bytes() not in public.read_bytes(), public
+    # Ray lets nobody in who does not show the token.
+    assert all(b"RAY_AUTH_MODE=token\0" in (path / "environ").read_bytes() for path in vital)
+
+
+def test_ray_that_dies_ends_its_studies_with_one_line(tmp_path: Path) -> None:
+    dying = start_workflow(tmp_path)
+    folder = Path(find_cluster(dying.file).token).parent
+    study = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, dying.file], cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
+    wait_until((tmp_path / "cluster.attached").exists)
+    pid = dying.cluster_pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    for child in children:
+        if Path(f"/proc/{child}/comm").read_text().startswith("gcs_server"):
+            os.kill(int(child), signal.SIGKILL)
+    _, said = study.communicate()
+    line = "error: Ray ended (its gcs_server died); start it again: finished runs are kept\n"
+    assert said == line
+    assert study.returncode == 2
+    with pytest.raises(KneepointError, match="its gcs_server died"):
+        find_cluster(dying.file)
+    wait_until(lambda: is_gone(pid))
+    assert not folder.exists()
+    end(dying.owner)
+
+
+def test_killed_workflow_ends_its_own_ray_and_studies_but_no_other(
+    workflow: Workflow, tmp_path: Path
+) -> None:
+    other = start_workflow(tmp_path)
+    find_cluster(other.file)
+    study = subprocess.Popen([sys.executable, "-c", STUDY, other.file], cwd=ROOT)
+    cluster = other.cluster_pid
+    end(other.owner)
+    wait_until(lambda: is_gone(cluster))
+    wait_until(lambda: study.poll() is not None)
+    executor = RayExecutor(find_cluster(workflow.file), FakeSettings())
+    assert [r for some in executor.execute(SPECS[:2]) for r in some]
+    executor.close()
+
+
+def test_cluster_that_nobody_asks_for_starts_no_ray(tmp_path: Path) -> None:
+    idle = start_workflow(tmp_path)
+    pid = idle.cluster_pid
+    assert "address" not in json.loads(idle.file.read_bytes())
+    end(idle.owner)
+    wait_until(lambda: is_gone(pid))
+    assert not (tmp_path / "cluster.wanted").exists()
+
+
+def test_job_that_asks_after_the_end_of_its_workflow_hears_so_at_once(tmp_path: Path) -> None:
+    idle = start_workflow(tmp_path)
+    pid = idle.cluster_pid
+    end(idle.owner)
+    wait_until(lambda: is_gone(pid))
+    with pytest.raises(KneepointError, match="the workflow has ended"):
+        find_cluster(idle.file)
+    study = subprocess.Popen([sys.executable, "-c", STUDY, idle.file], cwd=ROOT)
+    wait_until(lambda: study.poll() is not None)
+    assert study.returncode != 0
+
+
+def test_cluster_that_was_killed_is_reported(tmp_path: Path) -> None:
+    idle = start_workflow(tmp_path)
+    with suppress(ProcessLookupError):
+        os.kill(idle.cluster_pid, signal.SIGKILL)
+    wait_until(lambda: is_gone(idle.cluster_pid))
+    with pytest.raises(KneepointError, match=r"cluster.json: Ray was not started"):
+        find_cluster(idle.file)
+    end(idle.owner)

@@ -1,0 +1,276 @@
+"""Settings on held-out networks: which are found, what is run, and what is written."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from common.errors import KneepointError
+from engines.base import EngineSettings, RunRecord, RunSpec
+from experiments.config import load_workflow
+from experiments.executor import Executor
+from experiments.hold_out import find_settings, hold_out, plan_hold_out
+from experiments.job import Job
+from experiments.results import read_frame, read_table
+from networks.config import load_network
+from networks.prepare import TraceMaker, prepare_network
+from search.study import search
+from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure
+from tests.experiments.listing import CATALOGUE
+
+STUDIES: dict[str, dict[str, Any]] = {
+    "replayed": {"controller": "fixed_window", "table": "windows", "runs_per_trial": 2},
+    "thresholds": {"controller": "delay_threshold", "table": "thresholds"},
+    "tuned": {
+        "controller": "fixed_window",
+        "space": {"window": {"low": 8, "high": 20}},
+        "sampler": {"kind": "ternary"},
+    },
+    "elsewhere": {"controller": "fixed_window", "networks": ["far"], "table": "windows"},
+    "swept": {"controller": "fixed_window", "space": {"window": {"values": [15, 16]}}},
+}
+TABLES = {  # power peaks at window 15, or alpha 1.5
+    "windows": ("fixed_window", "window", "window,power\n4,1.5\n14,9.25\n40,\n"),
+    "thresholds": ("delay_threshold", "alpha", "alpha,power\n1,7\n"),
+}
+HOLD_OUT = {"training": "wire", "networks": ["far", "farther"], "repeats": 3}
+
+Open = Callable[..., Job]
+
+
+@pytest.fixture
+def open_job(tmp_path: Path) -> Open:
+    """Gives jobs on a small configuration, whose studies have run; keywords replace hold_out's."""
+    for name, latency_us in (("wire", 0), ("far", 1000), ("farther", 5000)):
+        write(
+            tmp_path / f"config/networks/{name}.yaml",
+            {
+                "title": name,
+                "uplink": {"constant_mbps": 12.032},
+                "downlink": {"constant_mbps": 12.032},
+                "duration_s": 2,
+                "host_latency_us": latency_us,
+            },
+        )
+    for name, (controller, constant, content) in TABLES.items():
+        description = {
+            "source": "a report",
+            "controller": controller,
+            "network": "wire",
+            "columns": {
+                constant: {"constant": constant, "unit": "1"},
+                "power": {"metric": "power", "unit": "Mbit/s/s"},
+            },
+        }
+        write(tmp_path / f"config/published/{name}.yaml", description)
+        (tmp_path / f"config/published/{name}.csv").write_text(content)
+    for name, study in STUDIES.items():
+        write(
+            tmp_path / f"config/studies/{name}.yaml",
+            {"title": name, "networks": ["wire"], **study},
+        )
+
+    def configured(engine: FakeEngine | None = None, seed: int = 0, **changes: Any) -> Job:
+        held = {**HOLD_OUT, **changes}
+        content = {
+            "seed": 5,
+            "results": str(tmp_path / "results"),
+            "studies": list(STUDIES),
+            "hold_out": held if held["networks"] else None,
+        }
+        write(tmp_path / "config/config.yaml", content)
+        return FakeJob(
+            workflow=load_workflow(tmp_path / "config/config.yaml"),
+            catalogue=CATALOGUE,
+            build=tmp_path,
+            networks=tmp_path / "networks",
+            out_dir=tmp_path / "results/hold_out",
+            make_executor=lambda _: ShuffledExecutor(engine or FakeEngine(), seed),
+        )
+
+    job = configured()
+    config = tmp_path / "config/config.yaml"
+    for name in ("wire", "far", "farther"):
+        where = tmp_path / f"config/networks/{name}.yaml"
+        maker = TraceMaker(tmp_path, tmp_path)
+        prepare_network(name, load_network(config, name), where, job.networks / name, maker)
+    for name in STUDIES:
+        search(dataclasses.replace(job, out_dir=tmp_path / "results" / name), name)
+    return configured
+
+
+def write(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(content))
+
+
+def held_out(job: Job) -> Any:
+    held = job.workflow.hold_out
+    assert held is not None
+    return held
+
+
+def test_settings_are_replayed_rows_and_best_trials(open_job: Open) -> None:
+    job = open_job()
+    found = find_settings(job, held_out(job))
+    assert [
+        (s.controller, s.origin, s.best, s.study, s.table, s.row, s.published_power) for s in found
+    ] == [
+        ("fixed_window", "published", False, "replayed", "windows", 0, 1.5),
+        ("fixed_window", "published", True, "replayed", "windows", 1, 9.25),
+        ("fixed_window", "published", False, "replayed", "windows", 2, None),
+        ("fixed_window", "tuned", True, "tuned", None, None, None),
+        ("delay_threshold", "published", True, "thresholds", "thresholds", 0, 7.0),
+    ]
+    assert [s.constants.get("window") for s in found[:4]] == [4, 14, 40, 15]
+    assert found[1].constants == {"keepalive_ms": 1000, "window": 14}
+    assert all(isinstance(value, int) for value in found[1].constants.values())
+    assert [s.study_runs for s in found] == [2, 2, 2, 1, 1]
+    assert found[3].study_power == pytest.approx(0.25 * 15 / 0.155, rel=0.001)
+
+
+def test_settings_may_be_the_best_rows_only(open_job: Open) -> None:
+    job = open_job(published="best")
+    found = find_settings(job, held_out(job))
+    assert [(s.origin, s.row) for s in found] == [
+        ("published", 1),
+        ("tuned", None),
+        ("published", 0),
+    ]
+
+
+def test_a_failed_run_counts_as_no_power(open_job: Open) -> None:
+    def fails_at_14(spec: RunSpec) -> RunRecord:
+        if spec.constants.get("window") == 14:
+            return RunRecord(spec.run_id, "failed", "the window is not a number")
+        return measure(spec)
+
+    job = open_job(FakeEngine(fails_at_14))
+    (job.workflow.results / "replayed/runs.jsonl").unlink()
+    search(dataclasses.replace(job, out_dir=job.workflow.results / "replayed"), "replayed")
+    found = find_settings(job, held_out(job))
+    assert [s.study_power > 0 for s in found[:3]] == [True, False, True]
+    assert [s.best for s in found[:3]] == [False, False, True]
+
+
+def test_plan_repeats_the_best_and_runs_the_others_once(open_job: Open) -> None:
+    job = open_job()
+    planned = plan_hold_out(job, held_out(job), find_settings(job, held_out(job)))
+    networks = ["wire", "far", "farther"]
+    of_row = [run for run in planned if run.trial == 0]
+    assert [run.spec.network.name for run in of_row] == networks
+    of_best = [run for run in planned if run.trial == 1]
+    assert [run.spec.network.name for run in of_best] == [n for n in networks for _ in range(3)]
+    assert [run.run for run in of_best] == list(range(9))
+    assert len(planned) == 2 * 3 + 3 * 9
+
+
+def test_seeds_are_fresh_and_the_same_for_every_setting(open_job: Open) -> None:
+    job = open_job()
+    planned = plan_hold_out(job, held_out(job), find_settings(job, held_out(job)))
+    seeds = {trial: [r.spec.seed for r in planned if r.trial == trial] for trial in range(5)}
+    assert len(set(seeds[1])) == 9
+    assert seeds[1] == seeds[3] == seeds[4]
+    assert seeds[0] == seeds[2] == seeds[1][::3]
+    searched = set(read_frame(job.workflow.results / "tuned/runs.parquet")["seed"])
+    assert searched.isdisjoint(seeds[1])
+
+
+def test_hold_out_writes_runs_settings_and_bounds(open_job: Open) -> None:
+    job = open_job()
+    hold_out(job)
+    runs = read_frame(job.out_dir / "runs.parquet")
+    assert set(runs["study"]) == {"hold_out"}
+    assert len(runs) == 2 * 3 + 3 * 9
+    settings = read_frame(job.out_dir / "settings.parquet")
+    assert list(settings["trial"]) == list(range(5))
+    assert json.loads(settings["constants"][3]) == {"keepalive_ms": 1000, "window": 15}
+    assert settings["published_power"].isna().tolist() == [False, False, True, True, False]
+    networks = read_frame(job.out_dir / "networks.parquet")
+    assert networks["network"].tolist() == ["wire", "far", "farther"]
+    assert networks["is_training"].tolist() == [True, False, False]
+    assert networks["power"].tolist() == pytest.approx([12032] * 3)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_results_do_not_depend_on_the_order_of_runs(open_job: Open, seed: int) -> None:
+    job = open_job()
+    hold_out(job)
+    names = ("runs.parquet", "settings.parquet", "networks.parquet")
+    before = [(job.out_dir / name).read_bytes() for name in names]
+    (job.out_dir / "runs.jsonl").unlink()
+    hold_out(open_job(seed=seed))
+    assert [(job.out_dir / name).read_bytes() for name in names] == before
+
+
+def test_hold_out_goes_on_where_it_was_killed(open_job: Open) -> None:
+    engine = FakeEngine()
+
+    class Dies(ShuffledExecutor):
+        def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
+            for done, records in enumerate(super().execute(specs)):
+                if done == 7:
+                    raise KeyboardInterrupt
+                yield records
+
+    def dies(_: EngineSettings) -> Executor:
+        return Dies(engine)
+
+    with pytest.raises(KeyboardInterrupt):
+        hold_out(dataclasses.replace(open_job(), make_executor=dies))
+    assert not (open_job().out_dir / "runs.parquet").exists()
+    hold_out(open_job(engine))
+    assert len(engine.ran) == len(set(engine.ran)) + 1  # the one that was lost on its way
+    assert len(read_table(open_job().out_dir / "runs.parquet")) == 33
+    again = FakeEngine()
+    hold_out(open_job(again))
+    assert again.ran == []
+
+
+def test_another_setting_leaves_the_runs_of_the_others(open_job: Open) -> None:
+    hold_out(open_job(published="best"))
+    engine = FakeEngine()
+    hold_out(open_job(engine))
+    assert len(engine.ran) == 2 * 3
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("results/tuned/study.json", None, "No such file or directory"),
+        ("results/tuned/study.json", "{", "study.json: cannot be used"),
+        ("results/tuned/study.json", '{"best": {"trial": 99}}', "no runs of trial 99 on wire"),
+        ("results/replayed/runs.parquet", None, r"runs.parquet: cannot be used \(No such file"),
+        ("results/replayed/runs.parquet", "x", r"runs.parquet: cannot be used \(damaged"),
+        (
+            "networks/far/network.json",
+            "{}",
+            "far/network.json: cannot be used .it has no",
+        ),
+        (
+            "networks/far/network.json",
+            None,
+            "far/network.json: cannot be used .it has no",
+        ),
+    ],
+)
+def test_hold_out_names_what_it_lacks(
+    open_job: Open, tmp_path: Path, file: str, content: str | None, message: str
+) -> None:
+    if content is None:
+        (tmp_path / file).unlink()
+    else:
+        (tmp_path / file).write_text(content)
+    with pytest.raises(KneepointError, match=message) as error:
+        hold_out(open_job())
+    assert str(error.value).startswith(str(tmp_path / file))
+    assert "\n" not in str(error.value)
+
+
+def test_hold_out_wants_to_be_configured(open_job: Open) -> None:
+    with pytest.raises(KneepointError, match=r"config\.yaml: hold_out is not set"):
+        hold_out(open_job(networks=[]))

@@ -1,0 +1,156 @@
+"""Jobs in real time leave nothing behind, however they end."""
+
+import dataclasses
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from engines.base import RunSpec
+from engines.mahimahi.engine import MahimahiSettings
+from networks.config import load_network
+from networks.prepare import TraceMaker, prepare_network
+from tests.conftest import ROOT
+from tests.engines.live_run import (
+    PATIENCE_S,
+    nothing_is_left,
+    observe,
+    wait_until,
+)
+from tests.engines.real import real_engine, write_traces
+from tests.experiments.fakes import built_spec, network
+from tests.experiments.test_executor import Workflow, end, is_gone
+
+pytestmark = pytest.mark.real_time
+
+START_S = 300
+"""What Ray's start may take on a busy machine."""
+MARGIN_S = 30
+
+# What a Snakefile does.
+OWNER = """
+import sys, time
+from pathlib import Path
+from experiments.cluster import start_cluster
+folder = Path(sys.argv[1])
+start_cluster(folder / "cluster.json", 1, folder / "cluster.log")
+time.sleep(600)
+"""
+
+# What a study does.
+DRIVER = """
+import pickle, sys
+from pathlib import Path
+from experiments.cluster import end_with_cluster
+from experiments.slots import SlotExecutor
+end_with_cluster(Path(sys.argv[1]))
+settings, specs = pickle.load(sys.stdin.buffer)
+list(SlotExecutor(settings, 1, Path(sys.argv[1]).parent).execute(specs))
+"""
+
+
+@pytest.fixture(scope="module")
+def workflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workflow]:
+    folder = tmp_path_factory.mktemp("workflow")
+    owner = subprocess.Popen([sys.executable, "-c", OWNER, folder], cwd=ROOT)
+    file = folder / "cluster.json"
+    wait_until(file.exists, START_S)
+    started = Workflow(owner, file)
+    pid = started.cluster_pid
+    yield started
+    end(owner)
+    wait_until(lambda: is_gone(pid))
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> MahimahiSettings:
+    return dataclasses.replace(real_engine(), folder=tmp_path)
+
+
+def spec_for(settings: MahimahiSettings, duration_s: float) -> RunSpec:
+    trace = "".join(f"{time_ms}\n" for time_ms in range(2, 1001, 2))
+    link = network("wire", duration_s=duration_s, **write_traces(settings.folder, trace))
+    return built_spec(12, engine="mahimahi", engine_sha256=settings.sha256, network=link)
+
+
+def start_driver(workflow: Workflow, settings: MahimahiSettings) -> "subprocess.Popen[bytes]":
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, workflow.file], cwd=ROOT, stdin=subprocess.PIPE
+    )
+    assert driver.stdin is not None
+    driver.stdin.write(pickle.dumps((settings, [spec_for(settings, 100)])))
+    driver.stdin.close()
+    return driver
+
+
+def test_killed_study_leaves_nothing_of_its_runs(
+    workflow: Workflow, settings: MahimahiSettings
+) -> None:
+    driver = start_driver(workflow, settings)
+    run = observe(settings.folder, with_status=True)
+    end(driver)
+    nothing_is_left(run, MARGIN_S)
+
+
+def start_job(workflow: Workflow, folder: Path, module: str) -> "subprocess.Popen[bytes]":
+    """Starts what a rule starts, in a folder of its own, on a network of 100 s."""
+    wire = {"constant_mbps": 6}
+    run = {"controller": "fixed_window", "network": "wire"}
+    files = {
+        "config.yaml": {
+            "seed": 1,
+            "showcase": run,
+            "real_time": {"busy_us": 1e6, "probe": {**run, "duration_s": 100}},
+        },
+        "networks/wire.yaml": {
+            "title": "A wire",
+            "uplink": wire,
+            "downlink": wire,
+            "duration_s": 100,
+        },
+    }
+    config = folder / "config/config.yaml"
+    for name, content in files.items():
+        (config.parent / name).parent.mkdir(parents=True, exist_ok=True)
+        (config.parent / name).write_text(yaml.safe_dump(content))
+    network, where = load_network(config, "wire"), config.parent / "networks/wire.yaml"
+    prepare_network("wire", network, where, folder / "networks/wire", TraceMaker(folder, folder))
+    options = {
+        "config": config,
+        "networks": folder / "networks",
+        "out-dir": folder / "out",
+        "build": ROOT / "build",
+        "cluster": workflow.file,
+    }
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", module),
+            *(f"--{name}={value}" for name, value in options.items()),
+            *(["--engine=mahimahi"] if module == "experiments.showcase" else []),
+        ],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def test_killed_workflow_leaves_nothing_of_its_runs(
+    workflow: Workflow, settings: MahimahiSettings
+) -> None:
+    """The last test of this file: nobody has its workflow afterwards."""
+    jobs = [start_driver(workflow, settings)]
+    folders = [settings.folder]
+    for module in ("experiments.showcase", "experiments.probe"):
+        folders.append(settings.folder / module)
+        jobs.append(start_job(workflow, folders[-1], module))
+    runs = [observe(folder, with_status=True) for folder in folders]
+    cluster = workflow.cluster_pid
+    end(workflow.owner)
+    for run in runs:
+        nothing_is_left(run, MARGIN_S)
+    wait_until(lambda: is_gone(cluster))
+    assert [job.wait(PATIENCE_S) for job in jobs] == [2, 2, 2]

@@ -1,0 +1,236 @@
+"""Mistakes in what is said of real time: each is one line with its file, its value and a remedy."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from common.errors import KneepointError
+from engines.mahimahi.diagnosis import limit_of_machine, read_facts
+from experiments.config import load_workflow
+from networks.config import load_network
+from networks.prepare import TraceMaker, prepare_network
+from tests.conftest import ROOT
+from tests.experiments.listing import CATALOGUE
+
+NETWORK = {
+    "title": "Wire",
+    "uplink": {"constant_mbps": 12},
+    "downlink": {"constant_mbps": 12},
+    "duration_s": 1,
+}
+STUDY: dict[str, Any] = {
+    "title": "Windows",
+    "controller": "fixed_window",
+    "engine": "mahimahi",
+    "networks": ["wire"],
+    "space": {"window": {"low": 5, "high": 20}},
+    "sampler": {"kind": "ternary"},
+}
+REPEAT: dict[str, Any] = {
+    "title": "Again",
+    "engine": "mahimahi",
+    "network": "wire",
+    "repeats": 3,
+    "settings": [{"controller": "fixed_window", "constants": {"window": 12}}],
+}
+PROBE: dict[str, Any] = {"controller": "fixed_window", "network": "wire"}
+CALIBRATION: dict[str, Any] = {
+    "windows": [5, 12],
+    "host": {"host_latency_us": {"values": [0, 100]}},
+}
+CONFIRM: dict[str, Any] = {"network": "wire", "calibration": CALIBRATION}
+CONFIG: dict[str, Any] = {
+    "seed": 1,
+    "studies": ["windows"],
+    "repeats": ["again"],
+    "real_time": {"busy_us": 500, "probe": PROBE},
+    "confirm": CONFIRM,
+}
+
+
+def write(folder: Path, **changes: dict[str, Any]) -> Path:
+    files = {
+        "config": ("config.yaml", CONFIG),
+        "study": ("studies/windows.yaml", STUDY),
+        "confirm_study": ("studies/confirm.yaml", STUDY),
+        "repeat": ("repeats/again.yaml", REPEAT),
+        "network": ("networks/wire.yaml", NETWORK),
+    }
+    for name, (path, content) in files.items():
+        (folder / path).parent.mkdir(exist_ok=True, parents=True)
+        (folder / path).write_text(yaml.safe_dump({**content, **changes.get(name, {})}))
+    return folder / "config.yaml"
+
+
+def calibration(**changes: Any) -> dict[str, Any]:
+    return {"config": {"confirm": {**CONFIRM, "calibration": {**CALIBRATION, **changes}}}}
+
+
+def probing(**changes: Any) -> dict[str, Any]:
+    return {"config": {"real_time": {"probe": {**PROBE, **changes}}}}
+
+
+def test_a_sound_configuration_is_split_by_engine(tmp_path: Path) -> None:
+    workflow = load_workflow(write(tmp_path))
+    workflow.check_against(CATALOGUE)
+    assert workflow.of_engine("mahimahi") == (("windows",), ("again",))
+    assert workflow.of_engine("emulator") == ((), ())
+    assert workflow.settings.real_time.busy_us == 500
+    assert workflow.probe is not None and workflow.probe.alone == 5
+    assert workflow.confirm is not None and workflow.confirm.repeats == 3
+
+
+MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "unknown engine": (
+        {"study": {"engine": "mahimai"}},
+        "studies/windows.yaml",
+        "'mahimai'",
+    ),
+    "unknown engine of a repeat": (
+        {"repeat": {"engine": "ns3"}},
+        "repeats/again.yaml",
+        "it must be emulator or mahimahi",
+    ),
+    "host of a real engine": (
+        {
+            "study": {
+                "space": {},
+                "host": {"host_latency_us": {"low": 0, "high": 9}},
+            }
+        },
+        "studies/windows.yaml",
+        "host is a model of the emulator's; remove it or take that engine",
+    ),
+    "reserved name": (
+        {"config": {"studies": ["confirm"]}},
+        "config.yaml",
+        "a study cannot be called 'confirm'; rename it",
+    ),
+    "probe of an unknown controller": (
+        probing(controller="fixed_windw"),
+        "config.yaml, real_time.probe",
+        "no controller is called 'fixed_windw'; did you mean 'fixed_window'?",
+    ),
+    "probe of an unknown constant": (
+        probing(constants={"widow": 3}),
+        "config.yaml, real_time.probe",
+        "has no constant 'widow'; did you mean 'window'?",
+    ),
+    "probe on an unknown network": (
+        probing(network="air"),
+        "networks/air.yaml",
+        "no network is called 'air'; known: wire",
+    ),
+    "probe without a spread": (probing(alone=1), "config.yaml", "real_time.probe.alone: 1"),
+    "busy from nothing on": (
+        {"config": {"real_time": {"busy_us": 0}}},
+        "config.yaml",
+        "real_time.busy_us: 0",
+    ),
+    "calibration without values": (
+        calibration(host={"host_latency_us": {"low": 0, "high": 100}}),
+        "config.yaml",
+        "host: host_latency_us needs values, not low and high: it is a grid",
+    ),
+    "calibration of a misspelt setting": (
+        calibration(host={"wak_mean_us": {"values": [100]}}),
+        "config.yaml",
+        "'wak_mean_us' is no setting; known: host_latency_us, wake_us, wake_mean_us",
+    ),
+    "calibration of no window": (
+        calibration(windows=[]),
+        "config.yaml",
+        "confirm.calibration.windows: []",
+    ),
+    "calibration of no host": (
+        calibration(host={}),
+        "config.yaml",
+        "confirm.calibration.host: {}",
+    ),
+    "calibration of an impossible window": (
+        calibration(windows=[5, 0]),
+        "config.yaml, confirm.calibration",
+        "window = 0 is outside [1, inf]",
+    ),
+    "calibration by an impossible spread": (
+        calibration(wake_spread=[0, 4]),
+        "config.yaml",
+        "confirm.calibration.wake_spread.1: 4",
+    ),
+    "confirmed constant unknown": (
+        {
+            "config": {
+                "confirm": {
+                    **CONFIRM,
+                    "settings": [{"controller": "delay_threshold", "constants": {"alfa": 1}}],
+                }
+            }
+        },
+        "config.yaml, confirm.settings",
+        "has no constant 'alfa'; did you mean 'alpha'?",
+    ),
+    "confirmed on an unknown network": (
+        {"config": {"confirm": {**CONFIRM, "network": "air"}}},
+        "networks/air.yaml",
+        "no network is called 'air'; known: wire",
+    ),
+    "confirm without calibration": (
+        {"config": {"confirm": {"network": "wire"}}},
+        "config.yaml",
+        "confirm.calibration: is missing",
+    ),
+    "unknown key": (
+        {"config": {"confirm": {**CONFIRM, "repeat": 2}}},
+        "config.yaml",
+        "confirm: unknown key 'repeat'; did you mean 'repeats'?",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "where", "message"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_a_mistake_is_named(
+    tmp_path: Path, changes: dict[str, Any], where: str, message: str
+) -> None:
+    with pytest.raises(KneepointError) as caught:
+        load_workflow(write(tmp_path, **changes)).check_against(CATALOGUE)
+    said = str(caught.value)
+    assert said.startswith(f"{tmp_path}/{where}")
+    assert message in said
+    assert "\n" not in said
+
+
+def test_study_without_mahimahi_ends_with_cause_and_cure(tmp_path: Path) -> None:
+    if not (ROOT / "build/emulate").exists():
+        pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
+    if reason := limit_of_machine(read_facts()):
+        pytest.skip(f"NOT TESTED where no mahimahi can work: {reason}")
+    config = write(tmp_path / "config", config={"confirm": None})
+    prepare_network(
+        "wire",
+        load_network(config, "wire"),
+        tmp_path / "config/networks/wire.yaml",
+        tmp_path / "networks/wire",
+        TraceMaker(tmp_path, tmp_path),
+    )
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    arguments = f"--study windows --config {config} --networks {tmp_path}/networks"
+    arguments += f" --out-dir {tmp_path}/out --executor serial"
+    result = subprocess.run(
+        [sys.executable, "-m", "search.study", *arguments.split()],
+        cwd=ROOT,
+        env=os.environ | {"PATH": str(tools)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 2
+    assert result.stderr == (
+        "error: mahimahi is not installed (mm-delay is not on the PATH); run `sudo make mahimahi`\n"
+    )
+    assert not (tmp_path / "out/runs.parquet").exists()

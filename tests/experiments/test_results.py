@@ -1,0 +1,187 @@
+"""The results schema: bytes, versions, kinds of columns."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from common.errors import KneepointError
+from engines.base import RunRecord
+from experiments import results
+from experiments.results import (
+    RUNS_SCHEMA,
+    FinishedRun,
+    FinishedTrial,
+    PlannedRun,
+    means_of,
+    read_frame,
+    read_table,
+    runs_table,
+    trials_table,
+    write_summary,
+    write_table,
+)
+from tests.experiments.fakes import measure, run_spec
+
+
+def finished(trial: int, window: int, status: str = "ok", row: int | None = None) -> FinishedRun:
+    spec = run_spec(window, seed=trial)
+    record = measure(spec) if status == "ok" else RunRecord(spec.run_id, status, "why")  # type: ignore[arg-type]
+    return FinishedRun(PlannedRun(trial, 0, row, spec), record)
+
+
+RUNS = [finished(0, 12), finished(1, 13, "failed", row=4), finished(2, 14, "fault")]
+
+
+def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
+    write_table(tmp_path / "runs.parquet", runs_table("windows", RUNS))
+    frame = read_frame(tmp_path / "runs.parquet")
+    assert (
+        list(frame.columns)
+        == (
+            "run_id study trial run row engine controller network constants seed status reason "
+            "throughput_mbps capacity_mbps utilization queueing_delay_p95_ms signal_delay_p95_ms "
+            "power packets_sent packets_delivered packets_dropped scheduling_delay_p99_us "
+            "scheduling_delays_us"
+        ).split()
+    )
+    assert frame["row"].dtype == frame["packets_sent"].dtype == "Int64"
+    assert frame["trial"].dtype == "int64"
+    assert list(frame["status"]) == ["ok", "failed", "fault"]
+    assert list(frame["reason"]) == ["", "why", "why"]
+    assert list(frame["row"].isna()) == [True, False, True]
+    assert frame["constants"][0] == '{"keepalive_ms":1000,"window":12}'
+    assert frame["power"].isna().tolist() == [False, True, True]
+
+
+def test_trials_table_has_a_column_for_each_searched_constant(tmp_path: Path) -> None:
+    trials = [
+        FinishedTrial(
+            0, {"constant_window": 12, "host_latency_us": 3}, 12.5, "", means_of(RUNS[:2]), 2
+        ),
+        FinishedTrial(1, {"constant_window": 13, "host_latency_us": 4}, 0, "crashed", {}, 1),
+    ]
+    columns = {"constant_window": int, "host_latency_us": float}
+    write_table(tmp_path / "trials.parquet", trials_table("windows", columns, trials))
+    frame = read_frame(tmp_path / "trials.parquet")
+    assert list(frame["state"]) == ["COMPLETE", "COMPLETE"]
+    assert frame["constant_window"].dtype == "int64"
+    assert frame["host_latency_us"].dtype == "float64"
+    assert frame["power"][0] == RUNS[0].record.power  # the mean over those that were measured
+    assert math.isnan(frame["power"][1])
+    assert list(frame["n_runs"]) == [2, 1]
+
+
+def test_same_content_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_table(tmp_path / name, runs_table("windows", RUNS))
+        write_summary(tmp_path / f"{name}.json", {"best": 0.1 + 0.2})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "runs.parquet"
+    with monkeypatch.context() as future:
+        newer = results.VERSION + 1
+        future.setattr(results, "VERSION", newer)
+        write_table(path, runs_table("windows", RUNS))
+    message = rf"runs.parquet: has schema version {newer}.* up to {results.VERSION}"
+    with pytest.raises(KneepointError, match=message):
+        read_table(path)
+
+
+def test_older_version_is_upgraded_step_by_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "runs.parquet"
+    with monkeypatch.context() as past:
+        past.setattr(results, "VERSION", 1)
+        write_table(path, runs_table("windows", RUNS))
+
+    def rename(old: str, new: str) -> object:
+        return lambda t: t.rename_columns([new if n == old else n for n in t.column_names])
+
+    newest = results.VERSION
+    monkeypatch.setattr(results, "VERSION", newest + 2)
+    monkeypatch.setitem(results._UPGRADES, newest, rename("study", "search"))
+    monkeypatch.setitem(results._UPGRADES, newest + 1, rename("search", "quest"))
+    assert "quest" in read_table(path).column_names
+
+
+def test_earlier_versions_called_a_fault_of_the_machine_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = [finished(0, 12), finished(1, 13, "failed", row=4), finished(2, 14, "failed")]
+    reason = "machine: the disk is full"
+    old[2] = FinishedRun(old[2].planned, RunRecord(old[2].record.run_id, "failed", reason))
+    with monkeypatch.context() as past:
+        past.setattr(results, "VERSION", 3)
+        write_table(tmp_path / "runs.parquet", runs_table("windows", old))
+    frame = read_frame(tmp_path / "runs.parquet")
+    assert list(frame["status"]) == ["ok", "failed", "fault"]
+    assert list(frame["reason"]) == ["", "why", "the disk is full"]
+
+
+def test_table_made_a_few_rows_at_a_time_has_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rows in (1, 2, 4096):
+        monkeypatch.setattr(results, "_BATCH", rows)
+        write_table(tmp_path / str(rows), runs_table("windows", iter(RUNS)))
+    whole = (tmp_path / "4096").read_bytes()
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes() == whole
+
+
+def test_tables_are_made_without_pandas_and_read_with_it() -> None:
+    program = """
+import sys
+import pyarrow as pa
+from experiments.results import make_table
+table = make_table([{"a": 1}, {"a": None}], pa.schema([pa.field("a", pa.int64())]))
+assert table.column("a").to_pylist() == [1, None]
+assert "pandas" not in sys.modules
+assert list(table.to_pandas()["a"].isna()) == [False, True]
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("version", "lacked"),
+    [(1, ["scheduling_delay_p99_us", "scheduling_delays_us"]), (2, ["scheduling_delays_us"])],
+)
+def test_earlier_versions_had_fewer_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, lacked: list[str]
+) -> None:
+    with monkeypatch.context() as past:
+        past.setattr(results, "VERSION", version)
+        write_table(tmp_path / "runs.parquet", runs_table("windows", RUNS).drop_columns(lacked))
+        write_table(tmp_path / "trials.parquet", trials_table("windows", {}, []))
+    assert read_table(tmp_path / "runs.parquet").schema.equals(RUNS_SCHEMA)
+    assert not set(lacked) & set(read_table(tmp_path / "trials.parquet").column_names)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "No such file"),
+        (b"PAR1 is not enough", "damaged"),
+        (b"", "damaged"),
+    ],
+)
+def test_unreadable_table_is_named(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "runs.parquet"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(KneepointError, match=f"runs.parquet: .*{message}"):
+        read_table(path)
+
+
+def test_table_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
+    with pytest.raises(KneepointError, match="is not a table of results"):
+        read_table(tmp_path / "other.parquet")

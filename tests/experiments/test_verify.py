@@ -1,0 +1,99 @@
+"""Results against what made them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from common import made_by
+from common.errors import KneepointError
+from common.locks import hold_lock_patiently
+from common.made_by import read_made_by, sign
+from experiments import verify
+from experiments.journal import RunJournal
+from experiments.results import FinishedRun, PlannedRun, runs_table, write_table
+from tests.experiments.fakes import measure, run_spec
+
+STEP = "experiments.repeat"
+SPECS = [run_spec(window) for window in (5, 6, 7)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Results of two runs, and a journal that has one more."""
+    runs = [
+        FinishedRun(PlannedRun(i, 0, None, spec), measure(spec)) for i, spec in enumerate(SPECS[:2])
+    ]
+    write_table(tmp_path / "runs.parquet", runs_table("again", runs))
+    with RunJournal(tmp_path / "runs.jsonl") as journal:
+        journal.add(map(measure, SPECS))
+    sign(tmp_path, STEP, ["runs.parquet"])
+    return tmp_path
+
+
+def complaints(folder: Path) -> list[str]:
+    made = read_made_by(folder)
+    assert made is not None
+    return list(verify.complaints(folder, made, folder / "build"))
+
+
+def change(folder: Path, **fields: object) -> None:
+    path = folder / made_by.NAME
+    path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
+
+
+def test_what_was_just_made_holds(folder: Path) -> None:
+    assert complaints(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"code_sha256": "0"}, "the code of experiments.repeat is another now"),
+        ({"packages_sha256": "0"}, "requirements.txt locks other versions now"),
+        ({"files": {"runs.parquet": "0"}}, "runs.parquet is not what was written"),
+        ({"files": {"trials.parquet": "0"}}, "trials.parquet is missing"),
+    ],
+)
+def test_what_does_not_hold_is_named(
+    folder: Path, fields: dict[str, object], complaint: str
+) -> None:
+    change(folder, **fields)
+    assert complaints(folder) == [complaint]
+
+
+def test_engine_is_compared_where_it_is_there(folder: Path) -> None:
+    change(folder, engine="emulator", engine_sha256="0")
+    assert complaints(folder) == []
+    (folder / "build").mkdir()
+    (folder / "build/emulate").write_text("another emulator")
+    assert complaints(folder) == ["the programs of the engine emulator are others now"]
+
+
+def test_controllers_are_compared_where_they_are_there(folder: Path) -> None:
+    change(folder, controllers={"fixed_window": "0", "timely": "0"})
+    (folder / "build/controllers").mkdir(parents=True)
+    (folder / "build/controllers/timely.so").write_text("another")
+    assert complaints(folder) == ["the controller timely is another now"]
+
+
+def test_void_runs_are_cleared_and_no_others(folder: Path) -> None:
+    assert verify.void_runs(folder) == (1, 2)
+    with RunJournal(folder / "runs.jsonl") as journal:
+        assert [spec.run_id in journal for spec in SPECS] == [True, True, False]
+    assert verify.void_runs(folder) == (0, 2)
+
+
+def test_journal_that_somebody_writes_is_left_alone(folder: Path) -> None:
+    with (
+        hold_lock_patiently(folder / ".lock", 0),
+        pytest.raises(KneepointError, match="is working here"),
+    ):
+        verify.void_runs(folder)
+
+
+def test_damaged_note_is_named(folder: Path) -> None:
+    for text in ("{", "[]", json.dumps({"step": "x"})):
+        (folder / made_by.NAME).write_text(text)
+        with pytest.raises(KneepointError, match=r"made_by.json: cannot be used"):
+            read_made_by(folder)
