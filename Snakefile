@@ -84,7 +84,6 @@ os.environ.update(
 
 
 wildcard_constraints:
-    study="|".join(WORKFLOW.studies) or "none",
     controller=r"\w+",
     network=r"[a-z0-9_-]+",
     trace=r"[\w.-]+",
@@ -108,12 +107,10 @@ onerror:
     sys.exit(2)
 
 
-include: "rules/engines.smk"
+include: "rules/experiments.smk"
 include: "rules/build.smk"
 include: "rules/traces.smk"
-include: "rules/search.smk"
-include: "rules/repeat.smk"
-include: "rules/hold_out.smk"
+include: "rules/lists.smk"
 include: "rules/report.smk"
 
 
@@ -124,7 +121,15 @@ rule all:
         f"{RESULTS}/report.pdf",
 
 
-include: "rules/confirm.smk"
+rule probe:
+    input:
+        results_of("probe") if WORKFLOW.probe else [],
+
+
+rule confirm:
+    input:
+        rules.all.input,
+        results_of(*names(True)),
 
 
 code.keep_facts()

@@ -244,6 +244,9 @@ class EngineSettings(Protocol):
     def spoils(self, record: "RunRecord") -> bool:
         """Whether the host was too busy for the run, so that it is to be repeated."""
 
+    def taking_all(self) -> "EngineSettings":
+        """Returns the same with no run repeated, however busy the host was."""
+
     def open(self) -> Engine:
         """Makes the engine."""
 

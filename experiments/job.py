@@ -1,8 +1,8 @@
-"""What the command lines of studies, repeats and the showcase have in common."""
+"""What an experiment is carried out with: configuration, engines, networks, a folder."""
 
 import argparse
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +12,19 @@ from common.made_by import sign
 from engines.base import EngineSettings, PreparedNetwork
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from engines.emulator import EmulatorSettings
+from engines.mahimahi.engine import MahimahiSettings
 from experiments.cluster import end_with_cluster, find_cluster
-from experiments.config import Engine, Workflow, load_workflow
+from experiments.config import Engine, Workflow
 from experiments.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecutor
 from experiments.journal import RunJournal
 from experiments.progress import Progress, progress_of
 from experiments.results import read_table
-from experiments.runner import Runner
+from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
+
+_WITHOUT_RAY = 300
+"""So many runs of the emulator end before a process has attached to Ray; and a search that asks for
+a few at a time would wait for Ray each time."""
 
 _LOCK_PATIENCE_S = 5
 """How long the process of a killed workflow may take to notice."""
@@ -29,7 +34,14 @@ _LOCK_PATIENCE_S = 5
 class Job:
     """The configuration, checked against the emulator, and where to run what.
 
-    `make_executor` makes an executor for an engine.
+    Args:
+        workflow: the configuration.
+        catalogue: the controllers.
+        build: folder of the built programs.
+        networks: folder of the prepared networks.
+        out_dir: folder of the results.
+        cores: of a Ray of its own, and slots of a host that was not probed.
+        cluster: file of the workflow's Ray; None: it has one of its own, if it needs one.
     """
 
     workflow: Workflow
@@ -37,7 +49,8 @@ class Job:
     build: Path
     networks: Path
     out_dir: Path
-    make_executor: Callable[[EngineSettings], Executor]
+    cores: int
+    cluster: Path | None = None
 
     @property
     def emulate(self) -> Path:
@@ -52,9 +65,8 @@ class Job:
         """
         if name == "emulator":
             return EmulatorSettings.of(self.emulate)
-        from engines.mahimahi.engine import MahimahiSettings
-
-        return MahimahiSettings.of(self.build, self.workflow.settings.real_time)
+        real_time = self.workflow.settings.real_time
+        return MahimahiSettings.of(self.build, real_time.busy_us, real_time.keep_awake)
 
     def controller(self, name: str) -> Controller:
         """Returns a controller; raises KneepointError where it is unknown or broken."""
@@ -66,11 +78,8 @@ class Job:
 
     def sign(self, step: str, engine: EngineSettings, *files: str) -> None:
         """Writes down that a step has made files of the output folder, with runs on an engine."""
-        controllers: dict[str, str] = {}
-        for name in files:
-            if name == "runs.parquet":
-                ran = set(read_table(self.out_dir / name).column("controller").to_pylist())
-                controllers = {each: self.controller(each).sha256 for each in ran}
+        ran = set(read_table(self.out_dir / "runs.parquet").column("controller").to_pylist())
+        controllers = {each: self.controller(each).sha256 for each in ran}
         sign(self.out_dir, step, files, engine.engine, engine.sha256, controllers)
 
     @contextmanager
@@ -82,7 +91,7 @@ class Job:
         with self.journal() as journal:
             runner = Runner(
                 journal,
-                lambda: self.make_executor(engine),
+                lambda batch: self.executor(batch.engine or engine, total, batch),
                 progress.add,
                 engine.spoils if engine.is_real_time else None,
             )
@@ -90,6 +99,19 @@ class Job:
                 yield runner, progress
             finally:
                 runner.close()
+
+    def executor(self, engine: EngineSettings, total: int | None, batch: Batch) -> Executor:
+        """Makes what executes a batch of an experiment of so many runs (None: nobody knows)."""
+        if batch.together:
+            slots = self.out_dir / ".slots"  # others' are no matter
+            return SlotExecutor(engine.taking_all(), len(batch.runs), slots, pauses_s=())
+        if engine.is_real_time:
+            return SlotExecutor(engine, slots_of(self.workflow.results, self.cores))
+        if total is not None and total <= _WITHOUT_RAY:
+            return SerialExecutor(engine)
+        if self.cluster:
+            return RayExecutor(find_cluster(self.cluster), engine)
+        return OwnRayExecutor(self.cores, engine)
 
     @contextmanager
     def journal(self) -> Iterator[RunJournal]:
@@ -102,11 +124,9 @@ class Job:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that all jobs have."""
+    """Adds the options of a job."""
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
-    parser.add_argument("--out-dir", type=Path, required=True, help="folder of the results")
     parser.add_argument("--cluster", type=Path, help="file of the workflow's Ray; none: its own")
-    parser.add_argument("--executor", choices=["ray", "serial"], default="ray", help="%(default)s")
     parser.add_argument(
         "--cores",
         type=int,
@@ -121,32 +141,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_job(arguments: argparse.Namespace) -> Job:
-    """Reads and checks the whole configuration.
+def open_job(workflow: Workflow, name: str, arguments: argparse.Namespace) -> Job:
+    """Checks the configuration against the emulator, for the experiment of a name.
 
     Raises:
         KneepointError: something in it is wrong, or the emulator is not built.
     """
-    workflow = load_workflow(arguments.config)
     catalogue = load_catalogue(arguments.build / "emulate")
     workflow.check_against(catalogue, is_whole=False)  # other jobs' controllers may not be built
     if arguments.cluster:
         end_with_cluster(arguments.cluster)
-
-    def make_executor(engine: EngineSettings) -> Executor:
-        if engine.is_real_time:
-            return SlotExecutor(engine, slots_of(workflow.results, arguments.cores))
-        if arguments.executor == "serial":
-            return SerialExecutor(engine)
-        if arguments.cluster:
-            return RayExecutor(find_cluster(arguments.cluster), engine)
-        return OwnRayExecutor(arguments.cores, engine)
-
     return Job(
         workflow=workflow,
         catalogue=catalogue,
         build=arguments.build,
         networks=arguments.networks,
-        out_dir=arguments.out_dir,
-        make_executor=make_executor,
+        out_dir=workflow.results / name,
+        cores=arguments.cores,
+        cluster=arguments.cluster,
     )

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engines.base import EngineSettings
-
-STATUS_FOLDER = Path("build/real-time")
-"""Where real-time runs say how far they are: one file each, as long as it goes on."""
+from engines.mahimahi.engine import STATUS_FOLDER
 
 _LINE_S = 10.0
 """How often a log hears of real-time runs."""

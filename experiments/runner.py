@@ -1,9 +1,10 @@
 """Runs what the journal does not hold yet, and puts it there."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from common.errors import KneepointError
-from engines.base import RunRecord, RunSpec
+from engines.base import EngineSettings, RunRecord, RunSpec
 from experiments.executor import Executor
 from experiments.journal import RunJournal
 from experiments.results import FinishedRun, PlannedRun
@@ -12,12 +13,30 @@ _FAULTS_IN_A_ROW = 3
 """So many runs, one after the other, that the machine kept from ending: no other would."""
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Runs that are executed before anything else is asked for.
+
+    Args:
+        runs: the runs.
+        engine: what executes them; None: the experiment's.
+        together: all are in progress at the same time, and each is taken as it comes, a fault of
+            the machine or a host that was too busy included: what they show is the host.
+        anew: runs that the journal holds are executed as well, for what else they leave.
+    """
+
+    runs: Sequence[PlannedRun]
+    engine: EngineSettings | None = None
+    together: bool = False
+    anew: bool = False
+
+
 class Runner:
     """Gets the records of runs: from the journal, or from an executor, which is made when needed.
 
     Args:
         journal: what is known, and where finished runs go at once.
-        make_executor: makes the executor.
+        make_executor: makes the executor of a batch; those of ordinary batches share one.
         on_progress: called with a number of runs that have just been dealt with; while runs go on
             in real time, with 0 now and then.
         spoils: tells of a record that it does not count, though it is known.
@@ -26,7 +45,7 @@ class Runner:
     def __init__(
         self,
         journal: RunJournal,
-        make_executor: Callable[[], Executor],
+        make_executor: Callable[[Batch], Executor],
         on_progress: Callable[[int], None],
         spoils: Callable[[RunRecord], bool] | None = None,
     ) -> None:
@@ -36,51 +55,68 @@ class Runner:
         self._spoils = spoils
         self._executor: Executor | None = None
 
-    @property
-    def has_executed(self) -> bool:
-        """Whether anything had to be run so far."""
-        return self._executor is not None
+    def finish(self, batch: Batch) -> Iterator[FinishedRun]:
+        """Executes what the journal lacks of a batch; when it returns, that is on disk there.
 
-    def run(self, specs: Sequence[RunSpec]) -> None:
-        """Executes the runs that the journal lacks; when it returns, all of them are on disk there.
+        Returns:
+            What came of each run, read as it is asked for.
 
         Raises:
             KneepointError: a run cannot be executed at all, or the machine kept one from ending:
                 nobody may then go on with what there is. All that did end is in the journal.
         """
-        missing = {spec.run_id: spec for spec in specs if not self._is_known(spec.run_id)}
-        self._on_progress(len(specs) - len(missing))
+        missing = {
+            run.spec.run_id: run.spec for run in batch.runs if not self._is_known(run, batch)
+        }
+        self._on_progress(len(batch.runs) - len(missing))
+        faults: list[RunRecord] = []
         if missing:
-            self._execute(list(missing.values()))
+            executor, is_shared = self._executor_of(batch)
+            try:
+                faults = self._execute(executor, batch, missing)
+            finally:
+                if not is_shared:
+                    executor.close()
+        return self._recall(batch.runs, {fault.run_id: fault for fault in faults})
 
-    def finish(self, planned: Sequence[PlannedRun]) -> Iterator[FinishedRun]:
-        """Runs at once, as `run` does; returns what came of each, read as it is asked for."""
-        self.run([run.spec for run in planned])
-        return self.recall(planned)
-
-    def recall(self, planned: Sequence[PlannedRun]) -> Iterator[FinishedRun]:
+    def recall(self, planned: Iterable[PlannedRun]) -> Iterator[FinishedRun]:
         """Yields runs that have ended with what came of them, in their order."""
-        for run in planned:
-            record = self._journal.get(run.spec.run_id)
-            assert record is not None, "it has been run"
-            yield FinishedRun(run, record)
+        return self._recall(planned, {})
 
     def close(self) -> None:
         """Closes the executor."""
         if self._executor is not None:
             self._executor.close()
 
-    def _is_known(self, run_id: str) -> bool:
-        if self._spoils is None:
-            return run_id in self._journal
-        record = self._journal.get(run_id)
+    def _recall(
+        self, planned: Iterable[PlannedRun], faults: dict[str, RunRecord]
+    ) -> Iterator[FinishedRun]:
+        for run in planned:
+            record = faults.get(run.spec.run_id) or self._journal.get(run.spec.run_id)
+            assert record is not None, "it has been run"
+            yield FinishedRun(run, record)
+
+    def _is_known(self, run: PlannedRun, batch: Batch) -> bool:
+        if batch.anew:
+            return False
+        if self._spoils is None or batch.together:
+            return run.spec.run_id in self._journal
+        record = self._journal.get(run.spec.run_id)
         return record is not None and not self._spoils(record)
 
-    def _execute(self, specs: Sequence[RunSpec]) -> None:
-        self._executor = self._executor or self._make_executor()
+    def _executor_of(self, batch: Batch) -> tuple[Executor, bool]:
+        if batch.engine is not None or batch.together:
+            return self._make_executor(batch), False
+        self._executor = self._executor or self._make_executor(batch)
+        return self._executor, True
+
+    def _execute(
+        self, executor: Executor, batch: Batch, missing: Mapping[str, RunSpec]
+    ) -> list[RunRecord]:
+        """Returns the runs of a batch together that met a fault; other faults are raised."""
         faults: list[RunRecord] = []
         in_a_row = ended = 0
-        for finished in self._executor.execute(specs):
+        for finished in executor.execute(list(missing.values())):
             self._journal.add(finished)
             self._on_progress(len(finished))
             for record in finished:
@@ -90,11 +126,12 @@ class Runner:
                 else:
                     in_a_row = 0
                     ended += 1
-            if in_a_row >= _FAULTS_IN_A_ROW:
+            if in_a_row >= _FAULTS_IN_A_ROW and not batch.together:
                 break
-        if faults:
+        if faults and not batch.together:
             raise KneepointError(
-                f"the machine kept {len(faults)} of {len(specs)} runs from ending, the last: "
+                f"the machine kept {len(faults)} of {len(missing)} runs from ending, the last: "
                 f"{faults[-1].reason}; put it right and start it again: the {ended} runs that "
                 "ended are kept"
             )
+        return faults

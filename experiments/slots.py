@@ -15,7 +15,7 @@ from pathlib import Path
 
 from common.errors import unusable
 from common.files import runtime_folder
-from engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_reliably
+from engines.base import PAUSES_S, Engine, EngineSettings, RunRecord, RunSpec, run_reliably
 
 _POLL_S = 0.2
 """How often somebody looks for a free slot."""
@@ -53,16 +53,24 @@ class SlotExecutor:
         settings: of the engine.
         slots: how many there are.
         folder: of their locks; None: this user's own.
+        pauses_s: before each further attempt of a run that meets a fault of the machine.
     """
 
-    def __init__(self, settings: EngineSettings, slots: int, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        settings: EngineSettings,
+        slots: int,
+        folder: Path | None = None,
+        pauses_s: Sequence[float] = PAUSES_S,
+    ) -> None:
         self._settings = settings
         self._slots = slots
         self._folder = folder or runtime_folder() / "slots"
+        self._pauses_s = pauses_s
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs (see Executor)."""
-        crew = _Crew(self._settings, _Slots(self._folder, self._slots), specs)
+        crew = _Crew(self._settings, _Slots(self._folder, self._slots), specs, self._pauses_s)
         threads = [
             threading.Thread(target=crew.work, daemon=True)
             for _ in range(min(self._slots, len(specs)))
@@ -84,9 +92,16 @@ class SlotExecutor:
 class _Crew:
     """Threads that share a list of runs."""
 
-    def __init__(self, settings: EngineSettings, slots: "_Slots", specs: Sequence[RunSpec]) -> None:
+    def __init__(
+        self,
+        settings: EngineSettings,
+        slots: "_Slots",
+        specs: Sequence[RunSpec],
+        pauses_s: Sequence[float],
+    ) -> None:
         self._settings = settings
         self._slots = slots
+        self._pauses_s = pauses_s
         self._waiting: queue.SimpleQueue[RunSpec] = queue.SimpleQueue()
         for spec in specs:
             self._waiting.put(spec)
@@ -137,7 +152,7 @@ class _Crew:
                 raise _StoppedError
             self._running[id(engine)] = engine
         try:
-            return run_reliably(engine, spec, sleep=self._pause)
+            return run_reliably(engine, spec, self._pauses_s, self._pause)
         finally:
             with self._lock:
                 del self._running[id(engine)]

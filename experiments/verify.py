@@ -7,6 +7,7 @@ no table holds any more are removed from the journals.
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from common.files import sha256_of
 from common.locks import hold_lock_patiently
 from common.made_by import NAME, MadeBy, read_made_by
 from engines.emulator import digest_of
+from engines.mahimahi.engine import MahimahiSettings
 from experiments.config import load_workflow
 from experiments.journal import RunJournal
 from experiments.results import read_table
@@ -66,13 +68,10 @@ def void_runs(folder: Path) -> tuple[int, int]:
 
 def _engine_sha256(engine: str, build: Path) -> str:
     """The digest of an engine's programs as they are; "" where they are not here."""
-    from engines.mahimahi.engine import MahimahiSettings
-    from experiments.config import RealTime
-
     try:
         if engine == "emulator":
             return digest_of(build / "emulate")
-        return MahimahiSettings.of(build, RealTime()).sha256
+        return MahimahiSettings.of(build, math.inf, keep_awake=True).sha256
     except KneepointError:
         return ""
 

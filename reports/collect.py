@@ -351,7 +351,7 @@ def _load_real(workflow: Workflow, results: Results, catalogue: Catalogue) -> Re
         else None,
         delays=load_if_there(folder / "calibration" / "delays.parquet"),
         spread=load_if_there(folder / "calibration" / "spread.parquet"),
-        emulated=load_runs(folder / "calibration" / "agreement.parquet"),
+        emulated=load_runs(folder / "agreement" / "runs.parquet"),
         again=load_runs(folder / "again" / "runs.parquet"),
     )
     missing = [name for name in (*studies, *repeats) if name not in (*finished, *repeated)]

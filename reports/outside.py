@@ -21,7 +21,7 @@ def outside(results: Path) -> list[int]:
     found = load_confirmation(results / "confirm")
     if found is None:
         return []
-    emulated = load_runs(results / "calibration" / "agreement.parquet")
+    emulated = load_runs(results / "agreement" / "runs.parquet")
     rows, again = (beside_real(found.settings, runs, emulated) for runs in (found.runs, None))
     missed = explained(rows[rows["inside"].eq(False)], found.runs, again)
     return sorted({int(trial) for trial in missed.loc[missed["why"] == UNEXPLAINED, "trial"]})

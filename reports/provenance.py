@@ -8,17 +8,17 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from common.errors import unusable
 from common.files import sha256_of
-from common.made_by import MadeBy, current_commit, read_made_by
+from common.made_by import current_commit, read_made_by
 from experiments.config import Workflow
+from experiments.registry import experiments_of
+from experiments.results import read_table
 from reports.collect import Results
 
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
@@ -35,14 +35,14 @@ class WallTime:
 
 @dataclass(frozen=True)
 class ResultsDigest:
-    """What identifies one study's or repetition's results: equal digests, equal runs.
+    """What identifies an experiment's results: equal digests, equal runs.
 
-    `commit` and `code_sha256` are of what made them; "" where an older Kneepoint did not say.
-    `is_current` says whether that is the code which is here now.
+    `runs_sha256` is that of runs.parquet; `commit` and `code_sha256` are of what made it,
+    "" where an older Kneepoint did not say. `is_current` says whether that is the code which is
+    here now.
     """
 
     name: str
-    seed: int | None
     runs: int
     runs_sha256: str
     commit: str
@@ -96,7 +96,7 @@ def gather(workflow: Workflow, results: Results) -> Provenance:
         },
         real_programs_sha256=_real_programs() if results.real else {},
         networks=_networks(sorted(results.networks)),
-        results=tuple(_digests(workflow.results, results)),
+        results=tuple(_digests(workflow)),
         host=_host(),
         wall_times=_wall_times(Path("benchmarks"), _jobs(workflow)),
     )
@@ -167,50 +167,20 @@ def _read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _digests(folder: Path, results: Results) -> list[ResultsDigest]:
-    parts: list[tuple[str, str, int | None, pd.DataFrame]] = [
-        (study.name, study.name, study.seed, study.runs) for study in results.studies
-    ]
-    parts += [(each.name, f"repeats/{each.name}", None, each.runs) for each in results.repeats]
-    if results.hold_out:
-        parts.append(("hold_out", "hold_out", None, results.hold_out.runs))
-    real = results.real
-    if real is not None:
-        parts += [(each.name, each.name, each.seed, each.runs) for each in real.measured.studies]
-        parts += [
-            (each.name, f"repeats/{each.name}", None, each.runs) for each in real.measured.repeats
-        ]
-        parts += [("probe", "probe", None, real.probe.runs)] if real.probe else []
-        found, fit = real.confirmation, real.calibration
-        parts += [("confirm", "confirm", None, found.runs)] if found else []
-        parts += [("calibration", "calibration", fit.seed, fit.runs)] if fit else []
-        if real.emulated is not None:
-            parts.append(("agreement", "calibration", None, real.emulated))
-        parts += [("again", "again", None, real.again)] if real.again is not None else []
-    return [
-        _digest_of_results(name, seed, runs, read_made_by(folder / place))
-        for name, place, seed, runs in parts
-    ]
-
-
-def _digest_of_results(
-    name: str, seed: int | None, runs: pd.DataFrame, made: MadeBy | None
-) -> ResultsDigest:
-    return ResultsDigest(
-        name=name,
-        seed=seed,
-        runs=len(runs),
-        runs_sha256=runs_digest(runs),
-        commit=made.commit if made else "",
-        code_sha256=made.code_sha256 if made else "",
-        is_current=made is not None and made.is_current,
-    )
-
-
-def runs_digest(runs: pd.DataFrame) -> str:
-    """SHA-256 over what was run and what came of it, in order; not over how a file encodes it."""
-    columns = [name for name in runs.columns if not name.startswith("constant_")]
-    return sha256_of(runs[columns].to_csv(index=False, lineterminator="\n").encode())
+def _digests(workflow: Workflow) -> Iterator[ResultsDigest]:
+    """One for each experiment that has results; of runs in real time there may be none."""
+    for name in experiments_of(workflow):
+        made = read_made_by(workflow.results / name)
+        path = workflow.results / name / "runs.parquet"
+        if path.is_file():
+            yield ResultsDigest(
+                name=name,
+                runs=read_table(path).num_rows,
+                runs_sha256=sha256_of(path.read_bytes()),
+                commit=made.commit if made else "",
+                code_sha256=made.code_sha256 if made else "",
+                is_current=made is not None and made.is_current,
+            )
 
 
 def _host() -> dict[str, str]:
@@ -234,17 +204,20 @@ def _processor() -> str:
 def _jobs(workflow: Workflow) -> set[str]:
     """The names of the jobs that a report comes from: other configurations leave times, too."""
     traces = {trace for each in workflow.networks.values() for trace in each.trace_names}
-    named = {*workflow.studies, *workflow.repeats, *workflow.networks, *traces}
-    real = {"probe", "confirm", "contradicted", "calibration", "outside", "again"}
-    return named | real | {"build", "hold_out", "showcase"}
+    named = {*experiments_of(workflow), *workflow.controllers, *workflow.networks, *traces}
+    return named | {"build", "contradicted", "outside"}
 
 
 def _wall_times(folder: Path, jobs: set[str]) -> tuple[WallTime, ...]:
     """From Snakemake's benchmark files, `<rule>/<name>.tsv`; a repeated job counts its mean."""
     times = []
-    for path in sorted(path for path in folder.glob("*/*.tsv") if path.stem in jobs):
+    for path in sorted(folder.glob("*/**/*.tsv")):
+        rule, *rest = path.relative_to(folder).with_suffix("").parts
+        name = "/".join(rest)
+        if name not in jobs:
+            continue
         with path.open(encoding="utf-8", newline="") as file:
             seconds = [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
         if seconds:
-            times.append(WallTime(path.parent.name, path.stem, sum(seconds) / len(seconds)))
+            times.append(WallTime(rule, name, sum(seconds) / len(seconds)))
     return tuple(times)

@@ -1,3 +1,8 @@
+# The report takes in what is there of real runs, and asks nobody to make them.
+REAL_NOTE = code.note(
+    "real_results",
+    code.digest_of_files(f"{RESULTS}/{name}/{MADE_BY}" for name in names(True)),
+)
 TEMPLATES = sorted(str(path) for path in Path("reports/templates").iterdir())
 
 
@@ -7,23 +12,12 @@ rule write_report:
     input:
         code_of("reports.build"),
         TEMPLATES,
-        EMULATE_INPUT,
+        "build/emulate",
         built(*WORKFLOW.controllers),
+        results_of(*names(False)),
+        PUBLISHED,
         config=CONFIG,
-        studies=expand(
-            f"{RESULTS}/{{study}}/{{file}}",
-            study=STUDIES,
-            file=STUDY_FILES,
-        ),
-        repeats=expand(
-            f"{RESULTS}/repeats/{{name}}/{{file}}",
-            name=REPEATS,
-            file=["runs.parquet", "made_by.json"],
-        ),
-        hold_out=rules.hold_out_settings.output if WORKFLOW.hold_out else [],
-        showcase=rules.showcase_run.output if WORKFLOW.showcase else [],
-        published=sorted((CONFIG.parent / "published").glob("*")),
-        real=lambda _: made(*REAL_RESULTS) if is_confirming() else REAL_NOTE,
+        real=lambda _: results_of(*names(True)) if is_confirming() else REAL_NOTE,
     # An older report stays where it is until the new one is whole.
     output:
         update(f"{RESULTS}/report.html"),

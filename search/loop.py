@@ -6,14 +6,16 @@ different searches of the same study.) A study is resumed by asking from the sta
 that the journal holds are not executed twice, and the same scores lead to the same questions.
 """
 
+import itertools
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import optuna
 from optuna.study import StudyDirection
 from optuna.trial import Trial
 
-from experiments.results import FinishedTrial, means_of
-from experiments.runner import Runner
+from experiments.results import FinishedRun, FinishedTrial, means_of
+from experiments.runner import Batch
 from search.optuna_journal import OptunaJournal
 from search.plan import StudyPlan
 from search.samplers import Asker
@@ -28,22 +30,18 @@ def direction_of(plan: StudyPlan) -> StudyDirection:
     return StudyDirection.MINIMIZE if minimises else StudyDirection.MAXIMIZE
 
 
-def run_study(
-    plan: StudyPlan, asker: Asker, runner: Runner, copy: OptunaJournal
-) -> list[FinishedTrial]:
-    """Runs a study to its end, or what is left of it.
+def ask_and_tell(
+    plan: StudyPlan, asker: Asker, copy: OptunaJournal
+) -> Generator[Batch, Iterator[FinishedRun], list[FinishedTrial]]:
+    """Yields the runs of a study's trials, some trials at a time, and is sent them finished.
 
     Args:
         plan: the study.
         asker: its sampler.
-        runner: gets the records of runs.
         copy: the dashboard's copy.
 
     Returns:
         All trials in order.
-
-    Raises:
-        KneepointError: a run cannot be executed at all, or the machine keeps it from ending.
     """
     study = optuna.create_study(sampler=asker.sampler, direction=direction_of(plan))
     if plan.start:
@@ -52,37 +50,28 @@ def run_study(
     trials: list[FinishedTrial] = []
     while count := min(ahead, asker.ready(study, len(trials))):
         asked = [study.ask(dict(plan.space)) for _ in range(count)]
-        finished = _execute(plan, runner, asked)
+        planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
+        results = yield Batch([run for runs in planned for run in runs])
+        finished = [
+            _finish(plan, trial, list(itertools.islice(results, len(runs))))
+            for trial, runs in zip(asked, planned, strict=True)
+        ]
         for trial, result in zip(asked, finished, strict=True):
             study.tell(trial, result.value)
         told = study.get_trials(deepcopy=False)[-count:]
         for frozen, result in zip(told, finished, strict=True):
             copy.add(frozen, _attributes(result))
         trials += finished
-        if runner.has_executed:
-            copy.publish()
+        copy.publish_if_caught_up()
     copy.publish()
     return trials
 
 
-def _execute(plan: StudyPlan, runner: Runner, asked: list[Trial]) -> list[FinishedTrial]:
-    planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
-    runner.run([run.spec for runs in planned for run in runs])
-    finished = []
-    for trial, runs in zip(asked, planned, strict=True):
-        results = list(runner.recall(runs))
-        score = plan.score(results)
-        finished.append(
-            FinishedTrial(
-                trial.number,
-                trial.params,
-                score.value,
-                score.reason,
-                means_of(results),
-                len(results),
-            )
-        )
-    return finished
+def _finish(plan: StudyPlan, trial: Trial, runs: list[FinishedRun]) -> FinishedTrial:
+    score = plan.score(runs)
+    return FinishedTrial(
+        trial.number, trial.params, score.value, score.reason, means_of(runs), len(runs)
+    )
 
 
 def _attributes(finished: FinishedTrial) -> dict[str, Any]:

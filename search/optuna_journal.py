@@ -19,7 +19,7 @@ class OptunaJournal:
     """Writes a study's finished trials to a file for the dashboard.
 
     A study that is resumed writes a new file under a temporary name, which takes the place of the
-    old one when the study has caught up (`publish`), so that a reader never sees it shrink.
+    old one when the study has caught up, so that a reader never sees it shrink.
 
     Args:
         path: the file.
@@ -47,6 +47,15 @@ class OptunaJournal:
         copied.user_attrs = {**trial.user_attrs, **attributes}
         self._storage.create_new_trial(self._study_id, copied)
         self._file.is_read = False  # the storage knows all that it needs
+
+    def publish_if_caught_up(self) -> None:
+        """Publishes as soon as the file is no shorter than the one that it takes the place of."""
+        try:
+            older_bytes = 0 if self._is_published else self._path.stat().st_size
+        except FileNotFoundError:
+            older_bytes = 0
+        if self._file.path.stat().st_size >= older_bytes:
+            self.publish()
 
     def publish(self) -> None:
         """Puts the file in place; later trials are appended to it there."""

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import math
 import os
 import select
 import shutil
@@ -21,8 +22,9 @@ from engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
 from engines.mahimahi.diagnosis import diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
-from experiments.config import RealTime
-from experiments.progress import STATUS_FOLDER
+
+STATUS_FOLDER = Path("build/real-time")
+"""Where runs say how far they are: one file each, as long as it goes on (see supervisor.py)."""
 
 HOST_MODEL = "real"
 """What stands in a run's description for the model of the host: there is none."""
@@ -57,16 +59,15 @@ class MahimahiSettings:
     keep_log: Path | None = None
 
     @classmethod
-    def of(cls, build: Path, real_time: RealTime) -> "MahimahiSettings":
-        """Takes the programs as they are now, and the current folder.
+    def of(cls, build: Path, busy_us: float, keep_awake: bool) -> "MahimahiSettings":
+        """Takes the programs as they are now, and the current folder; see MahimahiSettings.
 
         Raises:
             KneepointError: mahimahi does not work here, or the programs are not built.
         """
         diagnose()
-        keep_awake = real_time.keep_awake
         digest = _digest(build, keep_awake)
-        return cls(build.resolve(), digest, Path.cwd(), real_time.busy_us, keep_awake)
+        return cls(build.resolve(), digest, Path.cwd(), busy_us, keep_awake)
 
     @property
     def engine(self) -> str:
@@ -86,6 +87,10 @@ class MahimahiSettings:
         """Whether the host was too busy for a run that came to its end."""
         delay_us = record.scheduling_delay_p99_us
         return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
+
+    def taking_all(self) -> "MahimahiSettings":
+        """Returns the same with no run repeated (see EngineSettings)."""
+        return replace(self, busy_us=math.inf)
 
     def keeping(self, log: Path) -> "MahimahiSettings":
         """Returns the same with a log (see EngineSettings)."""

@@ -133,8 +133,7 @@ def _results(found: Provenance) -> Table:
             "of all modules that made them, without comments and docstrings."
         ),
         columns=(
-            Column("Study or repetition", align="left"),
-            Column("Seed"),
+            Column("Experiment", align="left"),
             Column("Runs"),
             Column("Digest", align="left"),
             Column("Commit", "", "Made by", align="left"),
@@ -143,7 +142,6 @@ def _results(found: Provenance) -> Table:
         rows=tuple(
             (
                 literal(each.name),
-                labels.DASH if each.seed is None else str(each.seed),
                 str(each.runs),
                 _digest(each.runs_sha256),
                 _digest(each.commit),

@@ -29,8 +29,7 @@ from engines.base import (
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from engines.mahimahi.engine import MahimahiSettings
-from experiments.config import RealTime
-from search.calibrate import pooled_delays
+from search.calibration import pooled_delays
 
 WINDOWS = (400, 600, 800, 1000, 1500, 2000, 4000, 6000, 8000)
 EMULATED_RUNS = 20
@@ -73,7 +72,7 @@ class Bench:
         self._contest = PreparedNetwork.load(Path("build/networks/contest/network.json"))
         self._silent = silent_network(folder, self._contest)
         self._contest = replace(self._contest, duration_s=duration_s)
-        self._real = MahimahiSettings.of(Path("build"), RealTime(busy_us=busy_us))
+        self._real = MahimahiSettings.of(Path("build"), busy_us, keep_awake=True)
         self._emulated = EmulatorSettings.of(Path("build/emulate"))
         self._controller = load_catalogue(Path("build/emulate")).controllers["fixed_window"]
 

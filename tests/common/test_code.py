@@ -7,6 +7,7 @@ import pytest
 from common import code
 from tests.conftest import ROOT
 
+HELD_OUT = "experiments.planners.held_out"
 SOURCE = '''"""Says what it does."""
 
 from tools.figures import mean
@@ -173,7 +174,7 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
     """Of a score, a sampler, a seed, the omniscient bound and a statistic, who computes with it."""
     wanted = {
         "search.study": {"search.objective", "search.samplers.ternary", "experiments.seeds"},
-        "experiments.hold_out": {"networks.omniscient", "experiments.seeds", "experiments.results"},
+        HELD_OUT: {"networks.omniscient", "experiments.seeds", "experiments.runner"},
         "networks.prepare": {"networks.omniscient", "networks.validate"},
         "reports.build": {"reports.statistics", "reports.sections.audit", "reports.figures.probe"},
         "reports.contradicted": {"reports.audit"},

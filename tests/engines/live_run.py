@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.progress import STATUS_FOLDER
+from engines.mahimahi.engine import STATUS_FOLDER
 
 PATIENCE_S = 60
 

@@ -8,7 +8,6 @@ from common.errors import KneepointError
 from common.files import sha256_of
 from engines.mahimahi.diagnosis import diagnose
 from engines.mahimahi.engine import MahimahiSettings
-from experiments.config import RealTime
 from tests.conftest import ROOT
 
 _PATIENT_US = 1e6
@@ -21,7 +20,7 @@ def real_engine(build: Path = ROOT / "build", busy_us: float = _PATIENT_US) -> M
         diagnose()
     except KneepointError as error:
         pytest.skip(f"NOT TESTED in real mahimahi: {error}")
-    return MahimahiSettings.of(build, RealTime(busy_us=busy_us))
+    return MahimahiSettings.of(build, busy_us, keep_awake=True)
 
 
 def write_traces(folder: Path, trace: str) -> dict[str, str]:

@@ -30,7 +30,6 @@ from engines.mahimahi.engine import (
     shells_of,
 )
 from engines.mahimahi.run_folder import RunFolder
-from experiments.config import RealTime
 from experiments.progress import statuses
 from tests.benchmarks.first_hop import joined_packets, silent_network
 from tests.conftest import ROOT
@@ -51,6 +50,8 @@ import pickle, sys
 settings, spec = pickle.load(sys.stdin.buffer)
 print(settings.open().run(spec).to_json())
 """
+
+BUSY_US = 1000
 
 
 @pytest.fixture
@@ -292,7 +293,9 @@ def test_program_that_was_rebuilt_is_refused(
 ) -> None:
     for name in ("sender", "receiver", "measure", "keep_awake"):
         shutil.copy(ROOT / "build" / name, tmp_path)
-    copied = dataclasses.replace(MahimahiSettings.of(tmp_path, RealTime()), folder=tmp_path)
+    copied = dataclasses.replace(
+        MahimahiSettings.of(tmp_path, BUSY_US, keep_awake=True), folder=tmp_path
+    )
     assert copied.sha256 == settings.sha256
     with (tmp_path / program).open("ab") as file:
         file.write(b"\0")
@@ -303,11 +306,11 @@ def test_program_that_was_rebuilt_is_refused(
 @pytest.mark.usefixtures("settings")
 def test_program_that_is_not_built_is_named(tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match=r"sender: No such file .*build it: make build"):
-        MahimahiSettings.of(tmp_path, RealTime())
+        MahimahiSettings.of(tmp_path, BUSY_US, keep_awake=True)
 
 
 def test_program_that_does_not_run_makes_no_difference(settings: MahimahiSettings) -> None:
-    asleep = MahimahiSettings.of(settings.build, RealTime(keep_awake=False))
+    asleep = MahimahiSettings.of(settings.build, BUSY_US, keep_awake=False)
     assert asleep.sha256 != settings.sha256
     assert not asleep.keep_awake
 

@@ -3,14 +3,25 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from common.files import sha256_of
-from engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
+from engines.base import (
+    EngineSettings,
+    MachineFaultError,
+    PreparedNetwork,
+    RunRecord,
+    RunSpec,
+)
 from experiments.config import Study
+from experiments.executor import Executor
 from experiments.job import Job
+from experiments.pipeline import carry_out
 from experiments.published import PublishedRow, PublishedTable, TableDescription
+from experiments.registry import experiments_of
+from experiments.runner import Batch
 from search.plan import StudyPlan, plan_study
 from tests.conftest import ROOT
 from tests.experiments.listing import CATALOGUE
@@ -111,6 +122,9 @@ class FakeSettings:
         del record
         return False
 
+    def taking_all(self) -> "FakeSettings":
+        return self
+
     def keeping(self, log: Path) -> "FakeSettings":
         del log
         return self
@@ -119,11 +133,26 @@ class FakeSettings:
         return FakeEngine()
 
 
+@dataclass(frozen=True, kw_only=True)
 class FakeJob(Job):
-    """A job that has only fake engines."""
+    """A job that has only fake engines, and one executor."""
+
+    cores: int = 1
+    fake: Executor
 
     def engine(self, name: str = "emulator") -> FakeSettings:
         return FakeSettings(name)
+
+    def executor(self, engine: EngineSettings, total: int | None, batch: Batch) -> Executor:
+        del engine, total, batch
+        return self.fake
+
+
+def perform(job: Job) -> None:
+    """Carries out the experiment whose folder the job has."""
+    name = str(job.out_dir.relative_to(job.workflow.results))
+    planner = experiments_of(job.workflow)[name].kind.planner
+    carry_out(job, name, planner, import_module(planner).plan(job, name))
 
 
 class ShuffledExecutor:

@@ -1,4 +1,4 @@
-"""The command lines of studies, repeats and the showcase, with the real emulator."""
+"""The command line of experiments, with the real emulator."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from common.files import hold_lock
-from experiments.results import read_frame
+from experiments.results import read_frame, read_table
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
 from tests.conftest import ROOT
@@ -48,6 +48,7 @@ def folder(tmp_path: Path) -> Path:
         tmp_path / "config/config.yaml",
         {
             "seed": 1,
+            "results": str(tmp_path / "out"),
             "studies": ["windows"],
             "repeats": ["again"],
             "showcase": {"controller": "timely", "network": "wire"},
@@ -71,11 +72,15 @@ def write(path: Path, content: object) -> None:
     path.write_text(yaml.safe_dump(content))
 
 
-def command(folder: Path, module: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    config, networks, out = folder / "config/config.yaml", folder / "networks", folder / "out"
-    options = f"--config {config} --networks {networks} --out-dir {out} --executor serial"
+def command(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
+    options: list[str | Path] = [
+        "--config",
+        folder / "config/config.yaml",
+        "--networks",
+        folder / "networks",
+    ]
     return subprocess.run(
-        [sys.executable, "-m", module, *arguments, *options.split()],
+        [sys.executable, "-m", "experiments.run", name, *options],
         cwd=ROOT,
         check=False,
         capture_output=True,
@@ -84,30 +89,26 @@ def command(folder: Path, module: str, *arguments: str) -> "subprocess.Completed
 
 
 def test_study_writes_its_results(folder: Path) -> None:
-    result = command(folder, "search.study", "--study", "windows")
+    result = command(folder, "windows")
     assert result.returncode == 0, result.stderr
     assert "windows: 3 trials, best" in result.stderr
     assert result.stdout == ""
-    trials = read_frame(folder / "out/trials.parquet")
+    trials = read_frame(folder / "out/windows/trials.parquet")
     assert list(trials["constant_window"]) == [2, 8, 32]
-    runs = read_frame(folder / "out/runs.parquet")
+    runs = read_frame(folder / "out/windows/runs.parquet")
     assert list(runs["trial"]) == [0, 0, 1, 1, 2, 2]
     assert list(runs["run"]) == [0, 1] * 3
-    summary = json.loads((folder / "out/study.json").read_text())
+    summary = json.loads((folder / "out/windows/study.json").read_text())
     assert summary["n_trials"] == 3
     assert summary["best"]["value"] == trials["value"].max()
     assert summary["best"]["constants"]["keepalive_ms"] == 1000
     for text in (str(folder), str(ROOT), os.uname().nodename):
         for name in ("trials.parquet", "runs.parquet", "study.json"):
-            assert text.encode() not in (folder / "out" / name).read_bytes()
+            assert text.encode() not in (folder / "out/windows" / name).read_bytes()
 
 
 def test_results_are_verified(folder: Path) -> None:
-    write(
-        folder / "config/config.yaml",
-        {"seed": 1, "studies": ["windows"], "repeats": ["again"], "results": str(folder)},
-    )
-    assert command(folder, "search.study", "--study", "windows").returncode == 0
+    assert command(folder, "windows").returncode == 0
 
     def verify() -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
@@ -119,11 +120,11 @@ def test_results_are_verified(folder: Path) -> None:
         )
 
     sound = verify()
-    assert (sound.returncode, sound.stdout[:11]) == (0, "out: holds ")
-    (folder / "out/trials.parquet").unlink()
+    assert (sound.returncode, sound.stdout[:12]) == (0, "windows: hol")
+    (folder / "out/windows/trials.parquet").unlink()
     broken = verify()
     assert broken.returncode == 1
-    assert "out: trials.parquet is missing (" in broken.stdout
+    assert "windows: trials.parquet is missing (" in broken.stdout
 
 
 WINDOW = {"window": {"low": 1, "high": 40}}
@@ -158,10 +159,10 @@ def test_every_sampler_searches(
     sampler = {"kind": kind, **settings}
     study = {**STUDY, "controller": controller, "space": space, "sampler": sampler}
     write(folder / "config/studies/windows.yaml", study)
-    result = command(folder, "search.study", "--study", "windows")
+    result = command(folder, "windows")
     assert result.returncode == 0, result.stderr
     assert all(line.startswith("windows: ") for line in result.stderr.splitlines()), result.stderr
-    trials = read_frame(folder / "out/trials.parquet")
+    trials = read_frame(folder / "out/windows/trials.parquet")
     assert len(trials) == settings.get("trials", len(trials))
     for name, searched in space.items():
         values = trials[f"constant_{name}"]
@@ -172,38 +173,34 @@ def test_every_sampler_searches(
             assert values.nunique() > 3
 
 
-def test_repeat_writes_its_runs(folder: Path) -> None:
-    result = command(folder, "experiments.repeat", "--repeat", "again")
+def test_replicates_are_run(folder: Path) -> None:
+    result = command(folder, "repeats/again")
     assert result.returncode == 0, result.stderr
-    runs = read_frame(folder / "out/runs.parquet")
+    runs = read_frame(folder / "out/repeats/again/runs.parquet")
     assert list(runs["trial"]) == [0] * 4 + [1] * 4
     assert list(runs["run"]) == [0, 1, 2, 3] * 2
     assert runs["seed"].nunique() == 8
 
 
-def test_showcase_writes_a_log_and_its_figures(folder: Path) -> None:
-    result = command(folder, "experiments.showcase")
-    assert result.returncode == 0, result.stderr
-    described = json.loads((folder / "out/run.json").read_text())
-    assert (described["controller"], described["status"]) == ("timely", "ok")
-    log = (folder / "out/uplink.log").read_text()
-    assert log.startswith("# mahimahi mm-link (Uplink) [")
-    assert log.count(" - 1504 ") >= described["packets_delivered"] > 0
+def test_example_leaves_a_log(folder: Path) -> None:
+    for _ in range(2):  # again, though the run is known
+        result = command(folder, "showcase")
+        assert result.returncode == 0, result.stderr
+        (run,) = read_table(folder / "out/showcase/runs.parquet").to_pylist()
+        assert (run["controller"], run["status"]) == ("timely", "ok")
+        log = (folder / "out/showcase/uplink.log").read_text()
+        assert log.startswith("# mahimahi mm-link (Uplink) [")
+        assert log.count(" - 1504 ") >= run["packets_delivered"] > 0
+        (folder / "out/showcase/uplink.log").unlink()
 
 
-@pytest.mark.parametrize(
-    ("module", "arguments", "message"),
-    [
-        ("search.study", ["--study", "window"], "studies does not name 'window'; known: windows"),
-        ("experiments.repeat", ["--repeat", "x"], "repeats does not name 'x'; known: again"),
-    ],
-)
-def test_unknown_name_is_refused(
-    folder: Path, module: str, arguments: list[str], message: str
-) -> None:
-    result = command(folder, module, *arguments)
+def test_unknown_experiment_is_refused(folder: Path) -> None:
+    result = command(folder, "window")
     assert result.returncode == 2
-    assert result.stderr == f"error: {folder / 'config/config.yaml'}: {message}\n"
+    config = folder / "config/config.yaml"
+    known = "windows, repeats/again, showcase, real_showcase"
+    message = f"asks for no experiment 'window'; known: {known}"
+    assert result.stderr == f"error: {config}: {message}\n"
 
 
 @pytest.mark.parametrize(
@@ -219,7 +216,7 @@ def test_mistake_in_any_study_is_found_before_anything_runs(
     folder: Path, change: dict[str, object], message: str
 ) -> None:
     write(folder / "config/studies/windows.yaml", STUDY | change)
-    result = command(folder, "experiments.repeat", "--repeat", "again")
+    result = command(folder, "repeats/again")
     assert result.returncode == 2
     assert result.stderr.startswith("error: ")
     assert message in result.stderr
@@ -228,15 +225,15 @@ def test_mistake_in_any_study_is_found_before_anything_runs(
 
 
 def test_study_that_is_running_elsewhere_is_left_alone(folder: Path) -> None:
-    with hold_lock(folder / "out/.lock"):
-        result = command(folder, "search.study", "--study", "windows")
+    with hold_lock(folder / "out/windows/.lock"):
+        result = command(folder, "windows")
     assert result.returncode == 2
     assert f".lock: process {os.getpid()} is working here" in result.stderr
 
 
 def test_network_that_is_not_prepared_is_named(folder: Path) -> None:
     (folder / "networks/wire/network.json").unlink()
-    result = command(folder, "search.study", "--study", "windows")
+    result = command(folder, "windows")
     assert result.returncode == 2
     assert "networks/wire/network.json: cannot be used" in result.stderr
 
@@ -246,11 +243,11 @@ def test_study_in_which_every_run_fails_is_still_a_result(folder: Path) -> None:
     path = folder / "networks/wire/network.json"
     description = json.loads(path.read_text())
     path.write_text(json.dumps(description | {"delay_ms": 5000}))
-    result = command(folder, "search.study", "--study", "windows")
+    result = command(folder, "windows")
     assert result.returncode == 0, result.stderr
-    runs = read_frame(folder / "out/runs.parquet")
+    runs = read_frame(folder / "out/windows/runs.parquet")
     assert set(runs["status"]) == {"failed"}
     assert all(runs["reason"])
-    trials = read_frame(folder / "out/trials.parquet")
+    trials = read_frame(folder / "out/windows/trials.parquet")
     assert set(trials["state"]) == {"COMPLETE"}
     assert set(trials["value"]) == {0.0}

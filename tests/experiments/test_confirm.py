@@ -12,17 +12,16 @@ import yaml
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
-from experiments.again import run_again
 from experiments.config import Confirm, load_workflow
-from experiments.confirm import confirm, list_settings
 from experiments.executor import Executor
-from experiments.hold_out import SETTINGS_SCHEMA as FOUND_SCHEMA
 from experiments.job import Job
+from experiments.planners.confirmation import list_settings
+from experiments.planners.held_out import SETTINGS_SCHEMA as FOUND_SCHEMA
 from experiments.results import read_frame, read_table, write_table
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
 from reports.real_results import load_runs
-from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor
+from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, perform
 from tests.experiments.listing import CATALOGUE
 
 NETWORK = {
@@ -112,7 +111,7 @@ def open_job(tmp_path: Path) -> Open:
             build=tmp_path,
             networks=tmp_path / "networks",
             out_dir=results / "confirm",
-            make_executor=lambda _: executor or ShuffledExecutor(FakeEngine()),
+            fake=executor or ShuffledExecutor(FakeEngine()),
         )
 
     configured()
@@ -233,24 +232,24 @@ class InterruptedExecutor(ShuffledExecutor):
 def test_interrupted_confirmation_runs_only_the_rest(open_job: Open) -> None:
     before, after, reference = FakeEngine(), FakeEngine(), FakeEngine()
     with pytest.raises(KeyboardInterrupt):
-        confirm(open_job(InterruptedExecutor(before, 7)))
+        perform(open_job(InterruptedExecutor(before, 7)))
     job = open_job(ShuffledExecutor(after, seed=2))
     assert not (job.out_dir / "runs.parquet").exists()
-    confirm(job)
+    perform(job)
     known = (job.out_dir / "runs.jsonl").read_text().count(chr(34) + "record" + chr(34))
     assert (known, len(after.ran)) == (15, 8)
     runs = (job.out_dir / "runs.parquet").read_bytes()
     assert set(before.ran[:7]).isdisjoint(after.ran)
     (job.out_dir / "runs.jsonl").unlink()
-    confirm(open_job(ShuffledExecutor(reference)))
+    perform(open_job(ShuffledExecutor(reference)))
     assert (job.out_dir / "runs.parquet").read_bytes() == runs
-    confirm(open_job(ShuffledExecutor(again := FakeEngine())))
+    perform(open_job(ShuffledExecutor(again := FakeEngine())))
     assert again.ran == []
 
 
 def test_every_setting_runs_once_before_any_runs_again(open_job: Open) -> None:
     job = open_job(repeats=2)
-    confirm(job)
+    perform(job)
     runs = read_frame(job.out_dir / "runs.parquet")
     assert list(runs["trial"]) == [0, 1, 2, 3, 4] * 2
     assert list(runs["run"]) == [0] * 5 + [1] * 5
@@ -268,11 +267,11 @@ def test_every_setting_runs_once_before_any_runs_again(open_job: Open) -> None:
 
 def test_what_lies_outside_runs_again_and_nothing_else(open_job: Open) -> None:
     job = open_job(repeats=2, again=3)
-    confirm(job)
+    perform(job)
     before = set(read_frame(job.out_dir / "runs.parquet")["run_id"])
     further = replace(job, out_dir=job.workflow.results / "again")
     write_json(further.out_dir / "outside.json", [1, 4])
-    run_again(further)
+    perform(further)
     runs = read_frame(further.out_dir / "runs.parquet")
     assert list(runs["trial"]) == [1, 4] * 3
     assert list(runs["run"]) == [2, 2, 3, 3, 4, 4]
@@ -281,11 +280,11 @@ def test_what_lies_outside_runs_again_and_nothing_else(open_job: Open) -> None:
 
 
 def test_where_nothing_lies_outside_nothing_runs_again(open_job: Open) -> None:
-    confirm(open_job())
+    perform(open_job())
     job = open_job(ShuffledExecutor(engine := FakeEngine()))
     further = replace(job, out_dir=job.workflow.results / "again")
     write_json(further.out_dir / "outside.json", [])
-    run_again(further)
+    perform(further)
     assert engine.ran == []
     found = load_runs(further.out_dir / "runs.parquet")
     assert found is not None and found.empty
@@ -294,16 +293,8 @@ def test_where_nothing_lies_outside_nothing_runs_again(open_job: Open) -> None:
 @pytest.mark.parametrize("content", [[5], [-1], ["0"], {"a": 1}, 3])
 def test_damaged_list_of_what_lies_outside_is_named(open_job: Open, content: object) -> None:
     job = open_job()
-    confirm(job)
+    perform(job)
     further = replace(job, out_dir=job.workflow.results / "again")
     write_json(further.out_dir / "outside.json", content)
     with pytest.raises(KneepointError, match=r"outside.json: cannot be used .*; make it again"):
-        run_again(further)
-
-
-def test_nothing_to_confirm_is_an_error(open_job: Open, tmp_path: Path) -> None:
-    job = open_job()
-    write(tmp_path / "config/config.yaml", {"seed": 5})
-    workflow = load_workflow(tmp_path / "config/config.yaml")
-    with pytest.raises(KneepointError, match=r"config.yaml: confirm is not set; list settings"):
-        confirm(FakeJob(**{**vars(job), "workflow": workflow}))
+        perform(further)

@@ -73,7 +73,7 @@ def test_study_on_a_full_disk_ends_with_one_line(tmp_path: Path, runs: int, name
         "runs_per_trial": runs,
     }
     config = tmp_path / "config/config.yaml"
-    write(config, {"seed": 1, "studies": ["windows"]})
+    write(config, {"seed": 1, "results": str(tmp_path / "out"), "studies": ["windows"]})
     write(tmp_path / "config/networks/wire.yaml", network)
     write(tmp_path / "config/studies/windows.yaml", study)
     prepare_network(
@@ -83,13 +83,10 @@ def test_study_on_a_full_disk_ends_with_one_line(tmp_path: Path, runs: int, name
         tmp_path / "networks/wire",
         TraceMaker(tmp_path, tmp_path),
     )
-    arguments = f"--study windows --config {config} --networks {tmp_path}/networks"
+    arguments = f"windows --config {config} --networks {tmp_path}/networks"
     with room_for(5000):
         result = subprocess.run(
-            [
-                *(sys.executable, "-m", "search.study", *arguments.split()),
-                *("--out-dir", tmp_path / "out", "--executor", "serial"),
-            ],
+            [sys.executable, "-m", "experiments.run", *arguments.split()],
             cwd=ROOT,
             check=False,
             capture_output=True,
@@ -100,8 +97,8 @@ def test_study_on_a_full_disk_ends_with_one_line(tmp_path: Path, runs: int, name
     assert last.startswith("error: ")
     assert f"{name}File too large; {REMEDY}" in last
     assert "Traceback" not in result.stderr
-    assert not (tmp_path / "out/study.json").exists()
-    _, *kept = (tmp_path / "out/runs.jsonl").read_text().splitlines()
+    assert not (tmp_path / "out/windows/study.json").exists()
+    _, *kept = (tmp_path / "out/windows/runs.jsonl").read_text().splitlines()
     assert all(json.loads(line)["record"]["status"] == "ok" for line in kept)
     assert len(kept) == (0 if name else 3)
 

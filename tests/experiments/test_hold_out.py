@@ -10,16 +10,15 @@ import pytest
 import yaml
 
 from common.errors import KneepointError
-from engines.base import EngineSettings, RunRecord, RunSpec
+from engines.base import RunRecord, RunSpec
 from experiments.config import load_workflow
-from experiments.executor import Executor
-from experiments.hold_out import find_settings, hold_out, plan_hold_out
 from experiments.job import Job
-from experiments.results import read_frame, read_table
+from experiments.planners.held_out import find_settings, list_runs
+from experiments.results import PlannedRun, read_frame, read_table
+from experiments.seeds import study_seed
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
-from search.study import search
-from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure
+from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
 from tests.experiments.listing import CATALOGUE
 
 STUDIES: dict[str, dict[str, Any]] = {
@@ -39,7 +38,7 @@ TABLES = {  # power peaks at window 15, or alpha 1.5
 }
 HOLD_OUT = {"training": "wire", "networks": ["far", "farther"], "repeats": 3}
 
-Open = Callable[..., Job]
+Open = Callable[..., FakeJob]
 
 
 @pytest.fixture
@@ -74,13 +73,13 @@ def open_job(tmp_path: Path) -> Open:
             {"title": name, "networks": ["wire"], **study},
         )
 
-    def configured(engine: FakeEngine | None = None, seed: int = 0, **changes: Any) -> Job:
+    def configured(engine: FakeEngine | None = None, seed: int = 0, **changes: Any) -> FakeJob:
         held = {**HOLD_OUT, **changes}
         content = {
             "seed": 5,
             "results": str(tmp_path / "results"),
             "studies": list(STUDIES),
-            "hold_out": held if held["networks"] else None,
+            "hold_out": held,
         }
         write(tmp_path / "config/config.yaml", content)
         return FakeJob(
@@ -89,7 +88,7 @@ def open_job(tmp_path: Path) -> Open:
             build=tmp_path,
             networks=tmp_path / "networks",
             out_dir=tmp_path / "results/hold_out",
-            make_executor=lambda _: ShuffledExecutor(engine or FakeEngine(), seed),
+            fake=ShuffledExecutor(engine or FakeEngine(), seed),
         )
 
     job = configured()
@@ -99,7 +98,7 @@ def open_job(tmp_path: Path) -> Open:
         maker = TraceMaker(tmp_path, tmp_path)
         prepare_network(name, load_network(config, name), where, job.networks / name, maker)
     for name in STUDIES:
-        search(dataclasses.replace(job, out_dir=tmp_path / "results" / name), name)
+        perform(dataclasses.replace(job, out_dir=tmp_path / "results" / name))
     return configured
 
 
@@ -112,6 +111,11 @@ def held_out(job: Job) -> Any:
     held = job.workflow.hold_out
     assert held is not None
     return held
+
+
+def listed(job: Job) -> list[PlannedRun]:
+    held = held_out(job)
+    return list_runs(job, job.engine(), held, find_settings(job, held), study_seed(5, "hold_out"))
 
 
 def test_settings_are_replayed_rows_and_best_trials(open_job: Open) -> None:
@@ -151,7 +155,7 @@ def test_a_failed_run_counts_as_no_power(open_job: Open) -> None:
 
     job = open_job(FakeEngine(fails_at_14))
     (job.workflow.results / "replayed/runs.jsonl").unlink()
-    search(dataclasses.replace(job, out_dir=job.workflow.results / "replayed"), "replayed")
+    perform(dataclasses.replace(job, out_dir=job.workflow.results / "replayed"))
     found = find_settings(job, held_out(job))
     assert [s.study_power > 0 for s in found[:3]] == [True, False, True]
     assert [s.best for s in found[:3]] == [False, False, True]
@@ -159,7 +163,7 @@ def test_a_failed_run_counts_as_no_power(open_job: Open) -> None:
 
 def test_plan_repeats_the_best_and_runs_the_others_once(open_job: Open) -> None:
     job = open_job()
-    planned = plan_hold_out(job, held_out(job), find_settings(job, held_out(job)))
+    planned = listed(job)
     networks = ["wire", "far", "farther"]
     of_row = [run for run in planned if run.trial == 0]
     assert [run.spec.network.name for run in of_row] == networks
@@ -171,7 +175,7 @@ def test_plan_repeats_the_best_and_runs_the_others_once(open_job: Open) -> None:
 
 def test_seeds_are_fresh_and_the_same_for_every_setting(open_job: Open) -> None:
     job = open_job()
-    planned = plan_hold_out(job, held_out(job), find_settings(job, held_out(job)))
+    planned = listed(job)
     seeds = {trial: [r.spec.seed for r in planned if r.trial == trial] for trial in range(5)}
     assert len(set(seeds[1])) == 9
     assert seeds[1] == seeds[3] == seeds[4]
@@ -182,7 +186,7 @@ def test_seeds_are_fresh_and_the_same_for_every_setting(open_job: Open) -> None:
 
 def test_hold_out_writes_runs_settings_and_bounds(open_job: Open) -> None:
     job = open_job()
-    hold_out(job)
+    perform(job)
     runs = read_frame(job.out_dir / "runs.parquet")
     assert set(runs["study"]) == {"hold_out"}
     assert len(runs) == 2 * 3 + 3 * 9
@@ -199,11 +203,11 @@ def test_hold_out_writes_runs_settings_and_bounds(open_job: Open) -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_results_do_not_depend_on_the_order_of_runs(open_job: Open, seed: int) -> None:
     job = open_job()
-    hold_out(job)
+    perform(job)
     names = ("runs.parquet", "settings.parquet", "networks.parquet")
     before = [(job.out_dir / name).read_bytes() for name in names]
     (job.out_dir / "runs.jsonl").unlink()
-    hold_out(open_job(seed=seed))
+    perform(open_job(seed=seed))
     assert [(job.out_dir / name).read_bytes() for name in names] == before
 
 
@@ -217,24 +221,21 @@ def test_hold_out_goes_on_where_it_was_killed(open_job: Open) -> None:
                     raise KeyboardInterrupt
                 yield records
 
-    def dies(_: EngineSettings) -> Executor:
-        return Dies(engine)
-
     with pytest.raises(KeyboardInterrupt):
-        hold_out(dataclasses.replace(open_job(), make_executor=dies))
+        perform(dataclasses.replace(open_job(), fake=Dies(engine)))
     assert not (open_job().out_dir / "runs.parquet").exists()
-    hold_out(open_job(engine))
+    perform(open_job(engine))
     assert len(engine.ran) == len(set(engine.ran)) + 1  # the one that was lost on its way
     assert len(read_table(open_job().out_dir / "runs.parquet")) == 33
     again = FakeEngine()
-    hold_out(open_job(again))
+    perform(open_job(again))
     assert again.ran == []
 
 
 def test_another_setting_leaves_the_runs_of_the_others(open_job: Open) -> None:
-    hold_out(open_job(published="best"))
+    perform(open_job(published="best"))
     engine = FakeEngine()
-    hold_out(open_job(engine))
+    perform(open_job(engine))
     assert len(engine.ran) == 2 * 3
 
 
@@ -266,11 +267,6 @@ def test_hold_out_names_what_it_lacks(
     else:
         (tmp_path / file).write_text(content)
     with pytest.raises(KneepointError, match=message) as error:
-        hold_out(open_job())
+        perform(open_job())
     assert str(error.value).startswith(str(tmp_path / file))
     assert "\n" not in str(error.value)
-
-
-def test_hold_out_wants_to_be_configured(open_job: Open) -> None:
-    with pytest.raises(KneepointError, match=r"config\.yaml: hold_out is not set"):
-        hold_out(open_job(networks=[]))

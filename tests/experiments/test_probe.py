@@ -3,14 +3,15 @@
 import dataclasses
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from experiments.config import Probe
-from experiments.probe import climb, difference
-from experiments.results import PlannedRun
+from experiments.planners.probe import Level, climb, difference
+from experiments.results import FinishedRun, PlannedRun
 from tests.experiments.fakes import measure, run_spec
 
 WANTED = Probe(controller="fixed_window", network="wire", alone=3, most=20)
@@ -32,6 +33,26 @@ def plan(level: int, runs: int, attempt: int) -> list[PlannedRun]:
     ]
 
 
+def climbed(
+    wanted: Probe, run: Run, spoils: Callable[[RunRecord], bool] = lambda _: False
+) -> tuple[list[Level], list[FinishedRun]]:
+    """Climbs as a pipeline would: a batch together at once, others one after the other."""
+    steps = climb(wanted, plan, spoils)
+    records: dict[str, RunRecord] = {}
+    try:
+        batch = next(steps)
+        while True:
+            threads = len(batch.runs) if batch.together else 1
+            with ThreadPoolExecutor(threads) as pool:
+                found = list(pool.map(run, [each.spec for each in batch.runs]))
+            finished = list(map(FinishedRun, batch.runs, found))
+            records |= {each.planned.spec.run_id: each.record for each in finished}
+            batch = steps.send(iter(finished))
+    except StopIteration as end:
+        levels, planned = end.value
+        return levels, [FinishedRun(each, records[each.spec.run_id]) for each in planned]
+
+
 def level_of(spec: RunSpec) -> int:
     return spec.seed % 1000 // 100
 
@@ -42,7 +63,7 @@ def slower_from(level: int) -> Run:
 
 
 def test_level_at_which_results_differ_is_the_last() -> None:
-    levels, finished = climb(WANTED, plan, slower_from(3), slower_from(3))
+    levels, finished = climbed(WANTED, slower_from(3))
     assert [(level.concurrency, level.agrees) for level in levels] == [
         (1, True),
         (2, True),
@@ -56,7 +77,7 @@ def test_level_at_which_results_differ_is_the_last() -> None:
 
 
 def test_nobody_asks_beyond_the_highest_level() -> None:
-    levels, _ = climb(WANTED, plan, slower_from(99), slower_from(99))
+    levels, _ = climbed(WANTED, slower_from(99))
     assert [level.concurrency for level in levels] == [1, 2, 4, 8, 16]
     assert all(level.agrees and not level.reason for level in levels)
 
@@ -74,7 +95,7 @@ def test_runs_of_a_level_go_on_at_once_and_lone_runs_alone() -> None:
             together[level_of(spec)].wait(60)
         return record()
 
-    levels, _ = climb(WANTED.model_copy(update={"most": 4}), plan, run, run)
+    levels, _ = climbed(WANTED.model_copy(update={"most": 4}), run)
     assert [level.concurrency for level in levels] == [1, 2, 4]
 
 
@@ -88,7 +109,7 @@ def test_level_that_keeps_the_host_too_busy_is_the_last() -> None:
     def spoils(of: RunRecord) -> bool:
         return of.scheduling_delay_p99_us == 2000.0
 
-    levels, _ = climb(WANTED, plan, run, run, spoils)
+    levels, _ = climbed(WANTED, run, spoils)
     assert [(level.concurrency, level.agrees) for level in levels[-2:]] == [(8, True), (16, False)]
     assert levels[-1].reason == "with 16 at once the host is too busy for 9 of them"
 
@@ -99,7 +120,7 @@ def test_run_that_fails_among_others_ends_the_climb() -> None:
             return RunRecord(spec.run_id, "fault", "no acknowledgment came")
         return record()
 
-    levels, finished = climb(WANTED, plan, run, run)
+    levels, finished = climbed(WANTED, run)
     assert [level.agrees for level in levels] == [True, True, False]
     assert levels[-1].reason == "with 4 at once a run fails: no acknowledgment came"
     assert len(finished) == 3 + 2 + 4
@@ -107,7 +128,7 @@ def test_run_that_fails_among_others_ends_the_climb() -> None:
 
 def test_lone_run_that_fails_is_an_error() -> None:
     with pytest.raises(KneepointError, match="probe: even a lone run fails: no tunnel"):
-        climb(WANTED, plan, lambda spec: RunRecord(spec.run_id, "fault", "no tunnel"), measure)
+        climbed(WANTED, lambda spec: RunRecord(spec.run_id, "fault", "no tunnel"))
 
 
 def test_level_that_something_else_disturbed_is_tried_again() -> None:
@@ -116,7 +137,7 @@ def test_level_that_something_else_disturbed_is_tried_again() -> None:
     def run(spec: RunSpec) -> RunRecord:
         return record(next(disturbed, 4.0) if level_of(spec) == 1 else 4.0)
 
-    levels, finished = climb(WANTED, plan, lambda _: record(), run)
+    levels, finished = climbed(WANTED, run)
     assert [(level.concurrency, level.agrees, level.tries) for level in levels] == [
         (1, True, 1),
         (2, True, 3),  # the second try has one slow run of two: 3.8

@@ -209,7 +209,7 @@ def test_study_without_mahimahi_ends_with_cause_and_cure(tmp_path: Path) -> None
         pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
     if reason := limit_of_machine(read_facts()):
         pytest.skip(f"NOT TESTED where no mahimahi can work: {reason}")
-    config = write(tmp_path / "config", config={"confirm": None})
+    config = write(tmp_path / "config", config={"confirm": None, "results": str(tmp_path / "out")})
     prepare_network(
         "wire",
         load_network(config, "wire"),
@@ -219,10 +219,9 @@ def test_study_without_mahimahi_ends_with_cause_and_cure(tmp_path: Path) -> None
     )
     tools = tmp_path / "tools"
     tools.mkdir()
-    arguments = f"--study windows --config {config} --networks {tmp_path}/networks"
-    arguments += f" --out-dir {tmp_path}/out --executor serial"
+    arguments = f"windows --config {config} --networks {tmp_path}/networks"
     result = subprocess.run(
-        [sys.executable, "-m", "search.study", *arguments.split()],
+        [sys.executable, "-m", "experiments.run", *arguments.split()],
         cwd=ROOT,
         env=os.environ | {"PATH": str(tools)},
         check=False,
@@ -233,4 +232,4 @@ def test_study_without_mahimahi_ends_with_cause_and_cure(tmp_path: Path) -> None
     assert result.stderr == (
         "error: mahimahi is not installed (mm-delay is not on the PATH); run `sudo make mahimahi`\n"
     )
-    assert not (tmp_path / "out/runs.parquet").exists()
+    assert not (tmp_path / "out/windows/runs.parquet").exists()

@@ -14,7 +14,7 @@ from experiments.journal import RunJournal
 from experiments.results import FinishedRun, PlannedRun, runs_table, write_table
 from tests.experiments.fakes import measure, run_spec
 
-STEP = "experiments.repeat"
+STEP = "experiments.planners.replicates"
 SPECS = [run_spec(window) for window in (5, 6, 7)]
 
 
@@ -49,7 +49,7 @@ def test_what_was_just_made_holds(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
-        ({"code_sha256": "0"}, "the code of experiments.repeat is another now"),
+        ({"code_sha256": "0"}, "the code of experiments.planners.replicates is another now"),
         ({"packages_sha256": "0"}, "requirements.txt locks other versions now"),
         ({"files": {"runs.parquet": "0"}}, "runs.parquet is not what was written"),
         ({"files": {"trials.parquet": "0"}}, "trials.parquet is missing"),

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from common.errors import KneepointError
-from experiments.confirm import SETTINGS_SCHEMA as CONFIRM_SCHEMA
-from experiments.hold_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
+from experiments.planners.confirmation import SETTINGS_SCHEMA as CONFIRM_SCHEMA
+from experiments.planners.held_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
 from experiments.results import write_table
 from reports import build, collect, render
 from reports.collect import Searched
@@ -108,6 +108,7 @@ def run_for_real(results: Path) -> None:
         "probe": "windows",
         "confirm": "windows",
         "calibration": "fit",
+        "agreement": "windows",
         "again": "windows",
         "real_showcase": "showcase",
     }.items():
@@ -128,7 +129,6 @@ def run_for_real(results: Path) -> None:
     table = pa.Table.from_pylist(settings, schema=CONFIRM_SCHEMA)
     write_table(results / "confirm" / "settings.parquet", table)
     calibration = results / "calibration"
-    shutil.copy(results / "windows" / "runs.parquet", calibration / "agreement.parquet")
     for name, frame in (("delays", synthetic_real.delays()), ("spread", synthetic_real.spread())):
         write_table(calibration / f"{name}.parquet", pa.Table.from_pandas(frame))
 
@@ -185,7 +185,7 @@ def test_load_keeps_real_runs_apart(workspace: Path) -> None:
     provenance = json.loads((workspace / "results" / "provenance.json").read_text())
     digests = [each["name"] for each in provenance["results"]]
     assert digests[3:] == [
-        *("real-windows", "real-again", "probe", "confirm", "calibration", "agreement"),
+        *("real-windows", "repeats/real-again", "probe", "confirm", "calibration", "agreement"),
         "again",
     ]
 
@@ -217,7 +217,11 @@ def test_build_writes_everything(workspace: Path) -> None:
     assert (results / "report.pdf").read_bytes().startswith(b"%PDF")
     provenance = json.loads((results / "provenance.json").read_text())
     assert provenance["seed"] == 5
-    assert [each["name"] for each in provenance["results"]] == ["windows", "fit", "again"]
+    assert [each["name"] for each in provenance["results"]] == [
+        "windows",
+        "fit",
+        "repeats/again",
+    ]
     assert (results / "tables" / "reports-beside-ours.csv").is_file()
     assert (results / "figures" / "rate-over-time-fixed_window.svg").is_file()
 

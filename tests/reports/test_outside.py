@@ -33,7 +33,7 @@ def results(tmp_path: Path) -> Path:
     for name, frame in (
         ("confirm/settings", settings[["trial", "controller", "constants", "origins", "rows"]]),
         ("confirm/runs", found.runs),
-        ("calibration/agreement", emulated),
+        ("agreement/runs", emulated),
     ):
         write(tmp_path / f"{name}.parquet", frame)
     return tmp_path
@@ -50,7 +50,7 @@ def test_outside_names_nothing_that_a_busier_host_explains(results: Path) -> Non
     assert outside(results) == []
 
 
-@pytest.mark.parametrize("missing", ["confirm/settings", "calibration/agreement"])
+@pytest.mark.parametrize("missing", ["confirm/settings", "agreement/runs"])
 def test_outside_names_nothing_without_results(results: Path, missing: str) -> None:
     (results / f"{missing}.parquet").unlink()
     assert outside(results) == []

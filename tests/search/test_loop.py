@@ -9,9 +9,10 @@ import pytest
 from common.errors import KneepointError
 from engines.base import MachineFaultError, RunRecord, RunSpec, run_reliably
 from experiments.journal import RunJournal
+from experiments.pipeline import follow
 from experiments.results import FinishedRun, FinishedTrial, runs_table, trials_table, write_table
 from experiments.runner import Runner
-from search.loop import direction_of, run_study
+from search.loop import ask_and_tell, direction_of
 from search.optuna_journal import OptunaJournal
 from search.plan import StudyPlan, summarise
 from search.samplers import make_asker
@@ -73,16 +74,16 @@ def search(
 ) -> list[FinishedTrial]:
     asker = make_asker(planned.study.sampler, planned.space, planned.points, planned.seed)
     with RunJournal(folder / "runs.jsonl") as journal:
-        runner = Runner(journal, lambda: ShuffledExecutor(engine, order), lambda _: None)
+        runner = Runner(journal, lambda _: ShuffledExecutor(engine, order), lambda _: None)
         copy = OptunaJournal(
             folder / "optuna.journal", planned.name, direction_of(planned), summarise(planned)
         )
-        return run_study(planned, asker, runner, copy)
+        return follow(ask_and_tell(planned, asker, copy), runner)
 
 
 def runs_of(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> list[FinishedRun]:
     with RunJournal(folder / "runs.jsonl") as journal:
-        runner = Runner(journal, lambda: ShuffledExecutor(FakeEngine()), lambda _: None)
+        runner = Runner(journal, lambda _: ShuffledExecutor(FakeEngine()), lambda _: None)
         listed = [planned.runs_of(trial.number, trial.searched) for trial in trials]
         return [run for runs in listed for run in runner.recall(runs)]
 

@@ -115,7 +115,7 @@ class Checkout:
         }
         self.write(f"config/{name}.yaml", content)
         targets = [f"{results}/{study}/study.json" for study in STUDIES]
-        targets += [f"{results}/repeats/again/runs.parquet", f"{results}/showcase/run.json"]
+        targets += [f"{results}/repeats/again/runs.parquet", f"{results}/showcase/runs.parquet"]
         targets += [f"{results}/hold_out/runs.parquet"]
         return ["--configfile", f"config/{name}.yaml"], targets
 

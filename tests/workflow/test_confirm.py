@@ -21,7 +21,7 @@ REAL_RULES = {
     "calibrate_host",
     "list_outside",
     "run_again",
-    "show_real_run",
+    "emulate_confirmed",
 }
 NETWORK = {
     "title": "A second of a wire",
@@ -81,17 +81,21 @@ def rules_of(said: str) -> set[str]:
 
 def test_default_target_takes_no_real_time(checkout: Checkout, arguments: list[str]) -> None:
     said = checkout.run("--dry-run", *arguments)
-    assert {"search_study", "repeat_runs", "write_report"} <= rules_of(said)
+    assert {"search_study", "replicate_settings", "write_report"} <= rules_of(said)
     assert rules_of(said).isdisjoint(REAL_RULES)
-    assert "Searching: grid\n" in said and "Repeating: again\n" in said
+    assert "Searching: grid\n" in said and "Replicating: repeats/again\n" in said
     for name in ("real-ternary", "real-tpe", "real-again"):
         assert name not in said
 
 
 def test_confirm_takes_all_of_it(checkout: Checkout, arguments: list[str]) -> None:
     said = checkout.run("--dry-run", *arguments, "--", "confirm")
-    assert rules_of(said) >= REAL_RULES | {"search_study", "repeat_runs"}
-    for name in ("Searching: real-ternary\n", "Searching: real-tpe\n", "Repeating: real-again\n"):
+    assert rules_of(said) >= REAL_RULES | {"search_study", "replicate_settings"}
+    for name in (
+        "Searching: real-ternary\n",
+        "Searching: real-tpe\n",
+        "Replicating: repeats/real-again\n",
+    ):
         assert name in said
 
 

@@ -14,8 +14,9 @@ pytestmark = pytest.mark.slow
 
 STUDIES = {"search_study", "hold_out_settings"}  # which runs what they found
 BUILDS = {"build_core", "build_controller"}
+HELD_OUT = "experiments/planners/held_out.py"
 TIMELY = (".fallback = 0.3,", ".fallback = 0.31,")
-RUNS = {"search_study", "repeat_runs", "hold_out_settings", "showcase_run"}
+RUNS = {"search_study", "replicate_settings", "hold_out_settings", "run_example"}
 ALL = RUNS | BUILDS | {"prepare_network"}  # synthetic links are the core's
 
 
@@ -60,13 +61,13 @@ def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
     [
         ("search/objective.py", "LEAST_POWER = 1e-3", "LEAST_POWER = 1e-4", STUDIES),
         ("experiments/seeds.py", ">> 11", ">> 12", RUNS),
-        ("experiments/hold_out.py", "NAME =", "SPARE = 1\nNAME =", {"hold_out_settings"}),
+        (HELD_OUT, "\n\n\n", "\n\nSPARE = 1\n\n", {"hold_out_settings"}),
         ("networks/omniscient.py", "int(0.95", "int(0.96", RUNS | {"prepare_network"}),
         ("requirements.txt", "optuna==", "optuna==9", RUNS | {"prepare_network"}),
         ("experiments/executor.py", "# ", "# Well: ", set()),
         ("experiments/seeds.py", '"""Returns', '"""Gives', set()),
         ("controllers/algorithms/timely.cc", "// ", "// Well: ", set()),
-        ("controllers/algorithms/timely.cc", *TIMELY, {"build_controller", "showcase_run"}),
+        ("controllers/algorithms/timely.cc", *TIMELY, {"build_controller", "run_example"}),
         ("controllers/algorithms/delay_threshold.cc", "{", "{ ;", STUDIES | {"build_controller"}),
         ("controllers/algorithms/fast_tcp.cc", "{", "{ ;", set()),
         ("controllers/algorithms/rtt_estimate.hh", "// ", "// Well: ", set()),

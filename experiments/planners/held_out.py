@@ -1,8 +1,6 @@
 """Runs published and tuned settings on held-out networks.
 
-    python -m experiments.hold_out --config config/config.yaml --out-dir results/hold_out
-
-writes settings.parquet, networks.parquet, and runs.parquet, where trial counts the settings.
+Beside its runs, whose trial counts the settings, it leaves settings.parquet and networks.parquet.
 
 Published settings are the rows of the tables that studies replayed on the training network; the
 best of a controller is the one of greatest power in our own runs. Its tuned settings are the best
@@ -10,7 +8,6 @@ trials of the studies that tune it there. All are run again, on the training net
 of many trials owes something to chance, which a fresh run does not.
 """
 
-import argparse
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -19,15 +16,14 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from common.errors import KneepointError, run_command_line, unusable
-from engines.base import RunSpec, canonical_json
+from common.errors import unusable
+from engines.base import EngineSettings, RunSpec, canonical_json
 from experiments.config import HoldOut
-from experiments.job import Job, add_arguments, open_job
-from experiments.results import PlannedRun, make_table, read_table, runs_table, write_table
+from experiments.job import Job
+from experiments.pipeline import Plan, plan_list
+from experiments.results import PlannedRun, make_table, read_table
 from experiments.seeds import derive_seed, study_seed
 from networks.omniscient import Bound
-
-NAME = "hold_out"
 
 SETTINGS_SCHEMA = pa.schema(
     [
@@ -74,31 +70,29 @@ class FoundSetting:
     study_runs: int
 
 
-def hold_out(job: Job) -> None:
-    """Runs the settings of the studies on all networks and writes the results.
+def plan(job: Job, name: str) -> Plan:
+    """Plans the runs of the studies' settings on all networks.
 
     Raises:
-        KneepointError: hold_out is not configured, a study has no results, or a run cannot be
-            executed.
+        KneepointError: a study or a network has no results.
     """
     held = job.workflow.hold_out
-    if held is None:
-        raise KneepointError(f"{job.workflow.path}: hold_out is not set; name networks there")
+    assert held is not None
     bounds = {
-        name: Bound.load(job.networks / name / "network.json")
-        for name in (held.training, *held.networks)
+        network: Bound.load(job.networks / network / "network.json")
+        for network in (held.training, *held.networks)
     }
     settings = find_settings(job, held)
-    planned = plan_hold_out(job, held, settings)
     engine = job.engine()
-    with job.runner(NAME, engine, len(planned)) as (runner, progress):
-        finished = runner.finish(planned)
-        write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
-        write_table(job.out_dir / "networks.parquet", _networks_table(held, bounds))
-        write_table(job.out_dir / "settings.parquet", _settings_table(settings))
-        files = ("runs.parquet", "networks.parquet", "settings.parquet")
-        job.sign("experiments.hold_out", engine, *files)
-        progress.end(f"{len(settings)} settings on {len(bounds)} networks")
+    return plan_list(
+        engine,
+        list_runs(job, engine, held, settings, study_seed(job.workflow.settings.seed, name)),
+        f"{len(settings)} settings on {len(bounds)} networks",
+        {
+            "networks.parquet": _networks_table(held, bounds),
+            "settings.parquet": _settings_table(settings),
+        },
+    )
 
 
 def find_settings(job: Job, held: HoldOut) -> list[FoundSetting]:
@@ -123,15 +117,15 @@ def find_settings(job: Job, held: HoldOut) -> list[FoundSetting]:
     return sorted([*published, *tuned], key=lambda found: order.index(found.controller))
 
 
-def plan_hold_out(job: Job, held: HoldOut, settings: Iterable[FoundSetting]) -> list[PlannedRun]:
+def list_runs(
+    job: Job, engine: EngineSettings, held: HoldOut, settings: Iterable[FoundSetting], seed: int
+) -> list[PlannedRun]:
     """Returns all runs: every setting on every network, the training network first.
 
     A seed depends on the network and on the number of the repeat only, so that all settings meet
     the same chance, and one setting more or less leaves the runs of the others as they are. Rows of
     several tables that have the same constants are one and the same run.
     """
-    root = study_seed(job.workflow.settings.seed, NAME)
-    engine = job.engine()
     networks = [job.network(name) for name in (held.training, *held.networks)]
     planned = []
     for trial, found in enumerate(settings):
@@ -143,7 +137,7 @@ def plan_hold_out(job: Job, held: HoldOut, settings: Iterable[FoundSetting]) -> 
                 controller=job.controller(found.controller),
                 constants=found.constants,
                 network=network,
-                seed=derive_seed(root, network.name, repeat),
+                seed=derive_seed(seed, network.name, repeat),
             )
             planned.append(PlannedRun(trial, run, None, spec))
     return planned
@@ -222,14 +216,3 @@ def _networks_table(held: HoldOut, bounds: Mapping[str, Bound]) -> pa.Table:
         for name, bound in bounds.items()
     ]
     return make_table(rows, NETWORKS_SCHEMA)
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    add_arguments(parser)
-    hold_out(open_job(parser.parse_args()))
-
-
-if __name__ == "__main__":
-    run_command_line(main)

@@ -1,38 +1,38 @@
-"""Fits the emulated host to real runs of fixed windows, then emulates every confirmed setting.
+"""Fits the emulated host to real runs of fixed windows: a study, and what goes before and after it.
 
 How long its processes wait for the processor is not fitted but taken over, as these runs measured
-it. Then the latencies are fitted to the means of these runs, and to their differences how much the
-host's lateness differs between runs: that moves results more than luck within a run.
-
-    python -m search.calibrate --config config/config.yaml --out-dir results/calibration
-
-writes delays.parquet, the waits; trials.parquet, runs.parquet and study.json of the first fit,
-spread.parquet of the second, and agreement.parquet: the emulator's runs, on the host that was
-found, of the settings that were run in real mahimahi.
+it: delays.parquet. Then the latencies are fitted to the means of these runs, which is the study,
+and to their differences how much the host's lateness differs between runs, for that moves results
+more than luck within a run: spread.parquet. network.json is the network on the host that was found.
 """
 
-import argparse
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
-import optuna
 import pyarrow as pa
 
-from common.errors import KneepointError, run_command_line
+from common.errors import KneepointError
 from engines.base import PreparedNetwork
 from experiments.config import Confirm, Objective, Study
-from experiments.confirm import NAME as CONFIRM
-from experiments.confirm import ConfirmedSetting, configured, plan_settings, read_confirmed
-from experiments.job import Job, add_arguments, open_job
+from experiments.job import Job
+from experiments.pipeline import Plan, Steps
+from experiments.planners.confirmation import NAME as CONFIRM
+from experiments.planners.confirmation import (
+    ConfirmedSetting,
+    configured,
+    plan_settings,
+    read_confirmed,
+)
 from experiments.published import Column, PublishedRow, PublishedTable, TableDescription
-from experiments.results import make_table, runs_table, write_table
+from experiments.results import FinishedRun, make_table
+from experiments.runner import Batch
 from experiments.seeds import study_seed
 from search.objective import FIT_METRICS
 from search.plan import StudyPlan, plan_study
-from search.study import FILES, carry_out
+from search.study import search
 
-NAME = "calibration"
 CONTROLLER = "fixed_window"
 LEAST_DELAYS, MOST_DELAYS = 2, 32
 """How many delays the emulated host takes (see MeasuredTable in network/random.hh)."""
@@ -57,22 +57,40 @@ SPREAD_SCHEMA = pa.schema(
 )
 
 
-def calibrate(job: Job) -> None:
-    """Fits the host, emulates the confirmed settings on it, and writes the results.
+def plan(job: Job, name: str) -> Plan:
+    """Plans the calibration.
 
     Raises:
-        KneepointError: there are no real runs yet, or a run cannot be executed.
+        KneepointError: there are no real runs yet.
     """
     wanted = configured(job)
     settings, real = read_confirmed(job)
+    calibrating = [each for each in settings if each.calibrates]
     table = measured_table(settings, real)
-    host = _take_delays(job, job.network(wanted.network), settings, real)
-    plan = plan_calibration(job, wanted, table, host)
-    best = carry_out(job, plan)
-    network = plan.runs_of(best.number, best.searched)[0].spec.network
-    _emulate(job, wanted, settings, _fit_spread(job, wanted, settings, real, network))
-    tables = ("delays.parquet", "spread.parquet", "agreement.parquet")
-    job.sign("search.calibrate", plan.engine, *FILES, *tables)
+    delays = pooled_delays(
+        run["scheduling_delays_us"] or []
+        for _, runs in _calibrating(settings, real)
+        for run in runs
+    )
+    measured = pooled_deviation(
+        [run["throughput_mbps"] for run in runs] for _, runs in _calibrating(settings, real)
+    )
+    host = _with_delays(job.network(wanted.network), delays)
+    fit = plan_calibration(job, name, wanted, table, host)
+
+    def steps() -> Steps:
+        outcome, best = yield from search(job, fit)
+        found = fit.runs_of(best.number, best.searched)[0].spec.network
+        network, spread = yield from _fit_spread(job, wanted, calibrating, measured, found)
+        tables = {
+            **outcome.tables,
+            "delays.parquet": make_table(delays, DELAYS_SCHEMA),
+            "spread.parquet": make_table(spread, SPREAD_SCHEMA),
+        }
+        summaries = {**outcome.summaries, "network.json": asdict(network)}
+        return replace(outcome, tables=tables, summaries=summaries)
+
+    return Plan(fit.engine, None, steps())
 
 
 def measured_table(
@@ -128,7 +146,7 @@ def pooled_delays(runs: Iterable[Sequence[float]]) -> list[dict[str, float]]:
 
 
 def plan_calibration(
-    job: Job, wanted: Confirm, table: PublishedTable, network: PreparedNetwork
+    job: Job, name: str, wanted: Confirm, table: PublishedTable, network: PreparedNetwork
 ) -> StudyPlan:
     """Returns the fit as a study like any other."""
     study = Study(
@@ -140,13 +158,13 @@ def plan_calibration(
         runs_per_trial=wanted.calibration.runs_per_trial,
     )
     return plan_study(
-        NAME,
+        name,
         study,
         job.controller(CONTROLLER),
         {CONFIRM: table},
         [network],
         job.engine(),
-        study_seed(job.workflow.settings.seed, NAME),
+        study_seed(job.workflow.settings.seed, name),
     )
 
 
@@ -176,63 +194,40 @@ def _calibrating(
             )
 
 
-def _take_delays(
-    job: Job,
-    network: PreparedNetwork,
-    settings: Sequence[ConfirmedSetting],
-    real: Sequence[dict[str, Any]],
+def _with_delays(
+    network: PreparedNetwork, delays: Sequence[Mapping[str, float]]
 ) -> PreparedNetwork:
-    """Returns the network on a host as late as the real one was; writes how late that is.
+    """Returns the network on a host as late as the real one was.
 
     Its timers, too, wait as measured, and not for an exponential time.
     """
-    rows = pooled_delays(
-        run["scheduling_delays_us"] or []
-        for _, runs in _calibrating(settings, real)
-        for run in runs
-    )
-    write_table(job.out_dir / "delays.parquet", make_table(rows, DELAYS_SCHEMA))
-    if len(rows) < LEAST_DELAYS:
+    if len(delays) < LEAST_DELAYS:
         return network
-    delays_us = "+".join(f"{row['delay_us']:.0f}" for row in rows[:MOST_DELAYS])
+    delays_us = "+".join(f"{row['delay_us']:.0f}" for row in delays[:MOST_DELAYS])
     return network.with_host("wake_mean_us", 0).with_host("delays_us", delays_us)
 
 
 def _fit_spread(
     job: Job,
     wanted: Confirm,
-    settings: Sequence[ConfirmedSetting],
-    real: Sequence[dict[str, Any]],
+    calibrating: list[ConfirmedSetting],
+    measured: float,
     network: PreparedNetwork,
-) -> PreparedNetwork:
-    """Returns the network on the host whose runs differ as the real ones do; writes what was tried.
+) -> Generator[Batch, Iterator[FinishedRun], tuple[PreparedNetwork, list[dict[str, Any]]]]:
+    """Returns the network on the host whose runs differ as the real ones do, and what was tried.
 
     Signal delay has no say: it is whole milliseconds, and single runs hardly differ in it.
     """
-    calibrating = [setting for setting in settings if setting.calibrates]
-    measured = pooled_deviation(
-        [run["throughput_mbps"] for run in runs] for _, runs in _calibrating(settings, real)
-    )
     spreads = wanted.calibration.wake_spread
     hosts = [network.with_host("wake_spread", each) if each else network for each in spreads]
-    engine = job.engine()
-    planned = [
-        plan_settings(job, calibrating, engine, host, wanted.emulated, "spread") for host in hosts
-    ]
-    with job.runner("spread", engine, sum(map(len, planned))) as (runner, progress):
-        finished = [list(runner.finish(runs)) for runs in planned]
-        progress.end(f"{len(spreads)} spreads")
-    emulated = [
-        pooled_deviation(
-            [
-                run.record.throughput_mbps
-                for run in runs
-                if run.planned.trial == trial and run.record.throughput_mbps is not None
-            ]
-            for trial in range(len(calibrating))
-        )
-        for runs in finished
-    ]
+    emulated: list[float] = []
+    for host in hosts:
+        runs = plan_settings(job, calibrating, job.engine(), host, wanted.emulated, "spread")
+        samples: list[list[float]] = [[] for _ in calibrating]
+        for run in (yield Batch(runs)):
+            if run.record.throughput_mbps is not None:
+                samples[run.planned.trial].append(run.record.throughput_mbps)
+        emulated.append(pooled_deviation(samples))
     # Without repeats there is nothing to compare, and the first is taken.
     best = min(range(len(spreads)), key=lambda i: (abs(emulated[i] - measured), i))
     rows = [
@@ -244,29 +239,4 @@ def _fit_spread(
         }
         for i, (spread, deviation) in enumerate(zip(spreads, emulated, strict=True))
     ]
-    write_table(job.out_dir / "spread.parquet", make_table(rows, SPREAD_SCHEMA))
-    return hosts[best]
-
-
-def _emulate(
-    job: Job, wanted: Confirm, settings: list[ConfirmedSetting], network: PreparedNetwork
-) -> None:
-    engine = job.engine()
-    planned = plan_settings(job, settings, engine, network, wanted.emulated, "agreement")
-    with job.runner("agreement", engine, len(planned)) as (runner, progress):
-        finished = runner.finish(planned)
-        write_table(job.out_dir / "agreement.parquet", runs_table("agreement", finished))
-        progress.end(f"{len(settings)} settings, {wanted.emulated} emulated runs each")
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    add_arguments(parser)
-    arguments = parser.parse_args()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    calibrate(open_job(arguments))
-
-
-if __name__ == "__main__":
-    run_command_line(main)
+    return hosts[best], rows

@@ -1,12 +1,8 @@
 """Runs the settings that matter in real mahimahi.
 
-    python -m experiments.confirm --config config/config.yaml --out-dir results/confirm
-
-writes settings.parquet and runs.parquet, where trial counts the settings. It takes real time, and
-goes on where it was stopped.
+Beside its runs, whose trial counts the settings, it leaves settings.parquet.
 """
 
-import argparse
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,12 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from common.errors import KneepointError, run_command_line, unusable
+from common.errors import unusable
 from engines.base import EngineSettings, PreparedNetwork, RunSpec, canonical_json
 from experiments.config import Confirm, Setting, calibrating
-from experiments.job import Job, add_arguments, open_job
+from experiments.job import Job
+from experiments.pipeline import Plan, plan_list
 from experiments.published import PublishedRow, PublishedTable
-from experiments.results import PlannedRun, make_table, read_table, runs_table, write_table
+from experiments.results import PlannedRun, make_table, read_table
 from experiments.seeds import derive_seed, study_seed
 
 NAME = "confirm"
@@ -62,30 +59,27 @@ class ConfirmedSetting:
         return "calibration" in self.origins
 
 
-def confirm(job: Job) -> None:
-    """Runs the configured settings in real mahimahi and writes the results.
+def plan(job: Job, name: str) -> Plan:
+    """Plans the real runs of the configured settings.
 
     Raises:
-        KneepointError: confirm is not configured, what it needs is missing, or mahimahi is.
+        KneepointError: results that they come from are missing, or mahimahi is.
     """
     wanted = configured(job)
     engine = job.engine("mahimahi")
     settings = list_settings(job, wanted)
-    planned = plan_settings(
-        job, settings, engine, engine.place(job.network(wanted.network)), wanted.repeats, NAME
+    network = engine.place(job.network(wanted.network))
+    return plan_list(
+        engine,
+        plan_settings(job, settings, engine, network, wanted.repeats, name),
+        f"{len(settings)} settings, {wanted.repeats} real runs each",
+        {"settings.parquet": settings_table(settings)},
     )
-    with job.runner(NAME, engine, len(planned)) as (runner, progress):
-        finished = runner.finish(planned)
-        write_table(job.out_dir / "runs.parquet", runs_table(NAME, finished))
-        write_table(job.out_dir / "settings.parquet", settings_table(settings))
-        job.sign("experiments.confirm", engine, "runs.parquet", "settings.parquet")
-        progress.end(f"{len(settings)} settings, {wanted.repeats} real runs each")
 
 
 def configured(job: Job) -> Confirm:
-    """Returns what is to be confirmed; raises KneepointError where nothing is."""
-    if job.workflow.confirm is None:
-        raise KneepointError(f"{job.workflow.path}: confirm is not set; list settings there")
+    """Returns what is to be confirmed: there is something where these experiments are."""
+    assert job.workflow.confirm is not None
     return job.workflow.confirm
 
 
@@ -203,14 +197,3 @@ def _contradicted(
         return [(table, dict(enumerate(table.rows))[number]) for table, number in pairs]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise unusable(path, error) from None
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    add_arguments(parser)
-    confirm(open_job(parser.parse_args()))
-
-
-if __name__ == "__main__":
-    run_command_line(main)

@@ -15,18 +15,13 @@ import yaml
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from experiments.config import load_workflow
-from experiments.confirm import ConfirmedSetting, confirm, read_confirmed
 from experiments.job import Job
+from experiments.planners.confirmation import ConfirmedSetting, read_confirmed
 from experiments.results import read_frame
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
-from search.calibrate import (
-    calibrate,
-    measured_table,
-    pooled_delays,
-    pooled_deviation,
-)
-from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure
+from search.calibration import measured_table, pooled_delays, pooled_deviation
+from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
 from tests.experiments.listing import CATALOGUE
 
 PLANTED_US = 150
@@ -82,7 +77,7 @@ def open_job(tmp_path: Path) -> Open:
             build=tmp_path,
             networks=tmp_path / "networks",
             out_dir=tmp_path / "results" / folder,
-            make_executor=lambda _: ShuffledExecutor(FakeEngine(behaviour)),
+            fake=ShuffledExecutor(FakeEngine(behaviour)),
         )
 
     return job_in
@@ -94,9 +89,9 @@ def write(path: Path, content: object) -> None:
 
 
 def test_planted_host_latency_is_recovered(open_job: Open) -> None:
-    confirm(open_job("confirm"))
+    perform(open_job("confirm"))
     job = open_job("calibration")
-    calibrate(job)
+    perform(job)
     study = json.loads((job.out_dir / "study.json").read_text())
     assert study["best"]["searched"]["host_latency_us"] == PLANTED_US
     assert study["controller"] == "fixed_window"
@@ -109,11 +104,12 @@ def test_planted_host_latency_is_recovered(open_job: Open) -> None:
 
 
 def test_every_confirmed_setting_is_emulated_on_the_host_found(open_job: Open) -> None:
-    confirm(open_job("confirm"))
-    job = open_job("calibration")
-    calibrate(job)
+    perform(open_job("confirm"))
+    perform(open_job("calibration"))
+    job = open_job("agreement")
+    perform(job)
     real = read_frame(job.out_dir.parent / "confirm/runs.parquet")
-    emulated = read_frame(job.out_dir / "agreement.parquet")
+    emulated = read_frame(job.out_dir / "runs.parquet")
     assert list(emulated["trial"]) == [0, 1, 2, 3] * 4
     assert set(emulated["engine"]) == {"emulator"}
     assert emulated["seed"].nunique() == 4
@@ -137,9 +133,10 @@ def test_planted_spread_of_lateness_is_recovered(open_job: Open) -> None:
         factor = 1 + 0.05 * spread * random.Random(spec.run_id).gauss()
         return dataclasses.replace(record, throughput_mbps=record.throughput_mbps * factor)
 
-    confirm(open_job("confirm", differing))
+    perform(open_job("confirm", differing))
     job = open_job("calibration", differing)
-    calibrate(job)
+    perform(job)
+    perform(open_job("agreement", differing))
     tried = read_frame(job.out_dir / "spread.parquet")
     assert list(tried["wake_spread"]) == [0, 0.25, 0.5, 1]
     assert list(tried.loc[tried["is_best"], "wake_spread"]) == [0.5]
@@ -159,9 +156,9 @@ def test_emulated_processes_wait_as_long_as_real_ones_did(open_job: Open) -> Non
         longest_us = 90.0 if spec.controller == "fixed_window" else 9e5
         return dataclasses.replace(record, scheduling_delays_us=(4.0, 9.6, longest_us))
 
-    confirm(open_job("confirm", measured))
+    perform(open_job("confirm", measured))
     job = open_job("calibration", measured)
-    calibrate(job)
+    perform(job)
     delays = read_frame(job.out_dir / "delays.parquet")
     assert list(delays["one_in"]) == [1, 2, 4]
     assert list(delays["delay_us"]) == pytest.approx([4, 9.6, 90])
@@ -177,8 +174,8 @@ def test_without_measured_waits_emulated_processes_do_not_wait(open_job: Open) -
         hosts.append(spec.network.host_model)
         return on_planted_host(spec)
 
-    confirm(open_job("confirm", unmeasured))
-    calibrate(open_job("calibration", unmeasured))
+    perform(open_job("confirm", unmeasured))
+    perform(open_job("calibration", unmeasured))
     assert not any("delays_us" in host for host in hosts)
 
 
@@ -207,7 +204,7 @@ def test_deviation_is_pooled_by_degrees_of_freedom() -> None:
 
 def test_confirmed_settings_are_read_back(open_job: Open) -> None:
     job = open_job("confirm")
-    confirm(job)
+    perform(job)
     settings, real = read_confirmed(open_job("calibration"))
     assert [each.constants.get("window") for each in settings] == [5, 12, 20, None]
     assert [each.origins for each in settings] == [["calibration"]] * 3 + [["listed"]]
@@ -216,13 +213,13 @@ def test_confirmed_settings_are_read_back(open_job: Open) -> None:
 
 def test_calibration_before_any_real_run_names_what_is_missing(open_job: Open) -> None:
     with pytest.raises(KneepointError, match=r"confirm/settings.parquet: .*No such file"):
-        calibrate(open_job("calibration"))
+        perform(open_job("calibration"))
 
 
 def test_calibration_without_a_measured_window_is_an_error(open_job: Open) -> None:
-    confirm(open_job("confirm", lambda spec: RunRecord(spec.run_id, "failed", "it burst")))
+    perform(open_job("confirm", lambda spec: RunRecord(spec.run_id, "failed", "it burst")))
     with pytest.raises(KneepointError, match="no real run of a fixed window came to an end"):
-        calibrate(open_job("calibration"))
+        perform(open_job("calibration"))
 
 
 def run(trial: int, throughput: float, status: str = "ok") -> dict[str, Any]:

@@ -1,0 +1,100 @@
+"""What every experiment has in common: a planner lists runs, and one pipeline executes them.
+
+A planner is a module with a function `plan(job, name)`. Its plan yields batches of runs and is sent
+what came of each; so a list of runs is one batch, and a search asks for the next when it has been
+told of the last. The pipeline executes, journals and resumes the runs on any engine, writes the
+tables, and signs them.
+"""
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from engines.base import EngineSettings
+from experiments.job import Job
+from experiments.results import FinishedRun, PlannedRun, runs_table, write_summary, write_table
+from experiments.runner import Batch, Runner
+
+RUNS = "runs.parquet"
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment leaves beside its runs.
+
+    Args:
+        runs: those of runs.parquet, in their order; all have been executed.
+        message: how it ended, for whoever looks.
+        tables: further tables by the name of their file.
+        summaries: JSON objects by the name of their file.
+    """
+
+    runs: Iterable[PlannedRun]
+    message: str
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    summaries: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+Steps = Generator[Batch, Iterator[FinishedRun], Outcome]
+"""Yields batches; is sent the runs of each, finished, in their order."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment, ready to begin: its engine, the number of its runs (None: open), its steps."""
+
+    engine: EngineSettings
+    total: int | None
+    steps: Steps
+
+
+def plan_list(
+    engine: EngineSettings,
+    planned: Sequence[PlannedRun],
+    message: str,
+    tables: Mapping[str, pa.Table] | None = None,
+) -> Plan:
+    """Returns the plan of an experiment that knows all its runs beforehand."""
+
+    def steps() -> Steps:
+        yield Batch(planned)
+        return Outcome(planned, message, tables or {})
+
+    return Plan(engine, len(planned), steps())
+
+
+def follow(steps: Generator[Batch, Iterator[FinishedRun], R], runner: Runner) -> R:
+    """Executes batch by batch until there is no more; returns what the steps return."""
+    try:
+        batch = next(steps)
+        while True:
+            batch = steps.send(runner.finish(batch))
+    except StopIteration as end:
+        result: R = end.value
+        return result
+
+
+def carry_out(job: Job, name: str, planner: str, plan: Plan) -> None:
+    """Executes what a plan lists and the journal lacks, and writes the results.
+
+    Args:
+        job: where, and with what.
+        name: of the experiment.
+        planner: the module that made the plan: its code is what the results are signed with.
+        plan: the plan.
+
+    Raises:
+        KneepointError: a run could not be executed; no table is written then.
+    """
+    with job.runner(name, plan.engine, plan.total) as (runner, progress):
+        outcome = follow(plan.steps, runner)
+        write_table(job.out_dir / RUNS, runs_table(name, runner.recall(outcome.runs)))
+        for file, table in outcome.tables.items():
+            write_table(job.out_dir / file, table)
+        for file, summary in outcome.summaries.items():
+            write_summary(job.out_dir / file, summary)
+        job.sign(planner, plan.engine, RUNS, *outcome.tables, *outcome.summaries)
+        progress.end(outcome.message)

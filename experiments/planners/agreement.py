@@ -1,0 +1,20 @@
+"""Runs every confirmed setting in the emulator, on the host that search.calibration has fitted."""
+
+from engines.base import PreparedNetwork
+from experiments.job import Job
+from experiments.pipeline import Plan, plan_list
+from experiments.planners.confirmation import configured, plan_settings, read_confirmed
+
+
+def plan(job: Job, name: str) -> Plan:
+    """Plans the emulator's runs: trial is the setting's in results/confirm.
+
+    Raises:
+        KneepointError: nothing was confirmed, or no host fitted.
+    """
+    repeats = configured(job).emulated
+    settings, _ = read_confirmed(job)
+    network = PreparedNetwork.load(job.workflow.results / "calibration" / "network.json")
+    engine = job.engine()
+    planned = plan_settings(job, settings, engine, network, repeats, name)
+    return plan_list(engine, planned, f"{len(settings)} settings, {repeats} emulated runs each")

@@ -1,0 +1,45 @@
+"""Runs again, in real mahimahi, the settings whose real means the emulator does not predict.
+
+Such a mean may be chance, or a bad moment of the host; only runs that nobody has seen yet can tell.
+Their trial is the setting's in results/confirm, and their numbers go on from those there.
+"""
+
+import json
+from pathlib import Path
+
+from common.errors import unusable
+from experiments.job import Job
+from experiments.pipeline import Plan, plan_list
+from experiments.planners.confirmation import NAME as CONFIRM
+from experiments.planners.confirmation import configured, plan_settings, read_confirmed
+
+
+def plan(job: Job, name: str) -> Plan:
+    """Plans further runs of the settings that results/`name`/outside.json lists.
+
+    Raises:
+        KneepointError: nothing was confirmed, the list is damaged, or mahimahi is missing.
+    """
+    wanted = configured(job)
+    engine = job.engine("mahimahi")
+    settings, _ = read_confirmed(job)
+    outside = _read(job.workflow.results / name / "outside.json", len(settings))
+    network = engine.place(job.network(wanted.network))
+    repeats = wanted.repeats + wanted.again
+    planned = [
+        run
+        for run in plan_settings(job, settings, engine, network, repeats, CONFIRM)
+        if run.trial in outside and run.run >= wanted.repeats
+    ]
+    message = f"{len(outside)} settings, {wanted.again} further real runs each"
+    return plan_list(engine, planned, message)
+
+
+def _read(path: Path, settings: int) -> list[int]:
+    try:
+        outside = json.loads(path.read_bytes())
+        if not all(each in range(settings) for each in outside):
+            raise ValueError(f"it names other than the {settings} settings of confirm")
+    except (OSError, ValueError, TypeError) as error:
+        raise unusable(path, error) from None
+    return list(outside)

@@ -1,0 +1,167 @@
+"""Measures how many real-time runs this host takes at once.
+
+Runs the configured setting alone, then two at once, four, and so on, until results differ from
+those of the lone runs, or the host is too busy for most of the runs, which would be repeated then.
+Something else may have kept it busy meanwhile: a lone run that suffered is repeated, and a level
+that did is tried again. The trial of a run counts the levels; `slots` of probe.json is the highest
+level at which all was well.
+"""
+
+import math
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean, stdev
+
+from common.errors import KneepointError
+from engines.base import EngineSettings, RunRecord, RunSpec
+from experiments.config import Probe
+from experiments.job import Job
+from experiments.pipeline import Outcome, Plan, Steps
+from experiments.results import FinishedRun, PlannedRun
+from experiments.runner import Batch
+from experiments.seeds import derive_seed, study_seed
+
+TOLERANCES = {"throughput_mbps": 0.01, "signal_delay_p95_ms": 0.02}
+"""Relative differences of the mean that do not count: those that agreement allows, too."""
+_ERRORS = 3.0
+"""Standard errors of the difference that chance explains."""
+_TRIES = 3
+"""How often a level differs before that is taken for its own doing."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """So many runs at once, and whether they gave what lone runs give, after so many tries."""
+
+    concurrency: int
+    agrees: bool
+    reason: str
+    tries: int
+
+
+def plan(job: Job, name: str) -> Plan:
+    """Plans the probe of this host.
+
+    Raises:
+        KneepointError: mahimahi does not work here.
+    """
+    wanted = job.workflow.probe
+    assert wanted is not None
+    engine = job.engine("mahimahi")
+
+    def steps() -> Steps:
+        levels, planned = yield from climb(
+            wanted, lambda *place: _list_runs(job, engine, wanted, name, *place), engine.spoils
+        )
+        slots = max(level.concurrency for level in levels if level.agrees)
+        outcome = {
+            "slots": slots,
+            "cores": os.cpu_count(),
+            "levels": [asdict(level) for level in levels],
+        }
+        reason = levels[-1].reason or "more were not tried"
+        message = f"{slots} real-time slots: {reason}"
+        return Outcome(planned, message, summaries={"probe.json": outcome})
+
+    return Plan(engine, None, steps())
+
+
+def climb(
+    wanted: Probe,
+    list_runs: Callable[[int, int, int], list[PlannedRun]],
+    spoils: Callable[[RunRecord], bool],
+) -> Generator[Batch, Iterator[FinishedRun], tuple[list[Level], list[PlannedRun]]]:
+    """Doubles the number of runs at once until their results differ from those of lone runs.
+
+    Args:
+        wanted: how far to go.
+        list_runs: gives the runs of a level from its number, theirs, and that of the try.
+        spoils: tells of a run that the host was too busy for it.
+
+    Returns:
+        The levels, and the runs of each one's last try.
+
+    Raises:
+        KneepointError: a lone run does not come to an end.
+    """
+    lone: list[RunRecord] = []
+    planned = list_runs(0, wanted.alone, 0)
+    for run in planned:
+        (finished,) = yield Batch([run])
+        lone.append(finished.record)
+        if finished.record.status != "ok":
+            raise KneepointError(f"probe: even a lone run fails: {finished.record.reason}")
+    levels = [Level(1, True, "", 1)]
+    concurrency = 2
+    while levels[-1].agrees and concurrency <= wanted.most:
+        reason, tries = "untried", 0
+        while reason and tries < _TRIES:
+            runs = list_runs(len(levels), concurrency, tries)
+            records = [each.record for each in (yield Batch(runs, together=True))]
+            reason = difference(lone, records) or crowded(records, spoils)
+            tries += 1
+        levels.append(Level(concurrency, not reason, reason, tries))
+        planned += runs
+        concurrency *= 2
+    return levels, planned
+
+
+def difference(lone: Sequence[RunRecord], together: Sequence[RunRecord]) -> str:
+    """Returns how runs at once differ from lone ones, or nothing.
+
+    A difference of means counts if it is beyond the tolerance and beyond what chance explains; the
+    deviation of a single run is that of the lone runs.
+    """
+    for record in together:
+        if record.status != "ok":
+            return f"with {len(together)} at once a run fails: {record.reason}"
+    for name, tolerance in TOLERANCES.items():
+        alone = [float(getattr(record, name)) for record in lone]
+        at_once = [float(getattr(record, name)) for record in together]
+        gap = fmean(at_once) - fmean(alone)
+        error = stdev(alone) * math.sqrt(1 / len(alone) + 1 / len(at_once))
+        if abs(gap) > max(tolerance * fmean(alone), _ERRORS * error):
+            return (
+                f"with {len(together)} at once {name} is {fmean(at_once):.4g} "
+                f"instead of {fmean(alone):.4g}"
+            )
+    return ""
+
+
+def crowded(together: Sequence[RunRecord], spoils: Callable[[RunRecord], bool]) -> str:
+    """Returns that the host was too busy for most runs at once, if it was, or nothing."""
+    spoilt = sum(map(spoils, together))
+    if 2 * spoilt <= len(together):
+        return ""
+    return f"with {len(together)} at once the host is too busy for {spoilt} of them"
+
+
+def _list_runs(
+    job: Job,
+    engine: EngineSettings,
+    wanted: Probe,
+    name: str,
+    level: int,
+    runs: int,
+    attempt: int,
+) -> list[PlannedRun]:
+    """Each try has runs of its own: what the journal has of the one before is not to answer."""
+    controller = job.controller(wanted.controller)
+    network = replace(job.network(wanted.network), duration_s=wanted.duration_s)
+    root = study_seed(job.workflow.settings.seed, name)
+    return [
+        PlannedRun(
+            level,
+            run,
+            None,
+            RunSpec.on(
+                engine=engine,
+                controller=controller,
+                constants=controller.complete(wanted.constants, "real_time.probe"),
+                network=engine.place(network),
+                seed=derive_seed(root, level, run, *([attempt] if attempt else [])),
+            ),
+        )
+        for run in range(runs)
+    ]

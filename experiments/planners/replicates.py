@@ -1,0 +1,29 @@
+"""Runs settings many times with fresh seeds: trial counts the settings, run their replicates."""
+
+from engines.base import RunSpec
+from experiments.job import Job
+from experiments.pipeline import Plan, plan_list
+from experiments.results import PlannedRun
+from experiments.seeds import run_seed, study_seed
+
+
+def plan(job: Job, name: str) -> Plan:
+    """Plans the replicates of repeats/NAME.yaml; their folder has the same name."""
+    wanted = job.workflow.repeats[name.removeprefix("repeats/")]
+    engine = job.engine(wanted.engine)
+    seed = study_seed(job.workflow.settings.seed, name)
+    network = engine.place(job.network(wanted.network))
+    planned = []
+    for trial, setting in enumerate(wanted.settings):
+        controller = job.controller(setting.controller)
+        constants = controller.complete(setting.constants, name)
+        for run in range(wanted.repeats):
+            spec = RunSpec.on(
+                engine=engine,
+                controller=controller,
+                constants=constants,
+                network=network,
+                seed=run_seed(seed, trial, run),
+            )
+            planned.append(PlannedRun(trial, run, None, spec))
+    return plan_list(engine, planned, f"{len(planned)} runs")

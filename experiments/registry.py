@@ -1,0 +1,212 @@
+"""All experiments of a configuration, by the name of their folder in the results.
+
+To add a kind of experiment, write its planner and say here what its experiments need: the workflow
+makes the jobs of all of them by the same rules.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.config import Engine, Workflow
+from experiments.planners import example
+
+EMULATOR: Engine = "emulator"
+MAHIMAHI: Engine = "mahimahi"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of experiment.
+
+    Args:
+        rule: name of the rule that makes it.
+        planner: the module that plans it.
+        files: what it leaves beside runs.parquet and made_by.json.
+        message: what its job does.
+        takes_all: whether its jobs want the host for themselves.
+    """
+
+    rule: str
+    planner: str
+    files: tuple[str, ...]
+    message: str
+    takes_all: bool = False
+
+
+STUDY = Kind("search_study", "search.study", ("study.json", "trials.parquet"), "Searching")
+REPLICATES = Kind("replicate_settings", "experiments.planners.replicates", (), "Replicating")
+HELD_OUT = Kind(
+    "hold_out_settings",
+    "experiments.planners.held_out",
+    ("settings.parquet", "networks.parquet"),
+    "Running published and tuned settings on held-out networks",
+)
+EXAMPLE = Kind(
+    "run_example", "experiments.planners.example", (example.LOG,), "Running the example with a log"
+)
+PROBE = Kind(
+    "probe_host",
+    "experiments.planners.probe",
+    ("probe.json",),
+    "Measuring how many real-time runs this host takes at once",
+    takes_all=True,
+)
+CONFIRMATION = Kind(
+    "confirm_settings",
+    "experiments.planners.confirmation",
+    ("settings.parquet",),
+    "Running settings in real mahimahi",
+)
+CALIBRATION = Kind(
+    "calibrate_host",
+    "search.calibration",
+    (*STUDY.files, "delays.parquet", "spread.parquet", "network.json"),
+    "Fitting the emulated host to real runs",
+)
+AGREEMENT = Kind(
+    "emulate_confirmed",
+    "experiments.planners.agreement",
+    (),
+    "Running the confirmed settings on the fitted host",
+)
+FURTHER_RUNS = Kind(
+    "run_again",
+    "experiments.planners.further_runs",
+    (),
+    "Running again, in real mahimahi, what the emulator does not predict",
+)
+KINDS = (
+    *(STUDY, REPLICATES, HELD_OUT, EXAMPLE, PROBE),
+    *(CONFIRMATION, CALIBRATION, AGREEMENT, FURTHER_RUNS),
+)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What the workflow has to know of an experiment to make its job.
+
+    Args:
+        name: its folder in the results.
+        kind: its kind.
+        engine: where its runs are made.
+        controllers: that it runs.
+        networks: that it runs on.
+        needs: experiments whose results it reads.
+        lists: files of the results, beside those, that it reads.
+        reads: files of the configuration, beside the main one, that it reads.
+        settings: what it depends on in the main one, as text.
+    """
+
+    name: str
+    kind: Kind
+    engine: Engine = EMULATOR
+    controllers: Sequence[str] = ()
+    networks: Sequence[str] = ()
+    needs: Sequence[str] = ()
+    lists: Sequence[str] = ()
+    reads: Sequence[Path] = ()
+    settings: str = ""
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it runs in real time, or is made of what did."""
+        return self.engine == MAHIMAHI or self.kind in (CALIBRATION, AGREEMENT)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All that it leaves; the last says that it is whole."""
+        return ("runs.parquet", *self.kind.files, "made_by.json")
+
+
+def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
+    """Returns all experiments that a configuration asks for, those in real time last."""
+    found = [
+        *_studies(workflow),
+        *_replicates(workflow),
+        *_held_out(workflow),
+        *_examples(workflow),
+        *_probe(workflow),
+        *_confirmation(workflow),
+    ]
+    found.sort(key=lambda experiment: experiment.is_real)
+    return {experiment.name: experiment for experiment in found}
+
+
+def _studies(workflow: Workflow) -> Iterator[Experiment]:
+    config = workflow.path.parent
+    for name, study in workflow.studies.items():
+        tables = [
+            config / f"published/{table}.{suffix}"
+            for table in study.tables
+            for suffix in ("csv", "yaml")
+        ]
+        yield Experiment(
+            name,
+            STUDY,
+            study.engine,
+            [study.controller],
+            study.networks,
+            reads=[config / f"studies/{name}.yaml", *tables],
+        )
+
+
+def _replicates(workflow: Workflow) -> Iterator[Experiment]:
+    for name, repeat in workflow.repeats.items():
+        yield Experiment(
+            f"repeats/{name}",
+            REPLICATES,
+            repeat.engine,
+            [setting.controller for setting in repeat.settings],
+            [repeat.network],
+            reads=[workflow.path.parent / f"repeats/{name}.yaml"],
+        )
+
+
+def _held_out(workflow: Workflow) -> Iterator[Experiment]:
+    held = workflow.hold_out
+    if held:
+        yield Experiment(
+            "hold_out",
+            HELD_OUT,
+            EMULATOR,
+            workflow.held_controllers,
+            [held.training, *held.networks],
+            needs=[*workflow.replays, *workflow.tunings],
+            settings=str(held),
+        )
+
+
+def _examples(workflow: Workflow) -> Iterator[Experiment]:
+    shown = workflow.showcase
+    if shown:
+        of_engine: dict[str, Engine] = {"showcase": EMULATOR, example.REAL: MAHIMAHI}
+        for name, engine in of_engine.items():
+            yield Experiment(
+                name, EXAMPLE, engine, [shown.controller], [shown.network], settings=str(shown)
+            )
+
+
+def _probe(workflow: Workflow) -> Iterator[Experiment]:
+    probe = workflow.probe
+    if probe:
+        controllers, networks = [probe.controller], [probe.network]
+        yield Experiment("probe", PROBE, MAHIMAHI, controllers, networks, settings=str(probe))
+
+
+def _confirmation(workflow: Workflow) -> Iterator[Experiment]:
+    wanted = workflow.confirm
+    if not wanted:
+        return
+    controllers, networks = workflow.confirmed_controllers, [wanted.network]
+    held = ["hold_out"] if workflow.hold_out else []
+
+    def experiment(
+        name: str, kind: Kind, engine: Engine, needs: Sequence[str], lists: Sequence[str] = ()
+    ) -> Experiment:
+        return Experiment(name, kind, engine, controllers, networks, needs, lists, (), str(wanted))
+
+    yield experiment("confirm", CONFIRMATION, MAHIMAHI, held, ["confirm/contradicted.json"])
+    yield experiment("calibration", CALIBRATION, EMULATOR, ["confirm"])
+    yield experiment("agreement", AGREEMENT, EMULATOR, ["confirm", "calibration"])
+    yield experiment("again", FURTHER_RUNS, MAHIMAHI, ["confirm"], ["again/outside.json"])

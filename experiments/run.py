@@ -1,0 +1,46 @@
+"""Runs one experiment of the configuration, or goes on with it.
+
+    python -m experiments.run --config config/config.yaml NAME
+
+The name is that of the experiment's folder in the results: a study's, repeats/NAME, hold_out,
+showcase, probe, confirm and so on.
+"""
+
+import argparse
+from importlib import import_module
+
+from common.errors import KneepointError, run_command_line
+from experiments.config import load_workflow
+from experiments.job import add_arguments, open_job
+from experiments.pipeline import carry_out
+from experiments.registry import experiments_of
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Carries out the experiment that is named.
+
+    Raises:
+        KneepointError: there is no such experiment, what it needs is missing, or a run of it could
+            not be executed.
+    """
+    workflow = load_workflow(arguments.config)
+    experiments = experiments_of(workflow)
+    name: str = arguments.name
+    if name not in experiments:
+        known = ", ".join(experiments)
+        raise KneepointError(f"{workflow.path}: asks for no experiment {name!r}; known: {known}")
+    planner = experiments[name].kind.planner
+    job = open_job(workflow, name, arguments)
+    carry_out(job, name, planner, import_module(planner).plan(job, name))
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("name", help="the experiment: its folder in the results")
+    add_arguments(parser)
+    run(parser.parse_args())
+
+
+if __name__ == "__main__":
+    run_command_line(main)
