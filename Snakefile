@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from common import code
+from common.fork_server import start_fork_server
 from common.made_by import ask_git, tell_jobs
 from networks.config import load_network
 from common.files import hold_lock, require_folder
@@ -99,6 +100,10 @@ onstart:
     except KneepointError as error:
         refuse(error)
     start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"))
+    start_fork_server(
+        ["experiments.pipeline", "networks.config", *(kind.planner for kind in KINDS)],
+        Path("logs/fork_server.log"),
+    )
 
 
 # What went wrong stands last, and not above Snakemake's list of everything that a job reads.
@@ -107,6 +112,7 @@ onerror:
     sys.exit(2)
 
 
+include: "rules/common.smk"
 include: "rules/experiments.smk"
 include: "rules/build.smk"
 include: "rules/traces.smk"

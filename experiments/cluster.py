@@ -1,7 +1,5 @@
 """The one Ray of a workflow: a process of its own, which ends with the process that started it.
 
-    python -m experiments.cluster --file build/cluster.json --cores 2
-
 The Snakefile calls `start_cluster`, studies call `find_cluster` and `end_with_cluster`. Ray itself
 starts when the first study asks for it: many a workflow has nothing to run. The file says then
 where it is.
@@ -41,7 +39,7 @@ def start_cluster(file: Path, cores: int, log: Path) -> None:
     _wanted(file).unlink(missing_ok=True)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
-        options = [f"--file={file}", f"--cores={cores}"]
+        options = [f"--owner={os.getpid()}", f"--file={file}", f"--cores={cores}"]
         subprocess.Popen(
             [sys.executable, "-m", "experiments.cluster", *options],
             stdin=subprocess.DEVNULL,
@@ -88,8 +86,7 @@ def end_with_cluster(file: Path) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _serve(file: Path, cores: int) -> None:
-    owner = os.getppid()
+def _serve(owner: int, file: Path, cores: int) -> None:
     told_to_end = threading.Event()
 
     def is_wanted() -> bool:
@@ -156,10 +153,11 @@ def _read(file: Path) -> dict[str, Any]:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--owner", type=int, required=True, help="process that it ends with")
     parser.add_argument("--file", type=Path, required=True, help="written when Ray is ready")
     parser.add_argument("--cores", type=int, required=True, help="workers")
     arguments = parser.parse_args()
-    _serve(arguments.file, arguments.cores)
+    _serve(arguments.owner, arguments.file, arguments.cores)
 
 
 if __name__ == "__main__":

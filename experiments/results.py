@@ -192,7 +192,8 @@ def read_table(path: Path) -> pa.Table:
         KneepointError: the file is missing, damaged, not ours, or of a newer version.
     """
     try:
-        table = pq.read_table(io.BytesIO(path.read_bytes()))
+        # pq.read_table would import pandas, which takes longer than many a study.
+        table = pq.ParquetFile(io.BytesIO(path.read_bytes())).read()
         version = int((table.schema.metadata or {})[_VERSION_KEY])
     except OSError as error:
         raise unusable(path, error.strerror) from None

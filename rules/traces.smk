@@ -15,7 +15,7 @@ rule fetch_trace:
     message:
         "Fetching the trace {wildcards.trace}"
     shell:
-        "python -m networks.fetch --config {params.config:q}"
+        "python -IS common/forked.py networks.fetch --config {params.config:q}"
         " --into {params.into:q} {wildcards.trace:q} > {log:q} 2>&1"
 
 
@@ -44,5 +44,5 @@ rule prepare_network:
     message:
         "Preparing the network {wildcards.network}"
     shell:
-        "python -m networks.prepare --config {params.config:q} --network {wildcards.network:q}"
+        "python -IS common/forked.py networks.prepare --config {params.config:q} --network {wildcards.network:q}"
         " --into {params.into:q} > {log:q} 2>&1"

@@ -123,7 +123,8 @@ def test_real_studies_run_through_the_whole_workflow(
     results = checkout.folder / "results/real"
     (results / "probe").mkdir(parents=True)
     (results / "probe/probe.json").write_text(json.dumps({"slots": 4}))
-    (results / "probe/runs.parquet").write_bytes(b"")
+    for name in ("runs.parquet", "made_by.json"):
+        (results / "probe" / name).write_bytes(b"")
     targets = [f"results/real/{name}/study.json" for name in ("real-ternary", "real-tpe")]
     said = checkout.run(*arguments, "--", *targets)
     assert rules_of(said) == {"prepare_network", "search_study"}  # a build would take a minute

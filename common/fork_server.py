@@ -1,0 +1,126 @@
+"""Starts programs by forking a process that has imported what they need.
+
+Some sixty jobs of a workflow would each spend more time on imports than on their work.
+`start_fork_server` starts the process; `python -IS common/forked.py MODULE ARGUMENT...` then does
+what `python -m MODULE ARGUMENT...` does, and does just that where there is no server.
+
+A request is one message: the standard output and error of whoever asks, as file descriptors, and
+the words of the command line, each ended by a NUL. The answer is one byte, the exit status. Whoever
+asks is waited for no longer than the connection lasts: a program that nobody waits for ends.
+"""
+
+import argparse
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+SOCKET = Path("build/fork_server.sock")
+"""Relative, for an absolute one may be too long."""
+
+_LONGEST_REQUEST = 2**16
+_POLL_S = 0.5
+
+
+def start_fork_server(modules: Sequence[str], log: Path, path: Path = SOCKET) -> None:
+    """Starts the server, which imports these modules, and returns at once.
+
+    It ends with this process. It has a session of its own: a Ctrl-C is for the workflow, which ends
+    whoever asks.
+    """
+    path.unlink(missing_ok=True)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener, log.open("wb") as output:
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen(128)  # who asks while the server still imports waits
+        options = [f"--owner={os.getpid()}", f"--listener={listener.fileno()}", *modules]
+        subprocess.Popen(
+            [sys.executable, "-m", "common.fork_server", *options],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=[listener.fileno()],
+            start_new_session=True,
+        )
+
+
+def _serve(owner: int, listener: socket.socket) -> None:
+    """Forks for each request until the process that started this one has ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what was forked
+    listener.settimeout(_POLL_S)
+    while os.getppid() == owner:
+        try:
+            connection, _ = listener.accept()
+        except TimeoutError:
+            continue
+        with connection:
+            if os.fork() == 0:
+                listener.close()
+                _run(connection)
+
+
+def _run(connection: socket.socket) -> None:
+    """Runs what is asked for and ends: what the forked process does."""
+    status = 1
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        connection.settimeout(None)
+        request, descriptors, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, 2)
+        for standard, descriptor in enumerate(descriptors, start=1):
+            os.dup2(descriptor, standard)
+            os.close(descriptor)
+        threading.Thread(target=_end_when_alone, args=(connection,), daemon=True).start()
+        module, *arguments = request.decode(errors="surrogateescape").split("\0")[:-1]
+        sys.argv = [module, *arguments]
+        status = _exit_status_of(module)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        connection.send(bytes([status & 0xFF]))
+    finally:
+        os._exit(status)
+
+
+def _exit_status_of(module: str) -> int:
+    """Runs a module to its end, as the interpreter would."""
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        print(end.code, file=sys.stderr)
+        return 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def _end_when_alone(connection: socket.socket) -> None:
+    """Ends this process when whoever asked for it has ended."""
+    connection.recv(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--owner", type=int, required=True, help="process that it ends with")
+    parser.add_argument("--listener", type=int, required=True, help="descriptor of a socket")
+    parser.add_argument("modules", nargs="*", help="imported before anything is asked for")
+    arguments = parser.parse_args()
+    for module in arguments.modules:
+        import_module(module)
+    _serve(arguments.owner, socket.socket(fileno=arguments.listener))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+# What rules ask for by name.
+
+from common.made_by import NAME as MADE_BY
+from experiments.cluster import start_cluster
+from experiments.registry import KINDS, MAHIMAHI, STUDY, experiments_of
+
+# The workflow's one Ray writes this file when it is ready; `onstart` starts it.
+CLUSTER = Path("build/cluster.json")
+EXPERIMENTS = experiments_of(WORKFLOW)
+REAL_PROGRAMS = ["build/sender", "build/receiver", "build/measure", "build/keep_awake"]
+
+
+def code_of(step):
+    """Returns a file that changes when the code does by which a module computes."""
+    return code.note(step, code.digest_of_step(step))
+
+
+def built(*controllers):
+    """Returns what a job needs of the controllers that it runs."""
+    return [str(shared_object(name)) for name in sorted(set(controllers))]
+
+
+def prepared(*networks):
+    """Returns the files of prepared networks."""
+    files = ["network.json", "uplink.trace", "downlink.trace"]
+    return expand("build/networks/{network}/{file}", network=networks, file=files)
+
+
+def results_of(*names):
+    """Returns all files of experiments."""
+    return [f"{RESULTS}/{name}/{file}" for name in names for file in EXPERIMENTS[name].files]
+
+
+def is_confirming():
+    """Returns whether real runs are asked for, with everything that needs them."""
+    return "confirm" in workflow.dag_settings.targets
+
+
+def names(is_real, *kinds):
+    """Returns the names of experiments, of all kinds or of some."""
+    found = [each for each in EXPERIMENTS.values() if not kinds or each.kind in kinds]
+    return [each.name for each in found if each.is_real == is_real]
+
+
+def before(experiment):
+    """Returns what is to be done first.
+
+    Real runs that are asked for want a quiet machine, and a host whose slots are known. What is
+    made of them waits for the others, for it would disturb them.
+    """
+    if not experiment.is_real:
+        return []
+    if experiment.engine != MAHIMAHI:
+        others = [name for name in names(True) if EXPERIMENTS[name].engine == MAHIMAHI]
+        later = ["again"]
+        return results_of(*set(others).difference(later)) if is_confirming() else []
+    if "probe" in EXPERIMENTS and experiment.name != "probe":
+        return results_of("probe")
+    return results_of(*names(False)) if is_confirming() else []
+
+
+def host_of(experiment):
+    """Returns how the host serves an engine: what a change of it touches is run again."""
+    real_time = WORKFLOW.settings.real_time
+    is_served = experiment.engine == MAHIMAHI
+    return f"{real_time.busy_us} {real_time.keep_awake}" if is_served else None
+
+
+def output_of(experiment):
+    """Returns where a job's words go: those of a job in real time to the terminal, too."""
+    log = f"logs/{experiment.kind.rule}/{experiment.name}.log"
+    return f"> >(tee {log}) 2>&1" if experiment.engine == MAHIMAHI else f"> {log} 2>&1"
+
+
+def of(wildcards):
+    """Returns the experiment of a job."""
+    return EXPERIMENTS[wildcards.experiment]
