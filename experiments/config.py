@@ -128,7 +128,7 @@ class Objective(ConfigModel):
         default=True, description="with fit: bound the influence of a row that cannot be right"
     )
 
-    @field_validator("fit", mode="before")
+    @field_validator("fit", mode="before", json_schema_input_type=Name | tuple[Name, ...])
     @classmethod
     def _one_table_needs_no_list(cls, value: Any) -> Any:
         if not isinstance(value, str | list | tuple):
@@ -180,7 +180,9 @@ class Study(ConfigModel):
         default=(), description="published tables that reports set beside this study"
     )
 
-    @field_validator("objective", mode="before")
+    @field_validator(
+        "objective", mode="before", json_schema_input_type=Objective | Literal["power"]
+    )
     @classmethod
     def _objective_may_be_a_word(cls, value: Any) -> Any:
         return {"power": "mean"} if value == "power" else value

@@ -24,8 +24,6 @@ from tests.conftest import ROOT
 from tests.engines.real import real_engine
 from tests.experiments.fakes import NETWORK, FakeSettings, built_spec, network, run_spec
 
-pytestmark = pytest.mark.real_time
-
 EMULATE = ROOT / "build" / "emulate"
 
 # Answers with its own process's number of answers as the power, and obeys the window otherwise.
@@ -95,7 +93,7 @@ def link(tmp_path: Path) -> PreparedNetwork:
     )
 
 
-@pytest.fixture(params=["emulator", "mahimahi", "fake"])
+@pytest.fixture(params=["emulator", pytest.param("mahimahi", marks=pytest.mark.real_time), "fake"])
 def settings(request: pytest.FixtureRequest) -> EngineSettings:
     """Every engine."""
     if request.param == "fake":

@@ -1,0 +1,52 @@
+"""Writes the JSON schemas of the configuration's files, which editors check and complete with.
+
+    python -m experiments.schemas
+
+A YAML file names its schema in its first line, as those of config/ do.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from common.code import ROOT
+from common.errors import run_command_line
+from common.files import write_whole
+from experiments.config import Repeat, Settings, Study
+from experiments.published import TableDescription
+from networks.config import Network, TraceCatalogue
+
+FOLDER = ROOT / "config/schemas"
+FILES: Mapping[str, type[BaseModel]] = {
+    "config": Settings,
+    "study": Study,
+    "repeat": Repeat,
+    "network": Network,
+    "published": TableDescription,
+    "traces": TraceCatalogue,
+}
+"""A schema for each kind of file."""
+
+
+def schemas() -> dict[str, str]:
+    """Returns the text of each schema by the name of its file."""
+    texts = {}
+    for name, model in FILES.items():
+        schema = {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            **model.model_json_schema(),
+        }
+        texts[f"{name}.json"] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return texts
+
+
+def write(folder: Path) -> None:
+    """Writes every schema."""
+    for name, text in schemas().items():
+        write_whole(folder / name, text)
+
+
+if __name__ == "__main__":
+    run_command_line(lambda: write(FOLDER))

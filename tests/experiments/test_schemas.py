@@ -1,0 +1,55 @@
+"""The schemas of the configuration: current, and true of every file that is shipped."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from experiments import schemas
+from tests.conftest import ROOT
+
+FOLDERS = {
+    "studies": "study",
+    "repeats": "repeat",
+    "networks": "network",
+    "published": "published",
+}
+SHIPPED = [
+    *(path for folder in FOLDERS for path in sorted((ROOT / "config" / folder).glob("*.yaml"))),
+    *sorted((ROOT / "config").glob("*.yaml")),
+]
+
+
+def schema_of(path: Path) -> str:
+    if path.parent.name in FOLDERS:
+        return FOLDERS[path.parent.name]
+    return "traces" if path.stem == "traces" else "config"
+
+
+@pytest.mark.parametrize("name", schemas.FILES)
+def test_schema_is_that_of_the_models(name: str) -> None:
+    """`python -m experiments.schemas` writes them anew."""
+    assert (schemas.FOLDER / f"{name}.json").read_text() == schemas.schemas()[f"{name}.json"]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(ROOT)))
+def test_shipped_file_is_valid(path: Path) -> None:
+    schema = json.loads((schemas.FOLDER / f"{schema_of(path)}.json").read_text())
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(yaml.safe_load(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake"),
+    [
+        ("study", {"title": "t", "controller": "c", "networks": ["n"], "tabel": "x"}),
+        ("study", {"title": "t", "controller": "c", "networks": []}),
+        ("config", {"seed": -1}),
+        ("network", {"title": "t"}),
+    ],
+)
+def test_mistake_is_invalid(name: str, mistake: object) -> None:
+    schema = json.loads((schemas.FOLDER / f"{name}.json").read_text())
+    assert not Draft202012Validator(schema).is_valid(mistake)
