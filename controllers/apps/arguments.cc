@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "apps/options.hh"
-#include "network/text.hh"
+#include "common/text.hh"
 
 namespace kneepoint {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/constants.hh"
-#include "network/event_loop.hh"
+#include "emulation/event_loop.hh"
 
 namespace kneepoint {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "apps/program.hh"
-#include "network/trace.hh"
+#include "links/trace.hh"
 
 namespace {
 

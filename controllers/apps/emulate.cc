@@ -11,9 +11,9 @@
 #include "apps/program.hh"
 #include "apps/runner.hh"
 #include "apps/watchdog.hh"
+#include "common/json.hh"
+#include "common/text.hh"
 #include "loader/controllers.hh"
-#include "network/json.hh"
-#include "network/text.hh"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "apps/program.hh"
-#include "network/log_figures.hh"
-#include "network/metrics_json.hh"
+#include "measure/log_figures.hh"
+#include "measure/metrics_json.hh"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "network/text.hh"
+#include "common/text.hh"
 
 namespace kneepoint {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "algorithms/constants.hh"
-#include "network/time.hh"
+#include "common/time.hh"
 
 namespace kneepoint {
 

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "apps/program.hh"
-#include "network/contest_datagram.hh"
-#include "network/json.hh"
-#include "network/text.hh"
-#include "network/time.hh"
+#include "common/json.hh"
+#include "common/text.hh"
+#include "common/time.hh"
 #include "realtime/read_delays.hh"
 #include "realtime/stop_signal.hh"
 #include "realtime/udp_socket.hh"
+#include "transport/contest_datagram.hh"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include "apps/runner.hh"
 
-#include "network/metrics_json.hh"
-#include "network/progress.hh"
+#include "common/progress.hh"
+#include "measure/metrics_json.hh"
 
 namespace kneepoint {
 

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "apps/arguments.hh"
+#include "common/input_file.hh"
+#include "links/trace.hh"
 #include "loader/controllers.hh"
-#include "network/input_file.hh"
-#include "network/metrics.hh"
-#include "network/trace.hh"
+#include "measure/metrics.hh"
 
 namespace kneepoint {
 

@@ -8,10 +8,10 @@
 
 #include "apps/options.hh"
 #include "apps/program.hh"
+#include "common/json.hh"
+#include "common/text.hh"
 #include "loader/controllers.hh"
-#include "network/flow_log.hh"
-#include "network/json.hh"
-#include "network/text.hh"
+#include "measure/flow_log.hh"
 #include "realtime/contest_sender.hh"
 #include "realtime/stop_signal.hh"
 

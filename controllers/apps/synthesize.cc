@@ -15,11 +15,11 @@
 
 #include "apps/options.hh"
 #include "apps/program.hh"
-#include "network/packet.hh"
-#include "network/random.hh"
-#include "network/text.hh"
-#include "network/time.hh"
-#include "network/trace.hh"
+#include "common/random.hh"
+#include "common/text.hh"
+#include "common/time.hh"
+#include "links/trace.hh"
+#include "transport/packet.hh"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <system_error>
 
-#include "network/json.hh"
-#include "network/progress.hh"
-#include "network/text.hh"
+#include "common/json.hh"
+#include "common/progress.hh"
+#include "common/text.hh"
 
 namespace kneepoint {
 

@@ -5,9 +5,9 @@
 #include <system_error>
 #include <vector>
 
+#include "common/json.hh"
+#include "common/progress.hh"
 #include "loader/isolated.hh"
-#include "network/json.hh"
-#include "network/progress.hh"
 
 namespace kneepoint {
 

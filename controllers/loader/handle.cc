@@ -3,7 +3,7 @@
 #include <new>
 #include <string>
 
-#include "network/text.hh"
+#include "common/text.hh"
 
 namespace kneepoint {
 

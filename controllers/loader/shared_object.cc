@@ -8,9 +8,9 @@
 #include <exception>
 #include <stdexcept>
 
-#include "network/json.hh"
-#include "network/sha256.hh"
-#include "network/text.hh"
+#include "common/json.hh"
+#include "common/sha256.hh"
+#include "common/text.hh"
 
 namespace kneepoint {
 

@@ -9,8 +9,8 @@
 
 #include "algorithms/constants.hh"
 #include "algorithms/interface.h"
+#include "common/input_file.hh"
 #include "loader/handle.hh"
-#include "network/input_file.hh"
 
 namespace kneepoint {
 

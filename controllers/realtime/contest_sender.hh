@@ -6,10 +6,10 @@
 #include <string>
 
 #include "loader/handle.hh"
-#include "network/contest_datagram.hh"
-#include "network/flow_log.hh"
+#include "measure/flow_log.hh"
 #include "realtime/read_delays.hh"
 #include "realtime/udp_socket.hh"
+#include "transport/contest_datagram.hh"
 
 namespace kneepoint {
 

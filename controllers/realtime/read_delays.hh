@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "network/time.hh"
+#include "common/time.hh"
 
 namespace kneepoint {
 

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-#include "network/text.hh"
+#include "common/text.hh"
 
 namespace kneepoint {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "network/time.hh"
+#include "common/time.hh"
 
 namespace kneepoint {
 

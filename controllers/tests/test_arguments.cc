@@ -2,8 +2,8 @@
 
 #include "apps/arguments.hh"
 #include "apps/runner.hh"
-#include "network/sha256.hh"
-#include "network/text.hh"
+#include "common/sha256.hh"
+#include "common/text.hh"
 #include "tests/check.hh"
 #include "tests/temporary_file.hh"
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "network/contest_datagram.hh"
 #include "tests/check.hh"
+#include "transport/contest_datagram.hh"
 
 using namespace kneepoint;
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <sstream>
 
-#include "network/event_loop.hh"
+#include "emulation/event_loop.hh"
 #include "tests/check.hh"
 #include "tests/running.hh"
 

@@ -1,7 +1,7 @@
 #include <vector>
 
-#include "network/delay_line.hh"
-#include "network/link.hh"
+#include "links/delay_line.hh"
+#include "links/link.hh"
 #include "tests/check.hh"
 
 using namespace kneepoint;

@@ -1,7 +1,7 @@
 #include <fstream>
 #include <string>
 
-#include "network/log_figures.hh"
+#include "measure/log_figures.hh"
 #include "tests/check.hh"
 #include "tests/temporary_file.hh"
 

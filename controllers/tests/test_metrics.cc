@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "network/metrics.hh"
-#include "network/packet.hh"
+#include "measure/metrics.hh"
 #include "tests/check.hh"
+#include "transport/packet.hh"
 
 using namespace kneepoint;
 

@@ -1,4 +1,4 @@
-#include "network/packet_queue.hh"
+#include "queues/packet_queue.hh"
 #include "tests/check.hh"
 
 using namespace kneepoint;

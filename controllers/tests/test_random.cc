@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "network/random.hh"
+#include "common/random.hh"
 #include "tests/check.hh"
 
 using namespace kneepoint;

@@ -1,5 +1,5 @@
 // The examples of FIPS 180-4 that NIST publishes, and every length around a block's end.
-#include "network/sha256.hh"
+#include "common/sha256.hh"
 #include "tests/check.hh"
 
 using namespace kneepoint;

@@ -1,5 +1,5 @@
-#include "network/json.hh"
-#include "network/text.hh"
+#include "common/json.hh"
+#include "common/text.hh"
 #include "tests/check.hh"
 
 using namespace kneepoint;

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <string>
 
-#include "network/sha256.hh"
-#include "network/trace.hh"
+#include "common/sha256.hh"
+#include "links/trace.hh"
 #include "tests/check.hh"
 #include "tests/temporary_file.hh"
 

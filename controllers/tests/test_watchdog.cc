@@ -8,8 +8,8 @@
 #include <string>
 
 #include "apps/watchdog.hh"
-#include "network/event_loop.hh"
-#include "network/progress.hh"
+#include "common/progress.hh"
+#include "emulation/event_loop.hh"
 #include "tests/check.hh"
 #include "tests/running.hh"
 

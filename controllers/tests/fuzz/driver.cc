@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "apps/program.hh"
-#include "network/random.hh"
-#include "network/text.hh"
+#include "common/random.hh"
+#include "common/text.hh"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "network/contest_datagram.hh"
 #include "tests/fuzz/require.hh"
 #include "tests/running.hh"
+#include "transport/contest_datagram.hh"
 
 using namespace kneepoint;
 

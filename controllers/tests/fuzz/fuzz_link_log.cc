@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "network/log_figures.hh"
+#include "measure/log_figures.hh"
 #include "tests/fuzz/require.hh"
 
 using namespace kneepoint;

@@ -9,7 +9,7 @@
 
 #include "apps/arguments.hh"
 #include "apps/runner.hh"
-#include "network/text.hh"
+#include "common/text.hh"
 #include "tests/fuzz/require.hh"
 #include "tests/temporary_file.hh"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "network/trace.hh"
+#include "links/trace.hh"
 #include "tests/fuzz/require.hh"
 
 using namespace kneepoint;

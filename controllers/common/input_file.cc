@@ -1,0 +1,45 @@
+#include "common/input_file.hh"
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <ios>
+#include <stdexcept>
+#include <system_error>
+
+namespace kneepoint {
+
+FileState state_of(const std::filesystem::path& path) {
+  struct stat file{};
+  if (stat(path.c_str(), &file) != 0) return {};
+  return {.device = file.st_dev,
+          .inode = file.st_ino,
+          .bytes = static_cast<uint64_t>(file.st_size),
+          .changed_s = file.st_ctim.tv_sec,
+          .changed_ns = file.st_ctim.tv_nsec};
+}
+
+std::string read_file(const std::filesystem::path& path, const std::string& what,
+                      uintmax_t most_bytes) {
+  const auto refuse = [&](const std::string& reason) {
+    throw std::invalid_argument(what + " " + path.string() + " " + reason);
+  };
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) and not std::filesystem::is_regular_file(status)) {
+    refuse("is no regular file; copy its content into one");
+  }
+  const uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) refuse("cannot be read: " + error.message() + "; check the path");
+  if (bytes > most_bytes) {
+    refuse("has " + std::to_string(bytes) + " bytes; the most are " + std::to_string(most_bytes) +
+           ": shorten it");
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string content(bytes, '\0');
+  file.read(content.data(), static_cast<std::streamsize>(bytes));
+  if (not file) refuse("cannot be read; check its permissions, and that nobody is writing it");
+  return content;
+}
+
+}  // namespace kneepoint

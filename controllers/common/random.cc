@@ -1,0 +1,38 @@
+#include "common/random.hh"
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace kneepoint {
+
+double draw_normal(Random& random) {
+  while (true) {
+    const double x = 2 * random.uniform() - 1;
+    const double y = 2 * random.uniform() - 1;
+    const double square = x * x + y * y;
+    if (square >= 1 or square == 0) continue;
+    return x * std::sqrt(-2 * exact_log(square) / square);  // sqrt is exact by IEEE 754
+  }
+}
+
+ExponentialTable::ExponentialTable(double mean_us) {
+  const auto size = static_cast<double>(quantiles_.size());
+  for (size_t i = 0; i < quantiles_.size(); ++i) {
+    const double survival = (static_cast<double>(i) + 0.5) / size;
+    quantiles_[i] = static_cast<int32_t>(-mean_us * exact_log(survival) + 0.5);
+  }
+}
+
+MeasuredTable::MeasuredTable(const std::vector<double>& times_us) {
+  if (times_us.size() == 1 or times_us.size() > most) {
+    throw std::invalid_argument("measured times must be none or 2 to " + std::to_string(most) +
+                                ", not " + std::to_string(times_us.size()));
+  }
+  if (not std::ranges::is_sorted(times_us)) {
+    throw std::invalid_argument("measured times must not descend");
+  }
+  for (const double time_us : times_us) times_us_.push_back(std::llround(time_us));
+}
+
+}  // namespace kneepoint

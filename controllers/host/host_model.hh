@@ -1,0 +1,78 @@
+// What the host under mahimahi adds to virtual time.
+//
+// mahimahi runs each shell as a process around poll(2). A shell sleeps for a whole number of
+// milliseconds, counted from its last wake-up by a truncating clock, and wakes a little late; each
+// packet costs it a few microseconds. So packets leave up to a millisecond after the boundary that
+// the log names, and now and then cross one. These few constants of that model carry most of the
+// difference between an ideal clock and a real run.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "common/random.hh"
+#include "common/time.hh"
+
+namespace kneepoint {
+
+struct HostModel {
+  double wake_us = 0;          // least lateness of a timer, a shell's or the sender's
+  double wake_mean_us = 0;     // mean of the exponential lateness on top of it
+  double wake_spread = 0;      // how lateness differs between runs: deviation of its logarithm
+  double packet_us = 0;        // to hand on one packet, in a shell, the sender or the receiver
+  double read_us = 0;          // to take one packet from a shell's device
+  double device_packets = 0;   // that a shell's device queues until they are read; 0: no limit
+  double receiver_us = 0;      // from a datagram's arrival to its acknowledgment's departure
+  double host_latency_us = 0;  // constant extra latency in each direction
+  // How long a process waits for the processor after a packet or a timer woke it, as measured: one
+  // wake-up in 2^k waits for element k or longer, times delay_scale. Empty: none waits.
+  std::vector<double> delays_us{};
+  double delay_scale = 1;
+};
+
+// How late the processes of one run are. A real host is busier in one run than in the next, and
+// that moves results more than luck within a run: `random` draws this run's factor.
+struct RunLateness {
+  RunLateness(const HostModel& host, Random random);
+
+  double factor;  // log-normal over the seeds, with mean 1
+  Microseconds timer_us;
+  ExponentialTable timers;
+  MeasuredTable delays;
+};
+
+// How late one process of a run is. What the run's processes share must outlive it.
+class Lateness {
+ public:
+  Lateness(const RunLateness& run, Random timers, Random arrivals)
+      : run_(&run), timers_(timers), arrivals_(arrivals) {}
+
+  // Of a timer: wake_us, an exponential of mean wake_mean_us, and the wait for the processor.
+  Microseconds draw_timer() {
+    return run_->timer_us + run_->timers.draw(timers_) + run_->delays.draw(timers_);
+  }
+
+  // When the process reads a packet that reaches it at `time_us`. What comes until it has woken up
+  // it reads together.
+  Microseconds read_time(Microseconds time_us) {
+    if (run_->delays.empty()) return time_us;
+    if (time_us > awake_us_) awake_us_ = time_us + run_->delays.draw(arrivals_);
+    return awake_us_;
+  }
+
+ private:
+  const RunLateness* run_;
+  Random timers_;
+  Random arrivals_;
+  Microseconds awake_us_ = -1;
+};
+
+// "ideal": whole milliseconds, nothing costs time. "event-loop": the constants fitted to real runs
+// of mahimahi (docs/emulator.md). "event-loop:KEY=VALUE,...": these, some replaced; the values of
+// delays_us have a + between them.
+// Throws std::invalid_argument for an unknown model or constant, or a value that is no time.
+HostModel make_host_model(const std::string& description);
+
+}  // namespace kneepoint

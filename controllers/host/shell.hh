@@ -1,0 +1,162 @@
+// A process of the emulated host around a queue: when it wakes, what it hands on, at what cost.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "common/ring.hh"
+#include "host/host_model.hh"
+#include "transport/packet.hh"
+
+namespace kneepoint {
+
+// A packet on its way between two processes, and when it gets there.
+struct Arrival {
+  Microseconds time_us = 0;
+  Packet packet{};
+};
+
+// Packets that are about to arrive at a process, which come in order.
+class Inbox {
+ public:
+  void push(Microseconds time_us, const Packet& packet) {
+    Arrival& arrival = arrivals_.push();
+    arrival.time_us = time_us;
+    arrival.packet = packet;
+    next_us_ = std::min(next_us_, time_us);
+  }
+  const Packet& pop() {
+    const Packet& packet = arrivals_.pop().packet;
+    next_us_ = arrivals_.empty() ? never : arrivals_.front().time_us;
+    return packet;
+  }
+  Microseconds next_us() const { return next_us_; }
+
+ private:
+  Ring<Arrival> arrivals_{};
+  Microseconds next_us_ = never;
+};
+
+// Where packets wait until a shell reads them: the queue of its TUN device. What finds it full is
+// lost, and nobody is told.
+class DeviceQueue {
+ public:
+  DeviceQueue(size_t capacity_packets, Microseconds read_us)
+      : read_times_us_(capacity_packets), read_us_(read_us) {}
+
+  // For the packet that as many places ahead as the queue has must have been read.
+  bool has_room(Microseconds time_us) const {
+    return read_times_us_.empty() or read_times_us_[next_] <= time_us;
+  }
+
+  // A packet joins that the shell, were it idle, would read at `time_us`.
+  void join(Microseconds time_us) {
+    if (read_times_us_.empty()) return;
+    const Microseconds begin_us = std::max(busy_until_us_, time_us);
+    busy_until_us_ = begin_us + read_us_;
+    read_times_us_[next_] = begin_us;
+    if (++next_ == read_times_us_.size()) next_ = 0;
+  }
+
+ private:
+  std::vector<Microseconds> read_times_us_;  // of the last packets, in a circle
+  size_t next_ = 0;
+  Microseconds read_us_;
+  Microseconds busy_until_us_ = 0;
+};
+
+// A Link or a DelayLine in a mahimahi shell's event loop.
+//
+// Reading costs the shell time that decides what its device loses, and nothing else: packet_us,
+// which was fitted, has what a packet loses on its way.
+//
+// The loop wakes for an arriving packet, and for the queue's next event after a poll(2) of whole
+// milliseconds: last wake-up + (event's millisecond - last wake-up's millisecond) + lateness.
+template <class Queue>
+class Shell {
+ public:
+  // `end_us`: an arrival that is read then or later is no longer handled, for the queue's observers
+  // must not hear of it.
+  Shell(Queue queue, const HostModel& host, Lateness lateness, Microseconds end_us = never)
+      : queue_(std::move(queue)),
+        device_(static_cast<size_t>(host.device_packets), std::llround(host.read_us)),
+        packet_us_(std::llround(host.packet_us)),
+        lateness_(lateness),
+        end_us_(end_us) {}
+
+  Queue& queue() { return queue_; }
+  const Queue& queue() const { return queue_; }
+
+  // What found the device full; the queue counts its own drops.
+  uint64_t packets_dropped() const { return packets_dropped_; }
+
+  Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
+
+  // A packet that arrives at `time_us`, now or a little later. Each packet that the queue delivers
+  // goes, with the time at which this process lets go of it, to hand_on(time_us, packet).
+  template <class HandOn>
+  void arrive(Microseconds time_us, const Packet& packet, HandOn hand_on) {
+    if (not device_.has_room(time_us)) {
+      ++packets_dropped_;
+      return;
+    }
+    const Microseconds read_us = lateness_.read_time(time_us);
+    device_.join(read_us);
+    // Packets come in order, so nothing but the timer can happen here before this one arrives.
+    if (read_us < std::min(next_event_us(), end_us_)) {
+      handle_arrival(read_us, packet, hand_on);
+    } else {
+      inbox_.push(read_us, packet);
+    }
+  }
+
+  // Handles the event at `now_us`, which next_event_us() named.
+  template <class HandOn>
+  void step(Microseconds now_us, HandOn hand_on) {
+    if (inbox_.next_us() <= now_us) {
+      handle_arrival(now_us, inbox_.pop(), hand_on);
+      return;
+    }
+    queue_.advance(whole_ms(now_us), let_go(now_us, hand_on));
+    lateness_us_ = lateness_.draw_timer();
+    set_timer(now_us);
+  }
+
+ private:
+  template <class HandOn>
+  void handle_arrival(Microseconds now_us, const Packet& packet, HandOn hand_on) {
+    queue_.enqueue(packet, whole_ms(now_us), let_go(now_us, hand_on));
+    set_timer(now_us);
+  }
+
+  template <class HandOn>
+  auto let_go(Microseconds now_us, HandOn hand_on) {
+    return [this, now_us, hand_on](const Packet& packet) {
+      busy_until_us_ = std::max(busy_until_us_, now_us) + packet_us_;
+      hand_on(busy_until_us_, packet);
+    };
+  }
+
+  void set_timer(Microseconds now_us) {
+    const Milliseconds event_ms = queue_.next_event_ms();
+    wake_up_us_ =
+        event_ms == never ? never : now_us + (event_ms - whole_ms(now_us)) * 1000 + lateness_us_;
+  }
+
+  Queue queue_;
+  DeviceQueue device_;
+  uint64_t packets_dropped_ = 0;
+  Inbox inbox_{};
+  Microseconds packet_us_;
+  Lateness lateness_;
+  Microseconds end_us_;
+  Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
+  Microseconds wake_up_us_ = never;
+  Microseconds busy_until_us_ = 0;
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,73 @@
+#include "links/trace.hh"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "common/input_file.hh"
+#include "common/sha256.hh"
+#include "common/text.hh"
+
+namespace kneepoint {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& name, size_t line, const std::string& reason) {
+  throw std::invalid_argument("trace " + name + ", line " + std::to_string(line) + ": " + reason);
+}
+
+Milliseconds parse_line(const std::string& name, size_t line, std::string_view text) {
+  if (text.empty()) refuse(name, line, "is empty; remove it");
+  uint64_t time_ms{};  // unsigned: a minus is no digit
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time_ms);
+  if (error == std::errc::invalid_argument or end != text.data() + text.size()) {
+    refuse(name, line, shown(text) + " is not a whole number of milliseconds");
+  }
+  if (error != std::errc{} or time_ms > longest_run_ms) {
+    refuse(name, line, shown(text) + " ms is more than a day; cut the trace");
+  }
+  return static_cast<Milliseconds>(time_ms);
+}
+
+}  // namespace
+
+Trace::Trace(std::string name, std::string_view text) : name_(std::move(name)) {
+  size_t line = 0;
+  while (not text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const Milliseconds time_ms = parse_line(name_, ++line, text.substr(0, end));
+    if (not opportunities_ms_.empty() and time_ms < opportunities_ms_.back()) {
+      refuse(name_, line,
+             std::to_string(time_ms) + " ms follows " + std::to_string(opportunities_ms_.back()) +
+                 " ms; times must not decrease");
+    }
+    if (opportunities_ms_.size() == most_opportunities) {
+      refuse(name_, line,
+             "a trace has at most " + std::to_string(most_opportunities) + " lines; cut it");
+    }
+    opportunities_ms_.push_back(time_ms);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (opportunities_ms_.empty()) {
+    throw std::invalid_argument("trace " + name_ + " is empty; it needs at least one line");
+  }
+  if (last_ms() == 0) refuse(name_, line, "the last time is 0 ms; a trace must take some time");
+}
+
+Trace Trace::load(const std::filesystem::path& path, const std::string& sha256) {
+  const std::string text = read_file(path, "trace", most_bytes);
+  if (not sha256.empty()) {
+    const std::string digest = kneepoint::sha256(text);
+    if (digest != sha256) {
+      throw std::invalid_argument("trace " + path.string() + " has SHA-256 " + digest + ", not " +
+                                  sha256 + "; remove it and run the workflow again: snakemake " +
+                                  "makes it anew");
+    }
+  }
+  return Trace(path.string(), text);
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,38 @@
+// A packet-delivery trace: when the link could have delivered a packet.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/time.hh"
+
+namespace kneepoint {
+
+// The delivery opportunities of one direction of a link, as mahimahi's mm-link reads them: a file
+// with one whole number of milliseconds a line, never decreasing; several may share a millisecond.
+class Trace {
+ public:
+  static constexpr size_t most_opportunities = 10'000'000;
+  static constexpr size_t most_bytes = 16 * most_opportunities;  // of its file
+
+  // Throws std::invalid_argument, naming `name` and the line, for what mahimahi refuses: no line at
+  // all, an empty line, not a number, decreasing times, a last time of 0; and for more than
+  // most_opportunities or longest_run_ms.
+  Trace(std::string name, std::string_view text);
+
+  // Reads a file. If `sha256` is not empty, it must be the digest of the content.
+  static Trace load(const std::filesystem::path& path, const std::string& sha256 = "");
+
+  const std::string& name() const { return name_; }
+  size_t size() const { return opportunities_ms_.size(); }
+  Milliseconds last_ms() const { return opportunities_ms_.back(); }
+  Milliseconds operator[](size_t index) const { return opportunities_ms_[index]; }
+
+ private:
+  std::string name_;
+  std::vector<Milliseconds> opportunities_ms_{};
+};
+
+}  // namespace kneepoint

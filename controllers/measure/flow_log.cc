@@ -1,0 +1,34 @@
+#include "measure/flow_log.hh"
+
+#include <stdexcept>
+
+#include "common/text.hh"
+
+namespace kneepoint {
+
+FlowLog::FlowLog(const std::filesystem::path& path)
+    : path_(path), file_(path, std::ios::binary | std::ios::trunc) {
+  if (not file_) throw std::runtime_error("cannot write " + path.string() + "; check the folder");
+  file_ << "# kneepoint flow log, version 1: T_US FLOW sent SEQUENCE | ack SEQUENCE RTT_MS WINDOW |"
+           " keepalive WINDOW\n";
+}
+
+void FlowLog::sent(Microseconds time_us, uint32_t flow, uint64_t sequence_number) {
+  file_ << time_us << ' ' << flow << " sent " << sequence_number << '\n';
+}
+
+void FlowLog::acknowledged(Microseconds time_us, uint32_t flow, const Ack& ack, double window) {
+  file_ << time_us << ' ' << flow << " ack " << ack.sequence_number << ' ' << ack.rtt_ms() << ' '
+        << to_text(window) << '\n';
+}
+
+void FlowLog::keepalive(Microseconds time_us, uint32_t flow, double window) {
+  file_ << time_us << ' ' << flow << " keepalive " << to_text(window) << '\n';
+}
+
+void FlowLog::finish() {
+  file_.flush();
+  if (not file_) throw std::runtime_error("cannot write all of " + path_.string() + "; disk full?");
+}
+
+}  // namespace kneepoint

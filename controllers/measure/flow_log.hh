@@ -1,0 +1,34 @@
+// What the senders did and learned, one line an event, in virtual microseconds.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+
+#include "algorithms/controller.hh"
+#include "common/time.hh"
+
+namespace kneepoint {
+
+// Lines after the header:
+//   T_US FLOW sent SEQUENCE
+//   T_US FLOW ack SEQUENCE RTT_MS WINDOW
+//   T_US FLOW keepalive WINDOW
+class FlowLog {
+ public:
+  // Throws std::runtime_error when the file cannot be opened.
+  explicit FlowLog(const std::filesystem::path& path);
+
+  void sent(Microseconds time_us, uint32_t flow, uint64_t sequence_number);
+  void acknowledged(Microseconds time_us, uint32_t flow, const Ack& ack, double window);
+  void keepalive(Microseconds time_us, uint32_t flow, double window);
+
+  // Flushes. Throws std::runtime_error when anything could not be written.
+  void finish();
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+}  // namespace kneepoint

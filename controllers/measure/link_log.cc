@@ -1,0 +1,42 @@
+#include "measure/link_log.hh"
+
+#include <stdexcept>
+
+#include "transport/packet.hh"
+
+namespace kneepoint {
+
+LinkLog::LinkLog(const std::filesystem::path& path, const std::string& trace_name,
+                 const std::string& command_line, const std::string& queue_description)
+    : path_(path), file_(path, std::ios::binary | std::ios::trunc) {
+  if (not file_) throw std::runtime_error("cannot write " + path.string() + "; check the folder");
+  // Virtual time begins at 0: mahimahi's two lines of wall-clock time have nothing else to say.
+  file_ << "# mahimahi mm-link (Uplink) [" << trace_name << "] > " << path.string() << '\n'
+        << "# command line: " << command_line << '\n'
+        << "# queue: " << queue_description << '\n'
+        << "# init timestamp: 0\n"
+        << "# base timestamp: 0\n";
+}
+
+void LinkLog::arrival(Milliseconds time_ms, uint32_t bytes) {
+  file_ << time_ms << " + " << bytes << '\n';
+}
+
+void LinkLog::opportunity(Milliseconds time_ms) {
+  file_ << time_ms << " # " << datagram_bytes << '\n';
+}
+
+void LinkLog::departure(Milliseconds time_ms, uint32_t bytes, Milliseconds delay_ms) {
+  file_ << time_ms << " - " << bytes << ' ' << delay_ms << '\n';
+}
+
+void LinkLog::drop(Milliseconds time_ms, uint64_t packets, uint64_t bytes) {
+  file_ << time_ms << " d " << packets << ' ' << bytes << '\n';
+}
+
+void LinkLog::finish() {
+  file_.flush();
+  if (not file_) throw std::runtime_error("cannot write all of " + path_.string() + "; disk full?");
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,37 @@
+// The log of one direction of a link, in the format of mahimahi's mm-link.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "common/time.hh"
+
+namespace kneepoint {
+
+// Lines after the header, T in milliseconds:
+//   T + BYTES         a packet arrived          T # 1504           a delivery opportunity
+//   T - BYTES DELAY   a packet departed         T d PACKETS BYTES  packets were dropped
+// mm-throughput-graph and mm-delay-graph read it. mm-link itself logs no drop at a dequeue; this
+// log does, so that every packet's fate is on record.
+class LinkLog {
+ public:
+  // Throws std::runtime_error when the file cannot be opened.
+  LinkLog(const std::filesystem::path& path, const std::string& trace_name,
+          const std::string& command_line, const std::string& queue_description);
+
+  void arrival(Milliseconds time_ms, uint32_t bytes);
+  void opportunity(Milliseconds time_ms);
+  void departure(Milliseconds time_ms, uint32_t bytes, Milliseconds delay_ms);
+  void drop(Milliseconds time_ms, uint64_t packets, uint64_t bytes);
+
+  // Flushes. Throws std::runtime_error when anything could not be written.
+  void finish();
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+}  // namespace kneepoint

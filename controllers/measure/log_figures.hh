@@ -1,0 +1,29 @@
+// The figures of a run, from the log that mahimahi's mm-link wrote of its link.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "common/time.hh"
+#include "measure/metrics.hh"
+
+namespace kneepoint {
+
+struct LogFigures {
+  Metrics metrics{};
+  uint64_t packets_sent = 0;  // arrived at the link
+  uint64_t packets_delivered = 0;
+  uint64_t packets_dropped = 0;  // at least: see packets_overtaken in log_figures.cc
+  Milliseconds end_ms = 0;       // of the last event, since the log's base timestamp
+};
+
+// Reads a log of link_log.hh's format; a last line without its end is left out. Throws
+// std::invalid_argument, naming `name` and the line, when it is none or holds no event.
+LogFigures log_figures(const std::string& name, std::string_view text);
+
+// The same of a file.
+LogFigures read_log_figures(const std::filesystem::path& path);
+
+}  // namespace kneepoint

@@ -1,0 +1,58 @@
+// The figures of a run, computed from a link's events as mm-throughput-graph computes them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/time.hh"
+
+namespace kneepoint {
+
+struct Metrics {
+  double throughput_mbps = 0;
+  double capacity_mbps = 0;
+  double utilization = 0;
+  // Undefined (NaN) when no packet departed.
+  double queueing_delay_p95_ms = 0;
+  double signal_delay_p95_ms = 0;
+  double power = 0;  // Mbit/s per second of signal delay
+};
+
+// Gathers the events of one link, in any number of runs one after the other.
+class Meter {
+ public:
+  // Forgets all; the block of memory stays.
+  void start(Milliseconds duration_ms);
+
+  void opportunities(uint64_t count) { opportunities_ += count; }
+  void event(Milliseconds time_ms) {
+    if (time_ms < first_event_ms_) first_event_ms_ = time_ms;
+    if (time_ms > last_event_ms_) last_event_ms_ = time_ms;
+  }
+  void departure(Milliseconds arrival_ms, Milliseconds departure_ms, uint32_t bytes);
+
+  // Throughput and capacity: bits over the time from the first event to the last.
+  // 95th percentiles: element floor(0.95 n) of the sorted delays.
+  // Signal delay: for each millisecond in which a packet arrived, the least delay of these packets;
+  // for one without, value(t) = value(t + 1) + 1; from the first to the last arrival that departed.
+  // It is the age of the newest information at the far end of the link.
+  Metrics metrics() const;
+
+ private:
+  static constexpr int32_t no_arrival_ = -1;
+
+  double queueing_delay_p95_ms() const;
+  double signal_delay_p95_ms() const;
+
+  std::vector<int32_t> least_delay_ms_{};     // by arrival time in ms
+  std::vector<uint32_t> packets_by_delay_{};  // by delay in ms
+  uint64_t departures_ = 0;
+  uint64_t departed_bytes_ = 0;
+  uint64_t opportunities_ = 0;
+  Milliseconds first_event_ms_ = never;
+  Milliseconds last_event_ms_ = 0;
+  Milliseconds first_arrival_ms_ = never;
+  Milliseconds last_arrival_ms_ = -1;
+};
+
+}  // namespace kneepoint

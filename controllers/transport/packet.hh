@@ -1,0 +1,24 @@
+// What travels: a datagram of a flow, or the acknowledgment of one.
+#pragma once
+
+#include <cstdint>
+
+#include "common/time.hh"
+
+namespace kneepoint {
+
+// Sizes on the link: 48 bytes of header, 1424 of payload, 28 of IP and UDP, 4 of TUN.
+constexpr uint16_t datagram_bytes = 1504;
+constexpr uint16_t acknowledgment_bytes = 80;
+
+// Times in 32 bits of milliseconds (24 days), so that a packet fills half a cache line.
+struct Packet {
+  uint64_t sequence_number = 0;
+  int32_t sent_ms = 0;      // sender's clock when the datagram left
+  int32_t received_ms = 0;  // receiver's clock when it arrived (in acknowledgments)
+  int32_t queued_ms = 0;    // clock of the queue that holds it, when it joined
+  uint16_t bytes = datagram_bytes;
+  uint16_t flow = 0;
+};
+
+}  // namespace kneepoint
