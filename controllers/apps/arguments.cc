@@ -6,6 +6,7 @@
 
 #include "apps/options.hh"
 #include "common/text.hh"
+#include "queues/registry.hh"
 
 namespace kneepoint {
 

@@ -14,6 +14,7 @@
 #include "realtime/stop_signal.hh"
 #include "realtime/udp_socket.hh"
 #include "transport/contest_datagram.hh"
+#include "transport/contest_receiver.hh"
 
 namespace {
 
@@ -46,6 +47,7 @@ struct Report {
 
 Report serve(UdpSocket& socket, const Subnet& peers, Microseconds start_us) {
   Report report;
+  ContestReceiver receiver;
   std::array<std::byte, largest_datagram_bytes> buffer;
   while (not stop_requested()) {
     if (not socket.wait(false, wait_ms).readable) continue;
@@ -61,11 +63,12 @@ Report serve(UdpSocket& socket, const Subnet& peers, Microseconds start_us) {
       ++report.malformed;
       continue;
     }
-    const auto received_ms = static_cast<uint64_t>(whole_ms(received->time_us - start_us));
-    const ContestHeader answer = acknowledge(*header, report.packets_received++, received_ms,
+    const auto [number, received_ms] = receiver.answer(received->time_us - start_us);
+    const ContestHeader answer = acknowledge(*header, number, static_cast<uint64_t>(received_ms),
                                              received->bytes - ContestHeader::bytes);
     socket.send_to(received->from, answer.encode());
   }
+  report.packets_received = receiver.packets_received();
   return report;
 }
 

@@ -12,8 +12,8 @@
 #include "common/text.hh"
 #include "loader/controllers.hh"
 #include "measure/flow_log.hh"
-#include "realtime/contest_sender.hh"
 #include "realtime/stop_signal.hh"
+#include "realtime/udp_sender.hh"
 
 namespace {
 
@@ -96,7 +96,7 @@ int run(const Words& words) {
   socket.connect(resolve(arguments.host, arguments.port));
   catch_stop_signals();
   if (arguments.ends_with_parent) stop_with_parent();
-  ContestSender sender(socket, controller, log ? &*log : nullptr);
+  UdpSender sender(socket, controller, log ? &*log : nullptr);
   try {
     const SenderReport report = sender.run(arguments.duration_us);
     if (log) log->finish();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/progress.hh"
+#include "queues/registry.hh"
 
 namespace kneepoint {
 
@@ -67,25 +68,25 @@ RunResult EventLoop::run() {
   uplink_.queue().advance(duration_ms_, [](const Packet&) {});  // too late to arrive anywhere
   RunResult result;
   result.metrics = meter_.metrics();
-  for (const Sender& sender : senders_) result.packets_sent += sender.packets_sent();
-  result.packets_delivered = receiver_.packets_delivered();
+  for (const SenderProcess& sender : senders_) result.packets_sent += sender.packets_sent();
+  result.packets_delivered = receiver_.packets_received();
   result.packets_dropped = uplink_.queue().packets_dropped() + downlink_.queue().packets_dropped() +
                            uplink_.packets_dropped() + downlink_.packets_dropped() +
                            delay_up_.packets_dropped() + delay_down_.packets_dropped();
   return result;
 }
 
-Sender* EventLoop::next_sender() {
-  return &*std::ranges::min_element(senders_, {}, &Sender::next_event_us);
+SenderProcess* EventLoop::next_sender() {
+  return &*std::ranges::min_element(senders_, {}, &SenderProcess::next_event_us);
 }
 
-Sender* EventLoop::next_to_depart() {
-  return &*std::ranges::min_element(senders_, {}, &Sender::next_departure_us);
+SenderProcess* EventLoop::next_to_depart() {
+  return &*std::ranges::min_element(senders_, {}, &SenderProcess::next_departure_us);
 }
 
 bool EventLoop::step() {
-  Sender* const sender = next_sender();
-  Sender* const departing = next_to_depart();
+  SenderProcess* const sender = next_sender();
+  SenderProcess* const departing = next_to_depart();
   const Microseconds departure_us = departing->next_departure_us();
   const Microseconds uplink_us = uplink_.next_event_us();
   const Microseconds downlink_us = downlink_.next_event_us();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "host/contest_processes.hh"
 #include "host/host_model.hh"
 #include "host/shell.hh"
 #include "links/delay_line.hh"
@@ -15,7 +16,6 @@
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
 #include "measure/metrics.hh"
-#include "transport/flow.hh"
 
 namespace kneepoint {
 
@@ -52,8 +52,8 @@ class EventLoop {
  private:
   // Handles the earliest event; false when there is none before the end.
   bool step();
-  Sender* next_sender();
-  Sender* next_to_depart();
+  SenderProcess* next_sender();
+  SenderProcess* next_to_depart();
 
   // The hops, each taking a packet that gets there at `time_us`.
   void to_delay_up(Microseconds time_us, const Packet& packet);
@@ -72,8 +72,8 @@ class EventLoop {
   Shell<Link> downlink_;
   Shell<DelayLine> delay_up_;
   Shell<DelayLine> delay_down_;
-  Receiver receiver_;
-  std::vector<Sender> senders_{};
+  ReceiverProcess receiver_;
+  std::vector<SenderProcess> senders_{};
 };
 
 }  // namespace kneepoint

@@ -16,7 +16,7 @@ class DelayLine {
   void enqueue(const Packet& packet, Milliseconds now_ms, Deliver deliver) {
     Packet& queued = waiting_.push();
     queued = packet;
-    queued.queued_ms = stamp(now_ms);
+    queued.queued_us = now_ms * 1000;
     advance(now_ms, deliver);
   }
 
@@ -26,7 +26,7 @@ class DelayLine {
   }
 
   Milliseconds next_event_ms() const {
-    return waiting_.empty() ? never : waiting_.front().queued_ms + delay_ms_;
+    return waiting_.empty() ? never : whole_ms(waiting_.front().queued_us) + delay_ms_;
   }
 
  private:

@@ -7,12 +7,12 @@ namespace kneepoint {
 void Link::join_queue(const Packet& packet, Milliseconds now_ms) {
   if (meter_ != nullptr) meter_->event(now_ms);
   if (log_ != nullptr) log_->arrival(now_ms, packet.bytes);
-  queue_->enqueue(packet, now_ms);
+  queue_->enqueue(packet, now_ms * 1000);
   record_drops(now_ms);
 }
 
 bool Link::take_next_packet(Milliseconds now_ms) {
-  const Packet* packet = queue_->dequeue(now_ms);
+  const Packet* packet = queue_->dequeue(now_ms * 1000);
   record_drops(now_ms);
   if (packet == nullptr) return false;
   in_transit_ = *packet;
@@ -42,7 +42,7 @@ void Link::record_opportunity() {
 }
 
 void Link::record_departure(Milliseconds opportunity_ms) {
-  const Milliseconds arrival_ms = in_transit_.queued_ms;
+  const Milliseconds arrival_ms = whole_ms(in_transit_.queued_us);
   if (meter_ != nullptr) meter_->departure(arrival_ms, opportunity_ms, in_transit_.bytes);
   if (log_ != nullptr) {
     log_->departure(opportunity_ms, in_transit_.bytes, opportunity_ms - arrival_ms);
@@ -50,8 +50,8 @@ void Link::record_departure(Milliseconds opportunity_ms) {
 }
 
 void Link::record_drops(Milliseconds now_ms) {
+  if (not queue_->has_drops()) return;
   const Drops drops = queue_->take_drops();
-  if (drops.packets == 0) return;
   packets_dropped_ += drops.packets;
   if (meter_ != nullptr) meter_->event(now_ms);
   if (log_ != nullptr) log_->drop(now_ms, drops.packets, drops.bytes);

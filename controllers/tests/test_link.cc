@@ -2,6 +2,7 @@
 
 #include "links/delay_line.hh"
 #include "links/link.hh"
+#include "queues/registry.hh"
 #include "tests/check.hh"
 
 using namespace kneepoint;

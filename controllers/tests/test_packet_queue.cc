@@ -1,4 +1,4 @@
-#include "queues/packet_queue.hh"
+#include "queues/registry.hh"
 #include "tests/check.hh"
 
 using namespace kneepoint;
@@ -9,7 +9,7 @@ namespace {
 Packet datagram(uint64_t number) { return {.sequence_number = number}; }
 
 uint64_t fill(PacketQueue& queue, uint64_t count, Milliseconds now_ms = 0) {
-  for (uint64_t i = 0; i < count; ++i) queue.enqueue(datagram(i), now_ms);
+  for (uint64_t i = 0; i < count; ++i) queue.enqueue(datagram(i), 1000 * now_ms);
   return queue.take_drops().packets;
 }
 
@@ -42,10 +42,10 @@ TEST(drops_are_reported_once) {
 TEST(codel_drops_nothing_below_its_target) {
   const auto queue = make_packet_queue("codel:target=5,interval=100", 0);
   for (Milliseconds t = 0; t < 1000; ++t) {
-    queue->enqueue(datagram(0), t);
-    queue->enqueue(datagram(0), t);
-    EXPECT_EQUAL(queue->dequeue(t + 4) != nullptr, true);
-    EXPECT_EQUAL(queue->dequeue(t + 4) != nullptr, true);
+    queue->enqueue(datagram(0), 1000 * t);
+    queue->enqueue(datagram(0), 1000 * t);
+    EXPECT_EQUAL(queue->dequeue(1000 * (t + 4)) != nullptr, true);
+    EXPECT_EQUAL(queue->dequeue(1000 * (t + 4)) != nullptr, true);
   }
   EXPECT_EQUAL(queue->take_drops().packets, 0u);
 }
@@ -58,8 +58,8 @@ TEST(codel_drops_by_its_control_law) {
   for (uint64_t i = 0; i < 50; ++i) queue->enqueue(datagram(i), 0);
   std::vector<Milliseconds> drop_times_ms;
   for (Milliseconds t = 1; t < 400; ++t) {
-    queue->enqueue(datagram(0), t);
-    queue->dequeue(t);
+    queue->enqueue(datagram(0), 1000 * t);
+    queue->dequeue(1000 * t);
     if (queue->take_drops().packets > 0) drop_times_ms.push_back(t);
   }
   EXPECT_EQUAL(drop_times_ms.size() >= 3, true);
@@ -72,8 +72,8 @@ TEST(pie_drops_more_the_longer_the_delay_and_the_same_for_a_seed) {
   const auto drops = [](uint64_t seed, int packets_a_ms) {
     const auto queue = make_packet_queue("pie:qdelay_ref=20,max_burst=50", seed);
     for (Milliseconds t = 0; t < 3000; ++t) {
-      for (int i = 0; i < packets_a_ms; ++i) queue->enqueue(datagram(0), t);
-      queue->dequeue(t);
+      for (int i = 0; i < packets_a_ms; ++i) queue->enqueue(datagram(0), 1000 * t);
+      queue->dequeue(1000 * t);
     }
     return queue->take_drops().packets;
   };

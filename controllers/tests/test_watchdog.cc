@@ -10,6 +10,7 @@
 #include "apps/watchdog.hh"
 #include "common/progress.hh"
 #include "emulation/event_loop.hh"
+#include "queues/registry.hh"
 #include "tests/check.hh"
 #include "tests/running.hh"
 

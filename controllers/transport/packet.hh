@@ -11,14 +11,15 @@ namespace kneepoint {
 constexpr uint16_t datagram_bytes = 1504;
 constexpr uint16_t acknowledgment_bytes = 80;
 
-// Times in 32 bits of milliseconds (24 days), so that a packet fills half a cache line.
+// Clocks in 32 bits of milliseconds (24 days), so that a packet fills half a cache line.
 struct Packet {
   uint64_t sequence_number = 0;
-  int32_t sent_ms = 0;      // sender's clock when the datagram left
-  int32_t received_ms = 0;  // receiver's clock when it arrived (in acknowledgments)
-  int32_t queued_ms = 0;    // clock of the queue that holds it, when it joined
+  Microseconds queued_us = 0;  // when it joined the queue that holds it
+  int32_t sent_ms = 0;         // sender's clock when the datagram left
+  int32_t received_ms = 0;     // receiver's clock when it arrived (in acknowledgments)
   uint16_t bytes = datagram_bytes;
   uint16_t flow = 0;
 };
+static_assert(sizeof(Packet) == 32);
 
 }  // namespace kneepoint

@@ -9,7 +9,7 @@
 #include "measure/flow_log.hh"
 #include "realtime/read_delays.hh"
 #include "realtime/udp_socket.hh"
-#include "transport/contest_datagram.hh"
+#include "transport/contest_sender.hh"
 
 namespace kneepoint {
 
@@ -22,32 +22,26 @@ struct SenderReport {
   std::vector<double> read_delays_us{};  // element k: what one ACK in 2^k took at least
 };
 
-// Sends while fewer datagrams than the window are unacknowledged, and one more after a silence;
-// everything that a controller hears is in whole milliseconds since the sender's start.
-class ContestSender {
+// Runs the contest kit's sender; its clock counts from its start.
+class UdpSender {
  public:
-  ContestSender(UdpSocket& socket, const ControllerHandle& controller, FlowLog* log);
+  UdpSender(UdpSocket& socket, const ControllerHandle& controller, FlowLog* log)
+      : socket_(socket), sender_(0, controller, log) {}
 
   // Runs until a stop is requested or `duration_us` has passed. Throws ControllerFailure.
   SenderReport run(std::optional<Microseconds> duration_us);
 
  private:
-  bool window_is_open() const;
-  Microseconds silence_us() const;
   int timeout_ms(std::optional<Microseconds> end_us) const;
   bool send();
   void send_keepalive();
   void read();
-  void take(const Ack& ack, Microseconds time_us);
   Microseconds now_us() const { return system_time_us() - start_us_; }
 
   UdpSocket& socket_;
-  ControllerHandle controller_;
-  FlowLog* log_;
+  ContestSender sender_;
   // On a whole millisecond, so that our milliseconds are the system clock's.
   Microseconds start_us_ = system_time_us() / 1000 * 1000;
-  Microseconds last_activity_us_ = 0;
-  uint64_t next_ack_expected_ = 0;
   SenderReport report_{};
   ReadDelays read_delays_{};
 };

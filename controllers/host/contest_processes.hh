@@ -1,24 +1,23 @@
-// One flow: a sender under a controller's window, and the receiver that acknowledges it.
+// The processes of one contest flow on the emulated host: its sender and its receiver.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
+#include "common/ring.hh"
 #include "host/host_model.hh"
 #include "host/shell.hh"
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
+#include "transport/contest_receiver.hh"
+#include "transport/contest_sender.hh"
 #include "transport/packet.hh"
 
 namespace kneepoint {
 
-// The contest kit's sender: it sends while fewer datagrams than the window are unacknowledged,
-// and one more, a keepalive, after a silence. Nothing is retransmitted; an acknowledgment covers
-// all earlier datagrams.
-class Sender {
+class SenderProcess {
  public:
-  Sender(uint16_t flow, const ControllerHandle& controller, const HostModel& host,
-         Lateness lateness, FlowLog* log);
+  SenderProcess(uint16_t flow, const ControllerHandle& controller, const HostModel& host,
+                Lateness lateness, FlowLog* log);
 
   // An acknowledgment reaches the sender's socket.
   void arrive(Microseconds time_us, const Packet& packet);
@@ -32,44 +31,37 @@ class Sender {
   }
   const Packet& depart() { return outbox_.pop().packet; }
 
-  uint64_t packets_sent() const { return sequence_number_; }
+  uint64_t packets_sent() const { return sender_.packets_sent(); }
 
  private:
-  void take_acknowledgment(Microseconds now_us);
+  void read_acknowledgment(Microseconds now_us);
   void send();
-  bool window_is_open() const;
-  void schedule_keepalive();
 
   uint16_t flow_;
-  ControllerHandle controller_;
-  FlowLog* log_;
+  ContestSender sender_;
   Microseconds packet_us_;
   Lateness lateness_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next keepalive
   Inbox inbox_{};
   Ring<Arrival> outbox_{};
-  uint64_t sequence_number_ = 0;
-  uint64_t next_ack_expected_ = 0;
   Microseconds busy_until_us_ = 0;
-  Microseconds last_activity_us_ = 0;
   Microseconds wake_up_us_ = 0;  // the flow starts at once
   bool started_ = false;
 };
 
-// Answers every datagram with an acknowledgment.
-class Receiver {
+class ReceiverProcess {
  public:
-  Receiver(const HostModel& host, Lateness lateness);
+  ReceiverProcess(const HostModel& host, Lateness lateness);
 
   // The acknowledgment of a datagram that arrives at `time_us`, and when it leaves.
   Arrival answer(Microseconds time_us, Packet packet);
 
-  uint64_t packets_delivered() const { return packets_delivered_; }
+  uint64_t packets_received() const { return receiver_.packets_received(); }
 
  private:
+  ContestReceiver receiver_{};
   Microseconds response_us_;
   Lateness lateness_;
-  uint64_t packets_delivered_ = 0;
 };
 
 }  // namespace kneepoint

@@ -1,0 +1,14 @@
+// A queue that holds whatever comes: mahimahi's default.
+#include "queues/fifo.hh"
+#include "queues/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+const QueueRegistration registration{"infinite",
+                                     [](QueueArguments&, uint64_t) -> std::unique_ptr<PacketQueue> {
+                                       return std::make_unique<FifoQueue>();
+                                     }};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,90 @@
+#include "realtime/udp_sender.hh"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "realtime/stop_signal.hh"
+#include "transport/contest_datagram.hh"
+
+namespace kneepoint {
+
+namespace {
+
+constexpr Microseconds longest_wait_ms = 1000;  // so that a stop is never missed for long
+constexpr size_t largest_datagram_bytes = 65536;
+
+using Datagram = std::array<std::byte, ContestHeader::bytes + contest_payload_bytes>;
+
+Datagram data_datagram(uint64_t sequence_number, Milliseconds send_timestamp_ms) {
+  Datagram datagram{};
+  const auto header = ContestHeader{.sequence_number = sequence_number,
+                                    .send_timestamp = static_cast<uint64_t>(send_timestamp_ms)}
+                          .encode();
+  std::ranges::copy(header, datagram.begin());
+  return datagram;
+}
+
+}  // namespace
+
+SenderReport UdpSender::run(std::optional<Microseconds> duration_us) {
+  sender_.start(now_us());
+  const auto is_over = [&] {
+    return stop_requested() or (duration_us and now_us() >= *duration_us);
+  };
+  while (not is_over()) {
+    const auto ready = socket_.wait(sender_.window_is_open(), timeout_ms(duration_us));
+    if (ready.writable) {
+      // A wide window takes seconds.
+      while (sender_.window_is_open() and send() and not is_over()) {
+      }
+    }
+    if (ready.readable) read();
+    if (ready.timed_out()) send_keepalive();
+  }
+  report_.packets_sent = sender_.packets_sent();
+  report_.read_delay_p99_us = read_delays_.p99_us();
+  report_.read_delays_us = read_delays_.by_rarity_us();
+  return report_;
+}
+
+int UdpSender::timeout_ms(std::optional<Microseconds> end_us) const {
+  // Counted from the last thing that happened, for a wait may have been cut short.
+  const Microseconds wake_us = sender_.silence_ends_us();
+  const Microseconds left_us = std::min(wake_us, end_us.value_or(wake_us)) - now_us();
+  return static_cast<int>(std::clamp<Microseconds>((left_us + 999) / 1000, 0, longest_wait_ms));
+}
+
+bool UdpSender::send() {
+  const Microseconds time_us = now_us();
+  if (not socket_.send(data_datagram(sender_.packets_sent(), whole_ms(time_us)))) return false;
+  sender_.sent(time_us);
+  return true;
+}
+
+void UdpSender::send_keepalive() {
+  const Microseconds time_us = now_us();
+  if (time_us < sender_.silence_ends_us()) return;  // only a wait that was cut short
+  sender_.keepalive(time_us);
+  send();
+}
+
+void UdpSender::read() {
+  std::array<std::byte, largest_datagram_bytes> buffer;
+  const auto received = socket_.receive(buffer);
+  if (not received) return;
+  const auto header = ContestHeader::decode(std::span(buffer).first(received->bytes));
+  const Microseconds arrived_us = received->time_us - start_us_;
+  const auto ack =
+      header ? to_ack(*header, sender_.packets_sent(), whole_ms(arrived_us)) : std::nullopt;
+  if (not ack) {
+    ++report_.malformed;
+    return;
+  }
+  const Microseconds read_us = now_us();
+  read_delays_.add(arrived_us, read_us);
+  ++report_.acknowledgments;
+  sender_.acknowledged(*ack, arrived_us, read_us);
+}
+
+}  // namespace kneepoint

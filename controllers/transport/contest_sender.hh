@@ -1,0 +1,58 @@
+// The contest kit's sender, without I/O: the rules that hold in virtual and in real time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "common/time.hh"
+#include "loader/handle.hh"
+#include "measure/flow_log.hh"
+
+namespace kneepoint {
+
+// It sends while fewer datagrams than the window are unacknowledged, and one more, a keepalive,
+// after a silence. Nothing is retransmitted; an acknowledgment covers all earlier datagrams.
+// Controllers hear whole milliseconds.
+//
+// Whoever runs it owns the clock and the socket: asks whether the window is open, sends, and says
+// what happened. Every call throws ControllerFailure where the controller misbehaves.
+class ContestSender {
+ public:
+  // The log, which may be null, must outlive it.
+  ContestSender(uint16_t flow, const ControllerHandle& controller, FlowLog* log)
+      : flow_(flow), controller_(controller), log_(log) {}
+
+  // From now on silence counts.
+  void start(Microseconds now_us) { last_activity_us_ = now_us; }
+
+  bool window_is_open() const {
+    return packets_sent_ - next_ack_expected_ < static_cast<uint64_t>(controller_.window());
+  }
+
+  // Also the number of the next datagram.
+  uint64_t packets_sent() const { return packets_sent_; }
+
+  // The next datagram leaves.
+  void sent(Microseconds now_us);
+
+  // An acknowledgment that reached this host at `arrived_us` is read.
+  void acknowledged(const Ack& ack, Microseconds arrived_us, Microseconds now_us);
+
+  // When a keepalive is due if nothing happens until then.
+  Microseconds silence_ends_us() const {
+    return last_activity_us_ + static_cast<Milliseconds>(controller_.keepalive_ms()) * 1000;
+  }
+
+  // The silence is over: the next datagram is to be sent whatever the window says.
+  void keepalive(Microseconds now_us);
+
+ private:
+  uint16_t flow_;
+  ControllerHandle controller_;
+  FlowLog* log_;
+  uint64_t packets_sent_ = 0;
+  uint64_t next_ack_expected_ = 0;
+  Microseconds last_activity_us_ = 0;
+};
+
+}  // namespace kneepoint
