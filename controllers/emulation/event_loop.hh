@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "host/agenda.hh"
 #include "host/contest_processes.hh"
 #include "host/host_model.hh"
+#include "host/junctions.hh"
 #include "host/shell.hh"
 #include "links/delay_line.hh"
 #include "links/link.hh"
@@ -36,9 +39,10 @@ struct RunResult {
 };
 
 // Senders -> uplink -> delay -> receiver -> delay -> downlink -> senders, where the uplink carries
-// the data. Elements act in the order of their next events; of simultaneous ones the order below
-// decides. With the ideal host model that is, in each millisecond: what has left the senders, the
-// opportunities of the uplink, of the downlink, what the delays release, and the senders last.
+// the data. Processes act in the order of their next events; of simultaneous ones the order of
+// their places decides. With the ideal host model that is, in each millisecond: what has left the
+// senders, the opportunities of the uplink, of the downlink, what the delays release, and the
+// senders last.
 class EventLoop {
  public:
   // The traces, the meter, the logs and the controllers, one a flow, must outlive the loop.
@@ -50,30 +54,22 @@ class EventLoop {
   RunResult run();
 
  private:
-  // Handles the earliest event; false when there is none before the end.
-  bool step();
-  SenderProcess* next_sender();
-  SenderProcess* next_to_depart();
-
-  // The hops, each taking a packet that gets there at `time_us`.
-  void to_delay_up(Microseconds time_us, const Packet& packet);
-  void to_receiver(Microseconds time_us, const Packet& packet);
-  void to_downlink(Microseconds time_us, const Packet& packet);
-  void to_sender(Microseconds time_us, const Packet& packet);
-
   Lateness lateness(const NetworkSettings& settings, uint64_t stream) const;
 
+  Agenda agenda_;
+  std::vector<Process*> processes_{};  // by place
   Milliseconds duration_ms_;
   Microseconds end_us_ = (duration_ms_ + 1) * 1000;
-  Microseconds host_latency_us_;
   RunLateness run_lateness_;
   Meter& meter_;
-  Shell<Link> uplink_;
+  Fork to_senders_{};
   Shell<Link> downlink_;
-  Shell<DelayLine> delay_up_;
   Shell<DelayLine> delay_down_;
   ReceiverProcess receiver_;
-  std::vector<SenderProcess> senders_{};
+  Shell<DelayLine> delay_up_;
+  Shell<Link> uplink_;
+  std::deque<Outbox> outboxes_{};
+  std::deque<SenderProcess> senders_{};
 };
 
 }  // namespace kneepoint

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "common/ring.hh"
 #include "host/host_model.hh"
+#include "host/process.hh"
 #include "host/shell.hh"
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
@@ -14,47 +14,55 @@
 
 namespace kneepoint {
 
-class SenderProcess {
+// Where a sender's datagrams go.
+struct Departures {
+  Hop& first_hop;  // for those that leave at once, and before `ahead_until_us` for all
+  Hop& outbox;     // for those that leave later
+  // Until then the sender decides ahead of the loop, as soon as it is known what it will hear: it
+  // is alone on its way, and what it does not decide yet cannot reach the end of the run.
+  Microseconds ahead_until_us;
+};
+
+// Sends towards its receiver. What reaches it are acknowledgments.
+class SenderProcess final : public Process {
  public:
-  SenderProcess(uint16_t flow, const ControllerHandle& controller, const HostModel& host,
-                Lateness lateness, FlowLog* log);
+  // What `departures` names must outlive the process.
+  SenderProcess(Agenda& agenda, size_t place, uint16_t flow, const ControllerHandle& controller,
+                const HostModel& host, Lateness lateness, Departures departures, FlowLog* log);
 
-  // An acknowledgment reaches the sender's socket.
-  void arrive(Microseconds time_us, const Packet& packet);
-  Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
+  void arrive(Microseconds time_us, const Packet& packet) override;
 
-  // Handles the event at `now_us`. The datagrams that it sends leave one after the other, now and
-  // later, when the caller takes them. Throws ControllerFailure.
-  void step(Microseconds now_us);
-  Microseconds next_departure_us() const {
-    return outbox_.empty() ? never : outbox_.front().time_us;
-  }
-  const Packet& depart() { return outbox_.pop().packet; }
+  // Throws ControllerFailure, like arrive.
+  void act(Microseconds now_us) override;
 
   uint64_t packets_sent() const { return sender_.packets_sent(); }
 
  private:
-  void read_acknowledgment(Microseconds now_us);
-  void send();
+  Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
+  void read(const Packet& acknowledgment, Microseconds arrived_us, Microseconds now_us);
+  void fill_window(Microseconds now_us);
+  void send(Microseconds now_us);
 
   uint16_t flow_;
   ContestSender sender_;
   Microseconds packet_us_;
   Lateness lateness_;
+  Departures departures_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next keepalive
   Inbox inbox_{};
-  Ring<Arrival> outbox_{};
   Microseconds busy_until_us_ = 0;
   Microseconds wake_up_us_ = 0;  // the flow starts at once
   bool started_ = false;
+  bool is_acting_ = false;
 };
 
-class ReceiverProcess {
+// Answers each datagram by an acknowledgment on the way back.
+class ReceiverProcess final : public Hop {
  public:
-  ReceiverProcess(const HostModel& host, Lateness lateness);
+  // The first hop of the way back must outlive it.
+  ReceiverProcess(const HostModel& host, Lateness lateness, Hop& way_back);
 
-  // The acknowledgment of a datagram that arrives at `time_us`, and when it leaves.
-  Arrival answer(Microseconds time_us, Packet packet);
+  void arrive(Microseconds time_us, const Packet& packet) override;
 
   uint64_t packets_received() const { return receiver_.packets_received(); }
 
@@ -62,6 +70,7 @@ class ReceiverProcess {
   ContestReceiver receiver_{};
   Microseconds response_us_;
   Lateness lateness_;
+  Hop& way_back_;
 };
 
 }  // namespace kneepoint

@@ -10,6 +10,7 @@
 
 #include "common/ring.hh"
 #include "host/host_model.hh"
+#include "host/process.hh"
 #include "transport/packet.hh"
 
 namespace kneepoint {
@@ -77,15 +78,21 @@ class DeviceQueue {
 // The loop wakes for an arriving packet, and for the queue's next event after a poll(2) of whole
 // milliseconds: last wake-up + (event's millisecond - last wake-up's millisecond) + lateness.
 template <class Queue>
-class Shell {
+class Shell final : public Process {
  public:
-  // `end_us`: an arrival that is read then or later is no longer handled, for the queue's observers
-  // must not hear of it.
-  Shell(Queue queue, const HostModel& host, Lateness lateness, Microseconds end_us = never)
-      : queue_(std::move(queue)),
+  // Args:
+  //   next: where packets go, `latency_us` later; it must outlive the shell.
+  //   end_us: an arrival that is read then or later is no longer handled, for the queue's observers
+  //     must not hear of it.
+  Shell(Agenda& agenda, size_t place, Queue queue, const HostModel& host, Lateness lateness,
+        Hop& next, Microseconds latency_us, Microseconds end_us = never)
+      : Process(agenda, place),
+        queue_(std::move(queue)),
         device_(static_cast<size_t>(host.device_packets), std::llround(host.read_us)),
         packet_us_(std::llround(host.packet_us)),
         lateness_(lateness),
+        next_(next),
+        latency_us_(latency_us),
         end_us_(end_us) {}
 
   Queue& queue() { return queue_; }
@@ -94,50 +101,51 @@ class Shell {
   // What found the device full; the queue counts its own drops.
   uint64_t packets_dropped() const { return packets_dropped_; }
 
-  Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
-
-  // A packet that arrives at `time_us`, now or a little later. Each packet that the queue delivers
-  // goes, with the time at which this process lets go of it, to hand_on(time_us, packet).
-  template <class HandOn>
-  void arrive(Microseconds time_us, const Packet& packet, HandOn hand_on) {
+  void arrive(Microseconds time_us, const Packet& packet) override {
     if (not device_.has_room(time_us)) {
       ++packets_dropped_;
       return;
     }
     const Microseconds read_us = lateness_.read_time(time_us);
     device_.join(read_us);
-    // Packets come in order, so nothing but the timer can happen here before this one arrives.
-    if (read_us < std::min(next_event_us(), end_us_)) {
-      handle_arrival(read_us, packet, hand_on);
+    // Packets come in order, so nothing but the timer can happen here before this one arrives;
+    // unless it is what we have just handed on that comes back.
+    if (not is_acting_ and read_us < std::min(next_event_us(), end_us_)) {
+      handle_arrival(read_us, packet);
     } else {
       inbox_.push(read_us, packet);
     }
+    if (not is_acting_) plan(next_event_us());
   }
 
-  // Handles the event at `now_us`, which next_event_us() named.
-  template <class HandOn>
-  void step(Microseconds now_us, HandOn hand_on) {
+  void act(Microseconds now_us) override {
     if (inbox_.next_us() <= now_us) {
-      handle_arrival(now_us, inbox_.pop(), hand_on);
-      return;
+      const Packet packet = inbox_.pop();
+      handle_arrival(now_us, packet);
+    } else {
+      is_acting_ = true;
+      queue_.advance(whole_ms(now_us), hand_on(now_us));
+      is_acting_ = false;
+      lateness_us_ = lateness_.draw_timer();
+      set_timer(now_us);
     }
-    queue_.advance(whole_ms(now_us), let_go(now_us, hand_on));
-    lateness_us_ = lateness_.draw_timer();
-    set_timer(now_us);
+    plan(next_event_us());
   }
 
  private:
-  template <class HandOn>
-  void handle_arrival(Microseconds now_us, const Packet& packet, HandOn hand_on) {
-    queue_.enqueue(packet, whole_ms(now_us), let_go(now_us, hand_on));
+  Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
+
+  void handle_arrival(Microseconds now_us, const Packet& packet) {
+    is_acting_ = true;
+    queue_.enqueue(packet, whole_ms(now_us), hand_on(now_us));
+    is_acting_ = false;
     set_timer(now_us);
   }
 
-  template <class HandOn>
-  auto let_go(Microseconds now_us, HandOn hand_on) {
-    return [this, now_us, hand_on](const Packet& packet) {
+  auto hand_on(Microseconds now_us) {
+    return [this, now_us](const Packet& packet) {
       busy_until_us_ = std::max(busy_until_us_, now_us) + packet_us_;
-      hand_on(busy_until_us_, packet);
+      next_.arrive(busy_until_us_ + latency_us_, packet);
     };
   }
 
@@ -153,10 +161,13 @@ class Shell {
   Inbox inbox_{};
   Microseconds packet_us_;
   Lateness lateness_;
+  Hop& next_;
+  Microseconds latency_us_;
   Microseconds end_us_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
   Microseconds wake_up_us_ = never;
   Microseconds busy_until_us_ = 0;
+  bool is_acting_ = false;
 };
 
 }  // namespace kneepoint

@@ -1,0 +1,49 @@
+// Where the ways of several flows meet and part.
+#pragma once
+
+#include <vector>
+
+#include "common/ring.hh"
+#include "host/process.hh"
+#include "host/shell.hh"
+
+namespace kneepoint {
+
+// Keeps what one sender has sent until it leaves: what several send reaches the next hop in the
+// order of time only so.
+class Outbox final : public Process {
+ public:
+  // The next hop must outlive it.
+  Outbox(Agenda& agenda, size_t place, Hop& next) : Process(agenda, place), next_(next) {}
+
+  void arrive(Microseconds time_us, const Packet& packet) override {
+    waiting_.push(time_us, packet);
+    plan(waiting_.next_us());
+  }
+
+  void act(Microseconds now_us) override {
+    const Packet packet = waiting_.pop();
+    plan(waiting_.next_us());
+    next_.arrive(now_us, packet);
+  }
+
+ private:
+  Inbox waiting_{};
+  Hop& next_;
+};
+
+// Gives each packet to the hop of its flow.
+class Fork final : public Hop {
+ public:
+  // The hop of the next flow; it must outlive the fork.
+  void add(Hop& hop) { hops_.push_back(&hop); }
+
+  void arrive(Microseconds time_us, const Packet& packet) override {
+    hops_[packet.flow]->arrive(time_us, packet);
+  }
+
+ private:
+  std::vector<Hop*> hops_{};
+};
+
+}  // namespace kneepoint
