@@ -33,30 +33,27 @@ Link::AtEnd at_end(const NetworkSettings& settings) {
   return settings.duration_ms ? Link::AtEnd::repeat : Link::AtEnd::stop;
 }
 
-// Behind the outboxes.
-size_t first_shell(const std::vector<ControllerHandle>& controllers) { return controllers.size(); }
-
 }  // namespace
 
 EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSettings& settings,
                      const std::vector<ControllerHandle>& controllers, Meter& meter,
                      LinkLog* link_log, FlowLog* flow_log)
-    : agenda_(2 * controllers.size() + 4),
+    : agenda_(controllers.size()),
       duration_ms_(settings.duration_ms.value_or(std::min(uplink.last_ms(), downlink.last_ms()))),
       run_lateness_(settings.host, Random(settings.seed, host)),
       meter_(meter),
-      downlink_(agenda_, first_shell(controllers) + 1,
+      downlink_(agenda_, agenda_.place_of_shell(1),
                 Link(downlink, at_end(settings),
                      make_packet_queue(settings.downlink_queue,
                                        Random(settings.seed, downlink_queue).next())),
                 settings.host, lateness(settings, downlink_shell), to_senders_, 0),
-      delay_down_(agenda_, first_shell(controllers) + 3, DelayLine(settings.delay_ms),
-                  settings.host, lateness(settings, delay_down_shell), downlink_,
+      delay_down_(agenda_, agenda_.place_of_shell(3), DelayLine(settings.delay_ms), settings.host,
+                  lateness(settings, delay_down_shell), downlink_,
                   std::llround(settings.host.host_latency_us)),
       receiver_(settings.host, lateness(settings, receiver), delay_down_),
-      delay_up_(agenda_, first_shell(controllers) + 2, DelayLine(settings.delay_ms), settings.host,
+      delay_up_(agenda_, agenda_.place_of_shell(2), DelayLine(settings.delay_ms), settings.host,
                 lateness(settings, delay_up_shell), receiver_, 0),
-      uplink_(agenda_, first_shell(controllers),
+      uplink_(agenda_, agenda_.place_of_shell(0),
               Link(uplink, at_end(settings),
                    make_packet_queue(settings.uplink_queue,
                                      Random(settings.seed, uplink_queue).next())),
@@ -65,7 +62,7 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
   meter_.start(duration_ms_);
   uplink_.queue().observe(&meter_, link_log);
   for (size_t i = 0; i < controllers.size(); ++i) {
-    processes_.push_back(&outboxes_.emplace_back(agenda_, i, uplink_));
+    processes_.push_back(&outboxes_.emplace_back(agenda_, agenda_.place_of_outbox(i), uplink_));
   }
   for (Process* process :
        std::initializer_list<Process*>{&uplink_, &downlink_, &delay_up_, &delay_down_}) {
@@ -76,20 +73,21 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
     const auto flow = static_cast<uint16_t>(senders_.size());
     const Departures departures{uplink_, outboxes_[flow],
                                 decides_ahead ? end_us_ - longest_way_us : 0};
-    SenderProcess& sender =
-        senders_.emplace_back(agenda_, processes_.size(), flow, controller, settings.host,
-                              lateness(settings, first_sender + flow), departures, flow_log);
+    SenderProcess& sender = senders_.emplace_back(
+        agenda_, agenda_.place_of_endpoint(flow), flow, controller, settings.host,
+        lateness(settings, first_sender + flow), departures, flow_log);
     processes_.push_back(&sender);
     to_senders_.add(sender);
   }
 }
 
 RunResult EventLoop::run() {
-  for (Microseconds now_us; (now_us = agenda_.next_us()) < end_us_;) {
+  for (Agenda::Event event; (event = agenda_.next()).time_us < end_us_;) {
     note_progress();
-    processes_[agenda_.next()]->act(now_us);
+    processes_[event.place]->act(event.time_us);
   }
   uplink_.queue().advance(duration_ms_, [](const Packet&) {});  // too late to arrive anywhere
+  uplink_.queue().report_opportunities();
   RunResult result;
   result.metrics = meter_.metrics();
   for (const SenderProcess& sender : senders_) result.packets_sent += sender.packets_sent();

@@ -1,6 +1,7 @@
 // Who acts next in virtual time.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -10,12 +11,12 @@
 
 namespace kneepoint {
 
-// The next event of each of a run's processes, in a tournament tree: a change costs at most the
-// tree's height, and who is next is known at once. Of simultaneous events that of the lowest place
-// is first.
-class Agenda {
+// The next events of many processes, in a tournament tree: a change costs at most the tree's
+// height, and who is next is known at once. Of simultaneous events that of the lowest place is
+// first.
+class Tournament {
  public:
-  explicit Agenda(size_t places)
+  explicit Tournament(size_t places)
       : leaves_(std::bit_ceil(places)), times_us_(leaves_, never), winners_(2 * leaves_) {
     for (size_t place = 0; place < leaves_; ++place) {
       winners_[leaves_ + place] = static_cast<uint32_t>(place);
@@ -41,6 +42,58 @@ class Agenda {
   size_t leaves_;
   std::vector<Microseconds> times_us_;
   std::vector<uint32_t> winners_;  // of the matches: the root is element 1
+};
+
+// The next events of a run. All packets cross the shells, so that these are compared with each
+// other whenever it is asked who is next, and a change costs nothing; of the endpoints, and of what
+// they have sent, there may be hundreds.
+class Agenda {
+ public:
+  static constexpr size_t shells = 4;
+
+  explicit Agenda(size_t endpoints)
+      : endpoints_(endpoints), outbox_events_(endpoints), endpoint_events_(endpoints) {
+    times_us_.fill(never);
+  }
+
+  // Of simultaneous events that of the lowest place is first.
+  size_t place_of_outbox(size_t endpoint) const { return endpoint; }
+  size_t place_of_shell(size_t shell) const { return endpoints_ + shell; }
+  size_t place_of_endpoint(size_t endpoint) const { return endpoints_ + shells + endpoint; }
+
+  void plan(size_t place, Microseconds time_us) {
+    const size_t shell = place - endpoints_;
+    if (shell < shells) {
+      times_us_[1 + shell] = time_us;
+    } else if (place < endpoints_) {
+      outbox_events_.plan(place, time_us);
+      times_us_.front() = outbox_events_.next_us();
+    } else {
+      endpoint_events_.plan(shell - shells, time_us);
+      times_us_.back() = endpoint_events_.next_us();
+    }
+  }
+
+  struct Event {
+    Microseconds time_us;
+    size_t place;
+  };
+  Event next() const {
+    size_t first = 0;
+    for (size_t i = 1; i < times_us_.size(); ++i) {
+      first = times_us_[i] < times_us_[first] ? i : first;
+    }
+    const size_t place = first == 0            ? outbox_events_.next()
+                         : first == shells + 1 ? place_of_endpoint(endpoint_events_.next())
+                                               : place_of_shell(first - 1);
+    return {times_us_[first], place};
+  }
+
+ private:
+  size_t endpoints_;
+  std::array<Microseconds, shells + 2> times_us_;
+  Tournament outbox_events_;
+  Tournament endpoint_events_;
 };
 
 }  // namespace kneepoint

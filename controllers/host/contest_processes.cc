@@ -44,8 +44,10 @@ void SenderProcess::act(Microseconds now_us) {
       send(now_us);
       is_acting_ = false;
       lateness_us_ = lateness_.draw_timer();
+    } else {
+      sender_.start(now_us);
+      started_ = true;
     }
-    started_ = true;
   }
   fill_window(now_us);
   plan(next_event_us());

@@ -47,23 +47,25 @@ struct RunLateness {
 class Lateness {
  public:
   Lateness(const RunLateness& run, Random timers, Random arrivals)
-      : run_(&run), timers_(timers), arrivals_(arrivals) {}
+      : run_(&run), waits_(not run.delays.empty()), timers_(timers), arrivals_(arrivals) {}
 
   // Of a timer: wake_us, an exponential of mean wake_mean_us, and the wait for the processor.
   Microseconds draw_timer() {
-    return run_->timer_us + run_->timers.draw(timers_) + run_->delays.draw(timers_);
+    const Microseconds late_us = run_->timer_us + run_->timers.draw(timers_);
+    return waits_ ? late_us + run_->delays.draw(timers_) : late_us;
   }
 
   // When the process reads a packet that reaches it at `time_us`. What comes until it has woken up
   // it reads together.
   Microseconds read_time(Microseconds time_us) {
-    if (run_->delays.empty()) return time_us;
+    if (not waits_) return time_us;
     if (time_us > awake_us_) awake_us_ = time_us + run_->delays.draw(arrivals_);
     return awake_us_;
   }
 
  private:
   const RunLateness* run_;
+  bool waits_;
   Random timers_;
   Random arrivals_;
   Microseconds awake_us_ = -1;

@@ -46,19 +46,25 @@ class Inbox {
 // lost, and nobody is told.
 class DeviceQueue {
  public:
-  DeviceQueue(size_t capacity_packets, Microseconds read_us)
-      : read_times_us_(capacity_packets), read_us_(read_us) {}
+  // Without waits for the processor a shell reads what arrives at once, or after what came before.
+  DeviceQueue(size_t capacity_packets, Microseconds read_us, bool waits)
+      : read_times_us_(waits ? capacity_packets : 0),
+        read_us_(read_us),
+        read_all_us_(waits or capacity_packets == 0
+                         ? never
+                         : static_cast<Microseconds>(capacity_packets) * read_us) {}
 
   // For the packet that as many places ahead as the queue has must have been read.
   bool has_room(Microseconds time_us) const {
-    return read_times_us_.empty() or read_times_us_[next_] <= time_us;
+    if (read_times_us_.empty()) return busy_until_us_ - time_us <= read_all_us_;
+    return read_times_us_[next_] <= time_us;
   }
 
   // A packet joins that the shell, were it idle, would read at `time_us`.
   void join(Microseconds time_us) {
-    if (read_times_us_.empty()) return;
     const Microseconds begin_us = std::max(busy_until_us_, time_us);
     busy_until_us_ = begin_us + read_us_;
+    if (read_times_us_.empty()) return;
     read_times_us_[next_] = begin_us;
     if (++next_ == read_times_us_.size()) next_ = 0;
   }
@@ -67,6 +73,7 @@ class DeviceQueue {
   std::vector<Microseconds> read_times_us_;  // of the last packets, in a circle
   size_t next_ = 0;
   Microseconds read_us_;
+  Microseconds read_all_us_;  // a full queue, without waits
   Microseconds busy_until_us_ = 0;
 };
 
@@ -88,7 +95,8 @@ class Shell final : public Process {
         Hop& next, Microseconds latency_us, Microseconds end_us = never)
       : Process(agenda, place),
         queue_(std::move(queue)),
-        device_(static_cast<size_t>(host.device_packets), std::llround(host.read_us)),
+        device_(static_cast<size_t>(host.device_packets), std::llround(host.read_us),
+                not host.delays_us.empty()),
         packet_us_(std::llround(host.packet_us)),
         lateness_(lateness),
         next_(next),
@@ -109,37 +117,39 @@ class Shell final : public Process {
     const Microseconds read_us = lateness_.read_time(time_us);
     device_.join(read_us);
     // Packets come in order, so nothing but the timer can happen here before this one arrives;
-    // unless it is what we have just handed on that comes back.
-    if (not is_acting_ and read_us < std::min(next_event_us(), end_us_)) {
+    // unless it is what we are just handing on that comes back.
+    if (read_us < free_until_us_) {
       handle_arrival(read_us, packet);
     } else {
       inbox_.push(read_us, packet);
+      if (not is_acting()) plan(next_event_us());
     }
-    if (not is_acting_) plan(next_event_us());
   }
 
   void act(Microseconds now_us) override {
     if (inbox_.next_us() <= now_us) {
       const Packet packet = inbox_.pop();
       handle_arrival(now_us, packet);
-    } else {
-      is_acting_ = true;
-      queue_.advance(whole_ms(now_us), hand_on(now_us));
-      is_acting_ = false;
-      lateness_us_ = lateness_.draw_timer();
-      set_timer(now_us);
+      return;
     }
-    plan(next_event_us());
+    free_until_us_ = acting_;
+    const Milliseconds now_ms = whole_ms(now_us);
+    queue_.advance(now_ms, hand_on(now_us));
+    lateness_us_ = lateness_.draw_timer();
+    set_timer(now_us, now_ms);
   }
 
  private:
+  static constexpr Microseconds acting_ = -1;
+  bool is_acting() const { return free_until_us_ == acting_; }
+
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
 
   void handle_arrival(Microseconds now_us, const Packet& packet) {
-    is_acting_ = true;
-    queue_.enqueue(packet, whole_ms(now_us), hand_on(now_us));
-    is_acting_ = false;
-    set_timer(now_us);
+    free_until_us_ = acting_;
+    const Milliseconds now_ms = whole_ms(now_us);
+    queue_.enqueue(packet, now_ms, hand_on(now_us));
+    set_timer(now_us, now_ms);
   }
 
   auto hand_on(Microseconds now_us) {
@@ -149,10 +159,12 @@ class Shell final : public Process {
     };
   }
 
-  void set_timer(Microseconds now_us) {
+  void set_timer(Microseconds now_us, Milliseconds now_ms) {
     const Milliseconds event_ms = queue_.next_event_ms();
-    wake_up_us_ =
-        event_ms == never ? never : now_us + (event_ms - whole_ms(now_us)) * 1000 + lateness_us_;
+    wake_up_us_ = event_ms == never ? never : now_us + (event_ms - now_ms) * 1000 + lateness_us_;
+    const Microseconds next_us = next_event_us();
+    free_until_us_ = std::min(next_us, end_us_);
+    plan(next_us);
   }
 
   Queue queue_;
@@ -167,7 +179,7 @@ class Shell final : public Process {
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
   Microseconds wake_up_us_ = never;
   Microseconds busy_until_us_ = 0;
-  bool is_acting_ = false;
+  Microseconds free_until_us_ = end_us_;  // an arrival before it is handled at once
 };
 
 }  // namespace kneepoint

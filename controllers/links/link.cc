@@ -4,53 +4,42 @@
 
 namespace kneepoint {
 
-void Link::join_queue(const Packet& packet, Milliseconds now_ms) {
-  if (meter_ != nullptr) meter_->event(now_ms);
-  if (log_ != nullptr) log_->arrival(now_ms, packet.bytes);
-  queue_->enqueue(packet, now_ms * 1000);
-  record_drops(now_ms);
-}
-
-bool Link::take_next_packet(Milliseconds now_ms) {
-  const Packet* packet = queue_->dequeue(now_ms * 1000);
-  record_drops(now_ms);
-  if (packet == nullptr) return false;
-  in_transit_ = *packet;
-  bytes_left_ = packet->bytes;
-  return true;
-}
-
-void Link::next_opportunity() {
-  if (++position_ == trace_.size()) {
-    if (at_end_ == AtEnd::stop) {
-      next_opportunity_ms_ = never;
-      return;
-    }
-    note_progress();  // years of lost opportunities may be consumed at once
-    position_ = 0;
-    lap_start_ms_ += trace_.last_ms();
+void Link::lose_opportunities(Milliseconds now_ms) {
+  const size_t end = trace_.size();
+  const Milliseconds latest_ms = now_ms - lap_start_ms_;
+  while (position_ < end and trace_[position_] <= latest_ms) {
+    if (log_ != nullptr) log_->opportunity(lap_start_ms_ + trace_[position_]);
+    ++position_;
   }
-  next_opportunity_ms_ = lap_start_ms_ + trace_[position_];
+  if (position_ == end) {
+    begin_lap();
+  } else {
+    next_opportunity_ms_ = lap_start_ms_ + trace_[position_];
+  }
 }
 
-void Link::record_opportunity() {
-  if (meter_ != nullptr) {
-    meter_->opportunities(1);
-    meter_->event(next_opportunity_ms_);
+void Link::begin_lap() {
+  if (at_end_ == AtEnd::stop) {
+    next_opportunity_ms_ = never;
+    return;
   }
-  if (log_ != nullptr) log_->opportunity(next_opportunity_ms_);
+  note_progress();  // years of lost opportunities may be consumed at once
+  position_ = 0;
+  ++laps_;
+  lap_start_ms_ += trace_.last_ms();
+  next_opportunity_ms_ = lap_start_ms_ + trace_[0];
 }
 
-void Link::record_departure(Milliseconds opportunity_ms) {
-  const Milliseconds arrival_ms = whole_ms(in_transit_.queued_us);
-  if (meter_ != nullptr) meter_->departure(arrival_ms, opportunity_ms, in_transit_.bytes);
-  if (log_ != nullptr) {
-    log_->departure(opportunity_ms, in_transit_.bytes, opportunity_ms - arrival_ms);
-  }
+void Link::report_opportunities() const {
+  const uint64_t count = laps_ * trace_.size() + position_;
+  if (count == 0) return;
+  meter_->opportunities(count);
+  meter_->event(trace_[0]);
+  // The last one of a lap is in the millisecond in which the next one begins.
+  meter_->event(position_ > 0 ? lap_start_ms_ + trace_[position_ - 1] : lap_start_ms_);
 }
 
 void Link::record_drops(Milliseconds now_ms) {
-  if (not queue_->has_drops()) return;
   const Drops drops = queue_->take_drops();
   packets_dropped_ += drops.packets;
   if (meter_ != nullptr) meter_->event(now_ms);

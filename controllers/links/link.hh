@@ -1,9 +1,9 @@
 // A trace-driven link, with the semantics of mahimahi's mm-link.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "links/trace.hh"
 #include "measure/link_log.hh"
@@ -24,7 +24,8 @@ class Link {
   Link(const Trace& trace, AtEnd at_end, std::unique_ptr<PacketQueue> queue)
       : trace_(trace), at_end_(at_end), queue_(std::move(queue)) {}
 
-  // Observers, both optional; they must outlive the link.
+  // Observers, both optional; they must outlive the link. The meter hears of the opportunities at
+  // the end, from report_opportunities().
   void observe(Meter* meter, LinkLog* log) {
     meter_ = meter;
     log_ = log;
@@ -35,7 +36,10 @@ class Link {
   template <class Deliver>
   void enqueue(const Packet& packet, Milliseconds now_ms, Deliver deliver) {
     advance(now_ms, deliver);
-    join_queue(packet, now_ms);
+    if (meter_ != nullptr) meter_->event(now_ms);
+    if (log_ != nullptr) log_->arrival(now_ms, packet.bytes);
+    queue_->enqueue(packet, now_ms * 1000);
+    if (queue_->has_drops()) record_drops(now_ms);
   }
 
   // Consumes every opportunity up to and including now.
@@ -45,8 +49,7 @@ class Link {
       if (holds_packet()) {
         use_opportunity(now_ms, deliver);
       } else {
-        record_opportunity();
-        next_opportunity();
+        lose_opportunities(now_ms);
       }
     }
   }
@@ -57,30 +60,56 @@ class Link {
 
   uint64_t packets_dropped() const { return packets_dropped_; }
 
+  // Tells the meter of all opportunities that were consumed.
+  void report_opportunities() const;
+
  private:
   bool holds_packet() const { return bytes_left_ > 0 or not queue_->empty(); }
 
   template <class Deliver>
   void use_opportunity(Milliseconds now_ms, Deliver deliver) {
     const Milliseconds opportunity_ms = next_opportunity_ms_;
-    record_opportunity();
+    if (log_ != nullptr) log_->opportunity(opportunity_ms);
     uint32_t capacity_bytes = datagram_bytes;
-    while (capacity_bytes > 0 and (bytes_left_ > 0 or take_next_packet(now_ms))) {
-      const uint32_t carried_bytes = std::min(capacity_bytes, bytes_left_);
-      capacity_bytes -= carried_bytes;
-      bytes_left_ -= carried_bytes;
-      if (bytes_left_ > 0) break;
-      record_departure(opportunity_ms);
-      deliver(in_transit_);
+    if (bytes_left_ > 0) {
+      if (bytes_left_ > capacity_bytes) {
+        bytes_left_ -= capacity_bytes;
+        capacity_bytes = 0;
+      } else {
+        capacity_bytes -= std::exchange(bytes_left_, 0);
+        record_departure(in_transit_, opportunity_ms);
+        deliver(in_transit_);
+      }
     }
-    next_opportunity();
+    while (capacity_bytes > 0 and not queue_->empty()) {
+      const Packet* const packet = queue_->dequeue(now_ms * 1000);
+      if (queue_->has_drops()) record_drops(now_ms);
+      if (packet == nullptr) break;
+      if (packet->bytes > capacity_bytes) {
+        in_transit_ = *packet;
+        bytes_left_ = packet->bytes - capacity_bytes;
+        break;
+      }
+      capacity_bytes -= packet->bytes;
+      record_departure(*packet, opportunity_ms);
+      deliver(*packet);
+    }
+    if (++position_ == trace_.size()) {
+      begin_lap();
+    } else {
+      next_opportunity_ms_ = lap_start_ms_ + trace_[position_];
+    }
   }
 
-  void join_queue(const Packet& packet, Milliseconds now_ms);
-  bool take_next_packet(Milliseconds now_ms);
-  void next_opportunity();
-  void record_opportunity();
-  void record_departure(Milliseconds opportunity_ms);
+  void record_departure(const Packet& packet, Milliseconds opportunity_ms) {
+    if (meter_ == nullptr) return;
+    const Milliseconds arrival_ms = whole_ms(packet.queued_us);
+    meter_->departure(arrival_ms, opportunity_ms, packet.bytes);
+    if (log_ != nullptr) log_->departure(opportunity_ms, packet.bytes, opportunity_ms - arrival_ms);
+  }
+
+  void lose_opportunities(Milliseconds now_ms);
+  void begin_lap();
   void record_drops(Milliseconds now_ms);
 
   const Trace& trace_;
@@ -89,8 +118,9 @@ class Link {
   Meter* meter_ = nullptr;
   LinkLog* log_ = nullptr;
 
-  size_t position_ = 0;            // in the trace
-  Milliseconds lap_start_ms_ = 0;  // when this repetition of the trace began
+  size_t position_ = 0;  // in the trace
+  uint64_t laps_ = 0;    // that are over
+  Milliseconds lap_start_ms_ = 0;
   Milliseconds next_opportunity_ms_ = trace_[0];
 
   Packet in_transit_{};

@@ -48,7 +48,7 @@ Trace::Trace(std::string name, std::string_view text) : name_(std::move(name)) {
       refuse(name_, line,
              "a trace has at most " + std::to_string(most_opportunities) + " lines; cut it");
     }
-    opportunities_ms_.push_back(time_ms);
+    opportunities_ms_.push_back(static_cast<int32_t>(time_ms));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (opportunities_ms_.empty()) {

@@ -32,7 +32,7 @@ class Trace {
 
  private:
   std::string name_;
-  std::vector<Milliseconds> opportunities_ms_{};
+  std::vector<int32_t> opportunities_ms_{};  // a day fits
 };
 
 }  // namespace kneepoint

@@ -42,6 +42,8 @@ class ControllerHandle {
     return std::min(silence_ms, longest_keepalive_ms);
   }
 
+  bool hears_of_sending() const { return calls_.on_sent != nullptr; }
+
   void on_sent(uint64_t sequence_number, int64_t now_ms) const {
     tell(calls_.on_sent, kneepoint_sent{sizeof(kneepoint_sent), sequence_number, now_ms});
   }

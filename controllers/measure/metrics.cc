@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "transport/packet.hh"
 
@@ -22,31 +23,14 @@ double percentile_95(const std::vector<uint32_t>& count_by_delay, uint64_t total
   return static_cast<double>(delay);
 }
 
-void count_in(std::vector<uint32_t>& count_by_delay, size_t delay) {
-  if (delay >= count_by_delay.size()) count_by_delay.resize(delay + 1);
-  ++count_by_delay[delay];
-}
-
 }  // namespace
 
 void Meter::start(Milliseconds duration_ms) {
   least_delay_ms_.assign(static_cast<size_t>(duration_ms) + 1, no_arrival_);
   std::ranges::fill(packets_by_delay_, 0);
   departures_ = departed_bytes_ = opportunities_ = 0;
-  first_event_ms_ = first_arrival_ms_ = never;
+  first_event_ms_ = never;
   last_event_ms_ = 0;
-  last_arrival_ms_ = -1;
-}
-
-void Meter::departure(Milliseconds arrival_ms, Milliseconds departure_ms, uint32_t bytes) {
-  const Milliseconds delay_ms = departure_ms - arrival_ms;
-  ++departures_;
-  departed_bytes_ += bytes;
-  first_arrival_ms_ = std::min(first_arrival_ms_, arrival_ms);
-  last_arrival_ms_ = std::max(last_arrival_ms_, arrival_ms);
-  int32_t& least_ms = least_delay_ms_[static_cast<size_t>(arrival_ms)];
-  if (least_ms == no_arrival_ or delay_ms < least_ms) least_ms = static_cast<int32_t>(delay_ms);
-  count_in(packets_by_delay_, static_cast<size_t>(delay_ms));
 }
 
 double Meter::queueing_delay_p95_ms() const {
@@ -54,16 +38,19 @@ double Meter::queueing_delay_p95_ms() const {
 }
 
 double Meter::signal_delay_p95_ms() const {
-  std::vector<uint32_t> milliseconds_by_delay;
-  int64_t delay_ms = 0;
-  for (Milliseconds t = last_arrival_ms_; t >= first_arrival_ms_; --t) {
-    const int32_t least_ms = least_delay_ms_[static_cast<size_t>(t)];
-    delay_ms = least_ms == no_arrival_ ? delay_ms + 1 : least_ms;
-    count_in(milliseconds_by_delay, static_cast<size_t>(delay_ms));
-  }
   if (departures_ == 0) return undefined;
-  return percentile_95(milliseconds_by_delay,
-                       static_cast<uint64_t>(last_arrival_ms_ - first_arrival_ms_ + 1));
+  const auto arrived = [](int32_t delay_ms) { return delay_ms != no_arrival_; };
+  const auto last = std::find_if(least_delay_ms_.rbegin(), least_delay_ms_.rend(), arrived);
+  const auto first = std::find_if(least_delay_ms_.begin(), least_delay_ms_.end(), arrived);
+  const std::span arrivals(first, last.base());
+  // From the last arrival to the first: no delay exceeds the greatest least one by more than that.
+  std::vector<uint32_t> milliseconds_by_delay(packets_by_delay_.size() + arrivals.size());
+  size_t delay_ms = 0;
+  for (size_t i = arrivals.size(); i-- > 0;) {
+    delay_ms = arrived(arrivals[i]) ? static_cast<size_t>(arrivals[i]) : delay_ms + 1;
+    ++milliseconds_by_delay[delay_ms];
+  }
+  return percentile_95(milliseconds_by_delay, arrivals.size());
 }
 
 Metrics Meter::metrics() const {

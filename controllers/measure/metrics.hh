@@ -1,6 +1,7 @@
 // The figures of a run, computed from a link's events as mm-throughput-graph computes them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,7 +30,17 @@ class Meter {
     if (time_ms < first_event_ms_) first_event_ms_ = time_ms;
     if (time_ms > last_event_ms_) last_event_ms_ = time_ms;
   }
-  void departure(Milliseconds arrival_ms, Milliseconds departure_ms, uint32_t bytes);
+  // Departures come in the order of time.
+  void departure(Milliseconds arrival_ms, Milliseconds departure_ms, uint32_t bytes) {
+    const auto delay_ms = static_cast<size_t>(departure_ms - arrival_ms);
+    ++departures_;
+    departed_bytes_ += bytes;
+    // The first departure of those that arrived together has the least delay.
+    int32_t& least_ms = least_delay_ms_[static_cast<size_t>(arrival_ms)];
+    if (least_ms == no_arrival_) least_ms = static_cast<int32_t>(delay_ms);
+    if (delay_ms >= packets_by_delay_.size()) packets_by_delay_.resize(2 * delay_ms + 1);
+    ++packets_by_delay_[delay_ms];
+  }
 
   // Throughput and capacity: bits over the time from the first event to the last.
   // 95th percentiles: element floor(0.95 n) of the sorted delays.
@@ -51,8 +62,6 @@ class Meter {
   uint64_t opportunities_ = 0;
   Milliseconds first_event_ms_ = never;
   Milliseconds last_event_ms_ = 0;
-  Milliseconds first_arrival_ms_ = never;
-  Milliseconds last_arrival_ms_ = -1;
 };
 
 }  // namespace kneepoint

@@ -108,6 +108,7 @@ TEST(link_reports_every_opportunity_and_departure_to_its_meter) {
   t.enqueue(0, 4);
   t.enqueue(1, 5);
   t.advance(30);
+  t.link.report_opportunities();
   const Metrics metrics = meter.metrics();
   EXPECT_NEAR(metrics.throughput_mbps, 2 * 1504 * 8 / 30e3, 1e-12);
   EXPECT_NEAR(metrics.capacity_mbps, 4 * 1504 * 8 / 30e3, 1e-12);

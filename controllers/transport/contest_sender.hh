@@ -22,36 +22,51 @@ class ContestSender {
   ContestSender(uint16_t flow, const ControllerHandle& controller, FlowLog* log)
       : flow_(flow), controller_(controller), log_(log) {}
 
-  // From now on silence counts.
-  void start(Microseconds now_us) { last_activity_us_ = now_us; }
-
-  bool window_is_open() const {
-    return packets_sent_ - next_ack_expected_ < static_cast<uint64_t>(controller_.window());
+  // From now on silence counts, and the controller is asked.
+  void start(Microseconds now_us) {
+    last_activity_us_ = now_us;
+    ask_controller();
   }
+
+  bool window_is_open() const { return packets_sent_ < window_end_; }
 
   // Also the number of the next datagram.
   uint64_t packets_sent() const { return packets_sent_; }
 
   // The next datagram leaves.
-  void sent(Microseconds now_us);
+  void sent(Microseconds now_us) {
+    const uint64_t sequence_number = packets_sent_++;
+    last_activity_us_ = now_us;
+    if (log_ != nullptr) log_->sent(now_us, flow_, sequence_number);
+    if (controller_.hears_of_sending()) {
+      controller_.on_sent(sequence_number, whole_ms(now_us));
+      ask_controller();
+    }
+  }
 
   // An acknowledgment that reached this host at `arrived_us` is read.
   void acknowledged(const Ack& ack, Microseconds arrived_us, Microseconds now_us);
 
   // When a keepalive is due if nothing happens until then.
-  Microseconds silence_ends_us() const {
-    return last_activity_us_ + static_cast<Milliseconds>(controller_.keepalive_ms()) * 1000;
-  }
+  Microseconds silence_ends_us() const { return last_activity_us_ + longest_silence_us_; }
 
   // The silence is over: the next datagram is to be sent whatever the window says.
   void keepalive(Microseconds now_us);
 
  private:
+  // It decides by what it hears, so that it is asked after that and not before each datagram.
+  void ask_controller() {
+    window_end_ = next_ack_expected_ + static_cast<uint64_t>(controller_.window());
+    longest_silence_us_ = static_cast<Milliseconds>(controller_.keepalive_ms()) * 1000;
+  }
+
   uint16_t flow_;
   ControllerHandle controller_;
   FlowLog* log_;
   uint64_t packets_sent_ = 0;
   uint64_t next_ack_expected_ = 0;
+  uint64_t window_end_ = 0;  // the first number that may not be sent yet
+  Microseconds longest_silence_us_ = 0;
   Microseconds last_activity_us_ = 0;
 };
 
