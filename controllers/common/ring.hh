@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <utility>
-#include <vector>
 
 namespace kneepoint {
 
@@ -19,34 +19,41 @@ class Ring {
 
   // A new last item, for the caller to fill: its content is whatever was there before.
   Item& push() {
-    if (size() == mask_ + 1) grow();
+    if (end_ == full_) [[unlikely]]
+      grow();
     return at(end_++);
   }
 
   void push(const Item& item) { push() = item; }
 
   // The item taken out, to be used before the next push.
-  const Item& pop() { return at(first_++); }
-  void clear() { first_ = end_ = 0; }
+  const Item& pop() {
+    ++full_;
+    return at(first_++);
+  }
 
  private:
   Item& at(size_t position) { return items_[position & mask_]; }
   const Item& at(size_t position) const { return items_[position & mask_]; }
 
-  void grow() {
-    std::vector<Item> larger(2 * items_.size());
+  [[gnu::noinline]] void grow() {
     const size_t count = size();
+    auto larger = std::make_unique_for_overwrite<Item[]>(2 * count);
     for (size_t i = 0; i < count; ++i) larger[i] = at(first_ + i);
     items_ = std::move(larger);
-    mask_ = items_.size() - 1;
+    mask_ = 2 * count - 1;
     first_ = 0;
     end_ = count;
+    full_ = 2 * count;
   }
 
-  std::vector<Item> items_ = std::vector<Item>(64);  // a power of two of them
-  size_t mask_ = items_.size() - 1;
+  static constexpr size_t first_capacity_ = 64;  // a power of two, as all are
+
+  std::unique_ptr<Item[]> items_ = std::make_unique_for_overwrite<Item[]>(first_capacity_);
+  size_t mask_ = first_capacity_ - 1;
   size_t first_ = 0;
   size_t end_ = 0;
+  size_t full_ = first_capacity_;  // an item at this position has no room
 };
 
 }  // namespace kneepoint

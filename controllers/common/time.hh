@@ -12,7 +12,10 @@ using Milliseconds = int64_t;
 
 constexpr int64_t never = std::numeric_limits<int64_t>::max();
 
-constexpr Milliseconds whole_ms(Microseconds time_us) { return time_us / 1000; }
+// Of a time that is not negative: division is cheaper without a sign.
+constexpr Milliseconds whole_ms(Microseconds time_us) {
+  return static_cast<Milliseconds>(static_cast<uint64_t>(time_us) / 1000);
+}
 
 // No run, no trace and no link's log is longer than a day.
 constexpr double longest_run_s = 86'400;

@@ -42,27 +42,30 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
       duration_ms_(settings.duration_ms.value_or(std::min(uplink.last_ms(), downlink.last_ms()))),
       run_lateness_(settings.host, Random(settings.seed, host)),
       meter_(meter),
-      downlink_(agenda_, agenda_.place_of_shell(1),
-                Link(downlink, at_end(settings),
-                     make_packet_queue(settings.downlink_queue,
-                                       Random(settings.seed, downlink_queue).next())),
-                settings.host, lateness(settings, downlink_shell), to_senders_, 0),
-      delay_down_(agenda_, agenda_.place_of_shell(3), DelayLine(settings.delay_ms), settings.host,
-                  lateness(settings, delay_down_shell), downlink_,
-                  std::llround(settings.host.host_latency_us)),
-      receiver_(settings.host, lateness(settings, receiver), delay_down_),
-      delay_up_(agenda_, agenda_.place_of_shell(2), DelayLine(settings.delay_ms), settings.host,
-                lateness(settings, delay_up_shell), receiver_, 0),
-      uplink_(agenda_, agenda_.place_of_shell(0),
+      uplink_(agenda_.of_shell(0),
               Link(uplink, at_end(settings),
                    make_packet_queue(settings.uplink_queue,
                                      Random(settings.seed, uplink_queue).next())),
-              settings.host, lateness(settings, uplink_shell), delay_up_,
-              std::llround(settings.host.host_latency_us), end_us_) {
+              settings.host, lateness(settings, uplink_shell), end_us_),
+      downlink_(agenda_.of_shell(1),
+                Link(downlink, at_end(settings),
+                     make_packet_queue(settings.downlink_queue,
+                                       Random(settings.seed, downlink_queue).next())),
+                settings.host, lateness(settings, downlink_shell)),
+      delay_up_(agenda_.of_shell(2), DelayLine(settings.delay_ms), settings.host,
+                lateness(settings, delay_up_shell)),
+      delay_down_(agenda_.of_shell(3), DelayLine(settings.delay_ms), settings.host,
+                  lateness(settings, delay_down_shell)),
+      receiver_(settings.host, lateness(settings, receiver), delay_down_) {
+  const Microseconds host_latency_us = std::llround(settings.host.host_latency_us);
+  uplink_.connect(delay_up_, host_latency_us);
+  delay_up_.connect(receiver_, 0);
+  delay_down_.connect(downlink_, host_latency_us);
+  downlink_.connect(to_senders_, 0);
   meter_.start(duration_ms_);
   uplink_.queue().observe(&meter_, link_log);
   for (size_t i = 0; i < controllers.size(); ++i) {
-    processes_.push_back(&outboxes_.emplace_back(agenda_, agenda_.place_of_outbox(i), uplink_));
+    processes_.push_back(&outboxes_.emplace_back(agenda_, i, uplink_));
   }
   for (Process* process :
        std::initializer_list<Process*>{&uplink_, &downlink_, &delay_up_, &delay_down_}) {
@@ -73,12 +76,13 @@ EventLoop::EventLoop(const Trace& uplink, const Trace& downlink, const NetworkSe
     const auto flow = static_cast<uint16_t>(senders_.size());
     const Departures departures{uplink_, outboxes_[flow],
                                 decides_ahead ? end_us_ - longest_way_us : 0};
-    SenderProcess& sender = senders_.emplace_back(
-        agenda_, agenda_.place_of_endpoint(flow), flow, controller, settings.host,
-        lateness(settings, first_sender + flow), departures, flow_log);
+    SenderProcess& sender =
+        senders_.emplace_back(agenda_, flow, controller, settings.host,
+                              lateness(settings, first_sender + flow), departures, flow_log);
     processes_.push_back(&sender);
     to_senders_.add(sender);
   }
+  if (senders_.size() == 1) downlink_.connect(senders_.front(), 0);
 }
 
 RunResult EventLoop::run() {

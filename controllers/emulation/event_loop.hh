@@ -62,12 +62,12 @@ class EventLoop {
   Microseconds end_us_ = (duration_ms_ + 1) * 1000;
   RunLateness run_lateness_;
   Meter& meter_;
-  Fork to_senders_{};
+  Shell<Link> uplink_;
   Shell<Link> downlink_;
+  Shell<DelayLine> delay_up_;
   Shell<DelayLine> delay_down_;
   ReceiverProcess receiver_;
-  Shell<DelayLine> delay_up_;
-  Shell<Link> uplink_;
+  Fork to_senders_{};
   std::deque<Outbox> outboxes_{};
   std::deque<SenderProcess> senders_{};
 };

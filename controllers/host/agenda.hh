@@ -45,7 +45,7 @@ class Tournament {
 };
 
 // The next events of a run. All packets cross the shells, so that these are compared with each
-// other whenever it is asked who is next, and a change costs nothing; of the endpoints, and of what
+// other whenever it is asked who is next, and a change is one store; of the endpoints, and of what
 // they have sent, there may be hundreds.
 class Agenda {
  public:
@@ -55,25 +55,23 @@ class Agenda {
       : endpoints_(endpoints), outbox_events_(endpoints), endpoint_events_(endpoints) {
     times_us_.fill(never);
   }
+  Agenda(const Agenda&) = delete;
+  Agenda& operator=(const Agenda&) = delete;
 
-  // Of simultaneous events that of the lowest place is first.
-  size_t place_of_outbox(size_t endpoint) const { return endpoint; }
-  size_t place_of_shell(size_t shell) const { return endpoints_ + shell; }
-  size_t place_of_endpoint(size_t endpoint) const { return endpoints_ + shells + endpoint; }
+  // Where a shell's next event stands.
+  Microseconds& of_shell(size_t shell) { return times_us_[1 + shell]; }
 
-  void plan(size_t place, Microseconds time_us) {
-    const size_t shell = place - endpoints_;
-    if (shell < shells) {
-      times_us_[1 + shell] = time_us;
-    } else if (place < endpoints_) {
-      outbox_events_.plan(place, time_us);
-      times_us_.front() = outbox_events_.next_us();
-    } else {
-      endpoint_events_.plan(shell - shells, time_us);
-      times_us_.back() = endpoint_events_.next_us();
-    }
+  void plan_outbox(size_t endpoint, Microseconds time_us) {
+    outbox_events_.plan(endpoint, time_us);
+    times_us_.front() = outbox_events_.next_us();
+  }
+  void plan_endpoint(size_t endpoint, Microseconds time_us) {
+    endpoint_events_.plan(endpoint, time_us);
+    times_us_.back() = endpoint_events_.next_us();
   }
 
+  // Of simultaneous events that of the first place is first: the places of outboxes, shells and
+  // endpoints, in this order.
   struct Event {
     Microseconds time_us;
     size_t place;
@@ -83,9 +81,9 @@ class Agenda {
     for (size_t i = 1; i < times_us_.size(); ++i) {
       first = times_us_[i] < times_us_[first] ? i : first;
     }
-    const size_t place = first == 0            ? outbox_events_.next()
-                         : first == shells + 1 ? place_of_endpoint(endpoint_events_.next())
-                                               : place_of_shell(first - 1);
+    size_t place = endpoints_ + first - 1;
+    if (first == 0) place = outbox_events_.next();
+    if (first == shells + 1) place += endpoint_events_.next();
     return {times_us_[first], place};
   }
 

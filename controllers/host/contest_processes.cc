@@ -7,16 +7,16 @@
 
 namespace kneepoint {
 
-SenderProcess::SenderProcess(Agenda& agenda, size_t place, uint16_t flow,
-                             const ControllerHandle& controller, const HostModel& host,
-                             Lateness lateness, Departures departures, FlowLog* log)
-    : Process(agenda, place),
+SenderProcess::SenderProcess(Agenda& agenda, uint16_t flow, const ControllerHandle& controller,
+                             const HostModel& host, Lateness lateness, Departures departures,
+                             FlowLog* log)
+    : agenda_(agenda),
       flow_(flow),
       sender_(flow, controller, log),
       packet_us_(std::llround(host.packet_us)),
       lateness_(lateness),
       departures_(departures) {
-  plan(wake_up_us_);
+  plan();
 }
 
 void SenderProcess::arrive(Microseconds time_us, const Packet& packet) {
@@ -29,7 +29,7 @@ void SenderProcess::arrive(Microseconds time_us, const Packet& packet) {
     acknowledgment.queued_us = time_us;  // the kernel's time, whenever we read it
     inbox_.push(read_us, acknowledgment);
   }
-  if (not is_acting_) plan(next_event_us());
+  if (not is_acting_) plan();
 }
 
 void SenderProcess::act(Microseconds now_us) {
@@ -50,7 +50,7 @@ void SenderProcess::act(Microseconds now_us) {
     }
   }
   fill_window(now_us);
-  plan(next_event_us());
+  plan();
 }
 
 void SenderProcess::read(const Packet& acknowledgment, Microseconds arrived_us,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "host/agenda.hh"
 #include "host/host_model.hh"
 #include "host/process.hh"
 #include "host/shell.hh"
@@ -26,8 +27,8 @@ struct Departures {
 // Sends towards its receiver. What reaches it are acknowledgments.
 class SenderProcess final : public Process {
  public:
-  // What `departures` names must outlive the process.
-  SenderProcess(Agenda& agenda, size_t place, uint16_t flow, const ControllerHandle& controller,
+  // The agenda and what `departures` names must outlive the process.
+  SenderProcess(Agenda& agenda, uint16_t flow, const ControllerHandle& controller,
                 const HostModel& host, Lateness lateness, Departures departures, FlowLog* log);
 
   void arrive(Microseconds time_us, const Packet& packet) override;
@@ -39,10 +40,12 @@ class SenderProcess final : public Process {
 
  private:
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
+  void plan() { agenda_.plan_endpoint(flow_, next_event_us()); }
   void read(const Packet& acknowledgment, Microseconds arrived_us, Microseconds now_us);
   void fill_window(Microseconds now_us);
   void send(Microseconds now_us);
 
+  Agenda& agenda_;
   uint16_t flow_;
   ContestSender sender_;
   Microseconds packet_us_;

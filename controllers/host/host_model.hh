@@ -49,6 +49,8 @@ class Lateness {
   Lateness(const RunLateness& run, Random timers, Random arrivals)
       : run_(&run), waits_(not run.delays.empty()), timers_(timers), arrivals_(arrivals) {}
 
+  bool waits() const { return waits_; }
+
   // Of a timer: wake_us, an exponential of mean wake_mean_us, and the wait for the processor.
   Microseconds draw_timer() {
     const Microseconds late_us = run_->timer_us + run_->timers.draw(timers_);

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "common/ring.hh"
+#include "host/agenda.hh"
 #include "host/process.hh"
 #include "host/shell.hh"
 
@@ -13,21 +13,24 @@ namespace kneepoint {
 // order of time only so.
 class Outbox final : public Process {
  public:
-  // The next hop must outlive it.
-  Outbox(Agenda& agenda, size_t place, Hop& next) : Process(agenda, place), next_(next) {}
+  // The agenda and the next hop must outlive it.
+  Outbox(Agenda& agenda, size_t endpoint, Hop& next)
+      : agenda_(agenda), endpoint_(endpoint), next_(next) {}
 
   void arrive(Microseconds time_us, const Packet& packet) override {
     waiting_.push(time_us, packet);
-    plan(waiting_.next_us());
+    agenda_.plan_outbox(endpoint_, waiting_.next_us());
   }
 
   void act(Microseconds now_us) override {
     const Packet packet = waiting_.pop();
-    plan(waiting_.next_us());
+    agenda_.plan_outbox(endpoint_, waiting_.next_us());
     next_.arrive(now_us, packet);
   }
 
  private:
+  Agenda& agenda_;
+  size_t endpoint_;
   Inbox waiting_{};
   Hop& next_;
 };

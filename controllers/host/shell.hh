@@ -88,20 +88,26 @@ template <class Queue>
 class Shell final : public Process {
  public:
   // Args:
-  //   next: where packets go, `latency_us` later; it must outlive the shell.
+  //   next_event_us: its place in the agenda.
   //   end_us: an arrival that is read then or later is no longer handled, for the queue's observers
   //     must not hear of it.
-  Shell(Agenda& agenda, size_t place, Queue queue, const HostModel& host, Lateness lateness,
-        Hop& next, Microseconds latency_us, Microseconds end_us = never)
-      : Process(agenda, place),
+  Shell(Microseconds& next_event_us, Queue queue, const HostModel& host, Lateness lateness,
+        Microseconds end_us = never)
+      : agenda_us_(next_event_us),
         queue_(std::move(queue)),
         device_(static_cast<size_t>(host.device_packets), std::llround(host.read_us),
-                not host.delays_us.empty()),
+                lateness.waits()),
         packet_us_(std::llround(host.packet_us)),
         lateness_(lateness),
-        next_(next),
-        latency_us_(latency_us),
-        end_us_(end_us) {}
+        end_us_(end_us) {
+    settle();
+  }
+
+  // Packets go to this hop, `latency_us` later; it must outlive the shell.
+  void connect(Hop& next, Microseconds latency_us) {
+    next_ = &next;
+    latency_us_ = latency_us;
+  }
 
   Queue& queue() { return queue_; }
   const Queue& queue() const { return queue_; }
@@ -110,19 +116,12 @@ class Shell final : public Process {
   uint64_t packets_dropped() const { return packets_dropped_; }
 
   void arrive(Microseconds time_us, const Packet& packet) override {
-    if (not device_.has_room(time_us)) {
-      ++packets_dropped_;
-      return;
-    }
-    const Microseconds read_us = lateness_.read_time(time_us);
-    device_.join(read_us);
-    // Packets come in order, so nothing but the timer can happen here before this one arrives;
-    // unless it is what we are just handing on that comes back.
-    if (read_us < free_until_us_) {
-      handle_arrival(read_us, packet);
+    // Packets come in order, so nothing but the timer can happen here before this one arrives.
+    if (time_us < free_until_us_ and device_.has_room(time_us)) [[likely]] {
+      device_.join(time_us);
+      handle_arrival(time_us, packet);
     } else {
-      inbox_.push(read_us, packet);
-      if (not is_acting()) plan(next_event_us());
+      arrive_in_turn(time_us, packet);
     }
   }
 
@@ -132,7 +131,7 @@ class Shell final : public Process {
       handle_arrival(now_us, packet);
       return;
     }
-    free_until_us_ = acting_;
+    begin_to_act();
     const Milliseconds now_ms = whole_ms(now_us);
     queue_.advance(now_ms, hand_on(now_us));
     lateness_us_ = lateness_.draw_timer();
@@ -140,13 +139,24 @@ class Shell final : public Process {
   }
 
  private:
-  static constexpr Microseconds acting_ = -1;
-  bool is_acting() const { return free_until_us_ == acting_; }
-
-  Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
+  [[gnu::noinline]] void arrive_in_turn(Microseconds time_us, const Packet& packet) {
+    if (not device_.has_room(time_us)) {
+      ++packets_dropped_;
+      return;
+    }
+    const Microseconds read_us = lateness_.read_time(time_us);
+    device_.join(read_us);
+    // What comes back while we are just handing it on waits, too.
+    if (not is_acting_ and read_us < std::min(next_event_us(), end_us_)) {
+      handle_arrival(read_us, packet);
+    } else {
+      inbox_.push(read_us, packet);
+      if (not is_acting_) settle();
+    }
+  }
 
   void handle_arrival(Microseconds now_us, const Packet& packet) {
-    free_until_us_ = acting_;
+    begin_to_act();
     const Milliseconds now_ms = whole_ms(now_us);
     queue_.enqueue(packet, now_ms, hand_on(now_us));
     set_timer(now_us, now_ms);
@@ -155,31 +165,44 @@ class Shell final : public Process {
   auto hand_on(Microseconds now_us) {
     return [this, now_us](const Packet& packet) {
       busy_until_us_ = std::max(busy_until_us_, now_us) + packet_us_;
-      next_.arrive(busy_until_us_ + latency_us_, packet);
+      next_->arrive(busy_until_us_ + latency_us_, packet);
     };
   }
 
   void set_timer(Microseconds now_us, Milliseconds now_ms) {
     const Milliseconds event_ms = queue_.next_event_ms();
     wake_up_us_ = event_ms == never ? never : now_us + (event_ms - now_ms) * 1000 + lateness_us_;
-    const Microseconds next_us = next_event_us();
-    free_until_us_ = std::min(next_us, end_us_);
-    plan(next_us);
+    settle();
   }
 
+  Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
+
+  void begin_to_act() {
+    is_acting_ = true;
+    free_until_us_ = 0;
+  }
+  void settle() {
+    is_acting_ = false;
+    agenda_us_ = next_event_us();
+    free_until_us_ = lateness_.waits() ? 0 : std::min(agenda_us_, end_us_);
+  }
+
+  Microseconds& agenda_us_;
+  // Before it an arrival is handled at once, if it need not wait for the processor.
+  Microseconds free_until_us_ = 0;
   Queue queue_;
   DeviceQueue device_;
   uint64_t packets_dropped_ = 0;
   Inbox inbox_{};
   Microseconds packet_us_;
+  Microseconds latency_us_ = 0;
+  Hop* next_ = nullptr;
   Lateness lateness_;
-  Hop& next_;
-  Microseconds latency_us_;
   Microseconds end_us_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
   Microseconds wake_up_us_ = never;
   Microseconds busy_until_us_ = 0;
-  Microseconds free_until_us_ = end_us_;  // an arrival before it is handled at once
+  bool is_acting_ = false;
 };
 
 }  // namespace kneepoint
