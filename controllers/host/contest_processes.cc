@@ -28,8 +28,8 @@ void SenderProcess::arrive(Microseconds time_us, const Packet& packet) {
     Packet acknowledgment = packet;
     acknowledgment.queued_us = time_us;  // the kernel's time, whenever we read it
     inbox_.push(read_us, acknowledgment);
+    if (not is_acting_) plan();
   }
-  if (not is_acting_) plan();
 }
 
 void SenderProcess::act(Microseconds now_us) {
@@ -50,7 +50,6 @@ void SenderProcess::act(Microseconds now_us) {
     }
   }
   fill_window(now_us);
-  plan();
 }
 
 void SenderProcess::read(const Packet& acknowledgment, Microseconds arrived_us,
@@ -69,6 +68,7 @@ void SenderProcess::fill_window(Microseconds now_us) {
   while (sender_.window_is_open()) send(now_us);
   is_acting_ = false;
   wake_up_us_ = sender_.silence_ends_us() + lateness_us_;
+  plan();
 }
 
 void SenderProcess::send(Microseconds now_us) {

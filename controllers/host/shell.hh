@@ -99,7 +99,8 @@ class Shell final : public Process {
                 lateness.waits()),
         packet_us_(std::llround(host.packet_us)),
         lateness_(lateness),
-        end_us_(end_us) {
+        end_us_(end_us),
+        free_end_us_(lateness.waits() ? 0 : end_us) {
     settle();
   }
 
@@ -184,7 +185,7 @@ class Shell final : public Process {
   void settle() {
     is_acting_ = false;
     agenda_us_ = next_event_us();
-    free_until_us_ = lateness_.waits() ? 0 : std::min(agenda_us_, end_us_);
+    free_until_us_ = std::min(agenda_us_, free_end_us_);
   }
 
   Microseconds& agenda_us_;
@@ -199,6 +200,7 @@ class Shell final : public Process {
   Hop* next_ = nullptr;
   Lateness lateness_;
   Microseconds end_us_;
+  Microseconds free_end_us_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
   Microseconds wake_up_us_ = never;
   Microseconds busy_until_us_ = 0;

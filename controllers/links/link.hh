@@ -35,7 +35,7 @@ class Link {
   // link is passed to deliver(packet), in order.
   template <class Deliver>
   void enqueue(const Packet& packet, Milliseconds now_ms, Deliver deliver) {
-    advance(now_ms, deliver);
+    if (next_opportunity_ms_ <= now_ms) advance(now_ms, deliver);
     if (meter_ != nullptr) meter_->event(now_ms);
     if (log_ != nullptr) log_->arrival(now_ms, packet.bytes);
     queue_->enqueue(packet, now_ms * 1000);
@@ -94,7 +94,7 @@ class Link {
       record_departure(*packet, opportunity_ms);
       deliver(*packet);
     }
-    if (++position_ == trace_.size()) {
+    if (++position_ == size_) {
       begin_lap();
     } else {
       next_opportunity_ms_ = lap_start_ms_ + trace_[position_];
@@ -118,6 +118,7 @@ class Link {
   Meter* meter_ = nullptr;
   LinkLog* log_ = nullptr;
 
+  size_t size_ = trace_.size();
   size_t position_ = 0;  // in the trace
   uint64_t laps_ = 0;    // that are over
   Milliseconds lap_start_ms_ = 0;

@@ -16,7 +16,7 @@ class ControllerFailure : public std::runtime_error {
 };
 
 // Packets in flight are a run's memory: in the emulator 40 bytes each until they have left the
-// sender and 32 in the link's queue, in mm-link some 2 kB. With this many a run takes 130 MB,
+// sender and 32 in the link's queue, in mm-link some 2 kB. With this many a run takes 90 MB,
 // mm-link 2 GB.
 inline constexpr uint64_t widest_window_packets = 1 << 20;
 

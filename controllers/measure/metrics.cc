@@ -43,11 +43,11 @@ double Meter::signal_delay_p95_ms() const {
   const auto last = std::find_if(least_delay_ms_.rbegin(), least_delay_ms_.rend(), arrived);
   const auto first = std::find_if(least_delay_ms_.begin(), least_delay_ms_.end(), arrived);
   const std::span arrivals(first, last.base());
-  // From the last arrival to the first: no delay exceeds the greatest least one by more than that.
-  std::vector<uint32_t> milliseconds_by_delay(packets_by_delay_.size() + arrivals.size());
+  std::vector<uint32_t> milliseconds_by_delay(packets_by_delay_.size());
   size_t delay_ms = 0;
   for (size_t i = arrivals.size(); i-- > 0;) {
     delay_ms = arrived(arrivals[i]) ? static_cast<size_t>(arrivals[i]) : delay_ms + 1;
+    if (delay_ms >= milliseconds_by_delay.size()) milliseconds_by_delay.resize(2 * delay_ms);
     ++milliseconds_by_delay[delay_ms];
   }
   return percentile_95(milliseconds_by_delay, arrivals.size());

@@ -45,18 +45,29 @@ class ContestSender {
   }
 
   // An acknowledgment that reached this host at `arrived_us` is read.
-  void acknowledged(const Ack& ack, Microseconds arrived_us, Microseconds now_us);
+  void acknowledged(const Ack& ack, Microseconds arrived_us, Microseconds now_us) {
+    last_activity_us_ = now_us;
+    next_ack_expected_ = std::max(next_ack_expected_, ack.sequence_number + 1);
+    controller_.on_ack(ack);
+    ask_controller();
+    if (log_ != nullptr) log_->acknowledged(arrived_us, flow_, ack, controller_.window());
+  }
 
   // When a keepalive is due if nothing happens until then.
   Microseconds silence_ends_us() const { return last_activity_us_ + longest_silence_us_; }
 
   // The silence is over: the next datagram is to be sent whatever the window says.
-  void keepalive(Microseconds now_us);
+  void keepalive(Microseconds now_us) {
+    last_activity_us_ = now_us;
+    controller_.on_keepalive(whole_ms(now_us));
+    ask_controller();
+    if (log_ != nullptr) log_->keepalive(now_us, flow_, controller_.window());
+  }
 
  private:
   // It decides by what it hears, so that it is asked after that and not before each datagram.
   void ask_controller() {
-    window_end_ = next_ack_expected_ + static_cast<uint64_t>(controller_.window());
+    window_end_ = next_ack_expected_ + static_cast<uint32_t>(controller_.window());
     longest_silence_us_ = static_cast<Milliseconds>(controller_.keepalive_ms()) * 1000;
   }
 
