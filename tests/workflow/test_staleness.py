@@ -72,8 +72,8 @@ def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
         ("controllers/algorithms/fast_tcp.cc", "{", "{ ;", set()),
         ("controllers/algorithms/rtt_estimate.hh", "// ", "// Well: ", set()),
         ("controllers/algorithms/interface.h", "VERSION 1", "VERSION 2", ALL),
-        ("controllers/network/link.cc", "// ", "// Well: ", set()),
-        ("controllers/network/link.cc", "{", "{ ;", ALL - {"build_controller"}),
+        ("controllers/links/link.cc", "// ", "// Well: ", set()),
+        ("controllers/links/link.cc", "{", "{ ;", ALL - {"build_controller"}),
         ("reports/statistics.py", "0.975", "0.995", set()),
     ],
 )
