@@ -3,31 +3,77 @@
 import json
 import sys
 import time
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from common.files import write_whole
 from engines.base import EngineSettings
 from engines.mahimahi.engine import STATUS_FOLDER
 
+COUNT_FOLDER = Path("build/progress")
+"""Where experiments in progress say how far they are: one file each."""
+
+_COUNT_S = 0.5
+"""How often they do."""
 _LINE_S = 10.0
 """How often a log hears of real-time runs."""
 _SILENCE_S = 10.0
 """A run that has said nothing for so long is not in progress any more."""
 
 
+@dataclass(frozen=True)
+class Counted:
+    """How many runs of an experiment are there, of how many (None: open), and how fast they came.
+
+    `known` were there at the beginning, `elapsed_s` before the last.
+    """
+
+    done: int
+    known: int
+    total: int | None
+    elapsed_s: float
+
+    @property
+    def rate(self) -> float | None:
+        """Runs a second; None before the first."""
+        executed = self.done - self.known
+        return executed / self.elapsed_s if executed and self.elapsed_s else None
+
+    @property
+    def left_s(self) -> float | None:
+        """The time that the others will take; None where nobody knows."""
+        if self.total is None or self.rate is None:
+            return None
+        return max(0, self.total - self.done) / self.rate
+
+
+def read_counted(name: str, folder: Path = COUNT_FOLDER) -> Counted | None:
+    """Returns what an experiment in progress has counted; None where it has not yet begun."""
+    try:
+        return Counted(**json.loads((folder / f"{name}.json").read_bytes()))
+    except (OSError, ValueError, TypeError):  # it has just begun, or ended
+        return None
+
+
 class Progress:
-    """Counts runs.
+    """Counts runs, for whoever looks at the terminal, and for `kneepoint status`.
 
     Args:
         name: what is in progress.
         total: number of runs, or None where a search decides as it goes.
+        folder: of the counts.
     """
 
-    def __init__(self, name: str, total: int | None) -> None:
+    def __init__(self, name: str, total: int | None, folder: Path = COUNT_FOLDER) -> None:
         self._name = name
         self._total = total
         self._done = 0
+        self._known = 0
+        self._start_s: float | None = None
+        self._count_file = folder / f"{name}.json"
+        self._next_count_s = 0.0
         self._next_line = 1
         self._bar: Any = None
         if sys.stderr.isatty():
@@ -37,7 +83,7 @@ class Progress:
 
     def add(self, runs: int) -> None:
         """Counts further runs; a log gets a line whenever their number has doubled."""
-        self._done += runs
+        self._add(runs)
         if self._bar is not None:
             self._bar.update(runs)
         elif runs and self._done >= self._next_line:
@@ -46,9 +92,24 @@ class Progress:
 
     def end(self, message: str) -> None:
         """Says how it ended."""
+        self._count_file.unlink(missing_ok=True)
         if self._bar is not None:
             self._bar.close()
         self._say(message)
+
+    def _add(self, runs: int) -> float:
+        """Counts, and writes the count down now and then; returns the time since the beginning."""
+        self._done += runs
+        now_s = time.monotonic()
+        if self._start_s is None:  # these are the runs that were there already
+            self._start_s, self._known = now_s, self._done
+        elapsed_s = now_s - self._start_s
+        if now_s >= self._next_count_s:
+            counted = Counted(self._done, self._known, self._total, elapsed_s)
+            with suppress(OSError):  # nobody's run ends for want of room for that
+                write_whole(self._count_file, json.dumps(asdict(counted)))
+            self._next_count_s = now_s + _COUNT_S
+        return elapsed_s
 
     def _count(self) -> str:
         if self._total:
@@ -81,23 +142,18 @@ class RealTimeProgress(Progress):
     def __init__(self, name: str, total: int | None, folder: Path = STATUS_FOLDER) -> None:
         super().__init__(name, total)
         self._folder = folder
-        self._start_s: float | None = None
-        self._known = 0
         self._next_s = 0.0
 
     def add(self, runs: int) -> None:
         """Counts further runs (0: none, but time has passed)."""
-        self._done += runs
-        now_s = time.monotonic()
-        if self._start_s is None:  # these are the runs that were there already
-            self._start_s, self._known = now_s, self._done
-        text = f"{self._count()}{self._running()}{self._left(now_s - self._start_s)}"
+        elapsed_s = self._add(runs)
+        text = f"{self._count()}{self._running()}{self._left(elapsed_s)}"
         if self._bar is not None:
             self._bar.update(runs)
             self._bar.set_postfix_str(text)
-        elif runs or now_s >= self._next_s:
+        elif runs or elapsed_s >= self._next_s:
             self._say(text)
-            self._next_s = now_s + _LINE_S
+            self._next_s = elapsed_s + _LINE_S
 
     def _running(self) -> str:
         """How many runs go on, and how the one is that began last."""

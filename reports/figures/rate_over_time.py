@@ -1,12 +1,14 @@
 """How much of the link did one run use, moment by moment? In the manner of mm-throughput-graph."""
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from reports import labels
 from reports.figures import FigureKind, style
-from reports.link_series import BIN_MS
+from reports.link_series import BIN_MS, LinkMetrics
 from reports.subjects import OneRun
 
 Floats = NDArray[np.float64]
@@ -15,15 +17,20 @@ Floats = NDArray[np.float64]
 def draw(run: OneRun) -> Figure:
     """Capacity filled, what entered the queue, what left it, in bins of 500 ms."""
     figure = style.page(2.6)
-    axes = figure.add_subplot()
-    start_s, *rates = _steps(run)
+    onto(figure.add_subplot(), run.rates, run.metrics)
+    return figure
+
+
+def onto(axes: Axes, series: pd.DataFrame, metrics: LinkMetrics) -> None:
+    """Draws `link_series.rates` and their means."""
+    start_s, *rates = _steps(series)
     axes.fill_between(
         start_s,
         rates[0],
         step="post",
         color=style.FAINT,
         linewidth=0,
-        label=f"capacity, mean {run.metrics.capacity_mbps:.2f} Mbit/s",
+        label=f"capacity, mean {metrics.capacity_mbps:.2f} Mbit/s",
     )
     axes.plot(
         start_s,
@@ -40,19 +47,18 @@ def draw(run: OneRun) -> Figure:
         drawstyle="steps-post",
         color=style.OURS,
         linewidth=0.8,
-        label=f"egress, mean {run.metrics.throughput_mbps:.2f} Mbit/s",
+        label=f"egress, mean {metrics.throughput_mbps:.2f} Mbit/s",
     )
     axes.set_xlim(0, start_s[-1])
     axes.set_ylim(bottom=0)
     axes.set_xlabel("Time (s)")
     axes.set_ylabel("Rate (Mbit/s)")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-    return figure
 
 
-def _steps(run: OneRun) -> list[Floats]:
+def _steps(series: pd.DataFrame) -> list[Floats]:
     """Starts of the bins, capacity, ingress, egress; the last bin ends with a point of its own."""
-    columns = [run.rates[name].to_numpy(dtype=float) for name in run.rates.columns]
+    columns = [series[name].to_numpy(dtype=float) for name in series.columns]
     return [np.append(columns[0], columns[0][-1] + BIN_MS / 1000)] + [
         np.append(column, column[-1]) for column in columns[1:]
     ]

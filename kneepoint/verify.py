@@ -1,19 +1,14 @@
-"""Says of every folder of results whether what made it is still what is here.
+"""Whether every folder of results is what was written, by what is here now."""
 
-    python -m experiments.verify --config config/config.yaml [--clear]
-
-Exit status 1: something does not hold any more; `snakemake` makes it again. With --clear, runs that
-no table holds any more are removed from the journals.
-"""
-
-import argparse
 import math
-import sys
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import click
+
 from common.code import digest_of_packages, digest_of_step
-from common.errors import KneepointError, run_command_line
+from common.errors import KneepointError
 from common.files import sha256_of
 from common.locks import hold_lock_patiently
 from common.made_by import NAME, MadeBy, read_made_by
@@ -22,6 +17,61 @@ from engines.mahimahi.engine import MahimahiSettings
 from experiments.config import load_workflow
 from experiments.journal import RunJournal
 from experiments.results import read_table
+from kneepoint.cli import config_option, examples, json_option, say
+
+BUILD = Path("build")
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A folder of results, what of it does not hold, and what became of its journal's runs."""
+
+    folder: str
+    commit: str
+    complaints: list[str]
+    removed: int | None = None
+    kept: int | None = None
+
+
+@click.command()
+@examples("""
+    kneepoint verify
+    kneepoint verify --clear
+    kneepoint verify --json | jq '.[] | select(.complaints != [])'
+""")
+@click.option("--clear", is_flag=True, help="Remove runs from journals that no table holds.")
+@config_option
+@json_option
+def command(clear: bool, config: Path, as_json: bool) -> None:
+    """Say of every folder of results whether it still holds.
+
+    That is: its files are what was written, and the code, packages, programs and controllers that
+    made them are what is here now. The exit status is 1 where something does not hold; the workflow
+    makes it again.
+    """
+    results = load_workflow(config).results
+    found = [verify(path.parent, results, clear) for path in sorted(results.glob(f"**/{NAME}"))]
+    say([asdict(each) for each in found], "\n".join(map(_text, found)) or "no results", as_json)
+    raise SystemExit(1 if any(each.complaints for each in found) else 0)
+
+
+def verify(folder: Path, results: Path, clear: bool) -> Verified:
+    """Looks at one folder, and clears its journal if that is wanted."""
+    made = read_made_by(folder)
+    assert made is not None
+    found = list(complaints(folder, made, BUILD))
+    name = str(folder.relative_to(results))
+    if clear and (folder / "runs.jsonl").is_file():
+        return Verified(name, made.commit, found, *void_runs(folder))
+    return Verified(name, made.commit, found)
+
+
+def _text(each: Verified) -> str:
+    commit = f"commit {each.commit[:10]}" if each.commit else "no commit"
+    text = f"{each.folder}: {'; '.join(each.complaints) or 'holds'} ({commit})"
+    if each.removed is not None:
+        text += f"\n{each.folder}: {each.removed} void runs removed, {each.kept} kept"
+    return text
 
 
 def complaints(folder: Path, made: MadeBy, build: Path) -> Iterator[str]:
@@ -74,32 +124,3 @@ def _engine_sha256(engine: str, build: Path) -> str:
         return MahimahiSettings.of(build, math.inf, keep_awake=True).sha256
     except KneepointError:
         return ""
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
-    parser.add_argument(
-        "--build", type=Path, default=Path("build"), help="the built programs (%(default)s)"
-    )
-    parser.add_argument("--clear", action="store_true", help="remove void runs from journals")
-    arguments = parser.parse_args()
-    results = load_workflow(arguments.config).results
-    holds = True
-    for path in sorted(results.glob(f"**/{NAME}")):
-        folder = path.parent
-        made = read_made_by(folder)
-        assert made is not None
-        found = list(complaints(folder, made, arguments.build))
-        holds = holds and not found
-        commit = f"commit {made.commit[:10]}" if made.commit else "no commit"
-        print(f"{folder.relative_to(results)}: {'; '.join(found) or 'holds'} ({commit})")
-        if arguments.clear and (folder / "runs.jsonl").is_file():
-            removed, kept = void_runs(folder)
-            print(f"{folder.relative_to(results)}: {removed} void runs removed, {kept} kept")
-    sys.exit(0 if holds else 1)
-
-
-if __name__ == "__main__":
-    run_command_line(main)

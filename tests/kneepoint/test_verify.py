@@ -9,9 +9,9 @@ from common import made_by
 from common.errors import KneepointError
 from common.locks import hold_lock_patiently
 from common.made_by import read_made_by, sign
-from experiments import verify
 from experiments.journal import RunJournal
 from experiments.results import FinishedRun, PlannedRun, runs_table, write_table
+from kneepoint import verify
 from tests.experiments.fakes import measure, run_spec
 
 STEP = "experiments.planners.replicates"

@@ -1,0 +1,5 @@
+"""`python -m kneepoint` is `kneepoint`."""
+
+from kneepoint.cli import main
+
+main()

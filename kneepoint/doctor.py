@@ -1,0 +1,140 @@
+"""What this machine lacks, and the remedy."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from common.config_file import read_config
+from common.errors import KneepointError
+from engines.built import core_sources, is_newer, note_sources
+from engines.mahimahi.diagnosis import diagnose
+from experiments.config import load_workflow
+from kneepoint.cli import columns, config_option, examples, json_option, say
+from networks.config import FetchSettings, load_trace_catalogue
+from networks.fetch import TraceCache, cache_folder_of
+
+LEAST_FREE_GIB = 2.0
+LEAST_MEMORY_GIB = 2.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was looked at, how it is, and what to do; `lacks` is needed, `could` is not."""
+
+    what: str
+    verdict: Literal["good", "could", "lacks"]
+    found: str
+    remedy: str = ""
+
+
+@click.command()
+@examples("""
+    kneepoint doctor
+    kneepoint doctor --json
+""")
+@config_option
+@json_option
+def command(config: Path, as_json: bool) -> None:
+    """Look for whatever the workflow needs, and say what to do about what is missing.
+
+    The exit status is 1 where something is missing that is needed.
+    """
+    findings = list(examine(config))
+    signs = {"good": "ok", "could": "--", "lacks": "!!"}
+    rows = [(signs[each.verdict], each.what, each.found, each.remedy) for each in findings]
+    say([asdict(each) for each in findings], columns(rows), as_json)
+    raise SystemExit(1 if any(each.verdict == "lacks" for each in findings) else 0)
+
+
+def examine(config: Path) -> Iterator[Finding]:
+    """Yields what is found of everything that the workflow needs or could use."""
+    yield _python()
+    yield _compiler()
+    yield Finding("cores", "good", str(os.cpu_count()))
+    yield _amount("memory", _memory_gib(), LEAST_MEMORY_GIB, "end other programs")
+    yield _amount("disk", shutil.disk_usage(".").free / 2**30, LEAST_FREE_GIB, "make room")
+    yield _configuration(config)
+    yield _built()
+    yield from _traces(config)
+    yield _mahimahi()
+
+
+def _python() -> Finding:
+    found = platform.python_version()
+    if (3, 11) <= sys.version_info[:2] < (3, 15):
+        return Finding("Python", "good", found)
+    return Finding("Python", "lacks", found, "install Python 3.11 to 3.14")
+
+
+def _compiler() -> Finding:
+    done = subprocess.run(["rules/check_compiler.sh"], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return Finding("C++ compiler", "good", "knows C++20")
+    said, _, remedy = done.stderr.strip().removeprefix("error: ").partition("; ")
+    return Finding("C++ compiler", "lacks", said, remedy)
+
+
+def _amount(what: str, gib: float, least: float, remedy: str) -> Finding:
+    found = f"{gib:.1f} GiB free"
+    if gib >= least:
+        return Finding(what, "good", found)
+    return Finding(what, "lacks", found, f"{remedy}: {least:g} GiB are needed")
+
+
+def _memory_gib() -> float:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) / 2**20
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") / 2**30
+
+
+def _configuration(config: Path) -> Finding:
+    try:
+        workflow = load_workflow(config)
+        workflow.check_results()
+    except KneepointError as error:
+        said, _, remedy = str(error).rpartition("; ")
+        return Finding("configuration", "lacks", said or remedy, remedy if said else "")
+    return Finding("configuration", "good", f"{config}: {len(workflow.studies)} studies")
+
+
+def _built() -> Finding:
+    emulate = Path("build/emulate")
+    if is_newer(emulate, note_sources("core", core_sources())):
+        return Finding("emulator", "good", str(emulate))
+    found = "is older than its sources" if emulate.exists() else "is not built"
+    return Finding("emulator", "could", found, "the workflow builds it; or: make build")
+
+
+def _traces(config: Path) -> Iterator[Finding]:
+    try:
+        catalogue = load_trace_catalogue(config)
+        named = {
+            trace for each in load_workflow(config).networks.values() for trace in each.trace_names
+        }
+        folder = cache_folder_of(read_config(config, FetchSettings).cache)
+    except KneepointError:  # said already
+        return
+    missing = TraceCache(folder, catalogue).missing(sorted(named)) if folder.is_dir() else named
+    if missing:
+        found = f"{len(missing)} of {len(named)} are not in {folder}"
+        yield Finding("traces", "could", found, "the workflow fetches them, from the network")
+    else:
+        yield Finding("traces", "good", f"{len(named)} in {folder}")
+
+
+def _mahimahi() -> Finding:
+    try:
+        diagnose()
+    except KneepointError as error:
+        said, _, remedy = str(error).partition("; ")
+        return Finding("mahimahi", "could", said, remedy)
+    return Finding("mahimahi", "good", "works here: make confirm")

@@ -1,0 +1,74 @@
+"""What there is: controllers with their constants, networks, experiments."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engines.catalogue import Controller, load_catalogue
+from experiments.config import load_workflow
+from experiments.registry import experiments_of
+from kneepoint.cli import columns, config_option, examples, json_option, say
+from networks.config import load_network
+
+KINDS = ("controllers", "networks", "experiments")
+
+
+@click.command()
+@examples("""
+    kneepoint list
+    kneepoint list controllers
+    kneepoint list experiments --config config/offline.yaml --json
+""")
+@click.argument("kind", type=click.Choice(KINDS), required=False)
+@config_option
+@json_option
+def command(kind: str | None, config: Path, as_json: bool) -> None:
+    """List controllers, networks and experiments, or one KIND of them."""
+    listed = {name: _list(name, config) for name in ([kind] if kind else KINDS)}
+    parts = [f"{name}\n\n{_indented(rows)}" for name, rows in listed.items()]
+    say(listed, "\n\n".join(parts), as_json)
+
+
+def _list(kind: str, config: Path) -> list[dict[str, Any]]:
+    if kind == "controllers":
+        catalogue = load_catalogue(Path("build/emulate"))
+        return [_described(each) for each in catalogue.controllers.values()]
+    if kind == "networks":
+        names = sorted(path.stem for path in (config.parent / "networks").glob("*.yaml"))
+        return [{"name": name, "title": load_network(config, name).title} for name in names]
+    workflow = load_workflow(config)
+    return [
+        {
+            "name": each.name,
+            "engine": each.engine,
+            "does": each.kind.message,
+            "done": (workflow.results / each.name / "made_by.json").exists(),
+        }
+        for each in experiments_of(workflow).values()
+    ]
+
+
+def _described(controller: Controller) -> dict[str, Any]:
+    return {
+        "name": controller.name,
+        "summary": controller.summary,
+        "constants": [
+            {"name": name, "default": each.default, "low": each.low, "high": each.high}
+            | {"unit": each.unit, "meaning": each.meaning}
+            for name, each in controller.constants.items()
+        ],
+    }
+
+
+def _indented(rows: list[dict[str, Any]]) -> str:
+    cells = []
+    for row in rows:
+        values = [
+            ", ".join(f"{each['name']}={each['default']:g}" for each in value)
+            if isinstance(value, list)
+            else {True: "done", False: ""}.get(value, str(value))
+            for value in row.values()
+        ]
+        cells.append(("  " + values[0], *values[1:]))
+    return columns(cells) if cells else "  none"

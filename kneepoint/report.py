@@ -1,0 +1,25 @@
+"""Everything, up to the report."""
+
+from pathlib import Path
+
+import click
+
+from experiments.config import load_workflow
+from kneepoint.cli import config_option, cores_option, examples, json_option, say
+from kneepoint.workflow import make
+
+
+@click.command()
+@examples("""
+    kneepoint report
+    kneepoint report --config config/offline.yaml --cores 2
+""")
+@cores_option
+@config_option
+@json_option
+def command(cores: str, config: Path, as_json: bool) -> None:
+    """Make whatever is out of date, up to the report in HTML and PDF."""
+    results = load_workflow(config).results
+    make(config, [], cores, quiet=as_json)
+    paths = [str(results / f"report.{suffix}") for suffix in ("html", "pdf")]
+    say(paths, "\n".join(paths), as_json)

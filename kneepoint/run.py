@@ -1,0 +1,201 @@
+"""One run: its figures, and its rate and delay over time."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from common.errors import KneepointError
+from common.files import sha256_of
+from engines.base import EngineSettings, PreparedNetwork, RunRecord, RunSpec, run_reliably
+from engines.built import controller_sources, core_sources, is_newer, note_sources, shared_object
+from engines.catalogue import Catalogue, load_catalogue
+from engines.emulator import EmulatorSettings
+from engines.mahimahi.engine import MahimahiSettings
+from experiments.config import Settings
+from kneepoint.cli import columns, config_option, examples, json_option, say
+from kneepoint.workflow import make
+
+EMULATE = Path("build/emulate")
+PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
+
+
+@click.command()
+@examples("""
+    kneepoint run fixed_window --set window=12
+    kneepoint run timely --network verizon-lte-driving-1 --seed 3 --plot timely.svg
+    kneepoint run ./mine.so --set limit_ms=80 --json
+    kneepoint run fixed_window --engine mahimahi --duration-s 10
+""")
+@click.argument("controller")
+@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="A constant of the rule.")
+@click.option("--network", default="contest", show_default=True, help="A file of config/networks.")
+@click.option(
+    "--engine", type=click.Choice(["emulator", "mahimahi"]), default="emulator", show_default=True
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--duration-s", type=click.FloatRange(0, min_open=True), help="End there.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path), help="Draw rate and delay: a PNG, SVG or PDF file."
+)
+@config_option
+@json_option
+def command(
+    controller: str,
+    sets: tuple[str, ...],
+    network: str,
+    engine: str,
+    seed: int,
+    duration_s: float | None,
+    plot: Path | None,
+    config: Path,
+    as_json: bool,
+) -> None:
+    """Run CONTROLLER once on one network.
+
+    CONTROLLER is the name of a file in controllers/algorithms, or the path of a shared object.
+    Constants that are not set have their defaults. What is not built or prepared is made first.
+    """
+    if plot and plot.suffix not in (".png", ".svg", ".pdf"):
+        raise KneepointError(f"--plot {plot}: name a file that ends in .png, .svg or .pdf")
+    is_path = "/" in controller or controller.endswith(".so")
+    if is_path and engine == "mahimahi":
+        raise KneepointError(
+            f"{controller}: real runs take built controllers; put its source into "
+            "controllers/algorithms and name it"
+        )
+    _make_what_is_missing(config, network, engine, None if is_path else controller)
+    settings = _settings(engine)
+    prepared = PreparedNetwork.load(_folder(network) / "network.json")
+    prepared = settings.place(replace(prepared, duration_s=duration_s or prepared.duration_s))
+    constants = _constants(sets)
+    if is_path:
+        spec = _spec(settings, controller, _digest(Path(controller)), constants, prepared, seed)
+    else:
+        known = Catalogue.controller(load_catalogue(EMULATE), controller, "kneepoint run")
+        spec = RunSpec.on(
+            settings, known, known.complete(constants, "kneepoint run"), prepared, seed
+        )
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "uplink.log"
+        opened = (settings.keeping(log) if plot else settings).open()
+        try:
+            record = run_reliably(opened, spec)
+        finally:
+            opened.close()
+        if record.status == "fault":
+            raise KneepointError(f"the machine kept the run from ending: {record.reason}")
+        if plot and record.status == "ok":
+            from kneepoint.plot import draw  # matplotlib takes a second
+
+            draw(log, f"{Path(controller).stem} on {network}", plot)
+    say(_described(spec, record), _text(spec, record), as_json)
+    raise SystemExit(0 if record.status == "ok" else 1)
+
+
+def _make_what_is_missing(config: Path, network: str, engine: str, controller: str | None) -> None:
+    """Asks Snakemake, which takes seconds, only for what is missing or older than its source."""
+    wanted = []
+    if not is_newer(EMULATE, note_sources("core", core_sources())):
+        wanted.append(EMULATE)
+    if engine == "mahimahi":
+        wanted += [path for name in PROGRAMS if not (path := Path("build") / name).exists()]
+    if controller is not None and controller_sources(controller)[0].is_file():
+        note = note_sources(f"controller.{controller}", controller_sources(controller))
+        if not is_newer(shared_object(controller), note):
+            wanted.append(shared_object(controller))
+    described = _folder(network) / "network.json"
+    source = config.parent / "networks" / f"{network}.yaml"
+    if not source.is_file():
+        known = ", ".join(sorted(path.stem for path in source.parent.glob("*.yaml")))
+        raise KneepointError(f"{source}: there is no network {network!r}; known: {known}")
+    if not described.exists() or described.stat().st_mtime < source.stat().st_mtime:
+        wanted.append(described)
+    if wanted:
+        make(config, wanted, quiet=True)
+
+
+def _settings(engine: str) -> EngineSettings:
+    if engine == "emulator":
+        return EmulatorSettings.of(EMULATE)
+    real_time = Settings(seed=0).real_time
+    return MahimahiSettings.of(Path("build"), real_time.busy_us, real_time.keep_awake)
+
+
+def _folder(network: str) -> Path:
+    return Path("build/networks") / network
+
+
+def _constants(sets: tuple[str, ...]) -> dict[str, float]:
+    constants = {}
+    for text in sets:
+        name, _, value = text.partition("=")
+        try:
+            constants[name] = float(value)
+        except ValueError:
+            raise KneepointError(f"--set {text}: give NAME=VALUE, the value a number") from None
+    return constants
+
+
+def _digest(path: Path) -> str:
+    try:
+        return sha256_of(path.read_bytes())
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror}; name a shared object") from None
+
+
+def _spec(
+    settings: EngineSettings,
+    controller: str,
+    sha256: str,
+    constants: dict[str, float],
+    network: PreparedNetwork,
+    seed: int,
+) -> RunSpec:
+    return RunSpec(
+        engine=settings.engine,
+        engine_sha256=settings.sha256,
+        controller=str(Path(controller).resolve()),
+        controller_sha256=sha256,
+        constants=constants,
+        network=network,
+        seed=seed,
+    )
+
+
+def _described(spec: RunSpec, record: RunRecord) -> dict[str, Any]:
+    run = {
+        "controller": spec.controller,
+        "constants": dict(spec.constants),
+        "network": spec.network.name,
+        "engine": spec.engine,
+        "seed": spec.seed,
+    }
+    return run | asdict(record)
+
+
+def _text(spec: RunSpec, record: RunRecord) -> str:
+    constants = ", ".join(f"{name} = {value:g}" for name, value in spec.constants.items())
+    head = f"{Path(spec.controller).stem} on {spec.network.name}, {spec.engine}, seed {spec.seed}"
+    head += f"\n{constants}" if constants else ""
+    if record.status != "ok":
+        return f"{head}\nfailed: {record.reason}"
+    assert record.utilization is not None
+    rows = [
+        (
+            "throughput",
+            f"{record.throughput_mbps:.3f} Mbit/s",
+            f"{100 * record.utilization:.1f} % of {record.capacity_mbps:.3f}",
+        ),
+        ("signal delay", f"{record.signal_delay_p95_ms:.0f} ms", "95th percentile"),
+        ("queueing delay", f"{record.queueing_delay_p95_ms:.0f} ms", "95th percentile"),
+        ("power", f"{record.power:.2f} Mbit/s/s", "throughput over signal delay"),
+        (
+            "packets",
+            f"{record.packets_sent} sent",
+            f"{record.packets_delivered} delivered, {record.packets_dropped} dropped",
+        ),
+    ]
+    return f"{head}\n\n{columns(rows)}"

@@ -1,0 +1,47 @@
+"""One study, or any other experiment, from the command line."""
+
+import json
+from pathlib import Path
+
+import click
+
+from common.errors import KneepointError, unusable
+from experiments.config import load_workflow
+from experiments.registry import experiments_of
+from kneepoint.cli import config_option, cores_option, examples, json_option, say
+from kneepoint.workflow import make
+
+
+@click.command()
+@examples("""
+    kneepoint study best-window
+    kneepoint study tune-timely --cores 2 --json
+""")
+@click.argument("name")
+@cores_option
+@config_option
+@json_option
+def command(name: str, cores: str, config: Path, as_json: bool) -> None:
+    """Run the study NAME, or go on with it, and print its best trial.
+
+    NAME is a file of config/studies that the configuration names. What it needs is made first.
+    """
+    workflow = load_workflow(config)
+    if name not in workflow.studies:
+        known = ", ".join(workflow.studies) or "none"
+        raise KneepointError(f"{config}: asks for no study {name!r}; known: {known}")
+    folder = workflow.results / name
+    experiment = experiments_of(workflow)[name]
+    make(config, [folder / file for file in experiment.files], cores, quiet=as_json)
+    path = folder / "study.json"
+    try:
+        found = json.loads(path.read_bytes())
+        best = found["best"]
+        constants = ", ".join(f"{key} = {value:g}" for key, value in best["searched"].items())
+        text = (
+            f"{found['title']}: {found['n_trials']} trials, best {best['value']:.4g} "
+            f"({found['objective']}) in trial {best['trial']}\n{constants}"
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise unusable(path, error) from None
+    say(found, text, as_json)

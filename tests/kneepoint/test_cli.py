@@ -1,0 +1,190 @@
+"""The command: what it prints, draws and refuses, with the real emulator."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from common.files import hold_lock
+from experiments.progress import Progress
+from kneepoint.cli import _COMMANDS
+from networks.config import load_network
+from networks.prepare import TraceMaker, prepare_network
+from tests.conftest import ROOT
+
+NETWORK = {
+    "title": "Two seconds of a wire",
+    "uplink": {"constant_mbps": 6},
+    "downlink": {"constant_mbps": 6},
+    "duration_s": 2,
+}
+STUDY = {
+    "title": "Windows",
+    "controller": "fixed_window",
+    "networks": ["wire"],
+    "space": {"window": {"values": [2, 8, 32]}},
+}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a configuration of its own, and our programs."""
+    if not (ROOT / "build/emulate").exists():
+        pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
+    folder = tmp_path_factory.mktemp("workspace")
+    for name in ("controllers", "rules"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "build").mkdir()
+    for name in ("emulate", "controllers", "check_trace"):
+        (folder / "build" / name).symlink_to(ROOT / "build" / name)
+    write(folder / "config/config.yaml", {"seed": 1, "studies": ["windows"]})
+    write(folder / "config/networks/wire.yaml", NETWORK)
+    write(folder / "config/studies/windows.yaml", STUDY)
+    config = folder / "config/config.yaml"
+    where = folder / "config/networks/wire.yaml"
+    maker = TraceMaker(folder, folder)
+    into = folder / "build/networks/wire"
+    prepare_network("wire", load_network(config, "wire"), where, into, maker)
+    yield folder
+
+
+def write(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(content))
+
+
+def ask(workspace: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "kneepoint", *words],
+        cwd=workspace,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def answer(workspace: Path, *words: str) -> Any:
+    said = ask(workspace, *words, "--json")
+    assert said.stderr == ""
+    return json.loads(said.stdout)
+
+
+RUN = ("run", "fixed_window", "--network", "wire", "--set", "window=12")
+
+
+def test_run_prints_its_figures(workspace: Path) -> None:
+    said = ask(workspace, *RUN)
+    assert (said.returncode, said.stderr) == (0, "")
+    found = answer(workspace, *RUN)
+    assert found["status"] == "ok"
+    assert found["constants"] == {"keepalive_ms": 1000, "window": 12}
+    assert f"{found['throughput_mbps']:.3f} Mbit/s" in said.stdout
+    assert f"{found['packets_sent']} sent" in said.stdout
+
+
+def test_run_takes_a_shared_object_by_its_path(workspace: Path) -> None:
+    by_path = ("run", "build/controllers/fixed_window.so", *RUN[2:])
+    paths, names = answer(workspace, *by_path), answer(workspace, *RUN)
+    metrics = ("throughput_mbps", "signal_delay_p95_ms", "packets_sent")
+    assert [paths[name] for name in metrics] == [names[name] for name in metrics]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "beginning"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
+)
+def test_run_is_drawn(workspace: Path, tmp_path: Path, suffix: str, beginning: bytes) -> None:
+    path = tmp_path / f"figures/run.{suffix}"
+    assert ask(workspace, *RUN, "--plot", str(path)).returncode == 0
+    assert path.read_bytes().startswith(beginning)
+
+
+def test_run_that_fails_says_why(workspace: Path) -> None:
+    said = ask(workspace, *RUN, "--duration-s", "0.01")
+    assert said.returncode == 1
+    assert "\nfailed: " in said.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("run", "fixed_windw", "--network", "wire"), "did you mean 'fixed_window'?"),
+        ((*RUN, "--set", "widow=3"), "has no constant 'widow'; did you mean 'window'?"),
+        ((*RUN, "--set", "window"), "--set window: give NAME=VALUE"),
+        ((*RUN, "--set", "window=0"), "window = 0 is outside [1, inf]"),
+        ((*RUN[:2], "--network", "wires"), "there is no network 'wires'; known: wire"),
+        ((*RUN, "--plot", "run.gif"), "--plot run.gif: name a file that ends in"),
+        (("run", "./mine.so", "--network", "wire"), "mine.so: No such file or directory"),
+        (("run", "./mine.so", "--engine", "mahimahi"), "real runs take built controllers"),
+        (("study", "window"), "asks for no study 'window'; known: windows"),
+        (("list", "--config", "config/none.yaml"), "config/none.yaml: No such file"),
+    ],
+)
+def test_mistake_is_one_line(workspace: Path, words: tuple[str, ...], message: str) -> None:
+    said = ask(workspace, *words)
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr.startswith("error: ") and said.stderr.count("\n") == 1
+    assert message in said.stderr
+
+
+def test_unknown_command_and_option_are_refused(workspace: Path) -> None:
+    for words in (("runs",), ("run",), ("run", "timely", "--sed", "3")):
+        said = ask(workspace, *words)
+        assert said.returncode == 2
+        assert "Error: " in said.stderr
+
+
+def test_list_knows_what_there_is(workspace: Path) -> None:
+    found = answer(workspace, "list")
+    assert {"name": "wire", "title": NETWORK["title"]} in found["networks"]
+    assert [each["name"] for each in found["experiments"]] == ["windows"]
+    (fixed,) = [each for each in found["controllers"] if each["name"] == "fixed_window"]
+    assert [each["name"] for each in fixed["constants"]] == ["keepalive_ms", "window"]
+    said = ask(workspace, "list", "networks").stdout
+    assert said == f"networks\n\n  wire  {NETWORK['title']}\n"
+
+
+def test_status_follows_an_experiment(workspace: Path) -> None:
+    folder = workspace / "results/windows"
+    (waiting,) = answer(workspace, "status")
+    assert (waiting["name"], waiting["state"]) == ("windows", "waiting")
+    with hold_lock(folder / ".lock"):
+        progress = Progress("windows", 30, workspace / "build/progress")
+        progress.add(6)
+        (running,) = answer(workspace, "status")
+        assert (running["state"], running["runs"], running["total"]) == ("running", 6, 30)
+        assert running["rate"] is None  # they were there already
+        assert "6 of 30" in ask(workspace, "status").stdout
+        progress.end("30 runs")
+    (folder / "made_by.json").write_text("{}")
+    assert ask(workspace, "status").stdout == "1 done, 0 running, 0 waiting\n"
+    (folder / "made_by.json").unlink()
+
+
+def test_doctor_finds_what_is_missing(workspace: Path) -> None:
+    found = {each["what"]: each for each in answer(workspace, "doctor")}
+    assert found["C++ compiler"]["verdict"] == "good"
+    assert found["configuration"]["found"] == "config/config.yaml: 1 studies"
+    said = ask(workspace, "doctor", "--config", "config/none.yaml")
+    assert said.returncode == 1
+    assert "!!  configuration  config/none.yaml: No such file" in said.stdout
+
+
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_help_has_examples(workspace: Path, name: str) -> None:
+    said = ask(workspace, name, "--help")
+    assert said.returncode == 0
+    examples = [line for line in said.stdout.splitlines() if f"  kneepoint {name}" in line]
+    assert len(examples) >= 2
+    assert "--json" in said.stdout
+
+
+def test_every_command_is_listed(workspace: Path) -> None:
+    said = ask(workspace, "--help")
+    assert all(f"  {name} " in said.stdout for name in _COMMANDS)
