@@ -3,6 +3,7 @@
 # One call at a time, for two ninjas in one folder spoil each other's work. Options are cmake's.
 set -eu
 options=()
+failed=0
 while [ "$1" != -- ]; do
   options+=("$1")
   shift
@@ -14,4 +15,9 @@ exec 9>build/.lock
 flock 9
 cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release ${options[@]+"${options[@]}"} \
   >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
-ninja -C build -k 0 "$@"
+ninja -C build -k 0 "$@" || failed=1
+# A controller that is no more is nobody's choice.
+for built in build/controllers/*.so; do
+  [ -e "controllers/algorithms/$(basename "$built" .so).cc" ] || rm -f "$built"
+done
+exit $failed

@@ -19,6 +19,9 @@ def test_controller_that_does_not_compile_fails_its_own_studies_only(tmp_path: P
     checkout = make_checkout(tmp_path)
     arguments, _ = checkout.configure("whole")
     (tmp_path / "controllers/algorithms/broken.cc").write_text(BROKEN)
+    gone = tmp_path / "build/controllers/gone.so"  # of a source that was removed
+    gone.parent.mkdir(parents=True, exist_ok=True)
+    gone.write_bytes(b"")
     study = {"title": "Broken", "controller": "broken", "networks": ["mini"]}
     space = {"space": {"window": {"values": [2]}}}
     checkout.write("config/studies/its_own.yaml", study | space)
@@ -34,3 +37,4 @@ def test_controller_that_does_not_compile_fails_its_own_studies_only(tmp_path: P
     assert (results / "grid/study.json").exists()
     assert (results / "ternary/study.json").exists()
     assert not (results / "its_own").exists()
+    assert not gone.exists()
