@@ -112,7 +112,14 @@ def test_results_are_verified(folder: Path) -> None:
 
     def verify() -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [sys.executable, "-m", "experiments.verify", "--config", folder / "config/config.yaml"],
+            [
+                sys.executable,
+                "-m",
+                "kneepoint",
+                "verify",
+                "--config",
+                folder / "config/config.yaml",
+            ],
             cwd=ROOT,
             check=False,
             capture_output=True,

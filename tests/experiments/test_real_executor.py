@@ -97,7 +97,7 @@ def test_killed_study_leaves_nothing_of_its_runs(
     nothing_is_left(run, MARGIN_S)
 
 
-def start_job(workflow: Workflow, folder: Path, module: str) -> "subprocess.Popen[bytes]":
+def start_job(workflow: Workflow, folder: Path, name: str) -> "subprocess.Popen[bytes]":
     """Starts what a rule starts, in a folder of its own, on a network of 100 s."""
     wire = {"constant_mbps": 6}
     run = {"controller": "fixed_window", "network": "wire"}
@@ -115,23 +115,21 @@ def start_job(workflow: Workflow, folder: Path, module: str) -> "subprocess.Pope
         },
     }
     config = folder / "config/config.yaml"
-    for name, content in files.items():
-        (config.parent / name).parent.mkdir(parents=True, exist_ok=True)
-        (config.parent / name).write_text(yaml.safe_dump(content))
+    for file, content in files.items():
+        (config.parent / file).parent.mkdir(parents=True, exist_ok=True)
+        (config.parent / file).write_text(yaml.safe_dump(content))
     network, where = load_network(config, "wire"), config.parent / "networks/wire.yaml"
     prepare_network("wire", network, where, folder / "networks/wire", TraceMaker(folder, folder))
     options = {
         "config": config,
         "networks": folder / "networks",
-        "out-dir": folder / "out",
         "build": ROOT / "build",
         "cluster": workflow.file,
     }
     return subprocess.Popen(
         [
-            *(sys.executable, "-m", module),
-            *(f"--{name}={value}" for name, value in options.items()),
-            *(["--engine=mahimahi"] if module == "experiments.showcase" else []),
+            *(sys.executable, "-m", "experiments.run", name),
+            *(f"--{option}={value}" for option, value in options.items()),
         ],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -144,9 +142,9 @@ def test_killed_workflow_leaves_nothing_of_its_runs(
     """The last test of this file: nobody has its workflow afterwards."""
     jobs = [start_driver(workflow, settings)]
     folders = [settings.folder]
-    for module in ("experiments.showcase", "experiments.probe"):
-        folders.append(settings.folder / module)
-        jobs.append(start_job(workflow, folders[-1], module))
+    for name in ("real_showcase", "probe"):
+        folders.append(settings.folder / name)
+        jobs.append(start_job(workflow, folders[-1], name))
     runs = [observe(folder, with_status=True) for folder in folders]
     cluster = workflow.cluster_pid
     end(workflow.owner)
