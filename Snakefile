@@ -116,7 +116,7 @@ include: "rules/common.smk"
 include: "rules/experiments.smk"
 include: "rules/build.smk"
 include: "rules/traces.smk"
-include: "rules/lists.smk"
+include: "rules/analysis.smk"
 include: "rules/report.smk"
 
 

@@ -206,7 +206,9 @@ def _confirmation(workflow: Workflow) -> Iterator[Experiment]:
     ) -> Experiment:
         return Experiment(name, kind, engine, controllers, networks, needs, lists, (), str(wanted))
 
-    yield experiment("confirm", CONFIRMATION, MAHIMAHI, held, ["confirm/contradicted.json"])
+    yield experiment(
+        "confirm", CONFIRMATION, MAHIMAHI, held, ["audit.parquet"] if wanted.contradicted else []
+    )
     yield experiment("calibration", CALIBRATION, EMULATOR, ["confirm"])
     yield experiment("agreement", AGREEMENT, EMULATOR, ["confirm", "calibration"])
-    yield experiment("again", FURTHER_RUNS, MAHIMAHI, ["confirm"], ["again/outside.json"])
+    yield experiment("again", FURTHER_RUNS, MAHIMAHI, ["confirm"], ["agreement.parquet"])

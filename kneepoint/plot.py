@@ -1,10 +1,10 @@
 """Draws one run over time: rates above, delays below."""
 
+from dataclasses import asdict
 from pathlib import Path
 
-from reports import link_series
+from analysis import link_log
 from reports.figures import delay_over_time, rate_over_time, style
-from reports.link_log import read_link_log
 
 
 def draw(log: Path, title: str, out: Path) -> None:
@@ -13,15 +13,15 @@ def draw(log: Path, title: str, out: Path) -> None:
     Raises:
         KneepointError: the log is damaged.
     """
-    events = read_link_log(log)
-    metrics = link_series.metrics(events)
+    events = link_log.read_link_log(log)
+    run = asdict(link_log.metrics(events))
+    rates, signal = link_log.rates(events), link_log.signal_delay(events)
     with style.house():
         figure = style.page(5.2)
         figure.suptitle(title)
         above, below = figure.subplots(2, sharex=True)
-        rate_over_time.onto(above, link_series.rates(events), metrics)
-        signal, packets = link_series.signal_delay(events), link_series.packet_delays(events)
-        delay_over_time.onto(below, signal, packets, metrics)
+        rate_over_time.onto(above, rates, run)
+        delay_over_time.onto(below, signal, link_log.packet_delays(events), rates, run)
         above.set_xlabel("")
         out.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(out)

@@ -1,6 +1,8 @@
 """Writes the report: figures, tables, report.html, report.pdf and provenance.json.
 
 python -m reports.build --config config/config.yaml
+
+reads the tables of the analysis (see analysis.schema), and computes nothing.
 """
 
 import argparse
@@ -10,12 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import optuna
-
+from analysis.results import Results
+from analysis.schema import TABLES
+from analysis.tables import TableFolder
 from common.errors import run_command_line
 from common.files import write_whole
-from reports import collect, front, render, sections
-from reports.figures import drawing
+from reports import document, figures, render, words
 from reports.provenance import Provenance, gather
 from reports.tables import write_tables
 
@@ -27,21 +29,19 @@ def build(config: Path, into: Path | None = None, processes: int = 1) -> None:
     is until all of the new one is there.
 
     Raises:
-        KneepointError: the configuration is wrong, or results are missing or damaged.
+        KneepointError: the configuration is wrong, or tables are missing or damaged.
     """
-    workflow, results = collect.load(config)
-    folder = into or Path(workflow.results)
-    provenance = gather(workflow, results)
-    with _whole(folder) as new:
+    results = Results.of(config)
+    tables = TableFolder(results.folder, TABLES)
+    provenance = gather(results)
+    content = document.document(words.compose(tables, provenance), _made_of(provenance))
+    with _whole(into or results.folder) as new:
         for part in ("figures", "tables"):  # which a small study leaves empty
             (new / part).mkdir()
-        with drawing(processes) as draw:
-            context = sections.Context(results, provenance, new / "figures", draw)
-            report = front.assemble(results, provenance, sections.compose(context))
-            content = render.document(report, _made_of(provenance))
-            write_tables(results, new / "tables")
-        write_whole(new / "report.html", render.to_html(content, context.figures))
-        write_whole(new / "report.pdf", render.to_pdf(content, context.figures))
+        figures.draw_all(document.figures(content), tables, new / "figures", processes)
+        write_tables(tables, new / "tables")
+        write_whole(new / "report.html", render.to_html(content, new / "figures"))
+        write_whole(new / "report.pdf", render.to_pdf(content, new / "figures"))
         write_whole(new / "provenance.json", provenance.json())
 
 
@@ -81,7 +81,6 @@ def main() -> None:
         "--cores", type=int, default=os.cpu_count() or 1, help="for drawing (%(default)s)"
     )
     arguments = parser.parse_args()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
     build(arguments.config, arguments.into, arguments.cores)
 
 

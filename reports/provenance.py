@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.results import Results
 from common.errors import unusable
 from common.files import sha256_of
 from common.made_by import current_commit, read_made_by
 from experiments.config import Workflow
 from experiments.registry import experiments_of
 from experiments.results import read_table
-from reports.collect import Results
 
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
 
@@ -75,8 +75,9 @@ class Provenance:
         return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
 
 
-def gather(workflow: Workflow, results: Results) -> Provenance:
+def gather(results: Results) -> Provenance:
     """Looks around: git, installed packages, build/, benchmarks/, the host."""
+    workflow = results.workflow
     config = workflow.path
     commit = current_commit()
     return Provenance(
@@ -87,14 +88,14 @@ def gather(workflow: Workflow, results: Results) -> Provenance:
         config=str(config),
         config_sha256=sha256_of(config.read_bytes()),
         seed=workflow.settings.seed,
-        versions=_versions() | (_mahimahi() if results.real else {}),
+        versions=_versions() | (_mahimahi() if results.is_real else {}),
         binary_sha256=_digest(Path("build/emulate")),
         controllers_sha256={
             str(path): _digest(path)
             for name in sorted(workflow.controllers)
             for path in [Path(f"build/controllers/{name}.so")]
         },
-        real_programs_sha256=_real_programs() if results.real else {},
+        real_programs_sha256=_real_programs() if results.is_real else {},
         networks=_networks(sorted(results.networks)),
         results=tuple(_digests(workflow)),
         host=_host(),

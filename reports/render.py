@@ -1,95 +1,18 @@
-"""Renders a report as one HTML file and as one PDF; both place what the content model holds."""
+"""Renders a report as one HTML file and as one PDF; both place what `reports.document` holds."""
 
 import base64
 import json
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import jinja2
 import typst
 
 from common.errors import KneepointError
-from reports.content import Block, Paragraph, Picture, Report, Table, spans
+from reports.document import Json
 
 TEMPLATES = Path(__file__).parent / "templates"
-
-Json = dict[str, Any]
-
-
-def document(report: Report, made_of: str) -> Json:
-    """The report as plain data, all text as spans and all references resolved.
-
-    Args:
-        report: the content.
-        made_of: what stands in the running head beside the title: version, commit.
-    """
-    numbers = report.numbers()
-
-    def text(marked: str) -> list[Json]:
-        return [
-            {"kind": span.kind, "text": numbers[span.text], "target": span.text}
-            if span.kind == "reference"
-            else {"kind": span.kind, "text": span.text}
-            for span in spans(marked)
-        ]
-
-    def block(item: Block) -> Json:
-        if isinstance(item, Table):
-            return {
-                "kind": "table",
-                "name": item.name,
-                "number": numbers[item.name],
-                "title": text(item.title),
-                "caption": text(item.caption),
-                "columns": [asdict(column) for column in item.columns],
-                "groups": column_groups(item),
-                "rows": [[text(cell) for cell in row] for row in item.rows],
-                "strong": sorted(item.strong),
-                "muted": sorted(item.muted),
-            }
-        if isinstance(item, Picture):
-            return {
-                "kind": "figure",
-                "name": item.name,
-                "number": numbers[item.name],
-                "title": text(item.title),
-                "caption": text(item.caption),
-                "alternative": "".join(span["text"] for span in text(item.title)),
-                "svg": item.stem.name + ".svg",
-            }
-        kind = "paragraph" if isinstance(item, Paragraph) else "heading"
-        return {"kind": kind, "text": text(item.text)}
-
-    return {
-        "title": report.title,
-        "subtitle": report.subtitle,
-        "made_of": made_of,
-        "abstract": [text(paragraph) for paragraph in report.abstract],
-        "highlights": [asdict(highlight) for highlight in report.highlights],
-        "sections": [
-            {
-                "name": section.name,
-                "number": number,
-                "title": text(section.title),
-                "blocks": [block(item) for item in section.blocks],
-            }
-            for number, section in enumerate(report.sections, 1)
-        ],
-    }
-
-
-def column_groups(table: Table) -> list[Json]:
-    """The upper head of a table: title and width of each run of equal groups; none if all empty."""
-    groups: list[Json] = []
-    for column in table.columns:
-        if groups and column.group and groups[-1]["title"] == column.group:
-            groups[-1]["width"] += 1
-        else:
-            groups.append({"title": column.group, "width": 1})
-    return groups if any(group["title"] for group in groups) else []
 
 
 def to_html(content: Json, figures: Path) -> str:

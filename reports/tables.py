@@ -1,79 +1,96 @@
-"""The statistics behind the figures as CSV files, for whoever wants to compute with them."""
+"""Tables of the analysis as CSV files, a file for each study or the like that they are about."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 
+from analysis.agreement import PUBLISHED
+from analysis.frames import CONSTANT, records, select
+from analysis.metrics import METRICS
+from analysis.schema import VERDICTS
+from analysis.tables import Tables
 from common.files import write_whole
-from reports import audit
-from reports.collect import Results
-from reports.discover import comparisons, grids, held_out, one_run, repetition, searches, sweeps
-from reports.discover_real import (
-    agreement,
-    best_settings,
-    contradicted_rows,
-    emulated_spread,
-    probing,
-    real_repetition,
-    waiting,
-)
+
+_SPLIT = {
+    "sweep_points": ("sweep", "sweep-{}", ["value", "runs", *METRICS]),
+    "search_trials": (
+        *("search", "history-{}"),
+        ["trial", "value", "failed", "best_so_far", "improved"],
+    ),
+    "audit": ("comparison", "{}-beside-ours", None),
+    "audit_tables": (
+        *("comparison", "agreement-{}"),
+        [
+            *("table", "rows", "compared", "within"),
+            *(f"{what}_{metric}" for metric in METRICS for what in ("median", "worst")),
+        ],
+    ),
+    "audit_errors": ("comparison", "audit-errors-{}", None),
+}
+"""Tables that are split by a column: that, the names of the files, and the columns in them."""
+_WHOLE = {
+    "recovery": "recovery",
+    "held_out_standings": "held-out-standings",
+    "held_out_settings": "held-out-settings",
+    "held_out_gains": "held-out-gains",
+    "tuning": "tuning",
+    "probe_levels": "probe-levels",
+    "probe_runs": "probe-runs",
+    "scheduling_delays": "scheduling-delays",
+    "again": "outside",
+    "confirmed_best": "confirmed-best",
+    "confirmed_rows": "confirmed-rows",
+}
+"""Tables that are files as they are."""
+_WHOSE = {"emulator": "", "mahimahi": "-real", "calibrated": "-calibrated"}
 
 
-def tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+def tables(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
     """Each table with the name of its file."""
-    for sweep in sweeps(results):
-        yield f"sweep-{sweep.key}", sweep.curve
-    for grid in grids(results):
-        yield f"grid-{grid.key}", grid.ours.reset_index()
-    for search in searches(results):
-        yield f"history-{search.key}", search.history
-    repeated = repetition(results)
-    if repeated is not None:
-        yield "repeatability", repeated.spread
-        yield "repeatability-published", repeated.published
-    for compared in comparisons(results):
-        yield f"{compared.key}-beside-ours", compared.rows
-        yield f"agreement-{compared.key}", compared.agreement
-        yield f"audit-counts-{compared.key}", audit.counts(compared.rows)
-        yield f"audit-errors-{compared.key}", audit.errors(compared.rows)
-    held = held_out(results)
-    if held is not None:
-        yield "held-out-standings", held.standings
-        yield "held-out-settings", held.settings
-        yield "held-out-gains", held.gains
-        yield "held-out-networks", held.networks
-    run = one_run(results)
-    if run is not None:
-        yield "rates-over-time", run.rates
-    yield from _real_tables(results)
+    for name, (by, file, columns) in _SPLIT.items():
+        for key in analysis[name][by].drop_duplicates():
+            part = select(analysis[name], **{by: key}).drop(columns=by)
+            yield file.format(key), part if columns is None else part[columns]
+    for comparison in analysis["audit_tables"]["comparison"].drop_duplicates():
+        counts = select(analysis["audit_tables"], comparison=comparison)
+        yield f"audit-counts-{comparison}", counts[["table", "rows", *VERDICTS]]
+    for name, file in _WHOLE.items():
+        if len(analysis[name]):
+            yield file, analysis[name]
+    yield from _grids(analysis)
+    yield from _repeatability(analysis)
+    networks = analysis["held_out_networks"]
+    if len(networks):
+        yield "held-out-networks", networks.drop(columns=["nearest", "nearest_label"])
+    for run in records(analysis["showcase"]):
+        rates = select(analysis["showcase_rates"], run=run["run"]).drop(columns="run")
+        yield f"{'real-' if run['engine'] != 'emulator' else ''}rates-over-time", rates
+    if len(analysis["agreement"]):
+        settings = analysis["agreement_settings"][["trial", "controller", "constants", "label"]]
+        yield "emulated-and-real", settings.merge(analysis["agreement"], on="trial")
 
 
-def _real_tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    probe = probing(results)
-    if probe is not None:
-        yield "probe-levels", probe.levels
-        yield "probe-runs", probe.runs
-    waits = waiting(results)
-    if waits is not None:
-        yield "scheduling-delays", waits.delays
-    found = agreement(results)
-    if found is not None:
-        settings = found.settings[["trial", "controller", "constants", "label"]]
-        yield "emulated-and-real", settings.merge(found.rows, on="trial")
-        for name, table in (
-            ("confirmed-best", best_settings(results)),
-            ("confirmed-rows", contradicted_rows(results)),
-        ):
-            if len(table):
-                yield name, table
-    repeated = real_repetition(results)
-    if repeated is not None:
-        yield "repeatability-real", repeated.spread
-        yield "repeatability-calibrated", emulated_spread(results, repeated)
+def _grids(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
+    for grid in records(analysis["grids"]):
+        cells = select(analysis["grid_cells"], grid=grid["grid"])
+        wide = cells.pivot(index="y", columns="x", values="ours")
+        yield f"grid-{grid['grid']}", wide.rename_axis(index=CONSTANT + grid["y"]).reset_index()
 
 
-def write_tables(results: Results, folder: Path) -> None:
+def _repeatability(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
+    spread, published = analysis["repeatability"], analysis["repeatability_published"]
+    real = len(select(spread, whose="mahimahi")) > 0
+    for whose, ending in _WHOSE.items():
+        found = select(spread, whose=whose).drop(columns=["whose", "label"])
+        if len(found) or (real and whose == "calibrated"):
+            yield f"repeatability{ending}", found
+    beside = select(published, whose="emulator").drop(columns=["whose", "label"])
+    if len(select(spread, whose="emulator")):
+        yield f"repeatability-{PUBLISHED}", beside
+
+
+def write_tables(analysis: Tables, folder: Path) -> None:
     """Writes every table into `folder` as `<name>.csv`."""
-    for name, table in tables(results):
+    for name, table in tables(analysis):
         write_whole(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))

@@ -1,8 +1,16 @@
 # What rules ask for by name.
 
+from analysis.schema import STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from experiments.cluster import start_cluster
-from experiments.registry import KINDS, MAHIMAHI, STUDY, experiments_of
+from experiments.registry import (
+    AGREEMENT,
+    KINDS,
+    MAHIMAHI,
+    REPLICATES,
+    STUDY,
+    experiments_of,
+)
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
 CLUSTER = Path("build/cluster.json")
@@ -75,3 +83,42 @@ def output_of(experiment):
 def of(wildcards):
     """Returns the experiment of a job."""
     return EXPERIMENTS[wildcards.experiment]
+
+
+PUBLISHED = sorted(str(path) for path in (CONFIG.parent / "published").glob("*"))
+# Analysis takes in what is there of real runs, and asks nobody to make them.
+REAL_NOTE = code.note(
+    "real_results",
+    code.digest_of_files(f"{RESULTS}/{name}/{MADE_BY}" for name in names(True)),
+)
+
+
+def group_of(experiment):
+    """Returns the group of results to which the analysis counts an experiment."""
+    groups = {STUDY: "studies", REPLICATES: "repeats", AGREEMENT: "calibration"}
+    group = groups.get(experiment.kind, experiment.name)
+    return f"real_{group}" if experiment.is_real and group in ("studies", "repeats") else group
+
+
+def asks_for_real():
+    """Returns whether a target is made of real runs."""
+    real = tuple(f"{RESULTS}/{name}/" for name in names(True))
+    return is_confirming() or any(
+        str(target).startswith(real) for target in workflow.dag_settings.targets
+    )
+
+
+def results_in(*groups):
+    """Returns the files of groups of results (see analysis.schema)."""
+    chosen = [each for each in EXPERIMENTS.values() if group_of(each) in groups]
+    real = [each.name for each in chosen if each.is_real]
+    files = results_of(*(each.name for each in chosen if not each.is_real))
+    files += PUBLISHED if "published" in groups else []
+    if real and not asks_for_real():
+        return [*files, REAL_NOTE]
+    return [*files, *results_of(*real)]
+
+
+def analysed(tables):
+    """Returns the files of tables."""
+    return [f"{RESULTS}/{table}.parquet" for table in tables]

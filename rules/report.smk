@@ -1,9 +1,4 @@
-# The report takes in what is there of real runs, and asks nobody to make them.
-REAL_NOTE = code.note(
-    "real_results",
-    code.digest_of_files(f"{RESULTS}/{name}/{MADE_BY}" for name in names(True)),
-)
-TEMPLATES = sorted(str(path) for path in Path("reports/templates").iterdir())
+TEMPLATES = sorted(str(path) for path in Path("reports/templates").rglob("*") if path.is_file())
 
 
 # One job draws and writes everything: starting Python with pandas and matplotlib costs more than
@@ -12,12 +7,9 @@ rule write_report:
     input:
         code_of("reports.build"),
         TEMPLATES,
-        "build/emulate",
-        built(*WORKFLOW.controllers),
-        results_of(*names(False)),
-        PUBLISHED,
         config=CONFIG,
-        real=lambda _: results_of(*names(True)) if is_confirming() else REAL_NOTE,
+        tables=analysed(TABLES),
+        results=lambda _: results_in("published", *map(group_of, EXPERIMENTS.values())),
     # An older report stays where it is until the new one is whole.
     output:
         update(f"{RESULTS}/report.html"),
@@ -38,3 +30,25 @@ rule write_report:
         "Writing the report"
     shell:
         "python -m reports.build --config {params.config:q} --cores {threads} > {log:q} 2>&1"
+
+
+# A figure by itself; together with the report it is one of the report's.
+rule draw_figure:
+    input:
+        code_of("reports.draw"),
+        config=CONFIG,
+        tables=analysed(TABLES),
+    output:
+        f"{RESULTS}/figures/{{figure}}.svg",
+    log:
+        "logs/draw_figure/{figure}.log",
+    benchmark:
+        "benchmarks/draw_figure/{figure}.tsv"
+    conda:
+        "../environment.yml"
+    params:
+        config=CONFIG,
+    message:
+        "Drawing: {wildcards.figure}"
+    shell:
+        "python -m reports.draw --config {params.config:q} --out {output:q} > {log:q} 2>&1"

@@ -7,6 +7,8 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.analysis.workspace import make_workspace
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -44,3 +46,11 @@ def _is_short(item: pytest.Item) -> bool:
 def _no_cache_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A test neither reads nor writes the traces that its user has cached."""
     monkeypatch.setenv("KNEEPOINT_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of `tests.analysis.workspace`, which is the current one, too."""
+    monkeypatch.chdir(tmp_path)
+    make_workspace(tmp_path)
+    return tmp_path

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from common.errors import unusable
 from engines.base import EngineSettings, PreparedNetwork, RunSpec, canonical_json
@@ -178,7 +179,7 @@ def _candidates(job: Job, wanted: Confirm) -> Iterator[Candidate]:
                 constants = json.loads(found["constants"])
                 yield Candidate(found["controller"], constants, found["origin"], place)
     if wanted.contradicted:
-        for table, row in _contradicted(results / NAME / "contradicted.json", job.workflow.tables):
+        for table, row in _contradicted(results / "audit.parquet", job.workflow.tables):
             if row.has_all_constants:
                 of, place = table.description.controller, f"{table.name} {row.number}"
                 yield Candidate(of, row.constants, "contradicted", place)
@@ -191,9 +192,12 @@ def _candidate(setting: Setting, origin: str) -> Candidate:
 def _contradicted(
     path: Path, tables: Mapping[str, PublishedTable]
 ) -> list[tuple[PublishedTable, PublishedRow]]:
-    """Reads what reports.contradicted wrote: pairs of a table and a row."""
+    """Returns the rows of reports that the audit contradicts (see analysis.audit)."""
     try:
-        pairs = [(tables[name], int(number)) for name, number in json.loads(path.read_bytes())]
-        return [(table, dict(enumerate(table.rows))[number]) for table, number in pairs]
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        return [
+            (tables[row["table"]], dict(enumerate(tables[row["table"]].rows))[row["row"]])
+            for row in pq.ParquetFile(path).read().to_pylist()
+            if (row["comparison"], row["verdict"]) == ("reports", "contradicted")
+        ]
+    except (OSError, pa.ArrowInvalid, KeyError) as error:
         raise unusable(path, error) from None

@@ -4,8 +4,9 @@ Such a mean may be chance, or a bad moment of the host; only runs that nobody ha
 Their trial is the setting's in results/confirm, and their numbers go on from those there.
 """
 
-import json
 from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from common.errors import unusable
 from experiments.job import Job
@@ -14,16 +15,16 @@ from experiments.planners.confirmation import NAME as CONFIRM
 from experiments.planners.confirmation import configured, plan_settings, read_confirmed
 
 
-def plan(job: Job, name: str) -> Plan:
-    """Plans further runs of the settings that results/`name`/outside.json lists.
+def plan(job: Job, _: str) -> Plan:
+    """Plans further runs of the settings that results/agreement.parquet cannot explain.
 
     Raises:
-        KneepointError: nothing was confirmed, the list is damaged, or mahimahi is missing.
+        KneepointError: nothing was confirmed, the table is damaged, or mahimahi is missing.
     """
     wanted = configured(job)
     engine = job.engine("mahimahi")
     settings, _ = read_confirmed(job)
-    outside = _read(job.workflow.results / name / "outside.json", len(settings))
+    outside = _outside(job.workflow.results / "agreement.parquet", len(settings))
     network = engine.place(job.network(wanted.network))
     repeats = wanted.repeats + wanted.again
     planned = [
@@ -35,11 +36,13 @@ def plan(job: Job, name: str) -> Plan:
     return plan_list(engine, planned, message)
 
 
-def _read(path: Path, settings: int) -> list[int]:
+def _outside(path: Path, settings: int) -> set[int]:
+    """Returns the settings of the agreement that nothing explains (see analysis.agreement)."""
     try:
-        outside = json.loads(path.read_bytes())
-        if not all(each in range(settings) for each in outside):
+        rows = pq.ParquetFile(path).read(columns=["trial", "why"]).to_pylist()
+        outside = {row["trial"] for row in rows if row["why"] == "unexplained"}
+        if not outside <= set(range(settings)):
             raise ValueError(f"it names other than the {settings} settings of confirm")
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, KeyError) as error:
         raise unusable(path, error) from None
-    return list(outside)
+    return outside

@@ -1,6 +1,6 @@
-"""The figures, one file each: a file that declares `FIGURE` is drawn wherever its subject occurs.
+"""The figures, one file each: a file that declares `FIGURE` is drawn wherever there is data for it.
 
-Figures read statistics only: each draws one of the subjects of `reports.subjects`.
+Figures read tables of the analysis, and compute nothing but places on paper.
 """
 
 import importlib
@@ -8,109 +8,111 @@ import multiprocessing
 import pkgutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing.pool import AsyncResult
 from pathlib import Path
-from typing import Any, Generic, TypeVar
 
 from matplotlib.figure import Figure
 
-from reports.content import Picture
+from analysis.frames import Record, records
+from analysis.tables import Tables
+from common.errors import KneepointError
 from reports.figures import style
-from reports.subjects import Subject
 
-S = TypeVar("S", bound=Subject)
+Subjects = Callable[[Tables], Mapping[str, Record]]
+"""What figures of a kind are drawn of: rows of a table, by what they add to the figure's name."""
 
 
 @dataclass(frozen=True)
-class FigureKind(Generic[S]):
-    """A kind of figure: what it is drawn of, how, and what stands under it.
-
-    `order` sorts the figures of one subject; `applies` says which subjects of the type it suits.
-    """
+class FigureKind:
+    """A kind of figure: what it is drawn of, and how."""
 
     name: str
-    subject: type[S]
-    order: int
-    title: Callable[[S], str]
-    caption: Callable[[S], str]
-    draw: Callable[[S], Figure]
-    applies: Callable[[S], bool] = lambda _: True
+    subjects: Subjects
+    draw: Callable[[Record, Tables], Figure]
 
-    def __reduce__(self) -> tuple[Callable[[str], "FigureKind[Any]"], tuple[str]]:
-        """Goes to another process by its name, for its functions may have none."""
-        return _kind_called, (self.name,)
 
-    def draws(self, subject: Subject) -> bool:
-        """Whether the subject has a figure of this kind."""
-        return isinstance(subject, self.subject) and self.applies(subject)
+def each(table: str, key: str, applies: Callable[[Record], bool] = lambda _: True) -> Subjects:
+    """Every row of a table that the kind suits, called by a column."""
+
+    def subjects(tables: Tables) -> dict[str, Record]:
+        return {row[key]: row for row in records(tables[table]) if applies(row)}
+
+    return subjects
+
+
+def only(table: str, key: str, applies: Callable[[Record], bool] = lambda _: True) -> Subjects:
+    """The first row of a table, if there is one."""
+
+    def subjects(tables: Tables) -> dict[str, Record]:
+        first = [row for row in records(tables[table])[:1] if applies(row)]
+        return dict.fromkeys([key], first[0]) if first else {}
+
+    return subjects
 
 
 @cache
-def kinds() -> tuple[FigureKind[Any], ...]:
-    """Every kind of figure that a file of this package declares, in order."""
+def kinds() -> tuple[FigureKind, ...]:
+    """Every kind of figure that a file of this package declares."""
     modules = (
         importlib.import_module(f"{__name__}.{module.name}")
         for module in pkgutil.iter_modules(__path__)
     )
-    found = [module.FIGURE for module in modules if hasattr(module, "FIGURE")]
-    return tuple(sorted(found, key=lambda kind: (kind.order, kind.name)))
+    return tuple(module.FIGURE for module in modules if hasattr(module, "FIGURE"))
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A figure of a subject that is to be drawn into a folder."""
-
-    kind: FigureKind[Any]
-    subject: Subject
-    folder: Path
-
-    @property
-    def name(self) -> str:
-        """What the figure, and each of its files, is called."""
-        return f"{self.kind.name}-{self.subject.key}"
-
-    @property
-    def picture(self) -> Picture:
-        """How the report places it."""
-        title, caption = self.kind.title(self.subject), self.kind.caption(self.subject)
-        return Picture(self.name, title, caption, self.folder / self.name)
-
-    def draw(self) -> None:
-        """Draws it as SVG and as PNG."""
-        with style.house():
-            style.save(self.kind.draw(self.subject), self.folder / self.name)
+def available(tables: Tables) -> dict[str, tuple[FigureKind, Record]]:
+    """Every figure that the tables have data for, by its name."""
+    return {
+        f"{kind.name}-{key}": (kind, subject)
+        for kind in kinds()
+        for key, subject in kind.subjects(tables).items()
+    }
 
 
-def plan(subject: Subject, folder: Path) -> list[Drawing]:
-    """Every figure that suits the subject."""
-    return [Drawing(kind, subject, folder) for kind in kinds() if kind.draws(subject)]
+def draw(name: str, tables: Tables, stem: Path) -> None:
+    """Draws a figure as `stem`.svg and `stem`.png.
 
+    Args:
+        name: of the figure; that of its kind stands for the first of its figures.
+        tables: of the analysis.
+        stem: the path of the files without their endings.
 
-@contextmanager
-def drawing(processes: int = 1) -> Iterator[Callable[[Drawing], None]]:
-    """Gives what draws a figure; on leaving, all are drawn.
-
-    So many processes draw while their owner goes on; of one, or where processes cannot be forked,
-    the owner draws itself.
+    Raises:
+        KneepointError: there is no such figure.
     """
+    there = available(tables)
+    found = there.get(name) or next((pair for pair in there.values() if pair[0].name == name), None)
+    if found is None:
+        raise KneepointError(f"there is no figure {name}; there are: {', '.join(there) or 'none'}")
+    kind, subject = found
+    with style.house():
+        style.save(kind.draw(subject, tables), stem)
+
+
+def draw_all(names: Iterable[str], tables: Tables, folder: Path, processes: int = 1) -> None:
+    """Draws figures into a folder, so many at a time where processes can be forked."""
     if processes == 1 or sys.platform != "linux":
-        yield Drawing.draw
+        for name in names:
+            draw(name, tables, folder / name)
         return
-    kinds()  # forked processes need not import them
     with warnings.catch_warnings():
         # Python warns of threads when it forks; those of numpy and pyarrow can bear it.
         warnings.simplefilter("ignore", DeprecationWarning)
-        pool = multiprocessing.get_context("fork").Pool(processes)
+        pool = multiprocessing.get_context("fork").Pool(processes, _take, (tables,))
     with pool:
-        drawn: list[AsyncResult[None]] = []
-        yield lambda drawing: drawn.append(pool.apply_async(drawing.draw))
-        for result in drawn:
-            result.get()
+        pool.starmap(_draw_taken, [(name, folder / name) for name in names], chunksize=1)
 
 
-def _kind_called(name: str) -> FigureKind[Any]:
-    return next(kind for kind in kinds() if kind.name == name)
+_taken: Tables = {}
+
+
+def _take(tables: Tables) -> None:
+    """Gives a forked process the tables, which it has in memory."""
+    global _taken
+    _taken = tables
+
+
+def _draw_taken(name: str, stem: Path) -> None:
+    draw(name, _taken, stem)

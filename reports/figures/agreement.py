@@ -5,12 +5,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports import labels
-from reports.figures import FigureKind, style
-from reports.frames import Record, records
-from reports.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
-from reports.real_statistics import CALIBRATION
-from reports.subjects import Agreement
+from analysis import labels
+from analysis.agreement import CALIBRATION
+from analysis.frames import Record, records, select
+from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
+from analysis.tables import Tables
+from reports.figures import FigureKind, only, style
 
 _SHOWN = (THROUGHPUT, SIGNAL_DELAY)
 _LINE_IN = 0.15
@@ -18,19 +18,20 @@ _WIDEST = 4.0
 """How many times the third quartile of the bars' reach is shown of the widest bar."""
 
 
-def draw(agreement: Agreement) -> Figure:
+def draw(_: Record, tables: Tables) -> Figure:
     """A line a setting, under its controller's name: the predicted range, and the real mean."""
-    settings = records(agreement.settings)
+    settings = records(tables["agreement_settings"])
     lines, headings = _lines(settings)
     height = max([*lines.values(), *headings.values()]) + 1
     figure = style.page(0.75 + _LINE_IN * height)
     panels = figure.subplots(1, len(_SHOWN), sharey=True)
     for axes, metric in zip(panels, _SHOWN, strict=True):
-        rows = agreement.of_metric(metric)
+        of_metric = select(tables["agreement"], metric=metric)
+        rows = {row["trial"]: row for row in records(of_metric)}
         for setting in settings:
             _draw_setting(axes, lines[setting["trial"]], rows[setting["trial"]], setting)
         axes.axvline(0, color=style.QUIET, linewidth=0.6, zorder=1)
-        reach = _reach(pd.DataFrame(rows.values()))
+        reach = _reach(of_metric)
         axes.set_xlim(-reach, reach)
         axes.set_title(METRICS[metric].title)
         axes.set_xlabel("Relative to the real mean (%)")
@@ -90,29 +91,6 @@ def _name_lines(
             text.set_fontweight("bold")
 
 
-def _caption(agreement: Agreement) -> str:
-    varied = [
-        f"{labels.words(controller)}: {labels.joined([labels.words(name) for name in names])}"
-        for controller, names in agreement.varied.items()
-        if names
-    ]
-    text = (
-        "Bars are the emulator's 99 % prediction intervals for a mean of as many runs as there are "
-        "real ones, the tick in each its mean; dots are the real means, at 0 by definition, with "
-        "their 95 % t intervals. A bar that does not cover the dot is set off by its colour, and "
-        "so are settings that the emulated host was fitted to; a line that leaves the frame goes "
-        "on."
-    )
-    named = f" Numbers are the values of constants ({'; '.join(varied)})." if varied else ""
-    return text + named
-
-
 FIGURE = FigureKind(
-    name="agreement",
-    subject=Agreement,
-    order=10,
-    title=lambda _: "The emulator beside real mahimahi",
-    caption=_caption,
-    draw=draw,
-    applies=lambda agreement: agreement.is_compared,
+    "agreement", only("agreement_accuracy", "real", lambda row: row["is_compared"]), draw
 )

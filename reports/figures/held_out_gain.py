@@ -10,11 +10,11 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
-from reports import labels
-from reports.figures import FigureKind, style
-from reports.frames import Record, records
-from reports.hold_out import PUBLISHED, TUNED
-from reports.subjects import HeldOut
+from analysis import labels
+from analysis.frames import Record, records
+from analysis.held_out import PUBLISHED, TUNED
+from analysis.tables import Tables
+from reports.figures import FigureKind, only, style
 
 _SIDES = ((5, 4), (5, -5), (-5, 5), (-5, -5), (0, 9), (0, -9), (5, 12), (5, -12))
 """Where a name may stand beside its dot (points), the best place first."""
@@ -23,26 +23,27 @@ _SIDES = ((5, 4), (5, -5), (-5, 5), (-5, -5), (0, 9), (0, -9), (5, 12), (5, -12)
 Point = tuple[float, float]
 
 
-def draw(held: HeldOut) -> Figure:
+def draw(_: Record, tables: Tables) -> Figure:
     """Every setting by its two scores; an arrow leads from the best published one to the tuned."""
+    settings, standings = tables["held_out_settings"], tables["held_out_standings"]
     figure = style.page(4.4)
     axes = figure.add_subplot()
-    points = {row["trial"]: _point(row) for row in records(held.settings)}
-    published = held.settings[held.settings["origin"] == PUBLISHED]
+    points = {row["trial"]: _point(row) for row in records(settings)}
+    published = settings[settings["origin"] == PUBLISHED]
     open_circles = {"markerfacecolor": "none", "markeredgecolor": style.QUIET}
     _dots(axes, published, "published rows", markersize=3.2, markeredgewidth=0.6, **open_circles)
     arrows = [
         (points[before], points[after])
-        for before, after in held.gains[["published_trial", "tuned_trial"]].to_numpy()
+        for before, after in tables["held_out_gains"][["published_trial", "tuned_trial"]].to_numpy()
         if before in points and after in points  # one of two that are the same has no place
     ]
     for start, end in arrows:
         _arrow(axes, start, end)
-    tuned = held.standings[held.standings["origin"] != PUBLISHED]
+    tuned = standings[standings["origin"] != PUBLISHED]
     _dots(axes, tuned, TUNED, markersize=4.2, color=style.OURS)
     axes.set_xlabel("Power on the training network (% of the omniscient bound)")
     axes.set_ylabel("Power on held-out networks,\ngeometric mean (% of the bound)")
-    axes.set_xlim(0, 108 * held.settings["training"].max())
+    axes.set_xlim(0, 108 * settings["training"].max())
     axes.set_ylim(bottom=0)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True, nbins=7))
@@ -102,17 +103,4 @@ def _beside(axes: Axes, row: Record, offset: Point) -> Annotation:
     )
 
 
-_CAPTION = (
-    "Each circle is a published setting, each dot a tuned one; arrows lead from a controller's "
-    "best published setting to its tuned one. To the right is better where constants were "
-    "searched, up is better elsewhere: an arrow that falls is overtraining."
-)
-
-FIGURE = FigureKind(
-    name="held-out-gain",
-    subject=HeldOut,
-    order=20,
-    title=lambda _: "What tuning changed, where it looked and elsewhere",
-    caption=lambda _: _CAPTION,
-    draw=draw,
-)
+FIGURE = FigureKind("held-out-gain", only("held_out", "all"), draw)

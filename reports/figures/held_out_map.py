@@ -6,18 +6,20 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.content import literal
-from reports.figures import FigureKind, style
-from reports.hold_out import BOTH, PUBLISHED
-from reports.subjects import HeldOut
+from analysis.frames import Record
+from analysis.held_out import PUBLISHED
+from analysis.tables import Tables
+from reports.figures import FigureKind, only, style
 
 
-def draw(held: HeldOut) -> Figure:
+def draw(_: Record, tables: Tables) -> Figure:
     """Relative power in per cent: the training network, the held-out ones, and their mean."""
-    titles = dict(zip(held.networks["network"], held.networks["title"], strict=True))
-    values = 100 * held.relative
+    networks, standings = tables["held_out_networks"], tables["held_out_standings"]
+    titles = dict(zip(networks["network"], networks["title"], strict=True))
+    wide = tables["held_out_power"].pivot(index="trial", columns="network", values="relative")
+    values = 100 * wide.loc[standings["trial"], networks["network"]]
     training = values.columns[:1]
-    mean = 100 * held.standings[["held_out"]].set_axis(["geometric mean"], axis=1)
+    mean = 100 * standings[["held_out"]].set_axis(["geometric mean"], axis=1)
     parts = [values[training], values.drop(columns=training), mean.set_axis(values.index)]
     parts = [part.rename(columns=titles) for part in parts]  # two networks may share a title
     figure = style.page(1.55 + 0.165 * len(values))
@@ -25,8 +27,8 @@ def draw(held: HeldOut) -> Figure:
     for axes, part, head in zip(panels, parts, ("Training", "Held out", "Mean"), strict=True):
         _panel(axes, part)
         axes.set_title(head, loc="center", fontsize=8.5)
-    panels[0].set_yticks(0.5 + np.arange(len(values)), held.standings["label"], fontsize=7.5)
-    for label, origin in zip(panels[0].get_yticklabels(), held.standings["origin"], strict=True):
+    panels[0].set_yticks(0.5 + np.arange(len(values)), standings["label"], fontsize=7.5)
+    for label, origin in zip(panels[0].get_yticklabels(), standings["origin"], strict=True):
         label.set_color(style.QUIET if origin == PUBLISHED else style.INK)
     return figure
 
@@ -56,20 +58,4 @@ def _cell(value: float) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-def _caption(held: HeldOut) -> str:
-    both = " Both: the best published setting is the tuned one."
-    return (
-        "Power in per cent of the network's omniscient bound. Settings stand in the order of their "
-        f"power on {literal(held.training)}, where they were found; published ones are grey. "
-        "Colour compares within a column: the brightest cell is the best on its network."
-    ) + (both if (held.standings["origin"] == BOTH).any() else "")
-
-
-FIGURE = FigureKind(
-    name="held-out-map",
-    subject=HeldOut,
-    order=10,
-    title=lambda _: "Power on the training network and on held-out networks",
-    caption=_caption,
-    draw=draw,
-)
+FIGURE = FigureKind("held-out-map", only("held_out", "all"), draw)

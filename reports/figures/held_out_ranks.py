@@ -1,16 +1,18 @@
 """Does the order of settings on the training network hold on others?"""
 
+import pandas as pd
 from matplotlib.figure import Figure
 
+from analysis.frames import Record, records
+from analysis.held_out import PUBLISHED
+from analysis.tables import Tables
 from reports.figures import FigureKind, style
-from reports.frames import records
-from reports.hold_out import PUBLISHED
-from reports.subjects import HeldOut
 
 
-def draw(held: HeldOut) -> Figure:
+def draw(_: Record, tables: Tables) -> Figure:
     """A line a setting, from its rank on the training network to that on the held-out ones."""
-    rows = records(held.standings.assign(line=_lines(held)))
+    standings = tables["held_out_standings"]
+    rows = records(standings.assign(line=_lines(standings)))
     figure = style.page(0.6 + 0.19 * len(rows))
     axes = figure.add_subplot()
     for start, row in enumerate(rows):
@@ -52,20 +54,15 @@ def draw(held: HeldOut) -> Figure:
     return figure
 
 
-def _lines(held: HeldOut) -> list[int]:
+def _lines(standings: pd.DataFrame) -> list[int]:
     """Each setting's place from above at the right: equals stand one below the other."""
-    order = held.standings["held_out"].rank(ascending=False, method="first")
+    order = standings["held_out"].rank(ascending=False, method="first")
     return [int(place) - 1 for place in order]
 
 
-FIGURE = FigureKind(
-    name="held-out-ranks",
-    subject=HeldOut,
-    order=30,
-    title=lambda _: "Ranks on the training network and on held-out networks",
-    caption=lambda _: (
-        "The best published setting of each controller is open and grey, tuned ones are filled."
-    ),
-    draw=draw,
-    applies=lambda held: len(held.standings) > 2,
-)
+def _subjects(tables: Tables) -> dict[str, Record]:
+    """Two ranks need no figure."""
+    return {"all": {}} if len(tables["held_out_standings"]) > 2 else {}
+
+
+FIGURE = FigureKind("held-out-ranks", _subjects, draw)

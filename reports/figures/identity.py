@@ -7,22 +7,24 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from reports import labels
-from reports.figures import FigureKind, style
-from reports.frames import extremes, records
-from reports.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from reports.subjects import Comparison
+from analysis import labels
+from analysis.audit import REPORTS, SHOWN
+from analysis.frames import Record, records, select
+from analysis.metrics import METRICS
+from analysis.tables import Tables
+from reports.figures import FigureKind, each, style
 
-SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
 FAR = 0.1
 """Beyond this difference the lower panels are logarithmic."""
 _LETTER_PT = 6.0
 """Crosses nearer than this have their letters side by side."""
 
 
-def draw(comparison: Comparison) -> Figure:
+def draw(comparison: Record, tables: Tables) -> Figure:
     """Ours against published with the identity line, and below it the difference in per cent."""
-    rows = comparison.rows.assign(letter=_letters(comparison.rows))
+    rows = select(tables["audit"], comparison=comparison["comparison"])
+    rows = rows.assign(letter=_letters(rows))
+    noun = "Published" if comparison["comparison"] == REPORTS else "Measured"
     figure = style.page(4.6 if (rows["letter"] != "").any() else 4.3)
     both = {
         metric: rows.dropna(subset=[f"published_{metric}", f"ours_{metric}"]) for metric in SHOWN
@@ -31,7 +33,7 @@ def draw(comparison: Comparison) -> Figure:
     panels = figure.subplots(2, len(both), sharex="col", height_ratios=[3, 2], squeeze=False)
     for column, (metric, shown) in enumerate(both.items()):
         _draw_identity(panels[0, column], shown, metric)
-        _draw_difference(panels[1, column], shown, metric, comparison.noun)
+        _draw_difference(panels[1, column], shown, metric, noun)
         panels[0, column].tick_params(labelbottom=False)
     panels[0, 0].set_ylabel("Ours")
     panels[1, 0].set_ylabel("Difference (%)")
@@ -137,29 +139,4 @@ def _letter(axes: Axes, rows: pd.DataFrame, y: "pd.Series[float]", metric: str) 
         )
 
 
-def _caption(comparison: Comparison) -> str:
-    rows = comparison.rows
-    agreed, compared = int(rows["within"].sum()), comparison.agreement["compared"].sum()
-    text = (
-        "Every row that we replay: above, ours against published with the line of "
-        "identity; below, the difference in per cent with the tolerance in grey. "
-        f"{agreed} of {compared} rows lie within tolerance."
-    )
-    if extremes(rows[[f"relative_{metric}" for metric in SHOWN]].abs())[1] > FAR:
-        text += " Differences are linear within 5 % and logarithmic beyond."
-    if (rows["wrong"] != "").any():
-        text += (
-            " Crossed are the rows that the audit contradicts, at the number that is wrong; their "
-            "letters stand for report, controller and constants."
-        )
-    return text
-
-
-FIGURE = FigureKind(
-    name="published-against-ours",
-    subject=Comparison,
-    order=10,
-    title=lambda comparison: f"{comparison.noun} against ours",
-    caption=_caption,
-    draw=draw,
-)
+FIGURE = FigureKind("published-against-ours", each("audit_summary", "comparison"), draw)

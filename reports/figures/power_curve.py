@@ -5,66 +5,66 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from reports import labels
-from reports.figures import FigureKind, style
-from reports.frames import extremes
-from reports.metrics import POWER
-from reports.subjects import Sweep
+from analysis import labels
+from analysis.frames import Record, extremes, select
+from analysis.metrics import POWER
+from analysis.tables import Tables
+from reports.figures import FigureKind, each, style
 
 WIDE = 150
 """A sweep whose values differ by more than this factor has a logarithmic axis."""
 
 
-def draw(sweep: Sweep) -> Figure:
+def draw(sweep: Record, tables: Tables) -> Figure:
     """The whole curve, and beside it the neighbourhood of the best."""
+    curve = select(tables["sweep_points"], sweep=sweep["sweep"])
+    published = select(tables["sweep_published"], sweep=sweep["sweep"])
     figure = style.page(2.9)
     whole, near = figure.subplots(1, 2, width_ratios=[3, 2])
     for axes in (whole, near):
-        _draw_curve(axes, sweep)
-        axes.set_xlabel(labels.axis(sweep.constant, sweep.unit))
+        _draw_curve(axes, sweep, curve, published)
+        axes.set_xlabel(labels.axis(sweep["constant"], sweep["unit"]))
     whole.set_ylabel("Power (Mbit/s per second of delay)")
-    whole.set_ylim(0, 1.08 * sweep.best.value)
+    whole.set_ylim(0, 1.08 * sweep[POWER])
     whole.set_title("All settings")
-    values = sweep.curve["value"]
+    values = curve["value"]
     if values.min() > 0 and values.max() / values.min() > WIDE:
         whole.set_xscale("log")
         whole.minorticks_off()
         style.log_ticks(whole, "x", style.decades(values.min(), values.max()))
     style.legend_once(whole, [whole], loc="upper right")
-    _zoom(near, sweep)
+    _zoom(near, sweep, curve, published)
     return figure
 
 
-def _draw_curve(axes: Axes, sweep: Sweep) -> None:
-    curve = sweep.curve.sort_values("value")
+def _draw_curve(axes: Axes, sweep: Record, curve: pd.DataFrame, published: pd.DataFrame) -> None:
     axes.plot(curve["value"], curve[POWER], "o-", color=style.OURS, label="Kneepoint", zorder=3)
-    for table in sweep.reports:
-        rows = sweep.published[sweep.published["table"] == table].dropna(subset=[POWER])
+    for table in dict.fromkeys(published["table"]):
+        rows = published[published["table"] == table].dropna(subset=[POWER])
         if len(rows):
             style.open_markers(axes, rows["value"], rows[POWER], table)
-    style.ring(axes, sweep.best_value, sweep.best.value)
+    style.ring(axes, sweep["best_value"], sweep[POWER])
 
 
-def _zoom(axes: Axes, sweep: Sweep) -> None:
+def _zoom(axes: Axes, sweep: Record, curve: pd.DataFrame, published: pd.DataFrame) -> None:
     """The values within a tenth of the best power, with the band of what chance may explain.
 
     The next value on each side is shown, too.
     """
-    curve = sweep.curve.sort_values("value", ignore_index=True)
-    good = curve.index[curve[POWER] >= 0.9 * sweep.best.value]
+    good = curve.index[curve[POWER] >= 0.9 * sweep[POWER]]
     near = curve["value"][max(good.min() - 1, 0) : good.max() + 2]
     pad = (near.max() - near.min()) * 0.06
     axes.set_xlim(near.min() - pad, near.max() + pad)
-    both = pd.concat([sweep.curve, sweep.published])
+    both = pd.concat([curve, published])
     low, high = extremes(both[both["value"].between(near.min(), near.max())][POWER])
     axes.set_ylim(low - 0.08 * (high - low), high + 0.26 * (high - low))
     axes.set_title("Around the best")
-    if sweep.best.margin == sweep.best.margin:
-        floor = sweep.best.value * (1 - sweep.best.margin)
-        axes.axhspan(floor, sweep.best.value, color=style.BEST, alpha=0.13, linewidth=0, zorder=0)
+    if sweep["margin"] == sweep["margin"]:
+        floor = sweep[POWER] * (1 - sweep["margin"])
+        axes.axhspan(floor, sweep[POWER], color=style.BEST, alpha=0.13, linewidth=0, zorder=0)
     axes.annotate(
-        f"{labels.number(sweep.best_value)}: {sweep.best.value:.2f}",
-        (sweep.best_value, sweep.best.value),
+        f"{labels.number(sweep['best_value'])}: {sweep[POWER]:.2f}",
+        (sweep["best_value"], sweep[POWER]),
         (0, 11),
         textcoords="offset points",
         ha="center",
@@ -73,30 +73,8 @@ def _zoom(axes: Axes, sweep: Sweep) -> None:
         bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},
         zorder=6,
     )
-    if not (sweep.curve["value"] % 1).any():
+    if not (curve["value"] % 1).any():
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
 
 
-def _caption(sweep: Sweep) -> str:
-    name = labels.words(sweep.constant)
-    text = (
-        f"The greatest power, {sweep.best.value:.2f} Mbit/s/s, is at {name} "
-        f"{labels.number(sweep.best_value)} (ringed)."
-    )
-    if sweep.best.margin != sweep.best.margin:
-        return text + " No repeated runs say how far chance moves a single run."
-    tied = [labels.number(value) for value in sweep.tied_values]
-    band = f" The band is the {labels.chance(sweep.best.margin, sweep.best.runs)} (95 %): "
-    if not tied:
-        return text + band + "no other setting lies in it."
-    return text + band + f"{labels.joined(tied)} cannot be told from the best."
-
-
-FIGURE = FigureKind(
-    name="power-curve",
-    subject=Sweep,
-    order=20,
-    title=lambda sweep: f"Power against {labels.words(sweep.constant)}",
-    caption=_caption,
-    draw=draw,
-)
+FIGURE = FigureKind("power-curve", each("sweeps", "sweep"), draw)

@@ -5,30 +5,29 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.frames import Record, records, select
+from analysis.metrics import POWER
+from analysis.results import EMULATOR, MAHIMAHI
+from analysis.tables import Tables
 from reports.figures import FigureKind, style
-from reports.frames import Record, records
-from reports.metrics import POWER
-from reports.subjects import Repetition
 
 
-def draw(repetition: Repetition) -> Figure:
+def draw(subject: Record, tables: Tables) -> Figure:
     """One line a setting: single runs, the interval of their mean, and what was published."""
-    settings = records(repetition.settings)
-    spread = repetition.spread[repetition.spread["metric"] == POWER]
-    spread_of = {row["setting"]: row for row in records(spread)}
+    whose = subject["whose"]
+    settings = records(select(tables["repeatability"], whose=whose, metric=POWER))
+    runs = select(tables["repeatability_runs"], whose=whose)
+    published = select(tables["repeatability_published"], whose=whose, metric=POWER)
     figure = style.page(0.75 + 0.66 * len(settings))
     axes = figure.add_subplot()
     axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
     names = []
-    for line, setting in enumerate(settings):
-        ours = spread_of[setting["setting"]]
-        runs = repetition.runs[repetition.runs["setting"] == setting["setting"]][POWER]
-        _draw_ours(axes, line, runs, ours)
-        names.append(f"{setting['label']}\nmean {ours['mean']:.2f}, n = {ours['n']:.0f}")
+    for line, ours in enumerate(settings):
+        _draw_ours(axes, line, runs.loc[runs["setting"] == ours["setting"], POWER], ours)
+        names.append(f"{ours['label']}\nmean {ours['mean']:.2f}, n = {ours['n']:.0f}")
     lines = {setting["setting"]: line for line, setting in enumerate(settings)}
-    for row in records(repetition.published):
-        if row["metric"] == POWER:
-            _draw_published(axes, lines[row["setting"]], row)
+    for row in records(published):
+        _draw_published(axes, lines[row["setting"]], row)
     axes.set_yticks(range(len(settings)), names)
     axes.set_ylim(len(settings) - 0.4, -0.6)
     axes.margins(x=0.08)
@@ -71,21 +70,11 @@ def _draw_published(axes: Axes, line: int, row: Record) -> None:
     )
 
 
-def _caption(repetition: Repetition) -> str:
-    what = (
-        "in real mahimahi" if repetition.is_real else "each with a fresh seed of the host's jitter"
-    )
-    return (
-        f"Power of repeated runs, {what}, relative to their mean: dots are single runs, the bar is "
-        "the 95 % t interval of the mean, diamonds are published means."
-    )
+def _subjects(tables: Tables) -> dict[str, Record]:
+    """What each engine repeated."""
+    there = set(tables["repeatability"]["whose"])
+    names = {"all": EMULATOR, "real": MAHIMAHI}
+    return {key: {"whose": whose} for key, whose in names.items() if whose in there}
 
 
-FIGURE = FigureKind(
-    name="repeatability",
-    subject=Repetition,
-    order=10,
-    title=lambda each: "Repeatability" + (" in real mahimahi" if each.is_real else ""),
-    caption=_caption,
-    draw=draw,
-)
+FIGURE = FigureKind("repeatability", _subjects, draw)

@@ -2,18 +2,19 @@
 
 from matplotlib.figure import Figure
 
-from reports import labels
-from reports.content import literal
-from reports.figures import FigureKind, style
+from analysis import labels
+from analysis.frames import Record, select
+from analysis.searches import ENUMERATING, ONE_PEAK
+from analysis.tables import Tables
+from reports.figures import FigureKind, each, style
 from reports.figures.search_bracket import objective_axis
-from reports.subjects import ENUMERATING, ONE_PEAK, Search
 
 
-def draw(search: Search) -> Figure:
+def draw(search: Record, tables: Tables) -> Figure:
     """The value of each trial, and the best so far."""
     figure = style.page(2.2)
     axes = figure.add_subplot()
-    past = search.history
+    past = select(tables["search_trials"], search=search["search"])
     fine, failed = past[~past["failed"]], past[past["failed"]]
     axes.plot(fine["trial"], fine["value"], "o", color=style.QUIET, markersize=2.4, alpha=0.7)
     axes.plot(past["trial"], past["best_so_far"], drawstyle="steps-post", color=style.OURS)
@@ -37,22 +38,8 @@ def draw(search: Search) -> Figure:
     return figure
 
 
-def _caption(search: Search) -> str:
-    found = search.history[search.history["improved"]]
-    failed = int(search.history["failed"].sum())
-    text = (
-        f"Each dot is a trial of {len(search.history)}; the line is the best so far, found in "
-        f"trial {int(found['trial'].iloc[-1])} after {labels.count(len(found), 'improvement')}."
-    )
-    return text + (f" Crosses are the {failed} that failed." if failed else "")
-
-
 FIGURE = FigureKind(
-    name="search-history",
-    subject=Search,
-    order=20,
-    title=lambda search: f"Search history: {literal(search.title)}",
-    caption=_caption,
-    draw=draw,
-    applies=lambda search: search.sampler not in (*ONE_PEAK, *ENUMERATING),
+    "search-history",
+    each("searches", "search", lambda search: search["sampler"] not in (*ONE_PEAK, *ENUMERATING)),
+    draw,
 )

@@ -3,30 +3,24 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from reports import labels
-from reports.content import literal
-from reports.figures import FigureKind, style
+from analysis.frames import CONSTANT, Record, records, select
+from analysis.tables import Tables
+from reports.figures import FigureKind, each, style
 from reports.figures.search_bracket import objective_axis
-from reports.statistics import CONSTANT
-from reports.subjects import Search
-
-_IMPORTANCE = (
-    " Its importance is its share in what set the best tenth of the trials apart (PED-ANOVA)."
-)
 
 
-def draw(search: Search) -> Figure:
+def draw(search: Record, tables: Tables) -> Figure:
     """Every trial's value against each constant, later trials darker."""
-    count = len(search.searched)
+    constants = records(select(tables["search_constants"], search=search["search"]))
+    count = len(constants)
     columns = 4 if count == 4 or count > 6 else min(count, 3)
     rows = -(-count // columns)
     figure = style.page(0.3 + 1.9 * rows)
     panels = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    trials = search.measured
-    best = search.best_trial
-    for axes, constant in zip(panels.flat, search.searched, strict=False):
+    trials = select(tables["search_trials"], search=search["search"], measured=True)
+    for axes, constant in zip(panels.flat, constants, strict=False):
         axes.scatter(
-            trials[CONSTANT + constant.name],
+            trials[CONSTANT + constant["constant"]],
             trials["value"],
             c=trials["trial"],
             cmap="Blues",
@@ -34,37 +28,23 @@ def draw(search: Search) -> Figure:
             s=8,
             linewidths=0,
         )
-        style.ring(axes, float(best[CONSTANT + constant.name]), float(best["value"]))
+        style.ring(axes, constant["best"], search["best_value"])
         style.search_axis(axes, constant)
-        if constant.name in search.importances:
-            axes.set_title(f"importance {search.importances[constant.name]:.2f}")
-    for axes in panels.flat[len(search.searched) :]:
+        if constant["importance"] == constant["importance"]:
+            axes.set_title(f"importance {constant['importance']:.2f}")
+    for axes in panels.flat[count:]:
         axes.set_visible(False)
     for axes in panels[:, 0]:
         axes.set_ylabel(objective_axis(search))
     values = trials["value"]
     low, high = float(np.percentile(values, 2)), float(values.max())
-    if not search.minimised:
+    if search["objective"] != "misfit":
         panels[0, 0].set_ylim(low - 0.05 * (high - low), high + 0.08 * (high - low))
     return figure
 
 
-def _caption(search: Search) -> str:
-    return (
-        "Each trial's value against each constant that was searched, later trials darker; the best "
-        f"is ringed: {labels.constants(search.best_constants)}. A constant whose good values crowd "
-        "together matters; one whose good values spread does not."
-        f"{_IMPORTANCE if search.importances else ''}"
-        f"{'' if search.minimised else ' The worst 2 % of trials lie below the axis.'}"
-    )
-
-
 FIGURE = FigureKind(
-    name="search-slices",
-    subject=Search,
-    order=30,
-    title=lambda search: f"The constants searched: {literal(search.title)}",
-    caption=_caption,
-    draw=draw,
-    applies=lambda search: len(search.searched) > 1,
+    "search-slices",
+    each("searches", "search", lambda search: search["searched"] > 1),
+    draw,
 )

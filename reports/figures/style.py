@@ -17,8 +17,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from reports import labels
-from reports.collect import Searched
+from analysis import labels
+from analysis.frames import Record
 
 WIDTH_IN = 6.3
 """The width of the printed page's text: figures are drawn at their printed size."""
@@ -107,11 +107,11 @@ def save(figure: Figure, stem: Path) -> None:
     figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
 
 
-def search_axis(axes: Axes, constant: Searched, which: Literal["x", "y"] = "x") -> None:
-    """The axis of a constant, over all of what was searched."""
-    low, high = constant.low, constant.high
-    axis = {f"{which}label": labels.axis(constant.name)}
-    if not constant.logarithmic:
+def search_axis(axes: Axes, constant: Record, which: Literal["x", "y"] = "x") -> None:
+    """The axis of a row of search_constants, over all of what was searched."""
+    low, high = constant["low"], constant["high"]
+    axis = {f"{which}label": labels.axis(constant["constant"])}
+    if not constant["logarithmic"]:
         pad = 0.03 * (high - low)
         axes.set(**axis, **{f"{which}lim": (low - pad, high + pad)})
         return

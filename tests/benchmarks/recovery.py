@@ -15,14 +15,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from analysis.frames import CONSTANT, records
+from analysis.metrics import METRICS
+from analysis.recovery import fitted_rows, recovered, row_losses
+from analysis.results import Results, Study
 from engines.base import PreparedNetwork, RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
-from reports.collect import Study, load_studies
-from reports.frames import records
-from reports.metrics import METRICS
-from reports.recovery import fitted_rows, recovered, row_losses
-from reports.statistics import CONSTANT
 
 EMULATE = Path("build/emulate")
 
@@ -85,9 +84,9 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=30, help="planted tables (%(default)s)")
     parser.add_argument("--config", type=Path, default=Path("config/config.yaml"))
     arguments = parser.parse_args()
-    _, results = load_studies(arguments.config)
-    study = next(each for each in results.studies if each.name == arguments.study)
-    rows = pd.concat(fitted_rows(results.published, study.fit).values(), ignore_index=True)
+    results = Results.of(arguments.config)
+    study = next(each for each in results.studies() if each.name == arguments.study)
+    rows = pd.concat(fitted_rows(results.published(), study.fit).values(), ignore_index=True)
     planted = _pairs(arguments.planted)
     runs = {name: int(count) for name, count in _pairs(arguments.mean).items()}
     found = []

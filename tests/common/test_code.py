@@ -176,10 +176,11 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
         "search.study": {"search.objective", "search.samplers.ternary", "experiments.seeds"},
         HELD_OUT: {"networks.omniscient", "experiments.seeds", "experiments.runner"},
         "networks.prepare": {"networks.omniscient", "networks.validate"},
-        "reports.build": {"reports.statistics", "reports.sections.audit", "reports.figures.probe"},
-        "reports.contradicted": {"reports.audit"},
+        "analysis.audit": {"analysis.statistics", "analysis.checks"},
+        "reports.build": {"analysis.tables", "reports.figures.probe"},
+        "reports.contradicted": {"analysis.audit"},
     }
     for step, modules in wanted.items():
         assert modules <= code.modules_of(step)
-    assert "reports.statistics" not in code.modules_of("search.study")
+    assert "analysis.statistics" not in code.modules_of("search.study")
     assert all((ROOT / module.replace(".", "/")).with_suffix(".py").is_file() for module in wanted)

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from analysis.frames import with_constants
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from experiments.config import Confirm, load_workflow
@@ -20,7 +22,6 @@ from experiments.planners.held_out import SETTINGS_SCHEMA as FOUND_SCHEMA
 from experiments.results import read_frame, read_table, write_table
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
-from reports.real_results import load_runs
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, perform
 from tests.experiments.listing import CATALOGUE
 
@@ -127,13 +128,21 @@ def write(path: Path, content: object) -> None:
     path.write_text(yaml.safe_dump(content))
 
 
-def write_json(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content))
+def contradict(results: Path, rows: list[list[object]]) -> None:
+    """Writes what the audit says: of these rows, and of one of another comparison."""
+    said = [("reports", "contradicted", *row) for row in rows]
+    said += [("reports", "reproduced", "windows", 0), ("measured", "contradicted", "windows", 0)]
+    names = ("comparison", "verdict", "table", "row")
+    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in said])
+    (results / "audit.parquet").parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, results / "audit.parquet")
 
 
-def contradict(results: Path, rows: object) -> None:
-    write_json(results / "confirm/contradicted.json", rows)
+def miss(results: Path, trials: list[int]) -> None:
+    """Writes what the agreement says: that it cannot explain these settings."""
+    rows = [{"trial": trial, "why": "unexplained"} for trial in trials]
+    rows += [{"trial": trial, "why": why} for trial, why in ((0, "busier"), (2, None))]
+    pq.write_table(pa.Table.from_pylist(rows), results / "agreement.parquet")
 
 
 def wanted(job: Job) -> Confirm:
@@ -165,7 +174,7 @@ def test_settings_have_all_their_constants(open_job: Open) -> None:
 
 def test_what_is_not_wanted_is_not_read(open_job: Open, tmp_path: Path) -> None:
     (tmp_path / "results/hold_out/settings.parquet").unlink()
-    (tmp_path / "results/confirm/contradicted.json").unlink()
+    (tmp_path / "results/audit.parquet").unlink()
     job = open_job(best=False, contradicted=False, settings=[])
     assert [each.origins for each in list_settings(job, wanted(job))] == [["calibration"]] * 2
 
@@ -174,7 +183,7 @@ def test_what_is_not_wanted_is_not_read(open_job: Open, tmp_path: Path) -> None:
     ("missing", "message"),
     [
         ("hold_out/settings.parquet", "(No such file or directory); make it again"),
-        ("confirm/contradicted.json", "make it again: snakemake --cores all --force "),
+        ("audit.parquet", "make it again: snakemake --cores all --force "),
     ],
 )
 def test_results_that_are_missing_are_named(
@@ -190,26 +199,18 @@ def test_results_that_are_missing_are_named(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [{}, ["windows"], [["windows", "x"]], [["windows"]], 3])
-def test_damaged_list_of_rows_is_named(open_job: Open, tmp_path: Path, content: object) -> None:
+def test_damaged_audit_is_named(open_job: Open, tmp_path: Path) -> None:
     job = open_job()
-    contradict(tmp_path / "results", content)
-    if content == {}:  # nothing is contradicted, as good as an empty list
-        assert list_settings(job, wanted(job))
-        return
-    with pytest.raises(
-        KneepointError, match=r"contradicted.json: cannot be used .*; make it again"
-    ):
+    (tmp_path / "results/audit.parquet").write_text("{")
+    with pytest.raises(KneepointError, match=r"audit.parquet: cannot be used .*; make it again"):
         list_settings(job, wanted(job))
 
 
 @pytest.mark.parametrize("row", [["windows", 9], ["windows", -1], ["tables", 0]])
-def test_list_of_rows_of_other_tables_is_named(
-    open_job: Open, tmp_path: Path, row: list[object]
-) -> None:
+def test_audit_of_other_tables_is_named(open_job: Open, tmp_path: Path, row: list[object]) -> None:
     job = open_job()
     contradict(tmp_path / "results", [row])
-    with pytest.raises(KneepointError, match=r"contradicted.json: .*; make it again"):
+    with pytest.raises(KneepointError, match=r"audit.parquet: .*; make it again"):
         list_settings(job, wanted(job))
 
 
@@ -270,7 +271,7 @@ def test_what_lies_outside_runs_again_and_nothing_else(open_job: Open) -> None:
     perform(job)
     before = set(read_frame(job.out_dir / "runs.parquet")["run_id"])
     further = replace(job, out_dir=job.workflow.results / "again")
-    write_json(further.out_dir / "outside.json", [1, 4])
+    miss(job.workflow.results, [1, 4])
     perform(further)
     runs = read_frame(further.out_dir / "runs.parquet")
     assert list(runs["trial"]) == [1, 4] * 3
@@ -283,18 +284,18 @@ def test_where_nothing_lies_outside_nothing_runs_again(open_job: Open) -> None:
     perform(open_job())
     job = open_job(ShuffledExecutor(engine := FakeEngine()))
     further = replace(job, out_dir=job.workflow.results / "again")
-    write_json(further.out_dir / "outside.json", [])
+    miss(job.workflow.results, [])
     perform(further)
     assert engine.ran == []
-    found = load_runs(further.out_dir / "runs.parquet")
-    assert found is not None and found.empty
+    found = with_constants(read_frame(further.out_dir / "runs.parquet"))
+    assert found.empty
 
 
-@pytest.mark.parametrize("content", [[5], [-1], ["0"], {"a": 1}, 3])
-def test_damaged_list_of_what_lies_outside_is_named(open_job: Open, content: object) -> None:
+@pytest.mark.parametrize("trials", [[5], [-1]])
+def test_agreement_of_other_settings_is_named(open_job: Open, trials: list[int]) -> None:
     job = open_job()
     perform(job)
     further = replace(job, out_dir=job.workflow.results / "again")
-    write_json(further.out_dir / "outside.json", content)
-    with pytest.raises(KneepointError, match=r"outside.json: cannot be used .*; make it again"):
+    miss(job.workflow.results, trials)
+    with pytest.raises(KneepointError, match=r"agreement.parquet: cannot be used .*; make it"):
         perform(further)

@@ -5,10 +5,10 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
+from analysis import link_log
+from analysis.link_log import LinkLog
 from common.errors import KneepointError
 from networks.omniscient import omniscient_bound
-from reports import link_series
-from reports.link_log import LinkLog
 
 DATAGRAM_BITS = 1504 * 8
 
@@ -74,7 +74,7 @@ def test_bound_is_what_the_metrics_make_of_such_a_run(seed: int) -> None:
         drop_bytes=times_ms[:0],
     )
     end_ms = int(times_ms[-1])
-    measured = link_series.metrics(log)
+    measured = link_log.metrics(log)
     bound = omniscient_bound(times_ms.tolist(), end_ms)
     assert bound.signal_delay_p95_ms == measured.signal_delay_p95_ms
     span_ms = end_ms - int(times_ms[0] - 1)

@@ -3,32 +3,19 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from reports import discover, figures, labels
-from reports.collect import Results
-from reports.figures import (
-    delay_over_time,
-    heat_map,
-    identity,
-    other_constant,
-    power_curve,
-    rate_over_time,
-    repeatability,
-    search_bracket,
-    search_contours,
-    search_curve,
-    search_history,
-    search_slices,
-    style,
-    throughput_delay,
-)
-from reports.subjects import Comparison, Grid, OneRun, Repetition, Search, Sweep
-from tests.reports import synthetic
+from analysis import labels
+from analysis.frames import records
+from common.errors import KneepointError
+from reports import figures
+from reports.figures import style
+from tests.analysis import synthetic
 
-RESULTS = synthetic.results()
+Tables = dict[str, pd.DataFrame]
 
 
 @pytest.fixture(autouse=True)
@@ -38,39 +25,16 @@ def _house() -> "object":
 
 
 @pytest.fixture(scope="module")
-def sweep() -> Sweep:
-    return next(iter(discover.sweeps(RESULTS)))
+def tables() -> Tables:
+    return synthetic.analysed(synthetic.results())
 
 
-@pytest.fixture(scope="module")
-def grid() -> Grid:
-    return next(iter(discover.grids(RESULTS)))
+def drawn(tables: Tables, name: str) -> Figure:
+    kind, subject = figures.available(tables)[name]
+    return kind.draw(subject, tables)
 
 
-@pytest.fixture(scope="module")
-def search() -> dict[str, Search]:
-    return {search.key: search for search in discover.searches(RESULTS)}
-
-
-@pytest.fixture(scope="module")
-def repeated() -> Repetition:
-    found = discover.repetition(RESULTS)
-    assert found is not None
-    return found
-
-
-@pytest.fixture(scope="module")
-def run() -> OneRun:
-    found = discover.one_run(RESULTS)
-    assert found is not None
-    return found
-
-
-@pytest.fixture(scope="module")
-def compared() -> Comparison:
-    found = discover.reports_compared(RESULTS)
-    assert found is not None
-    return found
+SWEEP = "fixed_window-window-contest"
 
 
 def line(figure: Figure, label: str, axes: int = 0) -> Line2D:
@@ -85,12 +49,12 @@ def texts(figure: Figure, axes: int = 0) -> list[str]:
     return [text.get_text() for text in figure.axes[axes].texts]
 
 
-def test_throughput_delay_inverts_its_axis_and_shows_all_points(sweep: Sweep) -> None:
-    figure = throughput_delay.draw(sweep)
+def test_throughput_delay_inverts_its_axis_and_shows_all_points(tables: Tables) -> None:
+    figure = drawn(tables, f"throughput-delay-{SWEEP}")
+    curve = tables["sweep_points"]
     left, right = figure.axes[0].get_xlim()
     assert left > right
     ours = line(figure, "Kneepoint")
-    curve = sweep.curve.sort_values("value")
     assert np.array_equal(ours.get_xdata(), curve["signal_delay_p95_ms"])
     assert np.array_equal(ours.get_ydata(), curve["throughput_mbps"])
     assert len(x_of(line(figure, "Report 001"))) == 18
@@ -99,67 +63,60 @@ def test_throughput_delay_inverts_its_axis_and_shows_all_points(sweep: Sweep) ->
     assert "ms" in figure.axes[0].get_xlabel()
 
 
-def test_power_curve_marks_the_best_and_what_ties(sweep: Sweep) -> None:
-    figure = power_curve.draw(sweep)
-    assert f"16: {sweep.best.value:.2f}" in texts(figure, axes=1)
+def test_power_curve_marks_the_best_and_what_ties(tables: Tables) -> None:
+    figure = drawn(tables, f"power-curve-{SWEEP}")
+    (sweep,) = records(tables["sweeps"])
+    assert f"16: {sweep['power']:.2f}" in texts(figure, axes=1)
     (band,) = figure.axes[1].patches
     low, high = band.get_extents().ymin, band.get_extents().ymax
     place = figure.axes[1].transData.inverted().transform
-    assert place((0, high))[1] == pytest.approx(sweep.best.value)
-    assert place((0, low))[1] == pytest.approx(sweep.best.value * (1 - sweep.best.margin))
+    assert place((0, high))[1] == pytest.approx(sweep["power"])
+    assert place((0, low))[1] == pytest.approx(sweep["power"] * (1 - sweep["margin"]))
 
 
-def test_heat_map_prints_every_cell(grid: Grid) -> None:
-    figure = heat_map.draw(grid)
+def test_heat_map_prints_every_cell(tables: Tables) -> None:
+    figure = drawn(tables, "heat-map-aimd_grid")
     assert [len(axes.texts) for axes in figure.axes] == [20, 20, 20]
     assert texts(figure, axes=1)[0] == "18.60"
-    assert grid.relative is not None
-    assert texts(figure, axes=2)[0] == f"{100 * grid.relative.to_numpy()[0, 0]:+.1f}"
+    assert texts(figure, axes=2)[0] == f"{100 * tables['grid_cells']['relative'][0]:+.1f}"
     assert figure.axes[0].get_ylabel() == "Decrease factor"
 
 
-def test_other_constant_has_a_line_a_cell_and_their_mean(grid: Grid) -> None:
-    lines = other_constant.draw(grid).axes[0].lines
+def test_other_constant_has_a_line_a_cell_and_their_mean(tables: Tables) -> None:
+    lines = drawn(tables, "other-constant-aimd_grid").axes[0].lines
     assert len(lines) == 20 + 1
     assert x_of(lines[-1]) == [2, 10]
 
 
-def test_search_bracket_has_a_bar_a_step(search: dict[str, Search]) -> None:
-    figure = search_bracket.draw(search["best_window"])
+def test_search_bracket_has_a_bar_a_step(tables: Tables) -> None:
+    figure = drawn(tables, "search-bracket-best_window")
     assert len(figure.axes[1].collections) == 10
     assert figure.axes[1].yaxis_inverted()
 
 
 def test_search_curve_is_in_the_order_of_the_constant() -> None:
     fit = synthetic.ternary_study(fit=("001-fixed-window",), sampler="grid")
-    (found,) = discover.searches(Results(studies=(fit,)))
-    curve, _ = search_curve.draw(found).axes[0].lines
+    fit_alone = synthetic.MadeUp(studies=(fit,))
+    tables = synthetic.analysed(synthetic.MadeUp())
+    tables |= synthetic.analysed(fit_alone, "audit", "sweeps", "searches")
+    curve, _ = drawn(tables, "search-curve-best_window").axes[0].lines
     assert x_of(curve) == sorted(x_of(curve))
-    assert [kind.name for kind in figures.kinds() if kind.draws(found)] == ["search-curve"]
+    assert list(figures.available(tables)) == ["search-curve-best_window"]
 
 
-def test_search_history_shows_trials_best_and_failures(search: dict[str, Search]) -> None:
-    figure = search_history.draw(search["delay_tpe"])
+def test_search_history_shows_trials_best_and_failures(tables: Tables) -> None:
+    figure = drawn(tables, "search-history-delay_tpe")
     trials, best, _, failed = figure.axes[0].lines
     assert len(x_of(trials)) == 118
     assert np.all(np.diff(np.asarray(best.get_ydata())) >= 0)
     assert x_of(failed) == [3, 17]
 
 
-def test_search_slices_have_a_panel_a_constant(search: dict[str, Search]) -> None:
-    figure = search_slices.draw(search["delay_tpe"])
+def test_search_slices_have_a_panel_a_constant(tables: Tables) -> None:
+    figure = drawn(tables, "search-slices-delay_tpe")
     shown = [axes for axes in figure.axes if axes.get_visible()]
     assert [axes.get_xlabel() for axes in shown] == ["Alpha", "Beta", "RTT threshold (ms)"]
     assert [axes.get_xscale() for axes in shown] == ["log", "log", "linear"]
-
-
-def test_search_slices_say_what_lies_below_the_axis_only_where_it_does(
-    search: dict[str, Search],
-) -> None:
-    cut = "The worst 2 % of trials lie below the axis."
-    assert search_slices.FIGURE.caption(search["delay_tpe"]).endswith(cut)
-    fit = dataclasses.replace(search["delay_tpe"], fit=("001-delay-threshold",))
-    assert cut not in search_slices.FIGURE.caption(fit)
 
 
 def test_search_contours_fill_the_plane_of_what_matters_most() -> None:
@@ -172,52 +129,52 @@ def test_search_contours_fill_the_plane_of_what_matters_most() -> None:
         runs.append(synthetic.run_row("delay_threshold", constants, 3.5, 3500 / power))
     study = synthetic.study("hill", runs, sampler="tpe", logarithmic=("alpha",))
     study = dataclasses.replace(study, searched=study.searched[:2])
-    (found,) = discover.searches(Results(studies=(study,)))
-    assert search_contours.FIGURE.draws(found)
-    axes, bar = search_contours.draw(found).axes
+    tables = synthetic.analysed(synthetic.MadeUp(studies=(study,)))
+    axes, bar = drawn(tables, "search-contours-hill").axes
     names = {axes.get_xlabel(), axes.get_ylabel()}
     assert names == {"Alpha", "Beta"}
     dots, ring = axes.lines
     assert len(x_of(dots)) == 200
-    best = {labels.sentence(name): value for name, value in found.best_constants.items()}
-    assert x_of(ring) == [best[axes.get_xlabel()]]
+    searched = records(tables["search_constants"])
+    found = {labels.sentence(each["constant"]): each["best"] for each in searched}
+    assert x_of(ring) == [found[axes.get_xlabel()]]
     assert bar.get_ylabel() == "Power (Mbit/s/s)"
-    assert "Only the dots were run" in search_contours.FIGURE.caption(found)
-    worse = dataclasses.replace(study, fit=("001-delay-threshold",))
-    (fit,) = discover.searches(Results(studies=(worse,)))
-    assert not search_contours.FIGURE.draws(fit)
+    worse = dataclasses.replace(study, fit=("001-delay-threshold",), objective="misfit")
+    tables |= synthetic.analysed(synthetic.MadeUp(studies=(worse,)), "audit", "sweeps", "searches")
+    assert isinstance(tables["searches"]["surface_x"][0], str)
+    assert "search-contours-hill" not in figures.available(tables)
 
 
-def test_identity_names_the_row_that_is_contradicted(compared: Comparison) -> None:
-    figure = identity.draw(compared)
+def test_identity_names_the_row_that_is_contradicted(tables: Tables) -> None:
+    figure = drawn(tables, "published-against-ours-reports")
     assert [texts(figure, axes) for axes in range(6)] == [[], ["a"], [], [], ["a"], []]
     names = figure.legends[-1].get_texts()
     assert [text.get_text() for text in names] == ["a  001 fixed window 40"]
     assert figure.axes[0].get_title(loc="left") == "Throughput (Mbit/s)"
 
 
-def test_repeatability_has_a_dot_a_run_and_no_bar_for_a_single_one(repeated: Repetition) -> None:
-    figure = repeatability.draw(repeated)
+def test_repeatability_has_a_dot_a_run_and_no_bar_for_a_single_one(tables: Tables) -> None:
+    figure = drawn(tables, "repeatability-all")
     dots = [each for each in figure.axes[0].lines if len(x_of(each)) > 2]
     assert [len(x_of(each)) for each in dots] == [10, 25]
     assert len(figure.axes[0].collections) == 2
     assert "published 12.87" in texts(figure)
-    alone = repeated.spread.assign(low=math.nan, high=math.nan)
-    single = Repetition("all", repeated.settings, repeated.runs, alone, repeated.published)
-    assert len(repeatability.draw(single).axes[0].collections) == 0
+    alone = tables["repeatability"].assign(low=math.nan, high=math.nan)
+    single = drawn({**tables, "repeatability": alone}, "repeatability-all")
+    assert len(single.axes[0].collections) == 0
 
 
-def test_rate_over_time_has_bins_of_half_a_second(run: OneRun) -> None:
-    figure = rate_over_time.draw(run)
+def test_rate_over_time_has_bins_of_half_a_second(tables: Tables) -> None:
+    figure = drawn(tables, "rate-over-time-fixed_window")
     ingress = line(figure, "ingress")
     assert np.array_equal(x_of(ingress)[:3], [0.0, 0.5, 1.0])
     assert len(figure.axes[0].collections) == 1
 
 
-def test_delay_over_time_shows_every_packet_and_millisecond(run: OneRun) -> None:
-    signal, packets, *_ = delay_over_time.draw(run).axes[0].lines
-    assert len(x_of(signal)) == len(run.signal)
-    assert len(x_of(packets)) == len(run.packets)
+def test_delay_over_time_shows_every_packet_and_millisecond(tables: Tables) -> None:
+    signal, packets, *_ = drawn(tables, "delay-over-time-fixed_window").axes[0].lines
+    assert len(x_of(signal)) == len(tables["showcase_signal"])
+    assert len(x_of(packets)) == len(tables["showcase_packets"])
 
 
 def test_every_file_of_figures_declares_one() -> None:
@@ -226,22 +183,22 @@ def test_every_file_of_figures_declares_one() -> None:
     assert len({kind.name for kind in figures.kinds()}) == len(files)
 
 
-def test_draw_writes_both_formats_the_same_each_time(sweep: Sweep, tmp_path: Path) -> None:
+def test_draw_writes_both_formats_the_same_each_time(tables: Tables, tmp_path: Path) -> None:
+    names = [f"throughput-delay-{SWEEP}", f"power-curve-{SWEEP}"]
     for folder, processes in (("a", 1), ("b", 2)):
-        drawings = figures.plan(sweep, tmp_path / folder)
-        with figures.drawing(processes) as draw:
-            for drawing in drawings:
-                draw(drawing)
-    pictures = [drawing.picture for drawing in drawings]
-    assert [picture.name.split("-fixed")[0] for picture in pictures] == [
-        "throughput-delay",
-        "power-curve",
-    ]
-    for picture in pictures:
+        figures.draw_all(names, tables, tmp_path / folder, processes)
+    for name in names:
         for ending in (".svg", ".png"):
-            name = picture.stem.name + ending
-            first = (tmp_path / "a" / name).read_bytes()
-            assert first == (tmp_path / "b" / name).read_bytes()
+            first = (tmp_path / "a" / (name + ending)).read_bytes()
+            assert first == (tmp_path / "b" / (name + ending)).read_bytes()
+
+
+def test_a_kind_s_name_draws_the_first_of_its_figures(tables: Tables, tmp_path: Path) -> None:
+    figures.draw("power-curve", tables, tmp_path / "short")
+    figures.draw(f"power-curve-{SWEEP}", tables, tmp_path / "long")
+    assert (tmp_path / "short.svg").read_bytes() == (tmp_path / "long.svg").read_bytes()
+    with pytest.raises(KneepointError, match=r"no figure nothing; there are: .*power-curve"):
+        figures.draw("nothing", tables, tmp_path / "x")
 
 
 def test_the_house_style_ignores_the_users_own() -> None:
@@ -258,3 +215,39 @@ def test_the_house_style_ignores_the_users_own() -> None:
 def test_decades_are_round_numbers_within_the_range() -> None:
     assert style.decades(3, 120) == [5, 10, 20, 50, 100]
     assert style.decades(0.1, 10, (1,)) == [0.1, 1, 10]
+
+
+def test_map_prints_every_cell_and_the_mean(tables: Tables) -> None:
+    figure = drawn(tables, "held-out-map-all")
+    assert [len(texts(figure, axes)) for axes in range(3)] == [4, 8, 4]
+    assert texts(figure, 0)[0] == "17"
+    assert texts(figure, 1)[:2] == ["12", "7.2"]
+    assert texts(figure, 2)[0] == "9.3"  # sqrt(12 * 7.2)
+    columns = [text.get_text() for text in figure.axes[1].get_xticklabels()]
+    assert columns == ["A slow link", "A fast link"]
+    colours = np.asarray(figure.axes[1].collections[0].get_array()).reshape(4, 2)
+    assert colours.max(axis=0).tolist() == [1, 1]
+
+
+def test_gain_draws_an_arrow_for_each_controller_with_both(tables: Tables) -> None:
+    axes = drawn(tables, "held-out-gain-all").axes[0]
+    published, tuned = axes.lines
+    assert len(x_of(published)) == 2
+    assert len(x_of(tuned)) == 3
+    assert len([text for text in axes.texts if not text.get_text()]) == 1
+    names = [text.get_text() for text in axes.texts if text.get_text()]
+    assert names == ["Delay threshold", "AIMD RTT", "Fixed window"]
+
+
+def test_ranks_join_both_places_of_every_setting(tables: Tables) -> None:
+    figure = drawn(tables, "held-out-ranks-all")
+    ends = [list(np.asarray(line.get_ydata())) for line in figure.axes[0].lines]
+    assert ends == [[0, 3], [1, 0], [2, 2], [3, 1]]
+    assert "Delay threshold, tuned  1" in texts(figure, 0)
+    assert "4  Delay threshold, tuned" in texts(figure, 0)
+
+
+def test_two_settings_have_no_figure_of_ranks(tables: Tables) -> None:
+    few = {**tables, "held_out_standings": tables["held_out_standings"][:2]}
+    names = [name for name in figures.available(few) if name.startswith("held-out")]
+    assert sorted(names) == ["held-out-gain-all", "held-out-map-all"]

@@ -2,7 +2,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,53 +11,47 @@ from typing import Any
 import pandas as pd
 import pytest
 import typst
+from markupsafe import Markup, escape
 
-from reports import content, front, render, sections
-from reports.collect import Results
-from reports.content import Column, Highlight, Paragraph, Picture, Report, Section, Span, Table
-from reports.figures import Drawing
-from reports.provenance import Provenance
-from tests.reports import synthetic
+from reports import document, figures, render, words
+from reports.document import Json
+from tests.analysis import synthetic
+from tests.reports.told import PROVENANCE, Told, told
 
-PROVENANCE = Provenance(
-    commit="0" * 40,
-    committed="2026-11-21",
-    changed_files=2,
-    command="make reproduce CONFIG=config/config.yaml",
-    config="config/config.yaml",
-    config_sha256="1" * 64,
-    seed=2017,
-    versions={"python": "3.11"},
-    binary_sha256="2" * 64,
-    controllers_sha256={"build/controllers/fixed_window.so": "4" * 64},
-    real_programs_sha256={"build/sender": "3" * 64},
-    networks=(),
-    results=(),
-    host={"cores": "2"},
-    wall_times=(),
-)
 NASTY = '<b> & "quotes" #set $x$ [a] *b* _c_ `d` {e} \\ @f // ~'
 
 
-def small(*blocks: content.Block) -> Report:
-    return Report(
-        "Title",
-        "Sub",
-        ("See {part}.",),
-        (Highlight("1", "a", "b"),),
-        (Section("part", "P", blocks),),
-    )
-
-
-def whole(results: Results, folder: Path, draw: Callable[[Drawing], None] = Drawing.draw) -> Report:
-    context = sections.Context(results, PROVENANCE, folder, draw)
-    return front.assemble(results, PROVENANCE, sections.compose(context))
+@pytest.fixture(scope="module")
+def tables() -> dict[str, pd.DataFrame]:
+    return synthetic.analysed(synthetic.results())
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, Path]:
+def report(tables: dict[str, pd.DataFrame]) -> Told:
+    return Told(document.document(words.compose(tables, PROVENANCE), "v"))
+
+
+@pytest.fixture(scope="module")
+def drawn(
+    report: Told, tables: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Json, Path]:
     folder = tmp_path_factory.mktemp("figures")
-    return whole(synthetic.results(), folder), folder
+    figures.draw_all(report.figures(), tables, folder)
+    return report.document, folder
+
+
+def small(xml: str, title: str = "T") -> Json:
+    head = Markup('<report title="{}" subtitle="{}"><abstract>See <ref to="part"/>.</abstract>')
+    section = '<section name="part"><title>P</title>'
+    whole = head.format(title, title) + Markup(f"{section}{xml}</section></report>")
+    return document.document(whole, title)
+
+
+def blank(content: Json, folder: Path) -> Path:
+    """Something in the place of every figure."""
+    for name in document.figures(content):
+        (folder / f"{name}.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    return folder
 
 
 class Page(HTMLParser):
@@ -85,45 +79,8 @@ class Page(HTMLParser):
         self.text += data
 
 
-def test_spans_read_marks_and_literal_hides_them() -> None:
-    assert list(content.spans("a **b** `c` {d}")) == [
-        Span("text", "a "),
-        Span("strong", "b"),
-        Span("text", " "),
-        Span("code", "c"),
-        Span("text", " "),
-        Span("reference", "d"),
-    ]
-    assert list(content.spans(content.literal(NASTY))) == [Span("text", NASTY)]
-    assert list(content.spans(content.code('{"a": 1}'))) == [Span("code", '{"a": 1}')]
-
-
-def test_numbers_count_figures_and_tables_apart() -> None:
-    table = Table("t", "T", "", (Column("a"),), (("1",),))
-    report = small(Picture("f", "F", "", Path("f")), table)
-    assert report.numbers() == {"part": "Section 1", "f": "Figure 1", "t": "Table 1"}
-
-
-def test_two_parts_of_one_name_are_refused() -> None:
-    table = Table("t", "T", "", (Column("a"),), ())
-    with pytest.raises(AssertionError, match="called t"):
-        small(table, table).numbers()
-
-
-def test_column_groups_join_neighbours() -> None:
-    columns = (Column("a"), Column("b", group="G"), Column("c", group="G"), Column("d"))
-    groups = render.column_groups(Table("t", "T", "", columns, ()))
-    assert groups == [
-        {"title": "", "width": 1},
-        {"title": "G", "width": 2},
-        {"title": "", "width": 1},
-    ]
-    assert render.column_groups(Table("t", "T", "", (Column("a"),), ())) == []
-
-
-def test_html_is_one_file_that_refers_to_nothing_outside(drawn: tuple[Report, Path]) -> None:
-    report, folder = drawn
-    html = render.to_html(render.document(report, "v"), folder)
+def test_html_is_one_file_that_refers_to_nothing_outside(drawn: tuple[Json, Path]) -> None:
+    html = render.to_html(*drawn)
     page = Page(html)
     outside = [r for r in page.references if not r.startswith(("#", "data:image/svg+xml;base64,"))]
     assert outside == []
@@ -133,74 +90,72 @@ def test_html_is_one_file_that_refers_to_nothing_outside(drawn: tuple[Report, Pa
     assert len(page.ids) == len(set(page.ids))
 
 
-def test_html_shows_every_section_figure_and_table(drawn: tuple[Report, Path]) -> None:
-    report, folder = drawn
-    html = render.to_html(render.document(report, "v"), folder)
-    assert set(report.numbers()) <= set(Page(html).ids)
-    assert html.count("<img ") == sum(
-        isinstance(block, Picture) for section in report.sections for block in section.blocks
-    )
+def test_html_shows_every_section_figure_and_table(report: Told, drawn: tuple[Json, Path]) -> None:
+    html = render.to_html(*drawn)
+    blocks = [block["name"] for kind in ("table", "figure") for block in report.blocks(kind)]
+    assert {*report.names, *blocks} <= set(Page(html).ids)
+    assert html.count("<img ") == len(report.figures())
+
+
+def test_every_figure_that_there_is_data_for_has_its_place(
+    report: Told, tables: dict[str, pd.DataFrame]
+) -> None:
+    assert sorted(report.figures()) == sorted(figures.available(tables))
 
 
 def test_html_escapes_what_comes_from_data() -> None:
-    report = small(Paragraph(content.literal(NASTY)))
-    html = render.to_html(render.document(report, NASTY), Path())
+    html = render.to_html(small(f"<p>{escape(NASTY)}</p>", NASTY), Path())
     assert "<b>" not in html
-    assert Page(html).text.count(NASTY) == 2
+    assert Page(html).text.count(NASTY) == 5
 
 
 def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
     """Wherever a user's words go, into text, heads, tables and figures."""
     results = synthetic.results()
-    assert results.hold_out
-    titled = replace(
-        results,
-        studies=tuple(replace(each, title=f"{NASTY} {each.name}") for each in results.studies),
-        repeats=tuple(
-            replace(
-                each, title=f"{NASTY} {each.name}", published=each.published.assign(source=NASTY)
-            )
-            for each in results.repeats
-        ),
-        networks={name: f"{NASTY} {name}" for name in results.networks},
+    held, (repeats,) = synthetic.hold_out(), results.repeats()
+    networks = held.networks
+    titled = results.but(
+        studies=tuple(replace(each, title=f"{NASTY} {each.name}") for each in results.studies()),
+        repeats=(replace(repeats, published=repeats.published.assign(source=NASTY)),),
         sources={
             name: replace(source, text=f"{NASTY} {name}", remark=NASTY)
-            for name, source in results.sources.items()
+            for name, source in results.sources().items()
         },
         hold_out=replace(
-            results.hold_out,
-            networks=results.hold_out.networks.assign(
-                title=[f"{NASTY} {name}" for name in results.hold_out.networks["network"]]
-            ),
+            held, networks=networks.assign(title=[f"{NASTY} {n}" for n in networks["network"]])
         ),
     )
-
-    def draw(drawing: Drawing) -> None:  # only the figure that has titles in it
-        (tmp_path / f"{drawing.name}.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
-        if drawing.kind.name == "held-out-map":
-            drawing.draw()
-
-    report = whole(titled, tmp_path, draw)
-    document = render.document(report, NASTY)
-    page = Page(render.to_html(document, tmp_path))
-    sought = [each for each in titled.studies if f"search-{each.name}" in report.numbers()]
+    tables = synthetic.analysed(titled)
+    content = document.document(words.compose(tables, PROVENANCE), NASTY)
+    page = Page(render.to_html(content, blank(content, tmp_path)))
+    sought = tables["searches"].to_dict("records")
     assert len(sought) > 1
-    for study in sought:
-        assert f"Search history: {study.title}" in page.alternatives or study.sampler == "ternary"
-        assert page.text.count(study.title) > 1
-    for written in (f"{NASTY} {synthetic.NETWORK}", f"{NASTY} {next(iter(titled.sources))}"):
+    for search in sought:
+        is_ternary = search["sampler"] == "ternary"
+        assert f"Search history: {search['title']}" in page.alternatives or is_ternary
+        assert page.text.count(search["title"]) > 1
+    for written in (f"{NASTY} {synthetic.NETWORK}", f"{NASTY} 001-fixed-window"):
         assert written in page.text
     assert page.text.count("<b>") == page.text.count(NASTY)
-    assert render.to_pdf(document, tmp_path).startswith(b"%PDF")
+    assert render.to_pdf(content, tmp_path).startswith(b"%PDF")
+    figures.draw("held-out-map", tables, tmp_path / "map")  # titles stand in it
+
+
+def test_characters_that_xml_cannot_hold_are_replaced() -> None:
+    study = synthetic.windows_study(title="bell \x07", sampler="tpe")
+    report = told(synthetic.MadeUp(studies=(study,)))
+    assert report.block("search-history-windows")["alternative"] == "Search history: bell \ufffd"
 
 
 def test_pdf_shows_text_as_it_is_written(tmp_path: Path) -> None:
-    report = small(
-        Paragraph(content.literal(NASTY)),
-        Table("t", content.literal(NASTY), "", (Column(NASTY),), ((content.literal(NASTY),),)),
+    text = escape(NASTY)
+    content = small(
+        f'<p>{text}</p><table name="t"><title>{text}</title><column>{text}</column>'
+        f"<row><cell>{text}</cell></row></table>",
+        NASTY,
     )
-    document = render.document(replace(report, title=NASTY, subtitle=NASTY), NASTY)
-    (tmp_path / "report.json").write_text(json.dumps(document))
+    assert render.to_pdf(content, Path()).startswith(b"%PDF-")
+    (tmp_path / "report.json").write_text(json.dumps(content))
     source = Path(shutil.copy(render.TEMPLATES / "report.typ", tmp_path))
     for element in ("par", "table"):
         found = json.loads(typst.query(source, element, ignore_system_fonts=True))
@@ -217,26 +172,15 @@ def texts_in(content: Any) -> Iterator[str]:
         yield from texts_in(part)
 
 
-def test_pdf_is_the_same_bytes_each_time(drawn: tuple[Report, Path]) -> None:
-    report, folder = drawn
-    document = render.document(report, "v")
-    pdf = render.to_pdf(document, folder)
+def test_pdf_is_the_same_bytes_each_time(drawn: tuple[Json, Path]) -> None:
+    pdf = render.to_pdf(*drawn)
     assert pdf.startswith(b"%PDF-")
-    assert pdf == render.to_pdf(document, folder)
+    assert pdf == render.to_pdf(*drawn)
     assert b"CreationDate" not in pdf
 
 
-def test_pdf_takes_any_text() -> None:
-    report = small(
-        Paragraph(content.literal(NASTY)),
-        Table("t", content.literal(NASTY), "", (Column(NASTY),), ((content.code(NASTY),),)),
-    )
-    assert render.to_pdf(render.document(report, NASTY), Path()).startswith(b"%PDF-")
-
-
-def test_report_has_the_sections_that_have_results(drawn: tuple[Report, Path]) -> None:
-    report, _ = drawn
-    assert [section.name for section in report.sections] == [
+def test_report_has_the_sections_that_have_results(report: Told) -> None:
+    assert report.names == [
         "audit",
         "sweep-fixed_window-window-contest",
         "search-best_window",
@@ -252,28 +196,22 @@ def test_report_has_the_sections_that_have_results(drawn: tuple[Report, Path]) -
     ]
 
 
-def text_of(report: Report, name: str) -> str:
-    section = next(section for section in report.sections if section.name == name)
-    return " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
-
-
-def test_first_page_tells_the_main_results(drawn: tuple[Report, Path]) -> None:
-    report, _ = drawn
-    told = " ".join(report.abstract)
-    assert "The best fixed window is 16" in told
-    assert re.search(r"Of 71 published rows that we replayed, \d+ agree", told)
-    assert "120 trials" in told
-    assert [highlight.label for highlight in report.highlights] == [
+def test_first_page_tells_the_main_results(report: Told) -> None:
+    said = report.abstract
+    assert "The best fixed window is 16" in said
+    assert re.search(r"Of 71 published rows that we replayed, \d+ agree", said)
+    assert "120 trials" in said
+    assert [highlight["label"] for highlight in report.document["highlights"]] == [
         "best window",
         "published rows agree",
         "greatest variation of power",
         "power of the best delay threshold found",
         "power by tuning, on networks not searched on",
     ]
-    assert "On 2 networks that no search has seen, 1 of 2 tuned settings do worse" in told
+    assert "On 2 networks that no search has seen, 1 of 2 tuned settings do worse" in said
 
 
-def test_a_constant_that_a_row_does_not_state_is_not_named(tmp_path: Path) -> None:
+def test_a_constant_that_a_row_does_not_state_is_not_named() -> None:
     row = {
         "table": "001-delay-threshold",
         "row": 0,
@@ -285,38 +223,41 @@ def test_a_constant_that_a_row_does_not_state_is_not_named(tmp_path: Path) -> No
         "power": 26.06,
         "replayable": False,
     }
-    results = Results(studies=(synthetic.tpe_study(),), published=pd.DataFrame([row]))
-    told = text_of(whole(results, tmp_path), "search-delay_tpe")
-    assert "is 26.06 Mbit/s/s (Report 001: alpha 1, RTT threshold 90)" in told
+    studies = (synthetic.tpe_study(),)
+    report = told(synthetic.MadeUp(studies=studies, published=pd.DataFrame([row])))
+    said = report.text("search-delay_tpe")
+    assert "is 26.06 Mbit/s/s (Report 001: alpha 1, RTT threshold 90)" in said
 
 
-def test_failed_runs_are_listed_with_their_reasons(drawn: tuple[Report, Path]) -> None:
-    report, _ = drawn
-    section = next(section for section in report.sections if section.name == "exclusions")
-    assert "2 runs of" in text_of(report, "exclusions")
-    (table,) = (block for block in section.blocks if isinstance(block, Table))
-    assert {row[3] for row in table.rows} == {"the window is not a number"}
-
-
-def test_without_failures_the_report_says_none(tmp_path: Path) -> None:
-    report = whole(Results(studies=(synthetic.windows_study(),)), tmp_path)
-    assert "None: all 33 runs" in text_of(report, "exclusions")
+def test_failed_runs_are_listed_with_their_reasons(report: Told) -> None:
+    assert "2 runs of" in report.text("exclusions")
+    assert {row[3] for row in report.rows("failed-runs")} == {"the window is not a number"}
 
 
 def test_a_report_of_one_study_has_its_sections_only(tmp_path: Path) -> None:
-    report = whole(Results(studies=(synthetic.windows_study(),)), tmp_path)
-    assert [section.name for section in report.sections] == [
-        "sweep-fixed_window-window-contest",
-        "exclusions",
-        "provenance",
-    ]
-    assert "not known" in text_of(report, "sweep-fixed_window-window-contest")
-    document = render.document(report, "v")
-    assert render.to_html(document, tmp_path)
-    assert render.to_pdf(document, tmp_path)
+    report = told(synthetic.MadeUp(studies=(synthetic.windows_study(),)))
+    assert report.names == ["sweep-fixed_window-window-contest", "exclusions", "provenance"]
+    assert "not known" in report.text("sweep-fixed_window-window-contest")
+    assert "None: all 33 runs" in report.text("exclusions")
+    folder = blank(report.document, tmp_path)
+    assert render.to_html(report.document, folder)
+    assert render.to_pdf(report.document, folder)
 
 
 def test_a_report_of_nothing_still_renders(tmp_path: Path) -> None:
-    report = whole(Results(), tmp_path)
-    assert [section.name for section in report.sections] == ["exclusions", "provenance"]
-    assert render.to_pdf(render.document(report, "v"), tmp_path)
+    report = told(synthetic.MadeUp())
+    assert report.names == ["exclusions", "provenance"]
+    assert "No study of this configuration has results." in report.abstract
+    assert render.to_pdf(report.document, tmp_path)
+
+
+def test_search_slices_say_what_lies_below_the_axis_only_where_it_does(report: Told) -> None:
+    cut = "The worst 2 % of trials lie below the axis."
+    assert report.caption("search-slices-delay_tpe").endswith(cut)
+    fit = synthetic.tpe_study(fit=("004-fixed-window",), objective="misfit")
+    fit_alone = synthetic.MadeUp(studies=(fit,), published=synthetic.published_rows())
+    tables = synthetic.analysed(fit_alone, "audit", "sweeps", "searches")
+    empty = synthetic.analysed(synthetic.MadeUp())
+    there = figures.available({**empty, **tables})
+    assert "search-contours-delay_tpe" not in there
+    assert "search-slices-delay_tpe" in there

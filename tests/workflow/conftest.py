@@ -14,8 +14,8 @@ import yaml
 from tests.conftest import ROOT
 
 PARTS = (
-    "Snakefile common controllers engines environment.yml experiments networks profiles reports "
-    "requirements.txt rules search"
+    "Snakefile analysis common controllers engines environment.yml experiments networks profiles "
+    "reports requirements.txt rules search"
 ).split()
 PROGRAMS = ("emulate", "synthesize", "check_trace")
 

@@ -74,7 +74,7 @@ def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
         ("controllers/algorithms/interface.h", "VERSION 1", "VERSION 2", ALL),
         ("controllers/links/link.cc", "// ", "// Well: ", set()),
         ("controllers/links/link.cc", "{", "{ ;", ALL - {"build_controller"}),
-        ("reports/statistics.py", "0.975", "0.995", set()),
+        ("analysis/statistics.py", "0.975", "0.995", set()),
     ],
 )
 def test_change_reruns_what_it_can_change(

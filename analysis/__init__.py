@@ -1,0 +1,1 @@
+"""What results say: stages that read results and write checked tables (see `analysis.schema`)."""

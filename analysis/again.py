@@ -1,0 +1,40 @@
+"""What further real runs say of settings that the emulator does not predict."""
+
+import pandas as pd
+
+from analysis.agreement import UNEXPLAINED, beside_real
+from analysis.results import Results
+from analysis.schema import STAGES
+from analysis.tables import Tables
+
+NOT_AGAIN = "not again"
+"""Why a real mean lies outside its prediction interval: further runs do not show it again."""
+
+
+def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `analysis.schema`."""
+    rows, settings = tables["agreement"], tables["agreement_settings"]
+    if rows.empty:
+        return {table.name: pd.DataFrame() for table in STAGES["again"].tables}
+    again = beside_real(settings, results.again(), results.emulated())
+    ran = again.drop_duplicates("trial").rename(columns={"real_n": "runs"})[["trial", "runs"]]
+    outside = rows[rows["inside"].eq(False)].merge(settings[["trial", "label"]], on="trial")
+    return {"again": told(outside, again), "again_settings": ran[ran["runs"] > 0]}
+
+
+def told(outside: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
+    """Rows outside their prediction interval, with what further runs say of them.
+
+    Args:
+        outside: rows of the table agreement.
+        again: from `beside_real`, for the further runs of settings, as far as there are any.
+
+    Returns:
+        The rows with columns again_n and again_mean; NOT_AGAIN takes the place of UNEXPLAINED where
+        the mean of the further runs lies inside.
+    """
+    names = {"real_n": "again_n", "real_mean": "again_mean", "inside": "again_inside"}
+    further = again[["trial", "metric", *names]].rename(columns=names)
+    found = outside.merge(further, on=["trial", "metric"], how="left")
+    is_inside = found.pop("again_inside").eq(True).fillna(False).astype(bool)
+    return found.assign(why=found["why"].mask((found["why"] == UNEXPLAINED) & is_inside, NOT_AGAIN))

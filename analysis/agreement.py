@@ -1,0 +1,244 @@
+"""The emulator beside real mahimahi: does a setting's real mean lie where the emulator says?"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from analysis import labels
+from analysis.frames import CONSTANT, Record, records
+from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.results import Confirmation, Results
+from analysis.schema import STAGES
+from analysis.statistics import spread, student_t_quantile, succeeded
+from analysis.tables import Tables
+
+CALIBRATION, PUBLISHED, TUNED = "calibration", "published", "tuned"
+"""Origins of settings: the emulated host was fitted to the first."""
+
+GOAL = {THROUGHPUT: 0.01, SIGNAL_DELAY: 0.02}
+"""The mean relative error that the emulator is to stay within."""
+GOAL_MS = 3.0
+"""The mean error of signal delay that suffices as well."""
+CERTAINTY = 0.99
+"""Of the prediction interval."""
+
+BUSIER, QUIETER, SMALL, UNEXPLAINED = "busier", "quieter", "small", "unexplained"
+"""Why a real mean may lie outside its prediction interval."""
+_OTHER_HOST = 0.15
+"""Relative difference of scheduling delay from the usual one that makes another host of it."""
+
+_TICK_MS = 1.0
+"""Delays are whole milliseconds."""
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `analysis.schema`."""
+    found = results.confirmation()
+    if found is None or found.runs.empty:
+        return {table.name: pd.DataFrame() for table in STAGES["agreement"].tables}
+    settings = _named(found)
+    rows = beside_real(settings, found.runs, results.emulated())
+    outside = explained(rows[rows["inside"].eq(False)], found.runs)
+    columns = ["scheduling_ms", "usual_ms", "why"]
+    rows = rows.join(outside[columns]).fillna({"why": ""})
+    shown = ["trial", "controller", "network", "constants", "origins", "rows", "name", "label"]
+    return {
+        "agreement": rows,
+        "agreement_settings": settings[[*shown, "varied", "runs"]],
+        "agreement_accuracy": pd.DataFrame([accuracy(settings, rows)]),
+    }
+
+
+def _named(found: Confirmation) -> pd.DataFrame:
+    """The settings with their runs' network and number, and names.
+
+    `name` tells a setting from the others of its controller, `varied` are the constants that differ
+    among these.
+    """
+    settings = found.settings.copy()
+    settings["network"] = str(found.runs["network"].iloc[0])
+    varied = _varied(settings)
+    settings["name"] = _names(settings, varied)
+    settings["label"] = settings["controller"].map(labels.words) + " " + settings["name"]
+    settings["varied"] = [varied.get(controller, ()) for controller in settings["controller"]]
+    settings["runs"] = found.runs.groupby("trial").size().reindex(settings["trial"]).to_numpy()
+    return settings.fillna({"runs": 0}).astype({"runs": int})
+
+
+def _varied(settings: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """For each controller the constants that differ among its settings, the tuned one left out."""
+    constants = [name for name in settings.columns if name.startswith(CONSTANT)]
+    others = settings[[origins != (TUNED,) for origins in settings["origins"]]]
+    return {
+        str(controller): tuple(
+            name.removeprefix(CONSTANT) for name in constants if group[name].nunique() > 1
+        )
+        for controller, group in others.groupby("controller", sort=False)
+    }
+
+
+def _names(settings: pd.DataFrame, varied: Mapping[str, Sequence[str]]) -> list[str]:
+    """What tells a setting from the others of its controller.
+
+    It is why a setting ran, where nothing but that one was tuned, or where there is no other one;
+    otherwise the constants that differ.
+    """
+    tuned = settings[[origins == (TUNED,) for origins in settings["origins"]]]
+    tunings = tuned["controller"].value_counts()
+    constants = [name for name in settings.columns if name.startswith(CONSTANT)]
+    names = []
+    for setting in records(settings):
+        controller, origins = setting["controller"], setting["origins"]
+        differing = varied.get(controller, ())
+        if origins == (TUNED,) and tunings[controller] > 1:
+            values = (setting[name] for name in constants)
+            names.append("/".join(labels.number(value) for value in values if value == value))
+        elif origins == (TUNED,) or not differing:
+            names.append(", ".join(origins))
+        else:
+            names.append("/".join(labels.number(setting[CONSTANT + name]) for name in differing))
+    return names
+
+
+def prediction_interval(values: "pd.Series[float]", runs: int) -> tuple[float, float]:
+    """Where the mean of so many further runs lies in 99 % of cases, by a sample of runs like it.
+
+    Both ends are NaN where the sample has no spread to state, for it is one value or none.
+    """
+    n, mean = len(values), float(values.mean())
+    if n < 2 or runs < 1:
+        return math.nan, math.nan
+    quantile = student_t_quantile((1 + CERTAINTY) / 2, n - 1)
+    half = quantile * float(values.std(ddof=1)) * math.sqrt(1 / n + 1 / runs)
+    return mean - half, mean + half
+
+
+def beside_real(
+    settings: pd.DataFrame, real: pd.DataFrame | None, emulated: pd.DataFrame | None
+) -> pd.DataFrame:
+    """The emulator beside real mahimahi.
+
+    Args:
+        settings: columns trial, controller, constants.
+        real: the real runs of these settings; those of others are left out; None if there are none.
+        emulated: the emulator's, likewise, whatever their trial; None if there are none.
+
+    Returns:
+        One row for each setting and metric: trial, metric; real_ and emulated_ n, mean,
+        standard_deviation; real_low, real_high (95 % t interval of the mean); expected_low,
+        expected_high (the emulator's prediction interval for a mean of as many runs as the real
+        one, to which half a millisecond is added, for delays are whole ones); difference (the
+        emulator's mean less the real one), relative (that over the real one), inside (whether
+        the real mean lies in the prediction interval; NA where one of the two is not known).
+    """
+    rows = []
+    for setting in records(settings):
+        ours, theirs = (_runs_of(setting, runs) for runs in (emulated, real))
+        for metric in METRICS:
+            rows.append(
+                {"trial": setting["trial"], "metric": metric, **_compared(ours, theirs, metric)}
+            )
+    return pd.DataFrame(rows).astype({"inside": "boolean"})
+
+
+def _runs_of(setting: Record, runs: pd.DataFrame | None) -> pd.DataFrame:
+    if runs is None:
+        return pd.DataFrame(columns=list(METRICS), dtype=float)
+    of_setting = runs["controller"] == setting["controller"]
+    of_setting &= runs["constants"] == setting["constants"]
+    return succeeded(runs[of_setting])
+
+
+def _compared(emulated: pd.DataFrame, real: pd.DataFrame, metric: str) -> Record:
+    theirs, ours = (spread(runs[metric].astype(float)) for runs in (real, emulated))
+    low, high = prediction_interval(emulated[metric].astype(float), len(real))
+    slack = _half_tick(metric, emulated)
+    difference = ours["mean"] - theirs["mean"]
+    known = not math.isnan(theirs["mean"]) and not math.isnan(low)
+    return {
+        **{f"real_{name}": theirs[name] for name in ("n", "mean", "standard_deviation")},
+        "real_low": theirs["low"],
+        "real_high": theirs["high"],
+        **{f"emulated_{name}": ours[name] for name in ("n", "mean", "standard_deviation")},
+        "expected_low": low - slack,
+        "expected_high": high + slack,
+        "difference": difference,
+        "relative": difference / theirs["mean"],
+        "inside": low - slack <= theirs["mean"] <= high + slack if known else pd.NA,
+    }
+
+
+def _half_tick(metric: str, runs: pd.DataFrame) -> float:
+    """What rounding to whole milliseconds hides of a metric; power follows from signal delay."""
+    if metric == THROUGHPUT:
+        return 0.0
+    if metric == POWER:
+        return float(runs[POWER].mean() / runs[SIGNAL_DELAY].mean()) * _TICK_MS / 2
+    return _TICK_MS / 2
+
+
+def explained(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Why real means lie outside their prediction intervals.
+
+    Args:
+        rows: those of `beside_real` that are outside.
+        runs: all real runs.
+
+    Returns:
+        The rows with columns scheduling_ms and usual_ms (mean scheduling delay of the setting's
+        runs, and the median of that over all settings; NaN where it was not measured), and why:
+        BUSIER or QUIETER (its runs met such a host, and have less or more than was predicted, as
+        that host explains), SMALL (the difference is within the goal; the interval is narrower) or
+        UNEXPLAINED.
+    """
+    measured = succeeded(runs)
+    delays_ms = measured.groupby("trial")["scheduling_delay_p99_us"].mean().astype(float) / 1000
+    found = rows.assign(
+        scheduling_ms=[delays_ms.get(trial, math.nan) for trial in rows["trial"]],
+        usual_ms=float(delays_ms.median()),
+    )
+    return found.assign(why=pd.Series([_why(row) for row in records(found)], found.index, object))
+
+
+def _why(row: Record) -> str:
+    # A late host costs throughput and power; queues are as long as ever, or shorter.
+    if abs(row["relative"]) <= GOAL.get(row["metric"], GOAL[THROUGHPUT]):
+        return SMALL
+    lateness = row["scheduling_ms"] / row["usual_ms"] - 1
+    if lateness > _OTHER_HOST and row["difference"] > 0:
+        return BUSIER
+    if lateness < -_OTHER_HOST and row["difference"] < 0:
+        return QUIETER
+    return UNEXPLAINED
+
+
+def accuracy(settings: pd.DataFrame, rows: pd.DataFrame) -> Record:
+    """How near the emulator comes to real mahimahi, over settings that it was not fitted to.
+
+    Args:
+        settings: columns trial, controller, origins (a tuple each).
+        rows: from `beside_real`.
+
+    Returns:
+        settings and controllers (their numbers), error_<metric> (the mean absolute relative error),
+        delay_ms (the mean absolute error of signal delay), all NaN where there are no such
+        settings; meets_throughput and meets_signal_delay (whether the goals are reached),
+        is_compared (whether there is anything of the emulator's).
+    """
+    judged = settings[[CALIBRATION not in origins for origins in settings["origins"]]]
+    compared = rows.dropna(subset=["relative"])
+    compared = compared[compared["trial"].isin(judged["trial"])]
+    sizes = {name: compared[compared["metric"] == name] for name in METRICS}
+    used = judged[judged["trial"].isin(compared["trial"])]
+    error = {name: float(size["relative"].abs().mean()) for name, size in sizes.items()}
+    delay_ms = float(sizes[SIGNAL_DELAY]["difference"].abs().mean())
+    return {
+        "settings": len(used),
+        "controllers": used["controller"].nunique(),
+        **{f"error_{name}": value for name, value in error.items()},
+        "delay_ms": delay_ms,
+        "meets_throughput": error[THROUGHPUT] <= GOAL[THROUGHPUT],
+        "meets_signal_delay": error[SIGNAL_DELAY] <= GOAL[SIGNAL_DELAY] or delay_ms <= GOAL_MS,
+        "is_compared": bool(rows["relative"].notna().any()),
+    }

@@ -1,0 +1,258 @@
+"""What speaks against a published row: its arithmetic, the other rows, our runs of it.
+
+Every check takes rows of `statistics.beside` and yields findings; that of the rows around a row is
+in `analysis.neighbours`. No finding rests on a tolerance alone: a number is found where it is off
+by more than twice the tolerance CLOSE, and by more than FACTOR times what is typical of the other
+rows of its table. The typical size is a median, which wrong rows hardly move. Sizes are differences
+of natural logarithms.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis import labels
+from analysis.frames import CONSTANT, STEP, records
+from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
+
+CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
+"""The relative difference up to which a row is close to ours."""
+FACTOR = 6.0
+"""How many times the typical size is far."""
+LEAST_OTHERS = 4
+"""The fewest other numbers that say what is typical."""
+SIGMA = 1.4826
+"""A normal variable's standard deviation over its median absolute deviation."""
+MEAN_OF_RATIOS = 1e-3
+"""A mean of powers may differ so much from the ratio of the means: at a variation of 3 %."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One piece of evidence against a row.
+
+    `check` is arithmetic, repetition, conflict, neighbours or replay; `metric` is off by `size`,
+    where this check speaks from `limit` on.
+    """
+
+    table: str
+    row: int
+    check: str
+    metric: str
+    size: float
+    limit: float
+    words: str
+
+
+def arithmetic(rows: pd.DataFrame) -> Iterator[Finding]:
+    """Rows whose power is not their throughput over their delay, whatever rounding hides."""
+    shown = (THROUGHPUT, SIGNAL_DELAY, POWER)
+    for _, table in rows.groupby("table", sort=False):
+        half = {metric: resolution(table, metric) / 2 for metric in shown}
+        for label, row in zip(table.index, records(table), strict=True):
+            throughput, delay, power = (row[f"published_{metric}"] for metric in shown)
+            up, late, off = (float(half[metric][label]) for metric in shown)
+            off += MEAN_OF_RATIOS * power
+            least = 1e3 * (throughput - up) / (delay + late)
+            most = 1e3 * (throughput + up) / (delay - late)
+            if power + off < least or power - off > most:  # neither where a number is missing
+                words = (
+                    f"power is printed as {_text(POWER, power)}, but "
+                    f"{_text(THROUGHPUT, throughput)} Mbit/s over {_text(SIGNAL_DELAY, delay)} ms "
+                    f"gives {_text(POWER, least)} to {_text(POWER, most)}"
+                )
+                size = abs(math.log(power * delay / throughput / 1e3))
+                limit = math.log(most / least) / 2 + off / power
+                yield Finding(row["table"], row["row"], "arithmetic", POWER, size, limit, words)
+
+
+def resolution(table: pd.DataFrame, metric: str) -> "pd.Series[float]":
+    """The worth of one in the last digit of each value of a table; NaN where that is unknown.
+
+    A value has at least as many decimals as any greater one of its column: where fewer are
+    printed, a spreadsheet has dropped the zeros.
+    """
+    if STEP + metric not in table:
+        return pd.Series(math.nan, index=table.index)
+    order = table[f"published_{metric}"].sort_values(ascending=False, kind="stable").index
+    return table[STEP + metric].reindex(order).cummin().reindex(table.index)
+
+
+def repetitions(rows: pd.DataFrame) -> Iterator[Finding]:
+    """Rows that have the numbers of another row of their table, where ours differ.
+
+    At least two numbers have to be equal that do not follow from each other. The row that our runs
+    come nearest to is left alone; without runs of ours each may be the wrong one.
+    """
+    values = pd.DataFrame(logarithms(rows, "published"))
+    for _, table in rows.groupby("table", sort=False):
+        printed = values.loc[table.index].dropna(axis="columns", how="all")
+        columns = [f"published_{metric}" for metric in printed]
+        alike = table[printed.notna().sum(axis="columns") >= 2]
+        for _, group in alike.groupby(columns, sort=False, dropna=False):
+            if len(group) > 1:
+                yield from _repeated(group.reset_index(drop=True))
+
+
+def _repeated(group: pd.DataFrame) -> Iterator[Finding]:
+    ours, published = logarithms(group, "ours"), logarithms(group, "published")
+    distance = pd.DataFrame({m: (ours[m] - published[m]).abs() for m in ours}).max(axis="columns")
+    best = int(distance.to_numpy().argmin()) if distance.notna().all() else None
+    for i, row in enumerate(records(group)):
+        other = best if best is not None else int(i == 0)
+        words = f"its numbers are those of row {group['row'][other] + 1}"
+        metric, size = SIGNAL_DELAY, math.nan
+        if best is not None:
+            apart = {m: float(abs(values[i] - values[best])) for m, values in ours.items()}
+            metric, size = max(apart.items(), key=lambda each: np.nan_to_num(each[1]))
+            if size <= far(metric):
+                continue
+            mine, its = (_value(metric, group[f"ours_{metric}"][each]) for each in (i, best))
+            words += f", but our runs of the two have a {name(metric)} of {mine} and {its}"
+        yield Finding(row["table"], row["row"], "repetition", metric, size, far(metric), words)
+
+
+def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
+    """Rows that another row with the same constants contradicts: the one farther from ours.
+
+    Typical is here what such pairs differ by. Of several rows that contradict one, the first of
+    its own report is told.
+    """
+    reports = rows["table"].map(lambda table: labels.report_of(str(table)))
+    for metric in METRICS:
+        pairs = _same_settings(rows, metric)
+        values = np.log(rows[f"published_{metric}"])
+        apart = pd.Series([abs(values[a] - values[b]) for a, b in pairs], dtype=float)
+        variation = variations(rows, metric)
+        found: dict[Any, tuple[bool, Any, float, float]] = {}
+        for (first, second), (i, size) in zip(pairs, apart.items(), strict=True):
+            typical = SIGMA * float(apart.drop(i).median()) if len(apart) > LEAST_OTHERS else 0.0
+            chance = math.sqrt(variation[first] ** 2 + variation[second] ** 2)
+            limit = max(METRICS[metric].relative, FACTOR * max(typical, chance))
+            for label, other in _farther(rows, metric, first, second) if size > limit else ():
+                of_own_report = reports[other] == reports[label]
+                if label not in found or of_own_report > found[label][0]:
+                    found[label] = of_own_report, other, float(size), limit
+        for label, (_, other, size, limit) in found.items():
+            row = rows.loc[label]
+            words = _conflict_words(row, rows.loc[other], metric)
+            yield Finding(row["table"], row["row"], "conflict", metric, size, limit, words)
+
+
+def _same_settings(rows: pd.DataFrame, metric: str) -> list[tuple[Any, Any]]:
+    """Labels of all pairs of rows that print the metric for the same constants."""
+    printed = rows[rows["replayable"].astype(bool) & rows[f"published_{metric}"].notna()]
+    keys = ["controller", "network", *(c for c in rows.columns if c.startswith(CONSTANT))]
+    groups = printed.groupby(keys, sort=False, dropna=False)
+    return [pair for _, group in groups for pair in combinations(group.index, 2)]
+
+
+def _farther(rows: pd.DataFrame, metric: str, first: Any, second: Any) -> list[tuple[Any, Any]]:
+    """The row that is farther from ours, and the other; both ways round where ours is unknown."""
+    off = (np.log(rows[f"ours_{metric}"]) - np.log(rows[f"published_{metric}"])).abs()
+    if off[first] > off[second]:
+        return [(first, second)]
+    return [(second, first)] if off[first] <= off[second] else [(first, second), (second, first)]
+
+
+def _conflict_words(row: pd.Series, other: pd.Series, metric: str) -> str:
+    published, ours = f"published_{metric}", float(row[f"ours_{metric}"])
+    return (
+        f"{name(metric)} is {_value(metric, row[published])}, but for the same constants "
+        f"{_value(metric, other[published])} in {other['table']} row {other['row'] + 1}"
+        + (f"; ours is {_value(metric, ours)}" if ours == ours else "")
+    )
+
+
+def replays(rows: pd.DataFrame) -> Iterator[Finding]:
+    """Rows that are farther from our runs than chance and the rest of their table explain.
+
+    The distance counts from zero or from the median of the other rows, whichever is nearer.
+    Typical is the greater of the other rows' median absolute deviation, as a standard deviation,
+    and the variation of our own runs.
+    """
+    variation = {metric: variations(rows, metric) for metric in METRICS}
+    published, ours = logarithms(rows, "published"), logarithms(rows, "ours")
+    offs = {metric: ours[metric] - published[metric] for metric in METRICS}
+    for _, table in rows.groupby("table", sort=False):
+        for metric in METRICS:
+            off = offs[metric][table.index].dropna()
+            half = resolution(table, metric) / table[f"published_{metric}"] / 2
+            for i, (label, distance) in enumerate(zip(off.index, off, strict=True)):
+                others = np.delete(off.to_numpy(), i)
+                if len(others) < LEAST_OTHERS:
+                    continue
+                middle, chance = float(np.median(others)), float(variation[metric][label])
+                typical = max(SIGMA * float(np.median(abs(others - middle))), chance)
+                limit = max(far(metric), FACTOR * typical + float(np.nan_to_num(half[label])))
+                size = min(abs(distance), abs(distance - middle))
+                if size > limit:
+                    row, usual = table.loc[label], float(np.median(abs(others)))
+                    words = _replay_words(row, metric, usual, chance)
+                    yield Finding(row["table"], row["row"], "replay", metric, size, limit, words)
+
+
+def _replay_words(row: pd.Series, metric: str, usual: float, chance: float) -> str:
+    published, ours = float(row[f"published_{metric}"]), float(row[f"ours_{metric}"])
+    runs = labels.count(int(row["runs"]), "run")
+    return (
+        f"{name(metric)} is {_value(metric, published)}, ours is {_value(metric, ours)} "
+        f"({labels.percent(ours / published - 1, 0, signed=True)}; {runs} that vary by "
+        f"{labels.percent(chance)}, and the table's other rows are off by {labels.percent(usual)} "
+        "at the median)"
+    )
+
+
+# What checks share ----------------------------------------------------------------------------
+
+
+def logarithms(rows: pd.DataFrame, whose: str) -> "dict[str, pd.Series[float]]":
+    """The logarithm of each metric, `published` or `ours`; NaN where it is not printed.
+
+    Power is judged only where a row prints neither throughput nor delay, from which it follows.
+    """
+    printed = {metric: rows[f"published_{metric}"] for metric in METRICS}
+    printed[POWER] = printed[POWER].where(printed[THROUGHPUT].isna() & printed[SIGNAL_DELAY].isna())
+    values = {metric: rows[f"{whose}_{metric}"] for metric in METRICS}
+    return {
+        metric: np.log(values[metric].where(printed[metric].notna() & (values[metric] > 0)))
+        for metric in METRICS
+    }
+
+
+def variations(rows: pd.DataFrame, metric: str) -> "pd.Series[float]":
+    """The relative standard deviation of our single runs: a row's own or its table's, the greater.
+
+    A few runs know their deviation badly; a table's is the root of the mean square. 0 if unknown.
+    """
+    own = rows[f"deviation_{metric}"] / rows[f"ours_{metric}"]
+    pooled = (own**2).groupby(rows["table"]).transform("mean") ** 0.5
+    return own.combine(pooled, np.fmax).fillna(0.0)
+
+
+def close(metric: str) -> float:
+    """CLOSE as a difference of logarithms."""
+    return math.log1p(CLOSE[metric])
+
+
+def far(metric: str) -> float:
+    """The least difference of logarithms that can be evidence."""
+    return math.log1p(2 * CLOSE[metric])
+
+
+def name(metric: str) -> str:
+    """A metric's name in a sentence."""
+    return METRICS[metric].title.lower()
+
+
+def _text(metric: str, value: float) -> str:
+    return METRICS[metric].text(value)
+
+
+def _value(metric: str, value: float) -> str:
+    return f"{METRICS[metric].text(value)} {METRICS[metric].unit}"

@@ -1,0 +1,235 @@
+"""Settings on networks that no search has seen.
+
+A setting's relative power is its power over that of the network's omniscient bound, so that
+networks of any rate compare. Its held-out score is the geometric mean of that over the held-out
+networks: the order of settings by it does not depend on the bounds, and no network outweighs
+another. A failed run has power 0, and so has the score then; nothing can be related to that.
+
+Frames of settings, networks and runs are as `experiments.hold_out` writes them.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from analysis import labels, statistics
+from analysis.frames import Record, records
+from analysis.metrics import POWER
+from analysis.results import HoldOut, Results
+from analysis.schema import STAGES
+from analysis.tables import Tables
+
+PUBLISHED, TUNED, BOTH = "published", "tuned", "both"
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `analysis.schema`."""
+    found = results.hold_out()
+    if found is None:
+        return {table.name: pd.DataFrame() for table in STAGES["held_out"].tables}
+    networks = found.networks.sort_values("is_training", ascending=False, kind="stable")
+    networks = networks.reset_index(drop=True)
+    relative = relative_power(found.runs, networks)
+    scored = scores(relative, networks)
+    distinct = distinct_settings(found.settings)
+    ranked = standings(distinct[distinct["best"]], scored)
+    ranked["label"] = _setting_labels(ranked)
+    distinct = distinct.merge(scored, on="trial", validate="one_to_one")
+    wide = relative.pivot_table(index="trial", columns="network", values="relative")
+    wide = wide.loc[ranked["trial"], networks["network"]]
+    label = ranked.set_index("trial")["label"]
+    networks["nearest"] = wide.max().to_numpy()
+    networks["nearest_label"] = label[wide.idxmax()].to_numpy()
+    gained = gains(found.settings, relative, found.runs, networks)
+    return {
+        "held_out": _summary(found, networks, relative, distinct, gained),
+        "held_out_settings": distinct,
+        "held_out_standings": ranked,
+        "held_out_gains": gained,
+        "held_out_networks": networks,
+        "held_out_power": wide.reset_index().melt(
+            "trial", var_name="network", value_name="relative"
+        ),
+    }
+
+
+def _summary(
+    found: HoldOut,
+    networks: pd.DataFrame,
+    relative: pd.DataFrame,
+    distinct: pd.DataFrame,
+    gained: pd.DataFrame,
+) -> pd.DataFrame:
+    compared = gained.dropna(subset=["training_gain"])
+    excess = gained["tuned_study_power"] / gained["tuned_power"] - 1
+    best = distinct.sort_values("held_out", ascending=False, kind="stable")
+    summary = {
+        "training": networks["network"].iloc[0],
+        "training_title": networks["title"].iloc[0],
+        "networks": len(networks) - 1,
+        "settings": len(distinct),
+        "published": (distinct["origin"] == PUBLISHED).sum(),
+        "runs": len(found.runs),
+        "repeats": int(relative["runs"].max()),
+        "correlation": rank_correlation(distinct["training"], distinct["held_out"]),
+        "compared": len(compared),
+        "better": (compared["held_out_gain"] > 0).sum(),
+        "worse": (compared["held_out_gain"] < 0).sum(),
+        "training_gain": compared["training_gain"].median(),
+        "held_out_gain": compared["held_out_gain"].median(),
+        "optimism": float(excess.median()),
+        "best_trial": best["trial"].iloc[0],
+    }
+    return pd.DataFrame([summary])
+
+
+def _setting_labels(settings: pd.DataFrame) -> "pd.Series[str]":
+    """Controller and origin; the study, too, where several tuned the same controller."""
+    names = settings["controller"].map(labels.sentence) + ", " + settings["origin"]
+    shared = names.duplicated(keep=False)
+    return names.where(~shared, names + " by " + settings["study"])
+
+
+def distinct_settings(settings: pd.DataFrame) -> pd.DataFrame:
+    """One row for each controller and constants: the one that is best, or else the first.
+
+    Its origin is BOTH where the best published and a tuned setting are the same.
+    """
+    ordered = settings.sort_values("best", ascending=False, kind="stable")
+    groups = ordered[ordered["best"]].groupby(["controller", "constants"])["origin"]
+    origins = groups.agg(lambda each: BOTH if each.nunique() > 1 else each.iloc[0])
+    kept = ordered.drop_duplicates(["controller", "constants"]).sort_values("trial").copy()
+    keys = pd.MultiIndex.from_frame(kept[["controller", "constants"]])
+    kept["origin"] = origins.reindex(keys).fillna(PUBLISHED).to_numpy()
+    return kept.reset_index(drop=True)
+
+
+def relative_power(runs: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
+    """Mean power of each setting on each network: trial, network, runs, power, relative."""
+    groups = _counted(runs).groupby(["trial", "network"], sort=False)[POWER]
+    table = pd.DataFrame({"runs": groups.size(), POWER: groups.mean()}).reset_index()
+    bounds = networks.set_index("network")[POWER]
+    table["relative"] = table[POWER] / table["network"].map(bounds).astype(float)
+    return table
+
+
+def scores(relative: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
+    """Relative power of each setting here and elsewhere: columns trial, training, held_out."""
+    wide = relative.pivot_table(index="trial", columns="network", values="relative")
+    is_training = networks.set_index("network")["is_training"]
+    held = wide[[name for name in wide.columns if not is_training[name]]]
+    with np.errstate(divide="ignore"):
+        logarithm = np.log(held).mean(axis=1)
+    training = wide[[name for name in wide.columns if is_training[name]]].mean(axis=1)
+    return pd.DataFrame({"training": training, "held_out": np.exp(logarithm)}).reset_index()
+
+
+def standings(settings: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
+    """Settings by their rank on the training network, the best first.
+
+    Returns:
+        The columns of settings, then training, held_out, training_rank, held_out_rank (1 is the
+        best; equals share the better rank), gap (places lost from the one to the other).
+    """
+    table = settings.merge(scored, on="trial", validate="one_to_one")
+    for name in ("training", "held_out"):
+        table[f"{name}_rank"] = table[name].rank(ascending=False, method="min").astype(int)
+    table["gap"] = table["held_out_rank"] - table["training_rank"]
+    return table.sort_values("training_rank", kind="stable", ignore_index=True)
+
+
+def rank_correlation(one: "pd.Series[float]", other: "pd.Series[float]") -> float:
+    """Spearman's: NaN for fewer than three, or where one is constant."""
+    if len(one) < 3 or one.nunique() < 2 or other.nunique() < 2:
+        return math.nan
+    return float(one.rank().corr(other.rank()))
+
+
+def gains(
+    settings: pd.DataFrame, relative: pd.DataFrame, runs: pd.DataFrame, networks: pd.DataFrame
+) -> pd.DataFrame:
+    """What each tuned setting changes against its controller's best published one.
+
+    Args:
+        settings: all settings, not only distinct ones.
+        relative: from `relative_power`.
+        runs: their runs, for chance.
+        networks: which one is the training network.
+
+    Returns:
+        One row for each tuned setting; missing where no published one was replayed: controller;
+        for both `published_` and `tuned_`: trial, study, table, row, constants, and the mean power
+        on the training network with the half width of its 95 % interval; tuned_study_power (in its
+        search); training_gain and held_out_gain (relative), margin (of training_gain: what chance
+        explains, 95 %), better and worse (held-out networks by the sign of the change).
+    """
+    training = networks.loc[networks["is_training"], "network"].iloc[0]
+    there = runs[runs["network"] == training]
+    power = relative.pivot_table(index="trial", columns="network", values=POWER)
+    held_out = scores(relative, networks).set_index("trial")["held_out"]
+    best = settings[settings["best"]]
+    published = {row["controller"]: row for row in records(best[best["origin"] == PUBLISHED])}
+    rows: list[Record] = []
+    for after in records(best[best["origin"] == TUNED]):
+        row = {"controller": after["controller"], "tuned_study_power": after["study_power"]}
+        row |= _described("tuned", after, there)
+        before = published.get(after["controller"])
+        if before is not None:
+            one, other = before["trial"], after["trial"]
+            change = (power.loc[other] - power.loc[one]).drop(training)
+            ratio = _ratio(power[training][other], power[training][one])
+            row |= {
+                **_described("published", before, there),
+                "training_gain": ratio - 1,
+                "margin": ratio * _chance(there, one, other),
+                "held_out_gain": _ratio(held_out[other], held_out[one]) - 1,
+                "better": (change > 0).sum(),
+                "worse": (change < 0).sum(),
+            }
+        rows.append(row)
+    table = pd.DataFrame(rows, columns=["controller", *_TEXT, *_WHOLE, *_REAL])
+    return table.astype({**dict.fromkeys(_WHOLE, "Int64"), **dict.fromkeys(_REAL, float)})
+
+
+_TEXT = tuple(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("study", "table", "constants"))
+_WHOLE = (
+    *(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("trial", "row")),
+    "better",
+    "worse",
+)
+_REAL = (
+    *(f"{o}_{what}" for o in (PUBLISHED, TUNED) for what in ("power", "half_width")),
+    *("tuned_study_power", "training_gain", "margin", "held_out_gain"),
+)
+
+
+def _described(origin: str, setting: Record, runs: pd.DataFrame) -> Record:
+    """A setting, and the mean power of its runs with its interval; failed ones have none."""
+    own = _counted(runs[runs["trial"] == setting["trial"]])
+    spread = statistics.spread(own[POWER])
+    known = {
+        f"{origin}_{name}": setting[name]
+        for name in ("trial", "study", "table", "row", "constants")
+    }
+    return {
+        **known,
+        f"{origin}_power": spread["mean"],
+        f"{origin}_half_width": spread["high"] - spread["mean"],
+    }
+
+
+def _counted(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs with the power that each counts with: none where its controller failed."""
+    return runs.assign(**{POWER: runs[POWER].mask(runs["status"] == "failed", 0.0)})
+
+
+def _ratio(one: float, other: float) -> float:
+    return float(one) / float(other) if other else math.nan
+
+
+def _chance(runs: pd.DataFrame, one: int, other: int) -> float:
+    """The relative difference of two settings' mean powers that chance explains."""
+    pair = runs[runs["trial"].isin([one, other])]
+    counts = pair.groupby("trial").size()
+    return statistics.chance(pair, ["trial"]).margin(counts[one], counts[other])

@@ -1,0 +1,83 @@
+"""What was run, what of it gave no result, and what was not run: nothing is dropped silently."""
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from analysis.frames import Record
+from analysis.results import EMULATOR, MAHIMAHI, Results
+from analysis.statistics import exclusions
+from analysis.tables import Tables
+from experiments.config import Engine
+
+Found = tuple[Record, pd.DataFrame]
+"""What runs are, and the runs."""
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `analysis.schema`."""
+    found = [*_of_engine(results, EMULATOR), *_emulated(results)]
+    if results.is_real:
+        found += [*_of_engine(results, MAHIMAHI), *_real(results)]
+    runs = [frame for _, frame in found if len(frame)]
+    excluded = exclusions(pd.concat(runs, ignore_index=True)) if runs else pd.DataFrame()
+    return {
+        "inventory": pd.DataFrame([{**what, **_counts(frame)} for what, frame in found]),
+        "exclusions": excluded,
+        "not_run": pd.DataFrame({"name": results.missing()}, dtype=object),
+    }
+
+
+def _of_engine(results: Results, engine: Engine) -> Iterator[Found]:
+    """Its studies and repetitions."""
+    for study in results.studies(engine):
+        titles = [results.networks.get(name, name) for name in study.networks]
+        yield _what(study.name, "study", engine, [study.controller], titles), study.runs
+    for each in results.repeats(engine):
+        names = each.settings["controller"].drop_duplicates().tolist()
+        yield _what(each.name, "repeat", engine, names, [], len(each.settings)), each.runs
+
+
+def _emulated(results: Results) -> Iterator[Found]:
+    held = results.hold_out()
+    if held is not None:
+        yield _what("hold_out", "hold_out", EMULATOR), held.runs
+
+
+def _real(results: Results) -> Iterator[Found]:
+    probe, confirmed = results.probe(), results.confirmation()
+    if probe is not None:
+        yield _what("probe", "probe", MAHIMAHI), probe.runs
+    if confirmed is not None:
+        yield _what("confirm", "confirm", MAHIMAHI, [], [], len(confirmed.settings)), confirmed.runs
+
+
+def _what(
+    name: str,
+    kind: str,
+    engine: str,
+    controllers: Sequence[str] = (),
+    titles: Sequence[str] = (),
+    settings: int = 0,
+) -> Record:
+    return {
+        "name": name,
+        "kind": kind,
+        "engine": engine,
+        "controllers": list(controllers),
+        "network_titles": list(titles),
+        "settings": settings,
+    }
+
+
+def _counts(runs: pd.DataFrame) -> Record:
+    """How many runs there are, how many failed, how many a busy host had spoilt before.
+
+    A run that ended well has a reason only if earlier tries of it were spoilt.
+    """
+    ok = runs["status"] == "ok"
+    return {
+        "runs": len(runs),
+        "failed": int((runs["status"] == "failed").sum()),
+        "busy": int((ok & (runs["reason"] != "")).sum()),
+    }

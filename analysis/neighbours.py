@@ -1,0 +1,195 @@
+"""Published rows that jump out of a sweep, or out of the relation of delay to throughput."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from analysis import labels
+from analysis.checks import FACTOR, LEAST_OTHERS, Finding, close, far, logarithms, name
+from analysis.frames import CONSTANT
+from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
+
+LEAST_NEIGHBOURS = 3
+"""The fewest neighbours that say what is allowed: one of them may be wrong."""
+
+Values = Mapping[str, "pd.Series[float]"]
+"""From `logarithms`, of the rows of all tables."""
+Points = tuple[np.ndarray, np.ndarray]
+"""Places and values; values are logarithms, and so are places above zero."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A metric of rows that differ in one constant, or against throughput; `ours` may lack."""
+
+    metric: str
+    along: str
+    rows: np.ndarray
+    published: Points
+    ours: Points | None
+
+    def without(self, row: int) -> "Line":
+        """The line without a row."""
+        left = self.rows != row
+        x, y = self.published
+        ours = None if self.ours is None else (self.ours[0][left], self.ours[1][left])
+        return Line(self.metric, self.along, self.rows[left], (x[left], y[left]), ours)
+
+
+@dataclass(frozen=True)
+class Jump:
+    """How far a value lies outside of what its neighbours allow, and ours in its place.
+
+    `ours` is None where we have no runs, and NaN where ours has no neighbours. `edge` is the bound
+    that the value passes, `bend` its distance from the line through the nearest on each side;
+    `close` says that ours is near.
+    """
+
+    line: Line
+    row: int
+    size: float
+    ours: float | None
+    edge: float
+    bend: float
+    close: bool
+
+
+def neighbours(rows: pd.DataFrame) -> Iterator[Finding]:
+    """Rows that jump, where ours do not and are not close.
+
+    Neighbours are the rows that differ in one constant, and for the delay also those of like
+    throughput. The two on each side allow whatever lies between any lines through two of them, so
+    that a bend accuses no row, and a wrong neighbour hardly. Typical is the median distance
+    of the table's other rows from the line through their nearest neighbours. The farthest row is
+    found and left out before the next is looked for.
+    """
+    rows = rows.reset_index(drop=True)
+    values = logarithms(rows, "published"), logarithms(rows, "ours")
+    for _, table in rows.groupby("table", sort=False):
+        lines = [*_along_constants(table, *values), _along_throughput(table, *values)]
+        while True:
+            jumps = [jump for line in lines for jump in _jumps(line)]
+            found = [(jump, limit) for jump in jumps if (limit := _limit(jump, jumps))]
+            if not found:
+                break
+            worst = max(found, key=lambda pair: abs(pair[0].size) / pair[1])[0].row
+            for jump, limit in found:
+                if jump.row == worst:
+                    yield _finding(table, jump, limit)
+            lines = [line.without(worst) for line in lines]
+
+
+def _limit(jump: Jump, jumps: Sequence[Jump]) -> float | None:
+    """The size from which a jump is evidence; None where this one is not."""
+    if jump.close or abs(jump.size) <= far(jump.line.metric):
+        return None
+    kind = jump.line.metric, jump.line.along == THROUGHPUT
+    others = [
+        abs(each.bend)
+        for each in jumps
+        if (each.line.metric, each.line.along == THROUGHPUT) == kind and each.row != jump.row
+    ]
+    if len(others) < LEAST_OTHERS:
+        return None
+    limit = max(far(jump.line.metric), FACTOR * float(np.median(others)))
+    ours_stays = jump.ours is None or abs(jump.size - jump.ours) > limit
+    return limit if abs(jump.size) > limit and ours_stays else None
+
+
+def _finding(table: pd.DataFrame, jump: Jump, limit: float) -> Finding:
+    line, metric = jump.line, METRICS[jump.line.metric]
+    value = metric.text(float(table[f"published_{line.metric}"][jump.row]))
+    side = "less" if jump.size > 0 else "more"
+    who = "rows of like throughput"
+    if line.along != THROUGHPUT:
+        who = f"its neighbours along {labels.words(line.along)}"
+    words = (
+        f"{who} put its {name(line.metric)} at {metric.text(math.exp(jump.edge))} {metric.unit} "
+        f"or {side}, not {value}"
+    )
+    where = str(table["table"][jump.row]), int(table["row"][jump.row])
+    return Finding(*where, "neighbours", line.metric, abs(jump.size), limit, words)
+
+
+def _along_constants(table: pd.DataFrame, published: Values, ours: Values) -> Iterator[Line]:
+    constants = [c for c in table.columns if c.startswith(CONSTANT) and table[c].nunique() > 1]
+    for constant in constants:
+        place = table[constant].astype(float)
+        if (place.dropna() > 0).all():
+            place = place.map(math.log, na_action="ignore")
+        others = [each for each in constants if each != constant]
+        groups = (
+            [each.index for _, each in table.groupby(others, dropna=False)]
+            if others
+            else [table.index]
+        )
+        along = constant.removeprefix(CONSTANT)
+        for group in groups:
+            for metric in METRICS if len(group) > LEAST_NEIGHBOURS else ():
+                x, y, z = place[group], published[metric][group], ours[metric][group]
+                yield _line(metric, along, (x, y), (x, z))
+
+
+def _along_throughput(table: pd.DataFrame, published: Values, ours: Values) -> Line:
+    rows = table.index
+    return _line(
+        SIGNAL_DELAY,
+        THROUGHPUT,
+        (published[THROUGHPUT][rows], published[SIGNAL_DELAY][rows]),
+        (ours[THROUGHPUT][rows], ours[SIGNAL_DELAY][rows]),
+    )
+
+
+def _line(
+    metric: str,
+    along: str,
+    published: "tuple[pd.Series[float], pd.Series[float]]",
+    ours: "tuple[pd.Series[float], pd.Series[float]]",
+) -> Line:
+    there = published[0].notna() & published[1].notna()
+    rows = published[0].index[there].to_numpy()
+    x, y, our_x, our_y = (values[there].to_numpy() for values in (*published, *ours))
+    known = not (np.isnan(our_x).any() or np.isnan(our_y).any())
+    return Line(metric, along, rows, (x, y), (our_x, our_y) if known else None)
+
+
+def _jumps(line: Line) -> Iterator[Jump]:
+    for i, row in enumerate(line.rows):
+        size, edge, bend = outside(line.published, i)
+        if not math.isnan(size):
+            ours = None if line.ours is None else outside(line.ours, i)[0]
+            yield Jump(line, int(row), size, ours, edge, bend, _is_close(line, i))
+
+
+def _is_close(line: Line, i: int) -> bool:
+    if line.ours is None:
+        return False
+    apart = [
+        abs(float(ours[i] - its[i])) for ours, its in zip(line.ours, line.published, strict=True)
+    ]
+    return apart[0] <= close(THROUGHPUT) and apart[1] <= close(line.metric)
+
+
+def outside(points: Points, i: int) -> tuple[float, float, float]:
+    """Size, edge and bend of a point; NaN where a side has no neighbours or both have too few.
+
+    Neighbours are the two nearest on each side.
+    """
+    x, y = points
+    order = np.argsort(x, kind="stable")
+    before = [j for j in order if x[j] < x[i]][-2:]
+    after = [j for j in order if x[j] > x[i]][:2]
+    if not before or not after or len(before) + len(after) < LEAST_NEIGHBOURS:
+        return math.nan, math.nan, math.nan
+
+    def on_line(a: int, b: int) -> float:
+        return float(y[a] + (y[b] - y[a]) * (x[i] - x[a]) / (x[b] - x[a]))
+
+    allowed = [on_line(a, b) for a, b in combinations([*before, *after], 2) if x[a] != x[b]]
+    value = float(y[i])
+    edge = min(max(value, min(allowed)), max(allowed))
+    return value - edge, edge, value - on_line(before[-1], after[0])

@@ -1,0 +1,242 @@
+"""How well a published table pins down constants that were fitted to it.
+
+The uncertainty is a bootstrap over the table (Efron, Annals of Statistics 7, 1979): had the report
+printed another draw of such rows, would a trial explain them as well as the best one does? Those
+that would are alike. A constant that has one value in all of them is pinned down by the table; one
+that has any value is left free.
+
+Rows of a grid do not err alone: what the model misses at one value of a constant it misses in all
+rows with that value, and twenty cells may tell no more than the five columns they stand in. There
+the values of each constant are drawn, not the rows (the pigeonhole bootstrap: Owen, Annals of
+Applied Statistics 1, 2007). Every row of a trial runs with a seed of its own, so that drawing rows
+draws the luck of our own runs as well; for single cells the pigeonhole bootstrap errs on the wide
+side.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.frames import CONSTANT, Record, records, together
+from analysis.metrics import METRICS, POWER
+from analysis.results import Results, Searched
+from analysis.schema import STAGES
+from analysis.statistics import succeeded
+from analysis.tables import Tables
+from search.objective import FIT_METRICS, loss_of
+
+DRAWS = 1000
+CHANCE = 0.02
+"""Share of the draws from which on a trial is as good as the best one.
+
+The best of many trials is a lucky one, which makes the others look worse than they are: 5 % is too
+strict (docs/decisions/0012). tests/benchmarks/recovery.py measures how often intervals hold what
+was planted in a table.
+"""
+PINNED = 0.15
+"""An interval below this share of the searched range is pinned down."""
+FREE = 0.5
+"""One above this share is left free; one between the two is narrowed."""
+
+Whole = npt.NDArray[np.int64]
+Weights = npt.NDArray[np.float64]
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `analysis.schema`."""
+    published = results.published()
+    found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["recovery"].tables}
+    for study in results.studies():
+        if not study.fit or study.trials["value"].isna().all():
+            continue
+        tables = fitted_rows(published, study.fit)
+        rows = pd.concat(tables.values(), ignore_index=True)
+        losses = row_losses(study.runs, rows, study.robust)
+        certainty = recovered(study.trials, losses, rows, study.searched, study.seed)
+        certainty["searched_low"] = [each.low for each in study.searched]
+        certainty["searched_high"] = [each.high for each in study.searched]
+        found["recovery"].append(certainty.assign(search=study.name, rows=len(rows)))
+        best = int(study.trials.sort_values("value", kind="stable")["trial"].iloc[0])
+        for table in tables.values():
+            beside = disagreement(study.runs, table, best)
+            found["recovery_rows"].append(beside.assign(search=study.name))
+    return together(found)
+
+
+def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """The rows of each table of a fit that can be run.
+
+    Args:
+        published: all published rows, with columns table, row, replayable.
+        fit: the tables.
+
+    Returns:
+        For each table its rows: `line` there, counted from 1, and `row` in the runs of the fit,
+        which numbers its rows from table to table (see experiments.published.number_on).
+    """
+    found: dict[str, pd.DataFrame] = {}
+    start = 0
+    for table in fit:
+        rows = published[published["table"] == table]
+        numbered = rows.assign(line=rows["row"] + 1, row=rows["row"] + start)
+        found[table] = numbered[rows["replayable"].astype(bool)]
+        start += len(rows)
+    return found
+
+
+def row_losses(runs: pd.DataFrame, published: pd.DataFrame, robust: bool) -> pd.DataFrame:
+    """What each published row adds to each trial's misfit.
+
+    Args:
+        runs: the runs of a fit, with columns trial, row and the metrics.
+        published: the fitted rows, with columns row and the metrics (NaN: not printed).
+        robust: which loss; see `search.objective.score_fit`.
+
+    Returns:
+        One row a trial, one column a published row: the mean loss of the figures that it prints.
+    """
+    means = succeeded(runs).groupby(["trial", "row"])[list(METRICS)].mean()
+    columns = {}
+    for row in records(published):
+        ours = means.xs(row["row"], level="row").reindex(runs["trial"].unique())
+        parts = [
+            _losses(ours[metric], float(row[metric]), robust) for metric in _fitted_metrics(row)
+        ]
+        columns[row["row"]] = pd.concat(parts, axis=1).mean(axis=1)
+    return pd.DataFrame(columns).rename_axis("trial")
+
+
+def _fitted_metrics(row: Record) -> list[str]:
+    """The figures of a row that count: power only where it prints no other."""
+    direct = [metric for metric in FIT_METRICS if not math.isnan(row.get(metric, math.nan))]
+    return direct or [POWER]
+
+
+def _losses(ours: "pd.Series[float]", published: float, robust: bool) -> "pd.Series[float]":
+    errors = np.abs(np.log(ours.astype(float) / published))
+    values = [loss_of(None if math.isnan(error) else float(error), robust) for error in errors]
+    return pd.Series(values, index=ours.index)
+
+
+def row_weights(published: pd.DataFrame) -> Weights:
+    """What each row counts in the misfit: the tables count alike, and so do the rows of each."""
+    sizes = published.groupby("table")["table"].transform("size")
+    return 1 / sizes.to_numpy(dtype=float)
+
+
+def draw_rows(published: pd.DataFrame, seed: int) -> Weights:
+    """What each row counts in each of DRAWS draws, with replacement; shape (DRAWS, rows).
+
+    The rows of each table are drawn apart. Where a table is a complete grid of two constants or
+    more, a row is drawn as often as its value of every constant is.
+    """
+    random = np.random.Generator(np.random.PCG64(seed))
+    tables = [_draw(rows, random) for _, rows in published.groupby("table", sort=False)]
+    return np.hstack(tables) * row_weights(published)
+
+
+def _draw(table: pd.DataFrame, random: np.random.Generator) -> Whole:
+    held = np.ones((DRAWS, len(table)), dtype=np.int64)
+    for places in _grid(table) or [np.arange(len(table))]:
+        values = int(places.max()) + 1
+        held *= random.multinomial(values, np.full(values, 1 / values), size=DRAWS)[:, places]
+    return held
+
+
+def _grid(published: pd.DataFrame) -> list[Whole]:
+    """For each constant of a complete grid the place of each row's value; otherwise nothing."""
+    varied = [
+        name
+        for name in published.columns
+        if name.startswith(CONSTANT) and published[name].nunique() > 1
+    ]
+    cells = math.prod(published[name].nunique() for name in varied)
+    whole = len(published) == cells == len(published[varied].drop_duplicates())
+    if len(varied) < 2 or not whole:
+        return []
+    return [pd.factorize(published[name], sort=True)[0] for name in varied]
+
+
+def alike(losses: pd.DataFrame, best: int, drawn: Weights) -> list[int]:
+    """The best trial and those that explain the rows no worse in at least that share of draws."""
+    behind = (losses - losses.loc[best]).to_numpy(dtype=float)
+    no_worse = (behind @ drawn.T <= 0).mean(axis=1)
+    return [int(trial) for trial in losses.index[no_worse >= CHANCE]]
+
+
+def recovered(
+    trials: pd.DataFrame,
+    losses: pd.DataFrame,
+    published: pd.DataFrame,
+    searched: Sequence[Searched],
+    seed: int,
+) -> pd.DataFrame:
+    """Each searched constant's best value and how far the table pins it down.
+
+    Args:
+        trials: the trials of a fit, with columns trial and constant_<name>.
+        losses: see `row_losses`.
+        published: the fitted rows, with columns table and constant_<name>.
+        searched: the constants.
+        seed: of the draws.
+
+    Returns:
+        Columns constant, best, low, high (over the trials that are `alike`; NaN for a single row,
+        from which nothing can be drawn), share (of the searched range, on its scale), verdict.
+    """
+    misfits = losses.to_numpy(dtype=float) @ row_weights(published)
+    best = int(losses.index[int(np.argmin(misfits))])
+    tied = alike(losses, best, draw_rows(published, seed)) if len(published) > 1 else []
+    lines = []
+    for constant in searched:
+        by_trial = trials.set_index("trial")[CONSTANT + constant.name].astype(float)
+        values = by_trial.reindex(tied)
+        share = _share(constant, float(values.min()), float(values.max()))
+        lines.append(
+            {
+                "constant": constant.name,
+                "best": float(by_trial[best]),
+                "low": float(values.min()),
+                "high": float(values.max()),
+                "share": share,
+                "verdict": _verdict(share),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _share(constant: Searched, low: float, high: float) -> float:
+    scale = math.log if constant.logarithmic else float
+    if math.isnan(low):
+        return math.nan
+    return (scale(high) - scale(low)) / (scale(constant.high) - scale(constant.low))
+
+
+def _verdict(share: float) -> str:
+    if math.isnan(share):
+        return "one row cannot tell"
+    if share <= PINNED:
+        return "pinned down"
+    return "left free" if share > FREE else "narrowed"
+
+
+def disagreement(runs: pd.DataFrame, published: pd.DataFrame, trial: int) -> pd.DataFrame:
+    """Each fitted row beside the means of one trial.
+
+    Returns:
+        Columns table, line, constant_<name>, and for each metric published_<metric>, ours_<metric>
+        and relative_<metric> (ours over published, less one; NaN where it is not printed).
+    """
+    of_trial = succeeded(runs[runs["trial"] == trial])
+    ours = of_trial.groupby("row")[list(METRICS)].mean().reindex(published["row"])
+    constants = [name for name in published.columns if name.startswith(CONSTANT)]
+    table = published[["table", "line", *constants]].reset_index(drop=True)
+    for metric in METRICS:
+        printed = published.get(metric, pd.Series(math.nan, index=published.index))
+        table[f"published_{metric}"] = printed.to_numpy(dtype=float)
+        table[f"ours_{metric}"] = ours[metric].to_numpy(dtype=float)
+        table[f"relative_{metric}"] = table[f"ours_{metric}"] / table[f"published_{metric}"] - 1
+    return table

@@ -1,0 +1,437 @@
+"""Reads what the workflow wrote: the one place that knows the folders of results.
+
+Each method reads when it is called; what takes real time may be absent, and is None then.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis import labels
+from analysis.frames import CONSTANT, STEP, with_constants
+from analysis.link_log import LinkLog, read_link_log
+from common.errors import unusable
+from engines.catalogue import Catalogue, load_catalogue
+from experiments import config as configuration
+from experiments.config import Workflow, load_workflow
+from experiments.published import PublishedTable, load_table
+from experiments.results import read_frame
+from search.spaces import HOST, searched_ranges
+
+EMULATE = Path("build/emulate")
+EMULATOR: configuration.Engine = "emulator"
+MAHIMAHI: configuration.Engine = "mahimahi"
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A constant that a study searched, and where."""
+
+    name: str
+    low: float
+    high: float
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True)
+class Study:
+    """One study's results, and what its configuration says of it.
+
+    `trials` and `runs` follow the results schema; runs carry a column `constant_<name>` for each
+    constant, and so do trials for those searched (a searched setting of the engine counts as one).
+    `objective` is that of power (mean, worst, mean_log) or "misfit", to the tables `fit`;
+    a `robust` one bounds the influence of a row.
+    """
+
+    name: str
+    title: str
+    controller: str
+    networks: tuple[str, ...]
+    sampler: str
+    objective: str
+    fit: tuple[str, ...]
+    robust: bool
+    searched: tuple[Searched, ...]
+    compare: tuple[str, ...]
+    seed: int
+    trials: pd.DataFrame
+    runs: pd.DataFrame
+
+    @property
+    def minimised(self) -> bool:
+        """Whether a smaller value is better."""
+        return bool(self.fit)
+
+    @property
+    def is_of_host(self) -> bool:
+        """Whether it searches the emulated host, and nothing of a controller."""
+        return all(each.name.startswith(HOST) for each in self.searched)
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Settings that were run many times.
+
+    `settings` has columns setting (unique over all repeats), controller, network, label; `runs` a
+    column setting; `published` columns setting, metric, mean, standard_deviation, n, source.
+    """
+
+    name: str
+    title: str
+    settings: pd.DataFrame
+    published: pd.DataFrame
+    runs: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Showcase:
+    """One run with its link log."""
+
+    controller: str
+    constants: Mapping[str, float]
+    network: str
+    log: LinkLog
+
+
+@dataclass(frozen=True)
+class HoldOut:
+    """Settings on held-out networks: frames as `experiments.planners.held_out` writes them.
+
+    Settings have a column `constant_<name>` for each constant; networks a column title.
+    """
+
+    settings: pd.DataFrame
+    networks: pd.DataFrame
+    runs: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a published table stands, what it holds, what of that is unsaid and fitted to it.
+
+    `remark` is what its author says elsewhere.
+    """
+
+    text: str = ""
+    held: Mapping[str, float] = field(default_factory=dict)
+    unstated: Mapping[str, str] = field(default_factory=dict)
+    fitted: tuple[str, ...] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """How many real runs the host takes at once; `busy_us` spoils a run (see experiments.config).
+
+    `levels` has columns level, concurrency, agrees, reason, in the order in which they were tried;
+    `runs` has the level as its trial, the first of them being of runs that had the host alone.
+    """
+
+    slots: int
+    cores: int
+    busy_us: float
+    levels: pd.DataFrame
+    runs: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Settings that were run in real mahimahi.
+
+    `settings` has columns trial, controller, constants, origins, rows (of published tables,
+    as "TABLE ROW") and constant_<name>; `runs` has the setting as its trial.
+    """
+
+    settings: pd.DataFrame
+    runs: pd.DataFrame
+
+
+class Results:
+    """The results of a configuration.
+
+    Every method raises KneepointError where a file is missing that must be there, or damaged.
+    """
+
+    def __init__(self, workflow: Workflow, catalogue: Catalogue) -> None:
+        self.workflow = workflow
+        self._catalogue = catalogue
+
+    @classmethod
+    def of(cls, config: Path, emulate: Path = EMULATE) -> "Results":
+        """Those of a configuration file.
+
+        Raises:
+            KneepointError: the configuration is wrong.
+        """
+        return cls(load_workflow(config), load_catalogue(emulate))
+
+    @property
+    def folder(self) -> Path:
+        """Where they are."""
+        return self.workflow.results
+
+    @property
+    def networks(self) -> Mapping[str, str]:
+        """The titles of networks."""
+        return {name: network.title for name, network in self.workflow.networks.items()}
+
+    @property
+    def units(self) -> Mapping[tuple[str, str], str]:
+        """The unit of a (controller, constant)."""
+        return {
+            (controller.name, constant.name): "" if constant.unit == "1" else constant.unit
+            for controller in self._catalogue.controllers.values()
+            for constant in controller.constants.values()
+        }
+
+    @property
+    def is_real(self) -> bool:
+        """Whether anything is configured to run in real mahimahi."""
+        studies, repeats = self.workflow.of_engine(MAHIMAHI)
+        return bool(self.workflow.probe or self.workflow.confirm or studies or repeats)
+
+    # What the emulator ran; studies and repeats of real mahimahi are those that are finished.
+
+    def studies(self, engine: configuration.Engine = EMULATOR) -> list[Study]:
+        """The studies of an engine."""
+        names, _ = self.workflow.of_engine(engine)
+        present = [name for name in names if engine == EMULATOR or self._is_there(name)]
+        return [self._study(name, self.workflow.studies[name]) for name in present]
+
+    def repeats(self, engine: configuration.Engine = EMULATOR) -> list[Repeats]:
+        """The repeated settings of an engine."""
+        _, names = self.workflow.of_engine(engine)
+        present = [
+            name for name in names if engine == EMULATOR or self._is_there(f"repeats/{name}")
+        ]
+        return [self._repeats(name) for name in present]
+
+    def hold_out(self) -> HoldOut | None:
+        """Settings on held-out networks."""
+        if self.workflow.hold_out is None:
+            return None
+        settings, networks, runs = (
+            read_frame(self.folder / "hold_out" / f"{name}.parquet")
+            for name in ("settings", "networks", "runs")
+        )
+        networks["title"] = [self.networks[name] for name in networks["network"]]
+        return HoldOut(with_constants(settings), networks, with_constants(runs))
+
+    def showcase(self, engine: configuration.Engine = EMULATOR) -> Showcase | None:
+        """The run that is shown over time."""
+        shown = self.workflow.settings.showcase
+        path = self.folder / ("showcase" if engine == EMULATOR else "real_showcase") / "uplink.log"
+        if shown is None or (engine == MAHIMAHI and not (self.is_real and path.exists())):
+            return None
+        return Showcase(shown.controller, shown.constants, shown.network, read_link_log(path))
+
+    # Published tables.
+
+    def published(self) -> pd.DataFrame:
+        """All rows of all published tables.
+
+        Returns:
+            Columns table, row, controller, network, replayable, constant_*, the metrics, and
+            step_<metric>, the worth of one in a metric's last printed digit.
+        """
+        return published_frame(self._tables())
+
+    def sources(self) -> dict[str, Source]:
+        """What is said of each published table."""
+        said = {table.name: table.description for table in self._tables()}
+        return {
+            name: Source(s.source, s.constants, s.unstated, s.fitted, s.remark)
+            for name, s in said.items()
+        }
+
+    def _tables(self) -> list[PublishedTable]:
+        config = self.workflow.path
+        paths = sorted((config.parent / "published").glob("*.yaml"))
+        return [load_table(config, path.stem) for path in paths]
+
+    # What took real time.
+
+    def probe(self) -> Probe | None:
+        """How many real runs the host takes at once."""
+        path = self.folder / "probe" / "probe.json"
+        if not (self.is_real and path.exists()):
+            return None
+        found = _read_json(path)
+        try:
+            levels = pd.DataFrame(found["levels"])[["concurrency", "agrees", "reason"]]
+            slots, cores = int(found["slots"]), int(found["cores"])
+        except (ValueError, KeyError, TypeError):
+            raise unusable(path, "it is damaged") from None
+        levels.insert(0, "level", range(len(levels)))
+        busy_us = self.workflow.settings.real_time.busy_us
+        return Probe(slots, cores, busy_us, levels, read_frame(path.with_name("runs.parquet")))
+
+    def confirmation(self) -> Confirmation | None:
+        """The settings that ran in real mahimahi."""
+        settings = self._there("confirm/settings.parquet")
+        if settings is None:
+            return None
+        for column in ("origins", "rows"):
+            settings[column] = [tuple(filter(None, text.split(","))) for text in settings[column]]
+        runs = read_frame(self.folder / "confirm" / "runs.parquet")
+        return Confirmation(with_constants(settings), with_constants(runs))
+
+    def calibration(self) -> Study | None:
+        """The fit of the emulated host to real fixed windows, which no file describes."""
+        wanted = self.workflow.confirm
+        if wanted is None or not (self.folder / "calibration" / "study.json").exists():
+            return None
+        fitted = configuration.calibrating(wanted)[0].controller
+        study = configuration.Study(
+            title="The emulated host, fitted to real fixed windows",
+            controller=fitted,
+            networks=(wanted.network,),
+            host=wanted.calibration.host,
+            objective=configuration.Objective(fit=("confirm",)),
+        )
+        return self._study("calibration", study)
+
+    def delays(self) -> pd.DataFrame | None:
+        """The waits for the processor that the calibration takes over (see search.calibration)."""
+        return self._there("calibration/delays.parquet")
+
+    def spread(self) -> pd.DataFrame | None:
+        """The fit of the differences between runs (see search.calibration)."""
+        return self._there("calibration/spread.parquet")
+
+    def emulated(self) -> pd.DataFrame | None:
+        """The emulator's runs of the confirmed settings, on the calibrated host."""
+        return self._runs_there("agreement/runs.parquet")
+
+    def again(self) -> pd.DataFrame | None:
+        """Further real runs of settings that the emulator does not predict."""
+        return self._runs_there("again/runs.parquet")
+
+    def missing(self) -> list[str]:
+        """What is configured to run in real mahimahi and has no results."""
+        studies, repeats = self.workflow.of_engine(MAHIMAHI)
+        names = [name for name in studies if not self._is_there(name)]
+        names += [name for name in repeats if not self._is_there(f"repeats/{name}")]
+        if self.workflow.probe and not (self.folder / "probe" / "probe.json").exists():
+            names.append("probe")
+        if self.workflow.confirm and not (self.folder / "confirm" / "settings.parquet").exists():
+            names.append("confirm")
+        return names
+
+    def _is_there(self, name: str) -> bool:
+        last = "runs.parquet" if name.startswith("repeats/") else "study.json"
+        return (self.folder / name / last).exists()
+
+    def _there(self, name: str) -> pd.DataFrame | None:
+        path = self.folder / name
+        return read_frame(path) if self.is_real and path.exists() else None
+
+    def _runs_there(self, name: str) -> pd.DataFrame | None:
+        found = self._there(name)
+        return None if found is None else with_constants(found)
+
+    def _study(self, name: str, study: configuration.Study) -> Study:
+        folder = self.folder / name
+        trials = read_frame(folder / "trials.parquet")
+        controller = self._catalogue.controller(study.controller, f"study {name}")
+        seed = _read_json(folder / "study.json").get("seed")
+        if not isinstance(seed, int):
+            raise unusable(folder / "study.json", "it is damaged")
+        return Study(
+            name=name,
+            title=study.title,
+            controller=study.controller,
+            networks=study.networks,
+            sampler=study.sampler.kind,
+            objective=study.objective.power or "misfit",
+            fit=study.objective.fit,
+            robust=study.objective.robust,
+            searched=tuple(
+                Searched(column.removeprefix(CONSTANT), *searched.bounds, logarithmic)
+                for column, (searched, _, logarithmic) in searched_ranges(study, controller).items()
+            ),
+            compare=self.workflow.tables_beside.get(name, ()),
+            seed=seed,
+            trials=trials.rename(
+                columns={name: CONSTANT + name for name in trials.columns if name.startswith(HOST)}
+            ),
+            runs=with_constants(read_frame(folder / "runs.parquet")),
+        )
+
+    def _repeats(self, name: str) -> Repeats:
+        repeat = self.workflow.repeats[name]
+        names = self._setting_labels()
+        runs = with_constants(read_frame(self.folder / "repeats" / name / "runs.parquet"))
+        keys = [f"{name}:{position}" for position in range(len(repeat.settings))]
+        settings = pd.DataFrame(
+            {
+                "setting": keys,
+                "controller": [setting.controller for setting in repeat.settings],
+                "network": repeat.network,
+                "label": [names[key] for key in keys],
+            }
+        )
+        published = pd.DataFrame(
+            [{**p.model_dump(), "setting": keys[p.setting]} for p in repeat.published],
+            columns=["setting", "metric", "mean", "standard_deviation", "n", "source"],
+        ).astype({"mean": float, "standard_deviation": float, "n": float})
+        runs["setting"] = [keys[trial] for trial in runs["trial"]]
+        return Repeats(name, repeat.title, settings, published, runs)
+
+    def _setting_labels(self) -> dict[str, str]:
+        """Each repeated setting by what sets it apart from the others of its controller."""
+        settings = {
+            f"{name}:{position}": setting
+            for name, repeat in self.workflow.repeats.items()
+            for position, setting in enumerate(repeat.settings)
+        }
+        return {
+            key: labels.setting(setting.controller, _differing(setting, settings.values()))
+            for key, setting in settings.items()
+        }
+
+
+def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
+    """All rows of the tables, as `Results.published` describes them."""
+    rows = [
+        {
+            "table": table.name,
+            "row": row.number,
+            "controller": table.description.controller,
+            "network": table.description.network,
+            "replayable": row.has_all_constants,
+            **{CONSTANT + name: value for name, value in row.constants.items()},
+            **row.metrics,
+            **{STEP + metric: step for metric, step in row.steps.items()},
+        }
+        for table in tables
+        for row in table.rows
+    ]
+    return pd.DataFrame(rows, columns=None if rows else ["table"])
+
+
+def _differing(
+    setting: configuration.Setting, others: Iterable[configuration.Setting]
+) -> dict[str, float]:
+    alike = [other.constants for other in others if other.controller == setting.controller]
+    return {
+        name: value
+        for name, value in setting.constants.items()
+        if any(other.get(name) != value for other in alike)
+    }
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise unusable(path, error.strerror) from None
+    except ValueError:
+        raise unusable(path, "it is damaged") from None
+    if not isinstance(content, dict):
+        raise unusable(path, "it is damaged")
+    return content

@@ -1,0 +1,55 @@
+"""Runs a stage of the analysis: reads results and tables of other stages, writes its own.
+
+    python -m analysis.run --config config/config.yaml audit
+
+writes results/audit.parquet and the other tables of the stage (see analysis.schema).
+"""
+
+import argparse
+import importlib
+from pathlib import Path
+
+import optuna
+import pandas as pd
+
+from analysis.results import Results
+from analysis.schema import STAGES, TABLES
+from analysis.tables import TableFolder, Tables, conform, write
+from common.errors import run_command_line
+
+
+def run(results: Results, name: str, tables: Tables) -> dict[str, pd.DataFrame]:
+    """The tables of a stage, as they are after they were written and read.
+
+    Raises:
+        KneepointError: a result or a table that it reads is missing or damaged.
+    """
+    found = importlib.import_module(f"analysis.{name}").compute(results, tables)
+    return {schema.name: conform(schema, found[schema.name]) for schema in STAGES[name].tables}
+
+
+def write_stage(results: Results, name: str) -> None:
+    """Writes the tables of a stage, which reads those of others that are there.
+
+    Raises:
+        KneepointError: see `run`.
+    """
+    tables = run(results, name, TableFolder(results.folder, TABLES))
+    for table, frame in tables.items():
+        write(results.folder / f"{table}.parquet", TABLES[table], frame)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
+    parser.add_argument("stages", nargs="+", choices=STAGES, metavar="STAGE", help="%(choices)s")
+    arguments = parser.parse_args()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    results = Results.of(arguments.config)
+    for name in arguments.stages:
+        write_stage(results, name)
+
+
+if __name__ == "__main__":
+    run_command_line(main)

@@ -1,0 +1,682 @@
+"""The stages of the analysis, what each reads, and the schema of each table that it writes.
+
+Delays are 95th percentiles. A relative difference is ours over theirs, less one.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
+from analysis.tables import Column, Table
+
+UNITS = {name: metric.unit for name, metric in METRICS.items()}
+VERDICTS = ("reproduced", "close", "fitted", "unexplained", "contradicted", "not comparable")
+"""What a row can be; `unexplained` is off, and nothing but our runs speaks against it."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage: the results and the tables of other stages that it reads, the tables it writes.
+
+    It stands in the module of `analysis` that has its name. Results are groups: see
+    rules/analysis.smk. The first table is the stage's own.
+    """
+
+    name: str
+    results: tuple[str, ...]
+    reads: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+
+def _text(*names: str, optional: bool = False) -> tuple[Column, ...]:
+    return tuple(Column(name, "text", optional=optional) for name in names)
+
+
+def _texts(*names: str) -> tuple[Column, ...]:
+    return tuple(Column(name, "texts") for name in names)
+
+
+def _whole(*names: str, optional: bool = False) -> tuple[Column, ...]:
+    return tuple(Column(name, "whole", optional=optional) for name in names)
+
+
+def _real(*names: str, unit: str = "") -> tuple[Column, ...]:
+    return tuple(Column(name, "real", unit) for name in names)
+
+
+def _flag(*names: str, optional: bool = False) -> tuple[Column, ...]:
+    return tuple(Column(name, "flag", optional=optional) for name in names)
+
+
+def _metrics(*prefixes: str, of: Iterable[str] = UNITS) -> tuple[Column, ...]:
+    """A column for each metric, in its unit."""
+    return tuple(Column(p + name, "real", UNITS[name]) for p in prefixes or ("",) for name in of)
+
+
+def _ratios(*prefixes: str) -> tuple[Column, ...]:
+    """A column without a unit for each metric."""
+    return tuple(Column(prefix + name, "real") for prefix in prefixes for name in UNITS)
+
+
+_CONSTANTS = (Column("constant_*", "real"),)
+_SPREAD = (
+    *_whole("n"),
+    *_real("mean", "standard_deviation", "cv", "low", "high", "least", "greatest"),
+)
+_HELD_SETTING = (
+    *_whole("trial"),
+    *_text("controller", "origin"),
+    *_flag("best"),
+    *_text("study"),
+    *_text("table", optional=True),
+    *_whole("row", optional=True),
+    *_text("constants"),
+    *_real("published_power", "study_power", unit="Mbit/s/s"),
+    *_whole("study_runs"),
+    *_CONSTANTS,
+    *_real("training", "held_out"),
+)
+_BESIDE_REAL = (
+    *_whole("trial"),
+    *_text("metric"),
+    *_whole("real_n", "emulated_n"),
+    *_real("real_mean", "real_standard_deviation", "real_low", "real_high"),
+    *_real("emulated_mean", "emulated_standard_deviation", "expected_low", "expected_high"),
+    *_real("difference", "relative"),
+    *_flag("inside", optional=True),
+)
+_WHY = (*_real("scheduling_ms", "usual_ms", unit="ms"), *_text("why"))
+
+_STAGES = (
+    Stage(
+        "audit",
+        ("studies", "published"),
+        (),
+        (
+            Table(
+                "audit",
+                "a published row beside the mean of our runs; comparison is reports or measured",
+                (
+                    *_text("comparison", "table"),
+                    *_whole("row"),
+                    *_text("controller", "network"),
+                    *_flag("replayable"),
+                    *_CONSTANTS,
+                    Column("step_*", "real"),
+                    *_metrics("published_", "ours_", "deviation_", "difference_"),
+                    *_ratios("relative_"),
+                    *_whole("runs", "settings"),
+                    *_real("spread"),
+                    *_text("name", "agreement", "checks", "wrong", "verdict", "evidence"),
+                    *_flag("within", optional=True),
+                ),
+            ),
+            Table(
+                "audit_tables",
+                "a published table: its source, how many rows agree, how many have each verdict",
+                (
+                    *_text("comparison", "table", "source", "held", "unstated"),
+                    *_whole("rows", "compared", "within"),
+                    *_ratios("median_", "worst_"),
+                    *_whole(*VERDICTS),
+                ),
+            ),
+            Table(
+                "audit_errors",
+                "sizes of the differences of a metric, over a group of rows",
+                (
+                    *_text("comparison", "metric", "group"),
+                    *_whole("rows"),
+                    *_real("median", "p90", "near"),
+                ),
+            ),
+            Table(
+                "audit_summary",
+                "a comparison: its rows, and the median and the greatest relative difference",
+                (
+                    *_text("comparison"),
+                    *_whole("rows", "tables", "compared", "within"),
+                    *_real("median_power", "greatest"),
+                ),
+            ),
+        ),
+    ),
+    Stage(
+        "sweeps",
+        ("studies", "published", "repeats", "hold_out"),
+        (),
+        (
+            Table(
+                "sweeps",
+                "a constant that studies vary alone: its best value, and how sure that is",
+                (
+                    *_text("sweep", "controller", "network", "network_title", "constant", "unit"),
+                    *_whole("studies", "values", "runs"),
+                    *_real("least", "greatest", "best_value"),
+                    *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
+                    *_whole("best_runs"),
+                    *_real("half_width", "margin"),
+                ),
+            ),
+            Table(
+                "sweep_points",
+                "a value of a swept constant and the mean of its runs",
+                (
+                    *_text("sweep"),
+                    *_real("value"),
+                    *_whole("runs"),
+                    *_metrics(),
+                    *_flag("best", "tied"),
+                ),
+            ),
+            Table(
+                "sweep_published",
+                "a published row beside a sweep",
+                (*_text("sweep", "table"), *_real("value"), *_metrics()),
+            ),
+            Table(
+                "sweep_bests",
+                "where a published table puts the best value, and our power there",
+                (
+                    *_text("sweep", "table"),
+                    *_whole("rows"),
+                    *_real("value"),
+                    *_real("published", "ours", unit="Mbit/s/s"),
+                    *_real("relative", "below"),
+                ),
+            ),
+            Table(
+                "grids",
+                "a full grid over two constants: where power is greatest, ours and published",
+                (
+                    *_text("grid", "title", "controller", "network", "network_title", "x", "y"),
+                    *_text("table", optional=True),
+                    *_whole("rows", "columns"),
+                    *_real("best_x", "best_y", "published_best_x", "published_best_y"),
+                    *_real("best_power", "published_best_power", unit="Mbit/s/s"),
+                    *_real("median", "worst"),
+                ),
+            ),
+            Table(
+                "grid_cells",
+                "a cell of a grid",
+                (
+                    *_text("grid"),
+                    *_real("y", "x"),
+                    *_real("ours", "published", unit="Mbit/s/s"),
+                    *_real("relative"),
+                    *_flag("agrees", optional=True),
+                ),
+            ),
+            Table(
+                "grid_effects",
+                "what a further constant changes within a cell; mean is that over the cells",
+                (
+                    *_text("grid", "constant"),
+                    *_whole("group"),
+                    *_real("value"),
+                    *_real("power", unit="Mbit/s/s"),
+                    *_real("relative", "mean"),
+                ),
+            ),
+        ),
+    ),
+    Stage(
+        "searches",
+        ("studies", "published", "repeats", "hold_out", "real_studies", "real_repeats"),
+        ("audit", "sweeps", "sweep_points"),
+        (
+            Table(
+                "searches",
+                "an adaptive search: its best trial, how sure that is, what was known before",
+                (
+                    *_text("search", "engine", "title", "controller"),
+                    *_texts("networks", "network_titles"),
+                    *_text("sampler", "objective"),
+                    *_texts("fit"),
+                    *_flag("robust", "of_host"),
+                    *_whole("searched", "trials", "runs", "failed", "best_trial"),
+                    *_real("best_value"),
+                    *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
+                    *_whole("best_runs"),
+                    *_real("margin"),
+                    *_whole("ties", "near", "evaluations", "improvements", "improved_last"),
+                    *_text("sweep", optional=True),
+                    *_flag("sweep_agrees", optional=True),
+                    *_text("published_table", "published_constants", optional=True),
+                    *_real("published_power", "published_ours", unit="Mbit/s/s"),
+                    *_real("gain"),
+                    *_real("emulated_power", unit="Mbit/s/s"),
+                    *_text("surface_x", "surface_y", optional=True),
+                    *_real("surface_explained"),
+                ),
+            ),
+            Table(
+                "search_constants",
+                "a searched constant: its range, its best value, its importance (PED-ANOVA)",
+                (
+                    *_text("search", "constant"),
+                    *_real("low", "high"),
+                    *_flag("logarithmic"),
+                    *_real("best", "near_low", "near_high", "importance"),
+                ),
+            ),
+            Table(
+                "search_trials",
+                "a trial; rank is among those that have a value",
+                (
+                    *_text("search"),
+                    *_whole("trial"),
+                    *_real("value"),
+                    *_flag("failed"),
+                    *_real("best_so_far"),
+                    *_flag("improved", "measured"),
+                    *_whole("rank", optional=True),
+                    *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
+                    *_CONSTANTS,
+                ),
+            ),
+            Table(
+                "search_brackets",
+                "an evaluation of a search of one constant, and where the peak can be after it",
+                (
+                    *_text("search"),
+                    *_whole("step"),
+                    *_real("value", "result", "low", "high"),
+                ),
+            ),
+            Table(
+                "search_surfaces",
+                "the smoothed value of a search over its two most important constants",
+                (*_text("search"), *_real("x", "y", "value")),
+            ),
+        ),
+    ),
+    Stage(
+        "recovery",
+        ("studies", "published"),
+        (),
+        (
+            Table(
+                "recovery",
+                "a constant fitted to published tables, and the interval that they leave it",
+                (
+                    *_text("search", "constant"),
+                    *_real("best", "low", "high", "share"),
+                    *_text("verdict"),
+                    *_real("searched_low", "searched_high"),
+                    *_whole("rows"),
+                ),
+            ),
+            Table(
+                "recovery_rows",
+                "a fitted row beside the best trial of its fit",
+                (
+                    *_text("search", "table"),
+                    *_whole("line"),
+                    *_CONSTANTS,
+                    *_metrics("published_", "ours_"),
+                    *_ratios("relative_"),
+                ),
+            ),
+        ),
+    ),
+    Stage(
+        "held_out",
+        ("hold_out",),
+        (),
+        (
+            Table(
+                "held_out",
+                "all of it: medians over the tuned settings, the rank correlation",
+                (
+                    *_text("training", "training_title"),
+                    *_whole("networks", "settings", "published", "runs", "repeats"),
+                    *_real("correlation"),
+                    *_whole("compared", "better", "worse"),
+                    *_real("training_gain", "held_out_gain", "optimism"),
+                    *_whole("best_trial"),
+                ),
+            ),
+            Table(
+                "held_out_settings",
+                "a distinct setting; power relative to the omniscient bound",
+                _HELD_SETTING,
+            ),
+            Table(
+                "held_out_standings",
+                "the best settings by their rank on the training network",
+                (
+                    *_HELD_SETTING,
+                    *_whole("training_rank", "held_out_rank", "gap"),
+                    *_text("label"),
+                ),
+            ),
+            Table(
+                "held_out_gains",
+                "what a tuned setting changes against its controller's best published one",
+                (
+                    *_text("controller"),
+                    *_text(
+                        *("published_study", "published_table", "published_constants"),
+                        *("tuned_study", "tuned_table", "tuned_constants"),
+                        optional=True,
+                    ),
+                    *_whole(
+                        *("published_trial", "published_row", "tuned_trial", "tuned_row"),
+                        *("better", "worse"),
+                        optional=True,
+                    ),
+                    *_real("published_power", "published_half_width", unit="Mbit/s/s"),
+                    *_real("tuned_power", "tuned_half_width", unit="Mbit/s/s"),
+                    *_real("tuned_study_power", unit="Mbit/s/s"),
+                    *_real("training_gain", "margin", "held_out_gain"),
+                ),
+            ),
+            Table(
+                "held_out_networks",
+                "a network with its omniscient bound, and the setting that comes nearest",
+                (
+                    *_text("network", "title"),
+                    *_flag("is_training"),
+                    *_real("capacity_mbps", unit="Mbit/s"),
+                    *_metrics(of=(SIGNAL_DELAY, POWER)),
+                    *_real("nearest"),
+                    *_text("nearest_label"),
+                ),
+            ),
+            Table(
+                "held_out_power",
+                "the relative power of one of the standings on a network",
+                (*_whole("trial"), *_text("network"), *_real("relative")),
+            ),
+        ),
+    ),
+    Stage(
+        "tuning",
+        ("studies", "published"),
+        ("held_out_gains", "held_out_networks"),
+        (
+            Table(
+                "tuning",
+                "a tuned controller: the best printed, ours at published constants, the best found",
+                (
+                    *_text("controller"),
+                    *_text("printed_table", optional=True),
+                    *_whole("printed_row", optional=True),
+                    *_real("printed_power", unit="Mbit/s/s"),
+                    *_text("published_table", "published_constants", optional=True),
+                    *_whole("published_row", optional=True),
+                    *_real("published_power", "tuned_power", unit="Mbit/s/s"),
+                    *_real("published_half_width", "tuned_half_width"),
+                    *_text("tuned_constants"),
+                    *_whole("trials", optional=True),
+                    *_real("gain", "margin"),
+                ),
+            ),
+        ),
+    ),
+    Stage(
+        "repeatability",
+        ("repeats", "real_repeats", "calibration"),
+        (),
+        (
+            Table(
+                "repeatability",
+                "the spread of a metric over the runs of a setting; whose is emulator, mahimahi or "
+                "calibrated",
+                (*_text("whose", "setting", "label", "metric"), *_SPREAD),
+            ),
+            Table(
+                "repeatability_runs",
+                "the power of a run of a repeated setting",
+                (*_text("whose", "setting"), *_real("power", unit="Mbit/s/s")),
+            ),
+            Table(
+                "repeatability_published",
+                "a published mean beside ours",
+                (
+                    *_text("whose", "setting", "label", "metric", "source"),
+                    *_real("published_mean", "published_standard_deviation", "published_n"),
+                    *_SPREAD,
+                    *_real("relative", "z"),
+                ),
+            ),
+        ),
+    ),
+    Stage(
+        "agreement",
+        ("confirm", "calibration"),
+        (),
+        (
+            Table(
+                "agreement",
+                "the emulator beside real mahimahi, and why a real mean lies outside",
+                (*_BESIDE_REAL, *_WHY),
+            ),
+            Table(
+                "agreement_settings",
+                "a setting that ran in real mahimahi; constants are JSON",
+                (
+                    *_whole("trial"),
+                    *_text("controller", "network", "constants"),
+                    *_texts("origins", "rows"),
+                    *_text("name", "label"),
+                    *_texts("varied"),
+                    *_whole("runs"),
+                ),
+            ),
+            Table(
+                "agreement_accuracy",
+                "mean relative errors over the settings that the emulator was not fitted to",
+                (
+                    *_whole("settings", "controllers"),
+                    *_ratios("error_"),
+                    *_real("delay_ms", unit="ms"),
+                    *_flag("meets_throughput", "meets_signal_delay", "is_compared"),
+                ),
+            ),
+        ),
+    ),
+    Stage(
+        "again",
+        ("calibration", "again"),
+        ("agreement", "agreement_settings"),
+        (
+            Table(
+                "again",
+                "a real mean outside its prediction interval, and what further runs say of it",
+                (
+                    *_BESIDE_REAL,
+                    *_text("label"),
+                    *_whole("again_n"),
+                    *_real("again_mean"),
+                    *_WHY,
+                ),
+            ),
+            Table(
+                "again_settings",
+                "a setting that ran again",
+                _whole("trial", "runs"),
+            ),
+        ),
+    ),
+    Stage(
+        "confirmation",
+        (),
+        ("audit", "agreement", "agreement_settings"),
+        (
+            Table(
+                "confirmed_best",
+                "a best setting in real mahimahi, and the power that was published",
+                (
+                    *_BESIDE_REAL,
+                    *_text("controller", "origin", "row"),
+                    *_real("published"),
+                    *_real("from_published", "from_emulator"),
+                ),
+            ),
+            Table(
+                "confirmed_summary",
+                "the median size of the best settings' differences from the published powers",
+                _real("median_published"),
+            ),
+            Table(
+                "confirmed_rows",
+                "a contradicted row in real mahimahi, and whether its real runs say so",
+                (*_BESIDE_REAL, *_text("row"), *_real("published"), *_text("verdict")),
+            ),
+        ),
+    ),
+    Stage(
+        "host",
+        ("probe", "calibration"),
+        (),
+        (
+            Table(
+                "host",
+                "how many real runs the host takes at once",
+                (
+                    *_whole("slots", "cores"),
+                    *_real("busy_us", unit="us"),
+                    *_text("controller"),
+                ),
+            ),
+            Table(
+                "probe_levels",
+                "so many real runs at once, beside lone ones",
+                (
+                    *_whole("level", "concurrency"),
+                    *_flag("agrees"),
+                    *_text("reason"),
+                    *_whole("runs", "failed"),
+                    *_real(f"relative_{THROUGHPUT}", f"furthest_{THROUGHPUT}"),
+                    *_real(f"relative_{SIGNAL_DELAY}", f"furthest_{SIGNAL_DELAY}"),
+                    *_real("scheduling_delay_p99_us", unit="us"),
+                ),
+            ),
+            Table(
+                "probe_runs",
+                "a run of the probe, beside lone ones",
+                (
+                    *_whole("level", "concurrency"),
+                    *_real(f"relative_{THROUGHPUT}", f"relative_{SIGNAL_DELAY}"),
+                    *_real("scheduling_delay_p99_us", unit="us"),
+                ),
+            ),
+            Table(
+                "scheduling_delays",
+                "how long one wake-up in so many waited for the processor",
+                (
+                    *_whole("one_in"),
+                    *_real("delay_us", "least_us", "greatest_us", unit="us"),
+                    *_whole("n_runs"),
+                ),
+            ),
+            Table(
+                "calibration",
+                "the fit of the emulated host",
+                (
+                    *_text("controller"),
+                    *_whole("trials", "rows"),
+                ),
+            ),
+            Table(
+                "calibration_constants",
+                "a constant of the host that was fitted",
+                (*_text("constant"), *_real("low", "high")),
+            ),
+            Table(
+                "calibration_trials",
+                "a trial of that fit, the best first",
+                (*_whole("trial"), *_real("value"), *_CONSTANTS),
+            ),
+            Table(
+                "wake_spread",
+                "how much runs differ, by the spread of the host's lateness",
+                (
+                    *_real("wake_spread", "emulated_deviation", "real_deviation"),
+                    *_flag("is_best"),
+                ),
+            ),
+        ),
+    ),
+    Stage(
+        "showcase",
+        ("showcase", "real_showcase"),
+        (),
+        (
+            Table(
+                "showcase",
+                "one run with its link log; constants are JSON",
+                (
+                    *_text("run", "engine", "controller", "constants", "network", "network_title"),
+                    *_real("throughput_mbps", "capacity_mbps", unit="Mbit/s"),
+                    *_metrics(of=(QUEUEING_DELAY, SIGNAL_DELAY, POWER)),
+                ),
+            ),
+            Table(
+                "showcase_rates",
+                "mean rates in a bin of 500 ms",
+                (
+                    *_text("run"),
+                    *_real("start_s", unit="s"),
+                    *_real("capacity_mbps", "ingress_mbps", "egress_mbps", unit="Mbit/s"),
+                ),
+            ),
+            Table(
+                "showcase_packets",
+                "a departed packet's queueing delay",
+                (
+                    *_text("run"),
+                    *(Column(name, "whole", "ms") for name in ("departure_ms", "delay_ms")),
+                ),
+            ),
+            Table(
+                "showcase_signal",
+                "the signal delay of a millisecond",
+                (
+                    *_text("run"),
+                    *(Column(name, "whole", "ms") for name in ("time_ms", "delay_ms")),
+                ),
+            ),
+        ),
+    ),
+    Stage(
+        "inventory",
+        (
+            *("studies", "repeats", "hold_out", "published"),
+            *("probe", "confirm", "real_studies", "real_repeats"),
+        ),
+        (),
+        (
+            Table(
+                "inventory",
+                "runs of a study, a repetition or the like; busy ones met a busy host before",
+                (
+                    *_text("name", "kind", "engine"),
+                    *_texts("controllers", "network_titles"),
+                    *_whole("settings", "runs", "failed", "busy"),
+                ),
+            ),
+            Table(
+                "exclusions",
+                "runs that gave no result, alike ones together",
+                (
+                    *_text("study", "controller", "network", "constants", "status", "reason"),
+                    *_whole("runs"),
+                ),
+            ),
+            Table(
+                "not_run",
+                "what is configured to run in real mahimahi and was not",
+                _text("name"),
+            ),
+        ),
+    ),
+)
+
+STAGES = {stage.name: stage for stage in _STAGES}
+"""Every stage, by its name; none reads a table of a later one."""
+TABLES = {table.name: table for stage in _STAGES for table in stage.tables}
+"""Every table, by its name."""

@@ -1,0 +1,231 @@
+"""Adaptive searches: how they went, what they found, how sure that is, what was known before."""
+
+import json
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+
+from analysis import statistics, surface
+from analysis.frames import CONSTANT, Record, record, records, together
+from analysis.importances import importances
+from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.results import EMULATOR, MAHIMAHI, Results, Study
+from analysis.schema import STAGES
+from analysis.statistics import Best, Chance
+from analysis.sweeps import Luck
+from analysis.tables import Tables
+
+ONE_PEAK = ("ternary", "golden")
+"""The samplers that search one constant for a single peak."""
+ENUMERATING = ("grid",)
+"""The samplers whose order of trials says nothing."""
+NEAR = 1.5
+"""Trials of at most so many times the least misfit tell how sharp a fit is."""
+SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
+
+
+def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `analysis.schema`. Every fit is a search, too."""
+    published = results.published()
+    found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["searches"].tables}
+    for engine in (EMULATOR, MAHIMAHI):
+        studies = results.studies(engine)
+        held = results.hold_out() if engine == EMULATOR else None
+        luck = Luck(studies, results.repeats(engine), held)
+        for study in studies:
+            if study.fit or study.sampler not in ENUMERATING:
+                titles = [results.networks.get(name, name) for name in study.networks]
+                parts = _search(study, luck, titles, engine, tables, published)
+                for name, frame in parts.items():
+                    found[name].append(frame.assign(search=study.name))
+    whole = together(found)
+    if len(whole["searches"]):
+        whole["searches"]["emulated_power"] = _emulated_power(whole["searches"])
+    return whole
+
+
+def _search(
+    study: Study,
+    luck: Luck,
+    titles: list[str],
+    engine: str,
+    tables: Tables,
+    published: pd.DataFrame,
+) -> dict[str, pd.DataFrame]:
+    """The tables of one search; none where no trial has a value."""
+    trials = study.trials
+    values = -trials["value"] if study.minimised else trials["value"]
+    chance = Chance() if study.fit else luck.of(study.controller, study.networks[0])
+    best = statistics.best(values, trials["n_runs"], chance)
+    if best is None:
+        return {}
+    first = record(trials, best.label)
+    weights = importances(trials, study.searched, study.minimised)
+    limit = NEAR * first["value"] if study.minimised else math.nan
+    near = trials[trials["value"] <= limit]
+    constants = [
+        {
+            "constant": each.name,
+            "low": each.low,
+            "high": each.high,
+            "logarithmic": each.logarithmic,
+            "best": float(first[CONSTANT + each.name]),
+            "near_low": near[CONSTANT + each.name].min(),
+            "near_high": near[CONSTANT + each.name].max(),
+            "importance": weights.get(each.name, math.nan),
+        }
+        for each in study.searched
+    ]
+    past = _trials(study)
+    brackets = _brackets(study)
+    found = {
+        "search_constants": pd.DataFrame(constants),
+        "search_trials": past,
+        "search_brackets": brackets,
+    }
+    plane = _surface(study, past, weights)
+    if plane is not None:
+        found["search_surfaces"] = _places(plane)
+    improved = past.loc[past["improved"], "trial"]
+    summary = {
+        "engine": engine,
+        "title": study.title,
+        "controller": study.controller,
+        "networks": list(study.networks),
+        "network_titles": titles,
+        "sampler": study.sampler,
+        "objective": study.objective,
+        "fit": list(study.fit),
+        "robust": study.robust,
+        "of_host": study.is_of_host,
+        "searched": len(study.searched),
+        "trials": len(trials),
+        "runs": trials["n_runs"].sum(),
+        "failed": past["failed"].sum(),
+        "best_trial": int(first["trial"]),
+        "best_value": first["value"],
+        **{metric: first[metric] for metric in SHOWN},
+        "best_runs": best.runs,
+        "margin": best.margin,
+        "ties": len(best.ties),
+        "near": len(near),
+        "evaluations": len(brackets),
+        "improvements": len(improved),
+        "improved_last": improved.iloc[-1],
+        **_beside_sweep(study, first, tables),
+        **_beside_published(study, best, published, tables["audit"]),
+        "surface_x": plane.x.name if plane else None,
+        "surface_y": plane.y.name if plane else None,
+        "surface_explained": plane.explained if plane else math.nan,
+    }
+    return {"searches": pd.DataFrame([summary]), **found}
+
+
+def _trials(study: Study) -> pd.DataFrame:
+    """The trials in their order: see `statistics.history`, with what they tried and measured."""
+    trials = study.trials
+    measured = trials["value"].notna() & (trials["reason"] == "")
+    done = trials.dropna(subset=["value"])
+    order = done.sort_values("value", ascending=study.minimised, kind="stable").index
+    rank = pd.Series(range(1, len(order) + 1), index=order).reindex(trials.index).astype("Int64")
+    searched = [CONSTANT + each.name for each in study.searched]
+    more = trials[["trial", *SHOWN, *searched]].assign(measured=measured, rank=rank)
+    return (
+        statistics.history(trials, study.minimised)
+        .merge(more, on="trial")
+        .astype(dict.fromkeys(searched, float))
+    )
+
+
+def _brackets(study: Study) -> pd.DataFrame:
+    """Where the peak of a search of one constant can be, step by step; for others nothing."""
+    if len(study.searched) != 1 or study.sampler not in ONE_PEAK:
+        return pd.DataFrame()
+    sign = -1 if study.minimised else 1
+    only = study.searched[0]
+    trials = study.trials.assign(value=sign * study.trials["value"])
+    found = statistics.brackets(trials, only.name).fillna({"low": only.low, "high": only.high})
+    return found.assign(result=sign * found.pop("power"))
+
+
+def _surface(
+    study: Study, past: pd.DataFrame, weights: Mapping[str, float]
+) -> surface.Surface | None:
+    """The value over the two most important constants; None where that tells nothing."""
+    measured = past[past["measured"]]
+    axes = surface.axes(measured, study.searched, weights)
+    found = surface.surface(measured, *axes) if axes else None
+    return found if found is not None and found.tells else None
+
+
+def _places(plane: surface.Surface) -> pd.DataFrame:
+    """One row a place, line by line."""
+    return pd.DataFrame(
+        {
+            "x": list(plane.x_values) * len(plane.y_values),
+            "y": plane.y_values.repeat(len(plane.x_values)),
+            "value": plane.values.ravel(),
+        }
+    )
+
+
+def _beside_sweep(study: Study, first: Record, tables: Tables) -> Record:
+    """How a search for one peak agrees with a sweep of the same constant."""
+    nothing = {"sweep": None, "sweep_agrees": None}
+    if study.sampler not in ONE_PEAK or study.minimised:
+        return nothing
+    only = study.searched[0].name
+    for sweep in records(tables["sweeps"]):
+        alike = sweep["controller"], sweep["network"], sweep["constant"]
+        if alike == (study.controller, study.networks[0], only):
+            points = tables["sweep_points"]
+            of_sweep = points[points["sweep"] == sweep["sweep"]]
+            good = of_sweep.loc[of_sweep["best"] | of_sweep["tied"], "value"]
+            agrees = bool((good == first[CONSTANT + only]).any())
+            return {"sweep": sweep["sweep"], "sweep_agrees": agrees}
+    return nothing
+
+
+def _beside_published(
+    study: Study, best: Best, published: pd.DataFrame, audited: pd.DataFrame
+) -> Record:
+    """The best power published for the controller, ours there, what the search gained over it."""
+    rows = published.reindex(columns=[*published.columns.drop(POWER, errors="ignore"), POWER])
+    if not study.minimised and len(rows):
+        alike = (rows["controller"] == study.controller) & (rows["network"] == study.networks[0])
+        rows = rows[alike].dropna(subset=[POWER])
+        rows = rows.sort_values(POWER, ascending=False, kind="stable")
+    if study.minimised or rows.empty:
+        return {
+            "published_table": None,
+            "published_constants": None,
+            **dict.fromkeys(("published_power", "published_ours", "gain"), math.nan),
+        }
+    row = records(rows)[0]
+    printed = {
+        name.removeprefix(CONSTANT): value
+        for name, value in row.items()
+        if name.startswith(CONSTANT) and value == value
+    }
+    searched = {each.name for each in study.searched}
+    shown = {name: value for name, value in printed.items() if name in searched}
+    ours = math.nan
+    if len(audited):
+        same = (audited["table"] == row["table"]) & (audited["row"] == row["row"])
+        replayed = audited[same & (audited["comparison"] == "reports") & (audited["runs"] > 0)]
+        ours = float(replayed[f"ours_{POWER}"].iloc[0]) if len(replayed) else math.nan
+    return {
+        "published_table": row["table"],
+        "published_constants": json.dumps(shown),
+        "published_power": row[POWER],
+        "published_ours": ours,
+        "gain": best.value / row[POWER] - 1,
+    }
+
+
+def _emulated_power(searches: pd.DataFrame) -> list[float]:
+    """For each search the best power of the emulator's searches of its controller."""
+    power = searches[(searches["engine"] == EMULATOR) & (searches["objective"] != "misfit")]
+    best = power.groupby("controller")["best_value"].max()
+    return [float(best.get(controller, math.nan)) for controller in searches["controller"]]

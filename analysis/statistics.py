@@ -1,0 +1,358 @@
+"""Statistics of runs: DataFrame in, DataFrame out; nothing here reads a file or draws.
+
+A frame of runs has the columns of the results schema and, for each constant, one column
+`constant_<name>`. Runs whose controller failed have status "failed", those that the machine kept
+from ending "fault" (only a probe has such); neither counts in anything but `exclusions`.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from analysis.frames import CONSTANT
+from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+
+
+def succeeded(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs that measured something."""
+    return runs[runs["status"] == "ok"]
+
+
+def exclusions(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs that gave no result, alike ones together.
+
+    Returns:
+        Columns study, controller, network, constants, status (failed or fault), reason, runs.
+    """
+    without = runs[runs["status"] != "ok"]
+    keys = ["study", "controller", "network", "constants", "status", "reason"]
+    return without.groupby(keys, sort=False).size().rename("runs").reset_index()
+
+
+# Spread ---------------------------------------------------------------------------------------
+
+
+def student_t_cdf(t: float, degrees: int) -> float:
+    """P(T <= t) for a whole number of degrees of freedom (Abramowitz and Stegun 26.7.3, 26.7.4)."""
+    theta = math.atan(abs(t) / math.sqrt(degrees))
+    odd = degrees % 2
+    term, total = (math.cos(theta), 0.0) if odd else (1.0, 0.0)
+    for k in range(1 + odd, degrees, 2):
+        total += term
+        term *= math.cos(theta) ** 2 * k / (k + 1)
+    within = 2 / math.pi * (theta + math.sin(theta) * total) if odd else math.sin(theta) * total
+    return 0.5 + math.copysign(within / 2, t)
+
+
+@cache
+def student_t_quantile(probability: float, degrees: int) -> float:
+    """The t with P(T <= t) = probability, for 0.5 <= probability < 1."""
+    low, high = 0.0, 1.0
+    while student_t_cdf(high, degrees) < probability:
+        high *= 2
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high) if student_t_cdf(middle, degrees) < probability else (low, middle)
+        )
+    return high
+
+
+def spread(values: "pd.Series[float]") -> pd.Series:
+    """n, mean, standard_deviation (of a sample), cv, low, high: a 95 % t interval of the mean.
+
+    One value has no spread: all but n and mean are NaN then, never an interval of width zero.
+    """
+    n, mean = len(values), float(values.mean())
+    deviation = float(values.std(ddof=1)) if n > 1 else math.nan
+    half = student_t_quantile(0.975, n - 1) * deviation / math.sqrt(n) if n > 1 else math.nan
+    return pd.Series(
+        {
+            "n": n,
+            "mean": mean,
+            "standard_deviation": deviation,
+            "cv": deviation / mean if mean else math.nan,
+            "low": mean - half,
+            "high": mean + half,
+            "least": float(values.min()),
+            "greatest": float(values.max()),
+        }
+    )
+
+
+def repeatability(runs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The spread of every metric for each group of runs: columns `by`, metric, those of `spread`.
+
+    Groups come in order of appearance; `by` names columns that have no missing value.
+    """
+    rows = [
+        {**dict(zip(by, key, strict=True)), "metric": metric, **spread(group[metric]).to_dict()}
+        for key, group in succeeded(runs).groupby(list(by), sort=False)
+        for metric in METRICS
+    ]
+    columns = [*by, "metric", *spread(pd.Series([1.0])).index]
+    return pd.DataFrame(rows, columns=columns).astype({"n": int})
+
+
+def beside_published_spread(ours: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Sets published means beside `repeatability(runs, ["setting", ...])`.
+
+    Args:
+        ours: from `repeatability`, with a column setting.
+        published: columns setting, metric, mean, standard_deviation, n, source; NaN for unknown.
+
+    Returns:
+        One row for each published mean: setting, metric, source, ours n mean standard_deviation
+        low high, published_mean published_standard_deviation published_n, relative (ours over
+        published, less one), z (the difference over its standard error, NaN unless both n and
+        deviations are known).
+    """
+    renamed = published.rename(
+        columns={name: f"published_{name}" for name in ("mean", "standard_deviation", "n")}
+    )
+    joined = renamed.merge(ours, on=["setting", "metric"], how="left", validate="many_to_one")
+    joined["relative"] = joined["mean"] / joined["published_mean"] - 1
+    error = np.sqrt(
+        joined["standard_deviation"] ** 2 / joined["n"]
+        + joined["published_standard_deviation"] ** 2 / joined["published_n"]
+    )
+    joined["z"] = (joined["mean"] - joined["published_mean"]) / error
+    return joined
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How much power varies from run to run: a coefficient of variation and how well it is known.
+
+    With no degrees of freedom nothing was repeated, and nothing is known.
+    """
+
+    cv: float = math.nan
+    degrees: int = 0
+
+    def margin(self, n: float, other_n: float) -> float:
+        """The relative difference of two means of so many runs that chance explains (95 %)."""
+        if self.degrees == 0:
+            return math.nan
+        return student_t_quantile(0.975, self.degrees) * self.cv * math.sqrt(1 / n + 1 / other_n)
+
+
+def chance(runs: pd.DataFrame, by: Sequence[str]) -> Chance:
+    """The variation of power within groups of runs that differ in their seed only, pooled."""
+    groups = succeeded(runs).groupby(list(by))[POWER]
+    free, cv = groups.size() - 1, groups.std() / groups.mean()
+    degrees = int(free.sum())
+    if degrees == 0:
+        return Chance()
+    return Chance(math.sqrt(float((free * cv**2).sum()) / degrees), degrees)
+
+
+# Searches -------------------------------------------------------------------------------------
+
+
+def response(runs: pd.DataFrame, constant: str) -> pd.DataFrame:
+    """The mean of every metric at each value of one constant: columns value, runs, the metrics."""
+    groups = succeeded(runs).groupby(CONSTANT + constant, sort=True)
+    table = groups[list(METRICS)].mean()
+    table.insert(0, "runs", groups.size())
+    return table.rename_axis("value").reset_index()
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best row of a table, the mean of `runs` runs, and what cannot be told from it.
+
+    `half_width` is that of its 95 % interval, relative; `margin` the relative difference that
+    chance explains between it and another row of as many runs; `ties` are the labels of the rows
+    that chance may have kept below it. With nothing known of chance the first two are NaN and
+    there are no ties, and a reader has to be told that.
+    """
+
+    label: int
+    value: float
+    runs: int
+    half_width: float
+    margin: float
+    ties: tuple[int, ...]
+
+
+def best(values: "pd.Series[float]", runs: "pd.Series[int]", luck: Chance) -> Best | None:
+    """The greatest of `values` (the first of equals) and its ties; None where all are NaN."""
+    known = values.dropna()
+    if known.empty:
+        return None
+    label = int(known.index[int(np.argmax(known.to_numpy()))])
+    greatest, n = float(known.to_numpy().max()), int(runs[label])
+    allowed = runs[known.index].map(lambda other: luck.margin(n, other) * abs(greatest))
+    near = known[known >= greatest - allowed]  # none where the margin is NaN
+    ties = tuple(int(i) for i in near.index if i != label)
+    return Best(label, greatest, n, luck.margin(n, math.inf), luck.margin(n, n), ties)
+
+
+def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:
+    """The search as it went: columns trial, value, failed, best_so_far, improved (on that before).
+
+    A trial failed if a run of it did; if the machine was at fault, it has no value either.
+    """
+    table = trials[["trial", "value", "reason"]].sort_values("trial", ignore_index=True)
+    table["failed"] = table["value"].isna() | (table.pop("reason") != "")
+    values = table["value"]
+    table["best_so_far"] = (values.cummin() if minimised else values.cummax()).ffill()
+    table["improved"] = (values == table["best_so_far"]) & ~table["best_so_far"].duplicated()
+    return table
+
+
+def brackets(trials: pd.DataFrame, constant: str) -> pd.DataFrame:
+    """What a search of one constant knows of the peak's place after each distinct evaluation.
+
+    For a function with one peak, the peak lies between the evaluated neighbours of the best
+    value so far.
+
+    Returns:
+        Columns step, value (evaluated now), power (its result), low, high (NaN: no neighbour on
+        that side yet).
+    """
+    column = CONSTANT + constant
+    done = trials.dropna(subset=["value"]).sort_values("trial").drop_duplicates(column)
+    rows = []
+    places, values = done[column].to_numpy(dtype=float), done["value"].to_numpy(dtype=float)
+    for step in range(1, len(done) + 1):
+        seen = places[:step]
+        peak = seen[np.argmax(values[:step])]
+        rows.append(
+            {
+                "step": step,
+                "value": seen[-1],
+                "power": values[step - 1],
+                "low": max(seen[seen < peak], default=math.nan),
+                "high": min(seen[seen > peak], default=math.nan),
+            }
+        )
+    return pd.DataFrame(rows, columns=["step", "value", "power", "low", "high"])
+
+
+def grid(table: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:
+    """The mean of `value` with y down and x across, both ascending."""
+    return table.pivot_table(index=y, columns=x, values=value, aggfunc="mean").sort_index()
+
+
+def effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
+    """What one constant changes while others are held.
+
+    Returns:
+        One row for each group of `by` and value of `column`: columns group (a number), value,
+        power, relative (to the mean of its group, less one).
+    """
+    table = runs.groupby([*by, column])[POWER].mean().reset_index()
+    groups = table.groupby(list(by))
+    return pd.DataFrame(
+        {
+            "group": groups.ngroup(),
+            "value": table[column],
+            "power": table[POWER],
+            "relative": table[POWER] / groups[POWER].transform("mean") - 1,
+        }
+    )
+
+
+# Published tables -----------------------------------------------------------------------------
+
+
+def beside(published: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Each published row beside the mean of our runs with its controller, network and constants.
+
+    Args:
+        published: columns table, row, controller, network, replayable (False: it lacks a
+            constant and is like no run), constant_* (NaN: its table does not have it) and those
+            METRICS that it prints (NaN: it does not print it).
+        runs: a frame of runs; several vectors of constants may match a row, where it leaves one
+            unsaid that a study searched.
+
+    Returns:
+        One row for each published row: its own columns with the metrics as published_<metric>;
+        ours_<metric>, deviation_<metric> (the standard deviation of our runs), relative_<metric>
+        (ours over published, less one), difference_<metric>, runs, settings (distinct vectors of
+        constants) and spread (of power over those settings, relative).
+    """
+    good = succeeded(runs)
+    constants = [name for name in published.columns if name.startswith(CONSTANT)]
+    rows = []
+    for _, line in published.iterrows():
+        match = (good["controller"] == line["controller"]) & (good["network"] == line["network"])
+        match &= bool(line["replayable"])
+        for name in constants:
+            if pd.notna(line[name]):
+                match &= _equal(good, name, float(line[name]))
+        rows.append(_compared(line, good[match]))
+    return pd.DataFrame(rows)
+
+
+def _equal(runs: pd.DataFrame, name: str, value: float) -> "pd.Series[bool]":
+    if name not in runs:
+        return pd.Series(False, index=runs.index)
+    return pd.Series(np.isclose(runs[name].astype(float), value, rtol=1e-9), index=runs.index)
+
+
+def _compared(line: pd.Series, ours: pd.DataFrame) -> dict[str, object]:
+    row: dict[str, object] = {k: v for k, v in line.items() if k not in METRICS}  # type: ignore[misc]
+    for metric in METRICS:
+        published = float(line.get(metric, math.nan))
+        mean = float(ours[metric].mean())
+        row[f"published_{metric}"] = published
+        row[f"ours_{metric}"] = mean
+        row[f"deviation_{metric}"] = float(ours[metric].std())
+        row[f"difference_{metric}"] = mean - published
+        row[f"relative_{metric}"] = mean / published - 1
+    powers = ours.groupby("constants")[POWER].mean()
+    row |= {"runs": len(ours), "settings": len(powers)}
+    row["spread"] = (
+        float((powers.max() - powers.min()) / powers.mean()) if len(powers) else math.nan
+    )
+    return row
+
+
+def within_tolerance(rows: pd.DataFrame) -> "pd.Series":
+    """Whether each row of `beside` agrees: True, False, or NA where nothing can be compared.
+
+    A row that prints throughput or delay agrees if all it prints of the two does: power follows
+    from them. A row that prints power alone is judged by power.
+    """
+    parts = pd.DataFrame({metric: _within(rows, metric) for metric in METRICS})
+    measured = parts[[THROUGHPUT, SIGNAL_DELAY]]
+    direct = measured.fillna(True).all(axis=1).where(measured.notna().any(axis=1))
+    return direct.fillna(parts[POWER]).astype("boolean")
+
+
+def _within(rows: pd.DataFrame, metric: str) -> "pd.Series":
+    rule = METRICS[metric]
+    near = (rows[f"relative_{metric}"].abs() <= rule.relative) | (
+        rows[f"difference_{metric}"].abs() <= rule.absolute
+    )
+    return near.where(rows[f"relative_{metric}"].notna()).astype("boolean")
+
+
+def agreement(rows: pd.DataFrame) -> pd.DataFrame:
+    """How well each published table was met.
+
+    Returns:
+        One row a table: table, rows, compared, within, and for each metric median_<metric> and
+        worst_<metric>, the median and greatest absolute relative difference.
+    """
+    lines = []
+    for table, group in rows.groupby("table", sort=False):
+        verdict = within_tolerance(group)
+        line: dict[str, object] = {
+            "table": table,
+            "rows": len(group),
+            "compared": int(verdict.notna().sum()),
+            "within": int(verdict.sum()),
+        }
+        for metric in METRICS:
+            size = group[f"relative_{metric}"].abs()
+            line |= {f"median_{metric}": size.median(), f"worst_{metric}": size.max()}
+        lines.append(line)
+    return pd.DataFrame(lines)

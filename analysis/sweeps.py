@@ -1,0 +1,251 @@
+"""Constants that studies vary alone, or two at a time: what power does over their values."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+
+from analysis import labels, statistics
+from analysis.frames import CONSTANT, Record, record, records, together
+from analysis.metrics import METRICS, POWER
+from analysis.results import HoldOut, Repeats, Results, Study
+from analysis.schema import STAGES
+from analysis.statistics import Chance
+from analysis.tables import Tables
+
+FEWEST = 8
+"""Fewer values of a constant make no sweep."""
+
+Parts = dict[str, list[pd.DataFrame]]
+"""Frames by the table that they are of."""
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `analysis.schema`."""
+    studies, published = results.studies(), results.published()
+    luck = Luck(studies, results.repeats(), results.hold_out())
+    found: Parts = {table.name: [] for table in STAGES["sweeps"].tables}
+    taken: Counter[str] = Counter()
+    for constant, alike in _varied_alone(studies).items():
+        _sweep(found, results, constant[2], alike, luck, published, taken)
+    for study in studies:
+        if not study.fit:
+            _grid(found, results, study, published)
+    return together(found)
+
+
+class Luck:
+    """How much power varies by chance, from the runs of one engine that were repeated."""
+
+    def __init__(
+        self, studies: Sequence[Study], repeats: Sequence[Repeats], held: HoldOut | None
+    ) -> None:
+        self._frames = (
+            [each.runs for each in repeats],
+            [held.runs.drop_duplicates("run_id")] if held else [],
+            [study.runs for study in studies if not study.fit],
+        )
+
+    def of(self, controller: str, network: str) -> Chance:
+        """That of a controller on a network: from its repetitions.
+
+        Where it has none, from those of its best settings, or from those within trials of a study.
+        """
+        chance = Chance()
+        for frames in self._frames:
+            alike = [
+                runs[(runs["controller"] == controller) & (runs["network"] == network)]
+                for runs in frames
+            ]
+            together = pd.concat(alike) if alike else pd.DataFrame()
+            if len(together):
+                chance = statistics.chance(together, ["study", "constants"])
+            if chance.degrees:
+                break
+        return chance
+
+
+def _varied_alone(studies: Sequence[Study]) -> dict[tuple[str, str, str, str], list[Study]]:
+    """Studies by controller, network, the one constant that they vary, and all others."""
+    groups: dict[tuple[str, str, str, str], list[Study]] = {}
+    for study in studies:
+        if study.fit or len(study.networks) != 1:
+            continue
+        varied = _varied(study.runs)
+        if len(varied) == 1:
+            held = json.loads(study.runs["constants"].iloc[0])
+            others = json.dumps({name: held[name] for name in held if name != varied[0]})
+            alike = study.controller, study.networks[0], varied[0], others
+            groups.setdefault(alike, []).append(study)
+    return groups
+
+
+def _sweep(
+    found: Parts,
+    results: Results,
+    constant: str,
+    studies: Sequence[Study],
+    luck: Luck,
+    published: pd.DataFrame,
+    taken: Counter[str],
+) -> None:
+    """Adds a sweep, if it has enough values."""
+    controller, network = studies[0].controller, studies[0].networks[0]
+    runs = pd.concat([study.runs for study in studies], ignore_index=True)
+    curve = statistics.response(runs, constant)
+    best = statistics.best(curve[POWER], curve["runs"], luck.of(controller, network))
+    if best is None or len(curve) < FEWEST:
+        return
+    key = f"{controller}-{constant}-{network}"
+    taken[key] += 1
+    key = key if taken[key] == 1 else f"{key}-{taken[key]}"
+    tables = list(dict.fromkeys(table for study in studies for table in study.compare))
+    printed = _published_points(published, tables, constant)
+    sweep = {
+        "sweep": key,
+        "controller": controller,
+        "network": network,
+        "network_title": results.networks.get(network, network),
+        "constant": constant,
+        "unit": results.units.get((controller, constant), labels.unit(constant)),
+        "studies": len(studies),
+        "values": len(curve),
+        "runs": curve["runs"].sum(),
+        "least": curve["value"].min(),
+        "greatest": curve["value"].max(),
+        "best_value": curve["value"][best.label],
+        **{metric: curve[metric][best.label] for metric in METRICS if "queueing" not in metric},
+        "best_runs": best.runs,
+        "half_width": best.half_width,
+        "margin": best.margin,
+    }
+    points = curve.assign(best=curve.index == best.label, tied=curve.index.isin(best.ties))
+    for name, frame in (
+        ("sweeps", pd.DataFrame([sweep])),
+        ("sweep_points", points),
+        ("sweep_published", printed),
+        ("sweep_bests", pd.DataFrame(_bests(curve, printed, best.value))),
+    ):
+        found[name].append(frame.assign(sweep=key))
+
+
+def _published_points(published: pd.DataFrame, tables: list[str], constant: str) -> pd.DataFrame:
+    """The rows of the tables that print the constant and a metric: table, value, the metrics."""
+    column = CONSTANT + constant
+    columns = ["table", "value", *METRICS]
+    if column not in published:
+        return pd.DataFrame(columns=columns)
+    rows = published[published["table"].isin(tables)].rename(columns={column: "value"})
+    return rows.reindex(columns=columns).dropna(subset=["value"]).reset_index(drop=True)
+
+
+def _bests(curve: pd.DataFrame, published: pd.DataFrame, greatest: float) -> list[Record]:
+    """Where each table puts the best, by its own numbers, and what we measure there."""
+    ours = curve.set_index("value")[POWER]
+    lines = []
+    for table, rows in published.dropna(subset=[POWER]).groupby("table", sort=False):
+        best = records(rows.sort_values(POWER, ascending=False, kind="stable"))[0]
+        here = float(ours.get(best["value"], math.nan))
+        lines.append(
+            {
+                "table": table,
+                "rows": len(rows),
+                "value": best["value"],
+                "published": best[POWER],
+                "ours": here,
+                "relative": here / best[POWER] - 1,
+                "below": here / greatest - 1,
+            }
+        )
+    return lines
+
+
+def _grid(found: Parts, results: Results, study: Study, published: pd.DataFrame) -> None:
+    """Adds the grid of a study that covers every pair of values of two constants.
+
+    A study that varies more shows the two that its published table prints, and the mean over the
+    others.
+    """
+    varied = _varied(study.runs)
+    table = study.compare[0] if study.compare else None
+    rows = published[published["table"] == table]
+    printed = [name for name in varied if _values(rows, name) > 1]
+    axes = printed if len(printed) == 2 else varied
+    if len(axes) != 2:
+        return
+    y, x = (CONSTANT + name for name in axes)
+    runs = statistics.succeeded(study.runs)
+    ours = statistics.grid(runs, x, y, POWER)
+    if ours.isna().any(axis=None) or min(ours.shape) < 2:
+        return
+    theirs = None
+    if axes == printed:
+        theirs = statistics.grid(rows, x, y, POWER)
+        ours = ours.reindex_like(theirs)
+    cells = _cells(ours, theirs)
+    found["grid_cells"].append(cells.assign(grid=study.name))
+    sizes = cells["relative"].abs()
+    grid = {
+        "grid": study.name,
+        "title": study.title,
+        "controller": study.controller,
+        "network": study.networks[0],
+        "network_title": results.networks.get(study.networks[0], study.networks[0]),
+        "x": axes[1],
+        "y": axes[0],
+        "table": table if theirs is not None else None,
+        "rows": ours.shape[0],
+        "columns": ours.shape[1],
+        **_greatest(cells, "ours", "best"),
+        **_greatest(cells, "published", "published_best"),
+        "median": sizes.median(),
+        "worst": sizes.max(),
+    }
+    found["grids"].append(pd.DataFrame([grid]))
+    for name in varied:
+        if name not in axes:
+            effect = statistics.effect(runs, CONSTANT + name, [x, y])
+            effect["mean"] = effect.groupby("value")["relative"].transform("mean")
+            found["grid_effects"].append(effect.assign(grid=study.name, constant=name))
+
+
+def _cells(ours: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
+    """One row a cell, line by line."""
+    lines = [
+        {
+            "y": float(y),
+            "x": float(x),
+            "ours": ours.loc[y, x],
+            "published": math.nan if published is None else published.loc[y, x],
+        }
+        for y in ours.index
+        for x in ours.columns
+    ]
+    cells = pd.DataFrame(lines)
+    cells["relative"] = cells["ours"] / cells["published"] - 1
+    agrees = (cells["relative"].abs() <= METRICS[POWER].relative).astype("boolean")
+    return cells.assign(agrees=agrees.where(cells["relative"].notna()))
+
+
+def _greatest(cells: pd.DataFrame, whose: str, name: str) -> Record:
+    """Where power is greatest."""
+    known = cells.dropna(subset=[whose]).reset_index(drop=True)
+    if known.empty:
+        return {f"{name}_{what}": math.nan for what in ("x", "y", "power")}
+    best = record(known, int(known[whose].to_numpy().argmax()))
+    return {f"{name}_x": best["x"], f"{name}_y": best["y"], f"{name}_power": best[whose]}
+
+
+def _varied(runs: pd.DataFrame) -> list[str]:
+    """The constants that differ among the runs, those of fewer values first."""
+    columns = [name for name in runs.columns if name.startswith(CONSTANT)]
+    names = [name.removeprefix(CONSTANT) for name in columns]
+    counts = {name: _values(runs, name) for name in names}
+    return sorted((name for name, n in counts.items() if n > 1), key=lambda name: counts[name])
+
+
+def _values(rows: pd.DataFrame, constant: str) -> int:
+    """How many values of a constant the rows have."""
+    return rows[CONSTANT + constant].nunique() if CONSTANT + constant in rows else 0

@@ -1,0 +1,170 @@
+"""The report as plain data, from the XML that its templates write; both renderers place it.
+
+    <report title="..." subtitle="...">
+      <abstract>...</abstract>
+      <highlight value="..." label="...">detail</highlight>
+      <section name="..."><title>...</title>
+        <p>...</p> <h>...</h>
+        <figure name="..."><title>...</title><caption>...</caption></figure>
+        <table name="...">
+          <title>...</title><caption>...</caption>
+          <column unit="..." group="..." align="left">...</column>
+          <row class="strong or muted"><cell>...</cell></row>
+        </table>
+      </section>
+    </report>
+
+Within text, `<b>` is set off, `<code>` has a fixed width, and `<ref to="NAME"/>` is what the
+figure, table or section of that name is called: "Figure 3". Columns of the same group share a head.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+Json = dict[str, Any]
+
+_SPACE = re.compile(r"[ \n]+")
+_KINDS = {"b": "strong", "code": "code", "ref": "reference"}
+
+
+def document(xml: str, made_of: str) -> Json:
+    """The report, all text as spans and all references resolved.
+
+    Args:
+        xml: what the templates wrote.
+        made_of: what stands in the running head beside the title: version, commit.
+    """
+    report = ElementTree.fromstring(xml)  # noqa: S314, for our own templates wrote it
+    numbers = _numbers(report)
+    return {
+        "title": report.attrib["title"],
+        "subtitle": report.attrib["subtitle"],
+        "made_of": made_of,
+        "abstract": [_text(each, numbers) for each in report.findall("abstract")],
+        "highlights": [
+            {
+                "value": each.attrib["value"],
+                "label": each.attrib["label"],
+                "detail": _plain(_text(each, numbers)),
+            }
+            for each in report.findall("highlight")
+        ],
+        "sections": [
+            {
+                "name": section.attrib["name"],
+                "number": number,
+                "title": _title(section, numbers),
+                "blocks": [
+                    _block(item, numbers) for item in section if item.tag not in ("title", "ref")
+                ],
+            }
+            for number, section in enumerate(report.findall("section"), 1)
+        ],
+    }
+
+
+def figures(content: Json) -> list[str]:
+    """The names of the figures that a document places."""
+    blocks = (block for section in content["sections"] for block in section["blocks"])
+    return [block["name"] for block in blocks if block["kind"] == "figure"]
+
+
+def _numbers(report: Element) -> dict[str, str]:
+    """What each name is called in the text."""
+    counts = {"table": 0, "figure": 0}
+    numbers: dict[str, str] = {}
+    for position, section in enumerate(report.findall("section"), 1):
+        parts = [(section, f"Section {position}")]
+        for item in section:
+            if item.tag in counts:
+                counts[item.tag] += 1
+                parts.append((item, f"{item.tag.capitalize()} {counts[item.tag]}"))
+        for item, called in parts:
+            name = item.attrib["name"]
+            assert name not in numbers, f"two parts of the report are called {name}"
+            numbers[name] = called
+    return numbers
+
+
+def _block(item: Element, numbers: dict[str, str]) -> Json:
+    if item.tag not in ("table", "figure"):
+        kind = {"p": "paragraph", "h": "heading"}[item.tag]
+        return {"kind": kind, "text": _text(item, numbers)}
+    name, title = item.attrib["name"], _title(item, numbers)
+    caption = item.find("caption")
+    head = {
+        "kind": item.tag,
+        "name": name,
+        "number": numbers[name],
+        "title": title,
+        "caption": [] if caption is None else _text(caption, numbers),
+    }
+    if item.tag == "figure":
+        return head | {"alternative": _plain(title), "svg": f"{name}.svg"}
+    columns = [
+        {
+            "title": _plain(_text(column, numbers)),
+            "unit": column.get("unit", ""),
+            "group": column.get("group", ""),
+            "align": column.get("align", "right"),
+        }
+        for column in item.findall("column")
+    ]
+    lines = item.findall("row")
+    rows = [[_text(cell, numbers) for cell in line] for line in lines]
+    assert all(len(row) == len(columns) for row in rows), name
+    return head | {
+        "columns": columns,
+        "groups": column_groups(columns),
+        "rows": rows,
+        "strong": [at for at, line in enumerate(lines) if line.get("class") == "strong"],
+        "muted": [at for at, line in enumerate(lines) if line.get("class") == "muted"],
+    }
+
+
+def column_groups(columns: list[Json]) -> list[Json]:
+    """The upper head of a table: title and width of each run of equal groups; none if all empty."""
+    groups: list[Json] = []
+    for column in columns:
+        if groups and column["group"] and groups[-1]["title"] == column["group"]:
+            groups[-1]["width"] += 1
+        else:
+            groups.append({"title": column["group"], "width": 1})
+    return groups if any(group["title"] for group in groups) else []
+
+
+def _title(item: Element, numbers: dict[str, str]) -> list[Json]:
+    title = item.find("title")
+    assert title is not None, item.attrib
+    return _text(title, numbers)
+
+
+def _text(item: Element, numbers: dict[str, str]) -> list[Json]:
+    """The pieces of a text; spaces and ends of lines count as one space, at the ends as none."""
+    pieces = [piece for piece in _pieces(item, numbers) if piece["text"]]
+    spaced = True
+    for piece in pieces:
+        text = _SPACE.sub(" ", piece["text"])
+        piece["text"] = text.lstrip(" ") if spaced else text
+        spaced = piece["text"].endswith(" ") if piece["text"] else spaced
+    if pieces:
+        pieces[-1]["text"] = pieces[-1]["text"].rstrip(" ")
+    return [piece for piece in pieces if piece["text"]]
+
+
+def _pieces(item: Element, numbers: dict[str, str]) -> Iterator[Json]:
+    yield {"kind": "text", "text": item.text or ""}
+    for part in item:
+        target = part.get("to")
+        if target is None:
+            yield {"kind": _KINDS[part.tag], "text": "".join(part.itertext())}
+        else:
+            yield {"kind": "reference", "text": numbers[target], "target": target}
+        yield {"kind": "text", "text": part.tail or ""}
+
+
+def _plain(pieces: list[Json]) -> str:
+    return "".join(piece["text"] for piece in pieces)

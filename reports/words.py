@@ -1,0 +1,193 @@
+"""What the report's templates are written with: filters for names, numbers and rows of tables.
+
+Templates write the XML of `reports.document`; jinja escapes whatever comes from data.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup, escape
+
+from analysis import agreement, audit, checks, confirmation, labels, link_log, recovery, surface
+from analysis.frames import CONSTANT, Record, records
+from analysis.metrics import METRICS
+from analysis.schema import VERDICTS
+from analysis.searches import NEAR, ONE_PEAK
+from analysis.tables import Tables
+from reports import figures
+from reports.provenance import Provenance
+from search.objective import MISFIT_SCALE
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SAMPLERS = {"tpe": "TPE", "cmaes": "CMA-ES", "qmc": "quasi-Monte-Carlo"}
+
+
+def compose(tables: Tables, provenance: Provenance) -> str:
+    """The whole report, as XML."""
+
+    @cache
+    def every(name: str) -> list[Record]:
+        return rows_of(tables[name])
+
+    def best_constants(search: str) -> dict[str, float]:
+        of_search = where(every("search_constants"), search=search)
+        return {row["constant"]: row["best"] for row in of_search}
+
+    return (
+        _environment()
+        .get_template("report.xml.jinja")
+        .render(
+            rows=every,
+            best_constants=best_constants,
+            has_figure=figures.available(tables).__contains__,
+            provenance=provenance,
+        )
+    )
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """The templates, with everything that is the same in every report."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_clean,
+    )
+    environment.filters |= {
+        "words": labels.words,
+        "sentence": labels.sentence,
+        "unit": labels.unit,
+        "number": labels.number,
+        "percent": labels.percent,
+        "signed": lambda ratio, decimals=1: labels.percent(ratio, decimals, signed=True),
+        "fixed": fixed,
+        "signed_number": lambda value: fixed(value, 1, sign="+"),
+        "minus": labels.minus,
+        "count": labels.count,
+        "report_of": labels.report_of,
+        "capital": lambda text: text[:1].upper() + text[1:],
+        "ordinal": ordinal,
+        "constants": lambda values: labels.constants(_values(values)),
+        "with_units": lambda values, named=True: labels.constants_with_units(
+            _values(values), named
+        ),
+        "from_json": json.loads,
+        "joined": joined,
+        "code": Markup("<code>{}</code>").format,
+        "codes": lambda names: [Markup("<code>{}</code>").format(name) for name in names],
+        "unbroken": labels.unbroken,
+        "distinct": lambda items: list(dict.fromkeys(items)),
+        "where": where,
+        "known": lambda rows, name: [row for row in rows if is_known(row[name])],
+        "varied": varied,
+        "best_of": lambda rows, name: max(rows, key=lambda row: row[name]),
+        "sampler": lambda name: _SAMPLERS.get(name, name),
+    }
+    environment.tests |= {"known": is_known, "of_report": labels.is_of_report}
+    environment.globals |= {
+        "row": table_row,
+        "column": table_column,
+        "plus_minus": plus_minus,
+        "with_interval": labels.with_interval,
+        "chance": labels.chance,
+        "metrics": METRICS,
+        "DASH": labels.DASH,
+        "VERDICTS": VERDICTS,
+        "ONE_PEAK": ONE_PEAK,
+        "MISFIT_SCALE": MISFIT_SCALE,
+        "NEAR_MISFIT": NEAR,
+        "BIN_MS": link_log.BIN_MS,
+        "agreement": agreement,
+        "audit": audit,
+        "checks": checks,
+        "confirmation": confirmation,
+        "recovery": recovery,
+        "surface": surface,
+    }
+    return environment
+
+
+def rows_of(frame: pd.DataFrame) -> list[Record]:
+    """The rows of a table; what is missing is None, and NaN where it is a real number."""
+    return [
+        {name: None if value is pd.NA else value for name, value in row.items()}
+        for row in records(frame)
+    ]
+
+
+def is_known(value: Any) -> bool:
+    """Whether there is a value."""
+    return value is not None and value == value
+
+
+def where(rows: Iterable[Record], **wanted: Any) -> list[Record]:
+    """The rows that have these values."""
+    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+def varied(rows: Sequence[Record], least: int = 2) -> list[str]:
+    """The constants that have at least so many values in the rows, in the order of the columns."""
+    columns = [name for name in (rows[0] if rows else ()) if name.startswith(CONSTANT)]
+    counts = {name: len({row[name] for row in rows if is_known(row[name])}) for name in columns}
+    return [name.removeprefix(CONSTANT) for name, count in counts.items() if count >= least]
+
+
+def fixed(value: float, decimals: int, sign: str = "") -> str:
+    """A number with so many decimals and a real minus sign; a dash for none."""
+    return labels.minus(f"{value:{sign}.{decimals}f}") if is_known(value) else labels.DASH
+
+
+def ordinal(rank: int) -> str:
+    """`1st`, `2nd`, `11th`."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(rank % 10 if rank % 100 not in (11, 12, 13) else 0)
+    return f"{rank}{ending or 'th'}"
+
+
+def joined(items: Iterable[str]) -> Markup:
+    """A list in prose: "a", "a and b", "a, b and c"."""
+    texts = [escape(item) for item in items if item]
+    return Markup(" and ").join(filter(None, [Markup(", ").join(texts[:-1]), *texts[-1:]]))
+
+
+def plus_minus(mean: float, half_width: float, decimals: int) -> str:
+    """A mean and half the width of its interval, where these are known."""
+    text = fixed(mean, decimals)
+    if not (is_known(mean) and is_known(half_width)):
+        return text
+    return labels.unbroken(f"{text} ± {half_width:.{decimals}f}")
+
+
+def table_row(*cells: object, strong: bool = False, muted: bool = False) -> Markup:
+    """A row of a table."""
+    texts = (Markup("<cell>{}</cell>").format(_clean(cell)) for cell in cells)
+    kind = "strong" if strong else "muted" if muted else ""
+    return Markup('<row class="{}">{}</row>').format(kind, Markup("").join(texts))
+
+
+def table_column(title: str, unit: str = "", group: str = "", left: bool = False) -> Markup:
+    """The head of a column."""
+    align = "left" if left else "right"
+    return Markup('<column unit="{}" group="{}" align="{}">{}</column>').format(
+        unit, group, align, title
+    )
+
+
+def _clean(cell: object) -> object:
+    """Without the characters that XML cannot hold."""
+    return _NO_XML.sub("\ufffd", cell) if type(cell) is str else cell
+
+
+def _values(values: Mapping[str, float] | str) -> Mapping[str, float]:
+    found: Mapping[str, float] = json.loads(values) if isinstance(values, str) else values
+    return found

@@ -1,0 +1,108 @@
+"""The published tables as they should be, with chance and a replay made up: nothing is emulated."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.checks import resolution
+from analysis.frames import STEP
+from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.results import published_frame
+from experiments.published import load_table
+
+CONFIG = Path("config/config.yaml")
+
+# What a replay gives for the rows that cannot be right: throughput, signal delay.
+RIGHT: Mapping[tuple[str, int], tuple[float, float]] = {
+    ("001-aimd", 6): (2.71, 213),
+    ("001-delay-threshold", 2): (4.32, 190),
+    ("001-delay-threshold", 4): (4.46, 238),
+    ("001-delay-threshold", 11): (4.85, 338),
+}
+REPEATS = "004-fixed-window-repeats"
+
+
+@cache
+def printed() -> pd.DataFrame:
+    """Every row of the tables of reports, as it is printed."""
+    paths = sorted((CONFIG.parent / "published").glob("0*.yaml"))
+    return published_frame(load_table(CONFIG, path.stem) for path in paths)
+
+
+@cache
+def truth() -> pd.DataFrame:
+    """The rows that print a number, each with what a long measurement would give."""
+    rows = printed()
+    rows = rows[rows["replayable"] & (rows["table"] != REPEATS)]
+    rows = rows.reindex(columns=[*rows.columns, *(m for m in METRICS if m not in rows)])
+    rows = rows.dropna(subset=list(METRICS), how="all").reset_index(drop=True)
+    for (table, number), (throughput, delay) in RIGHT.items():
+        there = (rows["table"] == table) & (rows["row"] == number)
+        rows.loc[there, [THROUGHPUT, SIGNAL_DELAY]] = throughput, delay
+    follows = 1e3 * rows[THROUGHPUT] / rows[SIGNAL_DELAY]
+    rows[POWER] = follows.fillna(rows[POWER])
+    for metric in METRICS:  # a dropped zero is a digit, too
+        shown = rows.rename(columns={metric: f"published_{metric}"}).groupby("table", sort=False)
+        rows[STEP + metric] = pd.concat([resolution(table, metric) for _, table in shown])
+    return rows
+
+
+def honest(
+    seed: int,
+    *,
+    chance: Mapping[str, float] | None = None,
+    mismatch: float = 0.015,
+    runs: int = 5,
+) -> pd.DataFrame:
+    """Rows of `statistics.beside` in which nothing is wrong.
+
+    Published is one run, rounded as it is printed; ours is a mean of `runs`.
+
+    Args:
+        seed: of everything that is drawn.
+        chance: the relative standard deviation of each metric of a run.
+        mismatch: that of what sets the replay apart from the truth, for each row.
+        runs: how many runs of ours there are.
+    """
+    random = np.random.default_rng(seed)
+    chance = chance or {THROUGHPUT: 0.003, SIGNAL_DELAY: 0.01}
+    rows = truth().copy()
+    true = {metric: rows[metric].to_numpy(dtype=float) for metric in METRICS}
+    shape = (runs + 1, len(rows))
+    drawn = {
+        metric: true[metric] * (1 + chance.get(metric, 0.01) * random.standard_normal(shape))
+        for metric in METRICS
+    }
+    for metric in METRICS:
+        drawn[metric][1:] *= 1 + mismatch * random.standard_normal(len(rows))
+    has_both = ~np.isnan(true[THROUGHPUT]) & ~np.isnan(true[SIGNAL_DELAY])
+    follows = 1e3 * drawn[THROUGHPUT] / drawn[SIGNAL_DELAY]
+    drawn[POWER] = np.where(has_both, follows, drawn[POWER])
+    for metric in METRICS:
+        step = rows[STEP + metric]
+        published = (drawn[metric][0] / step).round() * step
+        rows[f"published_{metric}"] = published
+        rows[f"ours_{metric}"] = drawn[metric][1:].mean(axis=0)
+        rows[f"deviation_{metric}"] = drawn[metric][1:].std(axis=0, ddof=1) if runs > 1 else np.nan
+    return compared(rows.drop(columns=list(METRICS)).assign(runs=runs))
+
+
+def compared(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the differences that follow from published and ours."""
+    rows = rows.copy()
+    for metric in METRICS:
+        ours, published = rows[f"ours_{metric}"], rows[f"published_{metric}"]
+        rows[f"difference_{metric}"] = ours - published
+        rows[f"relative_{metric}"] = ours / published - 1
+    return rows
+
+
+def planted(rows: pd.DataFrame, label: int, **published: float) -> pd.DataFrame:
+    """The rows with other published numbers in one row."""
+    rows = rows.copy()
+    for metric, value in published.items():
+        rows.loc[label, f"published_{metric}"] = value
+    return compared(rows)

@@ -1,0 +1,416 @@
+"""Made-up results in the shape of real ones: smooth curves, seeded noise, no emulator."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.link_log import LinkLog
+from analysis.metrics import METRICS
+from analysis.results import (
+    EMULATOR,
+    Confirmation,
+    HoldOut,
+    Probe,
+    Repeats,
+    Results,
+    Searched,
+    Showcase,
+    Source,
+    Study,
+)
+from analysis.run import run
+from analysis.schema import STAGES
+
+NETWORK = "contest"
+
+
+def run_row(
+    controller: str, constants: Mapping[str, float], throughput: float, delay: float, **more: object
+) -> dict[str, object]:
+    """One line of runs.parquet, its constants also as columns."""
+    return {
+        "run_id": f"{controller}-{json.dumps(dict(constants))}-{more.get('run', 0)}",
+        "study": "synthetic",
+        "trial": 0,
+        "run": 0,
+        "row": pd.NA,
+        "engine": "emulator",
+        "controller": controller,
+        "network": NETWORK,
+        "constants": json.dumps(dict(constants), sort_keys=True),
+        "seed": 1,
+        "status": "ok",
+        "reason": "",
+        "throughput_mbps": throughput,
+        "capacity_mbps": 5.04,
+        "utilization": throughput / 5.04,
+        "queueing_delay_p95_ms": delay * 0.4,
+        "signal_delay_p95_ms": delay,
+        "power": throughput / delay * 1000,
+        "packets_sent": 10000,
+        "packets_delivered": 9990,
+        "packets_dropped": 0,
+        "scheduling_delay_p99_us": None,
+        "scheduling_delays_us": None,
+        **{f"constant_{name}": value for name, value in constants.items()},
+        **more,
+    }
+
+
+def failed_row(controller: str, constants: Mapping[str, float], reason: str) -> dict[str, object]:
+    """A run that measured nothing."""
+    nothing = dict.fromkeys(
+        (
+            "throughput_mbps",
+            "capacity_mbps",
+            "utilization",
+            "queueing_delay_p95_ms",
+            "signal_delay_p95_ms",
+            "power",
+        ),
+        np.nan,
+    )
+    return {
+        **run_row(controller, constants, 1.0, 1.0),
+        "status": "failed",
+        "reason": reason,
+        **nothing,
+    }
+
+
+def fixed_window(window: float, noise: float = 0.0) -> tuple[float, float]:
+    """Throughput and delay of a window: near the contest's trace, most power at about 12."""
+    throughput = 5.04 * (1 - np.exp(-window / 20)) * (1 + noise)
+    return throughput, 77 + 8.6 * window + 0.012 * window**2
+
+
+def study(
+    name: str, runs: Sequence[Mapping[str, object]], logarithmic: Sequence[str] = (), **more: object
+) -> Study:
+    """A study of these runs, one a trial unless they say otherwise."""
+    table = pd.DataFrame(list(runs))
+    table["study"] = name
+    if table["trial"].nunique() == 1:
+        table["trial"] = range(len(table))
+    constants = [column for column in table.columns if column.startswith("constant_")]
+    searched = tuple(
+        Searched(c.removeprefix("constant_"), table[c].min(), table[c].max(), c[9:] in logarithmic)
+        for c in constants
+        if table[c].nunique() > 1
+    )
+    trials = table[["study", "trial", "reason", *constants, *METRICS]].copy()
+    trials["n_runs"] = 1
+    trials.insert(2, "value", table["power"])
+    trials.insert(2, "state", np.where(table["status"] == "ok", "COMPLETE", "FAIL"))
+    values: dict[str, object] = {
+        "title": name,
+        "controller": table["controller"].iloc[0],
+        "networks": (NETWORK,),
+        "sampler": "grid",
+        "objective": "mean",
+        "fit": (),
+        "robust": True,
+        "searched": searched,
+        "compare": (),
+        "seed": 7,
+        **more,
+    }
+    return Study(name=name, trials=trials, runs=table, **values)  # type: ignore[arg-type]
+
+
+def windows_study(
+    name: str = "windows", values: Sequence[int] = range(3, 100, 3), **more: Any
+) -> Study:
+    """A grid over fixed windows."""
+    runs = [run_row("fixed_window", {"window": w}, *fixed_window(w)) for w in values]
+    return study(name, runs, **more)
+
+
+def ternary_study(**more: Any) -> Study:
+    """A search for the best window."""
+    order = (34, 67, 23, 45, 12, 16, 9, 13, 11, 14)
+    return windows_study("best_window", order, **{"sampler": "ternary", **more})
+
+
+def grid_study(**more: Any) -> Study:
+    """AIMD over decrease and increase, published below."""
+    runs = [
+        run_row(
+            "aimd_rtt",
+            {"additive_increase": x, "decrease_factor": y, "initial_window": w},
+            3.5 + 0.05 * np.log2(x),
+            3500 / (19 - 2 * np.log2(x) + 0.1 * y + 0.005 * w),
+        )
+        for y in (0.2, 0.4, 0.6, 0.8)
+        for x in (1, 2, 4, 8, 16)
+        for w in (2, 10)
+    ]
+    return study("aimd_grid", runs, compare=("000-aimd-grid",), **more)
+
+
+def tpe_study(trials: int = 120, **more: Any) -> Study:
+    """A search of three constants that gathers around its peak; two trials fail."""
+    random = np.random.default_rng(5)
+    runs = []
+    for trial in range(trials):
+        width = 2.0 * np.exp(-trial / 40) + 0.1
+        a, b, t = (width * random.normal() for _ in range(3))
+        constants = {"alpha": np.exp(a), "beta": 10 * np.exp(b), "rtt_threshold_ms": 90 + 20 * t}
+        power = 27 * np.exp(-(a**2 + b**2 / 4 + t**2) / 8) * (1 + 0.004 * random.normal())
+        if trial in (3, 17):
+            runs.append(failed_row("delay_threshold", constants, "the window is not a number"))
+        else:
+            runs.append(run_row("delay_threshold", constants, 3.5, 3500 / power))
+    return study("delay_tpe", runs, sampler="tpe", logarithmic=("alpha", "beta"), **more)
+
+
+def published_rows() -> pd.DataFrame:
+    """Tables of two reports on windows and one grid of power."""
+    rows: list[dict[str, object]] = []
+    for table, values in (
+        ("001-fixed-window", range(5, 95, 5)),
+        ("004-fixed-window", range(3, 100, 3)),
+    ):
+        for row, window in enumerate(values):
+            throughput, delay = fixed_window(window, 0.003 if row % 2 else -0.003)
+            rows.append(
+                {
+                    "table": table,
+                    "row": row,
+                    "controller": "fixed_window",
+                    "network": NETWORK,
+                    "constant_window": window,
+                    "throughput_mbps": round(throughput, 2),
+                    "signal_delay_p95_ms": round(delay),
+                    "power": round(throughput / delay * 1000, 2),
+                }
+            )
+    rows[7]["signal_delay_p95_ms"] = 3 * float(str(rows[7]["signal_delay_p95_ms"]))
+    for row, (y, x) in enumerate((y, x) for y in (0.2, 0.4, 0.6, 0.8) for x in (1, 2, 4, 8, 16)):
+        rows.append(
+            {
+                "table": "000-aimd-grid",
+                "row": row,
+                "controller": "aimd_rtt",
+                "network": NETWORK,
+                "constant_additive_increase": x,
+                "constant_decrease_factor": y,
+                "power": round(18.6 - 1.97 * float(np.log2(x)), 2),
+            }
+        )
+    return pd.DataFrame(rows).assign(replayable=True)
+
+
+def repeats() -> Repeats:
+    """Two windows repeated, with what was published of them."""
+    random = np.random.default_rng(3)
+    runs = [
+        run_row(
+            "fixed_window",
+            {"window": window},
+            *fixed_window(window, 0.002 * random.normal()),
+            setting=f"windows:{i}",
+            trial=i,
+            run=run,
+            study="windows",
+        )
+        for i, (window, n) in enumerate(((12, 10), (15, 25)))
+        for run in range(n)
+    ]
+    settings = pd.DataFrame(
+        {
+            "setting": ["windows:0", "windows:1"],
+            "controller": "fixed_window",
+            "network": NETWORK,
+            "label": ["fixed window 12", "fixed window 15"],
+        }
+    )
+    published = pd.DataFrame(
+        {
+            "setting": ["windows:0", "windows:1"],
+            "metric": "power",
+            "mean": [12.868, 11.66],
+            "standard_deviation": [0.046, np.nan],
+            "n": [10, 25],
+            "source": ["Report 000, Table 1", "Report 004, text"],
+        }
+    )
+    return Repeats("windows", "Windows repeated", settings, published, pd.DataFrame(runs))
+
+
+def hold_out() -> HoldOut:
+    """Published and tuned settings of two controllers, and a tuned one of a third."""
+    threshold = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
+    better = {**threshold, "alpha": 2.0}
+    aimd = {"additive_increase": 2.0, "decrease_factor": 0.5, "initial_window": 2.0}
+    found = [  # controller, origin, best, study, row, constants, power here, and over there
+        ("fixed_window", "published", False, "windows", 1, {"window": 6.0}, 10.1, 0.9),
+        ("fixed_window", "published", True, "windows", 3, {"window": 12.0}, 12.8, 0.8),
+        ("fixed_window", "tuned", True, "best_window", None, {"window": 12.0}, 12.8, 0.8),
+        ("delay_threshold", "published", True, "delays", 0, threshold, 22.0, 1.2),
+        ("delay_threshold", "tuned", True, "delay_tpe", None, better, 27.0, 0.6),
+        ("aimd_rtt", "tuned", True, "aimd_grid", None, aimd, 18.0, 0.7),
+    ]
+    settings = pd.DataFrame(
+        {
+            "trial": trial,
+            "controller": controller,
+            "origin": origin,
+            "best": best,
+            "study": study,
+            "table": None if row is None else f"001-{study}",
+            "row": pd.NA if row is None else row,
+            "constants": json.dumps(constants),
+            "published_power": None if row is None else here,
+            "study_power": 1.02 * here,
+            "study_runs": 1,
+        }
+        for trial, (controller, origin, best, study, row, constants, here, _) in enumerate(found)
+    )
+    networks = pd.DataFrame(
+        {
+            "network": [NETWORK, "slow", "fast"],
+            "title": ["Verizon LTE, short", "A slow link", "A fast link"],
+            "is_training": [True, False, False],
+            "capacity_mbps": [5.04, 0.5, 20.0],
+            "signal_delay_p95_ms": [32.0, 100.0, 4.0],
+            "power": [157.5, 5.0, 5000.0],
+        }
+    )
+    runs = [
+        run_row(
+            controller,
+            constants,
+            3.0,
+            3000 / (power * (1 + 0.004 * (run - 1))),
+            trial=trial,
+            run=run,
+            network=network,
+            study="hold_out",
+            run_id=f"{controller}-{sorted(constants.items())}-{network}-{run}",
+        )
+        for trial, (controller, _, best, _, _, constants, here, there) in enumerate(found)
+        for network, power in ((NETWORK, here), ("slow", there), ("fast", 1000 * there**2))
+        for run in range(3 if best else 1)
+    ]
+    return HoldOut(settings.astype({"row": "Int64"}), networks, pd.DataFrame(runs))
+
+
+def link_log(seconds: int = 20) -> LinkLog:
+    """A link of one opportunity every 2 ms, used by every second one, with one outage."""
+    opportunity = np.arange(0, seconds * 1000, 2)
+    opportunity = opportunity[(opportunity < 9000) | (opportunity > 9700)]
+    departure = opportunity[1::2]
+    delay = 20 + (15 * np.sin(departure / 700)).astype(np.int64)
+    arrival = np.sort(departure - delay)
+    size = np.full_like
+    return LinkLog(
+        trace="made-up",
+        queue="infinite",
+        arrival_ms=arrival[arrival >= 0],
+        arrival_bytes=size(arrival[arrival >= 0], 1504),
+        opportunity_ms=opportunity,
+        opportunity_bytes=size(opportunity, 1504),
+        departure_ms=departure[departure >= delay],
+        departure_bytes=size(departure[departure >= delay], 1504),
+        departure_delay_ms=delay[departure >= delay],
+        drop_ms=opportunity[:0],
+        drop_packets=opportunity[:0],
+        drop_bytes=opportunity[:0],
+    )
+
+
+class MadeUp(Results):
+    """Results that stand in no folder; what is not given is not there."""
+
+    def __init__(self, **parts: Any) -> None:
+        self._parts = parts
+
+    def but(self, **parts: Any) -> "MadeUp":
+        """The same with other parts."""
+        return MadeUp(**{**self._parts, **parts})
+
+    @property
+    def networks(self) -> Mapping[str, str]:
+        return {NETWORK: "Verizon LTE, short"}
+
+    @property
+    def units(self) -> Mapping[tuple[str, str], str]:
+        return {("fixed_window", "window"): "packets"}
+
+    @property
+    def is_real(self) -> bool:
+        return bool(self._parts.get("is_real"))
+
+    def studies(self, engine: str = EMULATOR) -> list[Study]:
+        return list(self._parts.get("studies" if engine == EMULATOR else "real_studies", ()))
+
+    def repeats(self, engine: str = EMULATOR) -> list[Repeats]:
+        return list(self._parts.get("repeats" if engine == EMULATOR else "real_repeats", ()))
+
+    def showcase(self, engine: str = EMULATOR) -> Showcase | None:
+        return self._parts.get("showcase" if engine == EMULATOR else "real_showcase")
+
+    def hold_out(self) -> HoldOut | None:
+        return self._parts.get("hold_out")
+
+    def published(self) -> pd.DataFrame:
+        return pd.DataFrame(self._parts.get("published", {"table": []}))
+
+    def sources(self) -> dict[str, Source]:
+        return dict(self._parts.get("sources", {}))
+
+    def probe(self) -> Probe | None:
+        return self._parts.get("probe")
+
+    def confirmation(self) -> Confirmation | None:
+        return self._parts.get("confirmation")
+
+    def calibration(self) -> Study | None:
+        return self._parts.get("calibration")
+
+    def delays(self) -> pd.DataFrame | None:
+        return self._parts.get("delays")
+
+    def spread(self) -> pd.DataFrame | None:
+        return self._parts.get("spread")
+
+    def emulated(self) -> pd.DataFrame | None:
+        return self._parts.get("emulated")
+
+    def again(self) -> pd.DataFrame | None:
+        return self._parts.get("again")
+
+    def missing(self) -> list[str]:
+        return list(self._parts.get("missing", ()))
+
+
+def analysed(results: Results, *stages: str) -> dict[str, pd.DataFrame]:
+    """The tables of these stages, or of all."""
+    tables: dict[str, pd.DataFrame] = {}
+    for stage in stages or STAGES:
+        tables |= run(results, stage, tables)
+    return tables
+
+
+def results(**more: Any) -> MadeUp:
+    """Everything of the emulator at once."""
+    tables = ("001-fixed-window", "004-fixed-window")
+    parts = {
+        "studies": (
+            windows_study(compare=tables),
+            windows_study("windows_five", range(5, 95, 5), compare=tables[:1]),
+            ternary_study(),
+            grid_study(),
+            tpe_study(),
+        ),
+        "repeats": (repeats(),),
+        "hold_out": hold_out(),
+        "showcase": Showcase("fixed_window", {"window": 12}, NETWORK, link_log()),
+        "published": published_rows(),
+        "sources": {"001-fixed-window": Source("Report 001, Table 2.1")},
+    }
+    return MadeUp(**{**parts, **more})

@@ -1,0 +1,181 @@
+"""Made-up results of real mahimahi, in the shape of real ones."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.metrics import METRICS
+from analysis.results import MAHIMAHI, Confirmation, Probe, Repeats, Searched, Study
+from tests.analysis import synthetic
+from tests.analysis.synthetic import run_row
+
+BUSY = "the host was too busy for 1 earlier tries (scheduling delay 7.1 ms)"
+THRESHOLD = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
+
+# controller, constants, throughput, signal delay, origins, rows
+SETTINGS: tuple[tuple[str, Mapping[str, float], float, float, str, str], ...] = (
+    ("fixed_window", {"window": 5.0}, 1.08, 110, "calibration", ""),
+    (
+        *("fixed_window", {"window": 12.0}, 2.30, 177),
+        *("calibration,published,tuned", "004-fixed-window 3"),
+    ),
+    ("fixed_window", {"window": 40.0}, *synthetic.fixed_window(40), "contradicted", ""),
+    ("delay_threshold", THRESHOLD, 3.85, 149, "listed", ""),
+    ("delay_threshold", {**THRESHOLD, "beta": 7.0}, 3.2, 120, "listed,published", ""),
+    ("delay_threshold", {**THRESHOLD, "beta": 6.4321}, 3.3, 119, "tuned", ""),
+    ("rocinante", {"beta": 50.0}, 3.0, 200, "tuned", ""),
+)
+ROWS = {2: "001-fixed-window 7"}
+
+
+def runs(repeats: int, seed: int, noise: float = 0.002, factor: float = 1.0) -> pd.DataFrame:
+    """So many runs of each setting, which vary a little."""
+    random = np.random.default_rng(seed)
+    rows = [
+        run_row(
+            controller,
+            constants,
+            factor * throughput * (1 + noise * random.normal()),
+            delay * (1 + noise * random.normal()),
+            trial=trial,
+            run=run,
+            study="confirm",
+        )
+        for run in range(repeats)
+        for trial, (controller, constants, throughput, delay, _, _) in enumerate(SETTINGS)
+    ]
+    return pd.DataFrame(rows)
+
+
+def confirmation() -> Confirmation:
+    """The settings with three real runs each; one failed, one was repeated on a busy host."""
+    settings = pd.DataFrame(
+        {
+            "trial": trial,
+            "controller": controller,
+            "constants": json.dumps(dict(constants), sort_keys=True),
+            "origins": tuple(origins.split(",")),
+            "rows": tuple(filter(None, [rows or ROWS.get(trial, "")])),
+            **{f"constant_{name}": value for name, value in constants.items()},
+        }
+        for trial, (controller, constants, _, _, origins, rows) in enumerate(SETTINGS)
+    )
+    real = runs(3, seed=1)
+    real["engine"] = MAHIMAHI
+    real["scheduling_delay_p99_us"] = 200.0
+    real.loc[4, "reason"] = BUSY
+    real.loc[real.index[-1], ["status", "reason"]] = "failed", "the sender ended with status 1"
+    real.loc[real.index[-1], list(METRICS)] = np.nan
+    return Confirmation(settings, real)
+
+
+def probe() -> Probe:
+    """Up to eight runs at once give what a lone one gives, sixteen do not."""
+    random = np.random.default_rng(2)
+    levels = (1, 2, 4, 8, 16)
+    rows = [
+        run_row(
+            "delay_threshold",
+            THRESHOLD,
+            (3.5 if n > 8 else 3.85) * (1 + 0.002 * random.normal()),
+            149 * (1 + 0.005 * random.normal()),
+            trial=level,
+            run=run,
+            study="probe",
+            scheduling_delay_p99_us=(9000.0 if n > 8 else 150.0) * random.uniform(0.5, 2),
+        )
+        for level, n in enumerate(levels)
+        for run in range(5 if n == 1 else n)
+    ]
+    table = pd.DataFrame(
+        {
+            "level": range(len(levels)),
+            "concurrency": levels,
+            "agrees": [n <= 8 for n in levels],
+            "reason": ["" if n <= 8 else "with 16 at once throughput_mbps is 3.5" for n in levels],
+        }
+    )
+    return Probe(8, 4, 5000.0, table, pd.DataFrame(rows))
+
+
+def calibration() -> Study:
+    """A fit of two settings of the host to two windows, on a grid."""
+    rows = []
+    for trial, (latency, wake) in enumerate((a, b) for a in (0, 100) for b in (50, 100, 200)):
+        for row, window in enumerate((5.0, 12.0)):
+            run = run_row(
+                "fixed_window", {"window": window}, 1.0 + row, 100.0, trial=trial, row=row
+            )
+            rows.append(
+                {**run, "constant_host_latency_us": latency, "constant_host_wake_mean_us": wake}
+            )
+    found = synthetic.study("calibration", rows, fit=("confirm",), objective="misfit")
+    trials = found.trials.drop_duplicates("trial").reset_index(drop=True)
+    trials["value"] = 1e-4 * (1 + trials["trial"])
+    searched = (Searched("host_latency_us", 0, 100), Searched("host_wake_mean_us", 50, 200))
+    return replace(found, trials=trials, searched=searched)
+
+
+def delays() -> pd.DataFrame:
+    """Waits of eight runs; one is too short to tell of the rarest."""
+    one_in = [2**k for k in range(11)]
+    mean = [10.0 * 1.9**k for k in range(11)]
+    return pd.DataFrame(
+        {
+            "one_in": one_in,
+            "delay_us": mean,
+            "least_us": [0.8 * each for each in mean],
+            "greatest_us": [1.5 * each for each in mean],
+            "n_runs": [8] * 10 + [7],
+        }
+    )
+
+
+def spread() -> pd.DataFrame:
+    """Three spreads of the host's lateness, of which the second fits."""
+    return pd.DataFrame(
+        {
+            "wake_spread": [0.0, 0.3, 0.5],
+            "emulated_deviation": [0.001, 0.0049, 0.0081],
+            "real_deviation": 0.0052,
+            "is_best": [False, True, False],
+        }
+    )
+
+
+def repeats() -> Repeats:
+    """The best window ten times for real."""
+    whole = synthetic.repeats()
+    return replace(
+        whole,
+        name="real-window",
+        settings=whole.settings.head(1),
+        published=whole.published.head(1),
+        runs=whole.runs[whole.runs["setting"] == "windows:0"].assign(engine=MAHIMAHI),
+    )
+
+
+def parts() -> dict[str, Any]:
+    """All that was done for real."""
+    search = synthetic.ternary_study(title="The best window, for real")
+    return {
+        "is_real": True,
+        "real_studies": (replace(search, name="real-best-window"),),
+        "real_repeats": (repeats(),),
+        "real_showcase": synthetic.results().showcase(),
+        "probe": probe(),
+        "confirmation": confirmation(),
+        "calibration": calibration(),
+        "delays": delays(),
+        "spread": spread(),
+        "emulated": runs(30, seed=4),
+    }
+
+
+def results(**more: Any) -> synthetic.MadeUp:
+    """The emulator's results, and all that was done for real."""
+    return synthetic.results(**{**parts(), **more})

@@ -1,0 +1,368 @@
+import math
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import audit, checks, labels
+from analysis.checks import Finding
+from analysis.frames import STEP, records
+from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.neighbours import neighbours, outside
+from analysis.results import Searched
+from analysis.schema import VERDICTS
+from tests.analysis import published, synthetic
+
+WITH_BOTH = ("001-fixed-window", "004-fixed-window", "001-aimd", "004-bounded-aimd")
+
+
+def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
+    return audit.audit(rows, {}, {})
+
+
+def against(rows: pd.DataFrame) -> list[Finding]:
+    return [finding for check in audit.CHECKS for finding in check(rows)]
+
+
+def of_table(rows: pd.DataFrame, *tables: str) -> pd.DataFrame:
+    return rows[rows["table"].isin(tables)].reset_index(drop=True)
+
+
+def beside(
+    throughput: Sequence[float],
+    delay: Sequence[float],
+    power: Sequence[float] = (),
+    ours: Sequence[tuple[float, float]] = (),
+) -> pd.DataFrame:
+    """A table of windows 1, 2, 4, ... as `statistics.beside` gives it; ours as published."""
+    n = len(throughput)
+    rows = pd.DataFrame(
+        {
+            "table": "001-windows",
+            "row": range(n),
+            "controller": "fixed_window",
+            "network": "contest",
+            "replayable": True,
+            "constant_window": [2.0**i for i in range(n)],
+            "runs": 5,
+        }
+    )
+    given = {THROUGHPUT: list(throughput), SIGNAL_DELAY: list(delay), POWER: list(power)}
+    replay = list(ours) or list(zip(throughput, delay, strict=True))
+    mine = {THROUGHPUT: [each[0] for each in replay], SIGNAL_DELAY: [each[1] for each in replay]}
+    mine[POWER] = [1e3 * each[0] / each[1] for each in replay]
+    for metric in METRICS:
+        rows[f"published_{metric}"] = given.get(metric) or math.nan
+        rows[f"ours_{metric}"] = mine.get(metric, math.nan)
+        rows[f"deviation_{metric}"] = 0.002 * rows[f"ours_{metric}"]
+    for metric, step in ((THROUGHPUT, 0.01), (SIGNAL_DELAY, 1.0), (POWER, 0.01)):
+        rows[STEP + metric] = step
+    return published.compared(rows)
+
+
+# What the audit finds -------------------------------------------------------------------------
+
+
+def as_printed(ours: pd.DataFrame) -> pd.DataFrame:
+    """What is really printed, beside honest runs of ours."""
+    rows = ours.copy()
+    there = published.printed().set_index(["table", "row"])
+    for metric in (THROUGHPUT, SIGNAL_DELAY, POWER):
+        keys = pd.MultiIndex.from_frame(rows[["table", "row"]])
+        rows[f"published_{metric}"] = there[metric].reindex(keys).to_numpy()
+    return published.compared(rows)
+
+
+def test_the_rows_that_cannot_be_right_are_found_and_no_other() -> None:
+    found = verdicts(as_printed(published.honest(1)))
+    wrong = found[found["verdict"] == "contradicted"].set_index(["table", "row"])
+    assert set(wrong.index) == set(published.RIGHT)
+    evidence = wrong["checks"].to_dict()
+    assert evidence["001-aimd", 6] == "neighbours, replay"
+    assert evidence["001-delay-threshold", 2] == "arithmetic"
+    assert evidence["001-delay-threshold", 4] == "neighbours, replay"
+    assert evidence["001-delay-threshold", 11] == "repetition, replay"
+    assert "22.26, but 4.32 Mbit/s over 190 ms gives 22.65 to 22.82" in str(
+        wrong["evidence"]["001-delay-threshold", 2]
+    )
+
+
+def test_most_of_them_are_found_without_any_run() -> None:
+    rows = as_printed(published.honest(1))
+    for metric in METRICS:
+        rows[[f"ours_{metric}", f"deviation_{metric}"]] = math.nan
+    found = {(each.table, each.row): each.check for each in against(published.compared(rows))}
+    assert found["001-aimd", 6] == "neighbours"
+    assert found["001-delay-threshold", 2] == "arithmetic"
+    assert found["001-delay-threshold", 4] == "neighbours"
+    assert found["001-delay-threshold", 11] == "repetition"
+
+
+MANY = int(os.environ.get("KNEEPOINT_AUDIT_SEEDS", "16"))
+"""More of them take minutes: KNEEPOINT_AUDIT_SEEDS=300."""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_honest_tables_raise_no_alarm(seed: int) -> None:
+    assert against(published.honest(seed)) == []
+
+
+def test_honest_tables_raise_no_alarm_in_many_seeds() -> None:
+    alarms = [seed for seed in range(100, 100 + MANY) if against(published.honest(seed))]
+    assert alarms == []
+
+
+def test_honest_tables_that_replay_badly_raise_few_alarms() -> None:
+    badly = [published.honest(seed, mismatch=0.05) for seed in range(4)]
+    assert sum(len(against(rows)) for rows in badly) <= 0.005 * sum(len(rows) for rows in badly)
+
+
+def test_honest_single_runs_raise_no_alarm() -> None:
+    assert against(published.honest(3, runs=1)) == []
+
+
+# Planting wrong numbers -----------------------------------------------------------------------
+
+
+def sampled(rows: pd.DataFrame, n: int, seed: int) -> list[int]:
+    return [int(i) for i in np.random.default_rng(seed).choice(rows.index, n, replace=False)]
+
+
+def is_found(rows: pd.DataFrame, label: int) -> bool:
+    return int(rows["row"][label]) in {finding.row for finding in against(rows)}
+
+
+@pytest.mark.parametrize("factor", [0.1, 0.5, 0.9, 0.97, 1.03, 1.1, 2.0, 10.0])
+@pytest.mark.parametrize("metric", [THROUGHPUT, SIGNAL_DELAY, POWER])
+def test_a_wrong_number_breaks_the_arithmetic(metric: str, factor: float) -> None:
+    rows = of_table(published.honest(5), *WITH_BOTH)
+    for label in sampled(rows, 1, seed=1):
+        value = factor * rows[f"published_{metric}"][label]
+        found = list(checks.arithmetic(published.planted(rows, label, **{metric: value})))
+        assert [(each.table, each.row) for each in found] == [
+            (rows["table"][label], rows["row"][label])
+        ]
+
+
+@pytest.mark.parametrize("factor", [0.1, 0.75, 1.33, 10.0])
+@pytest.mark.parametrize("metric", [THROUGHPUT, SIGNAL_DELAY])
+@pytest.mark.parametrize("table", WITH_BOTH)
+def test_a_wrong_number_is_found_when_power_follows_from_it(
+    table: str, metric: str, factor: float
+) -> None:
+    rows = of_table(published.honest(6), table)
+    for label in sampled(rows, 1, seed=2):
+        values = {each: rows[f"published_{each}"][label] for each in (THROUGHPUT, SIGNAL_DELAY)}
+        values[metric] *= factor
+        values[POWER] = 1e3 * values[THROUGHPUT] / values[SIGNAL_DELAY]
+        assert is_found(published.planted(rows, label, **values), label), values
+
+
+@pytest.mark.parametrize("factor", [0.1, 0.7, 1.4, 10.0])
+@pytest.mark.parametrize("table", ["000-aimd-grid", "004-timely-sweep"])
+def test_a_wrong_power_is_found_where_nothing_else_is_printed(table: str, factor: float) -> None:
+    rows = of_table(published.honest(7), table)
+    for label in sampled(rows, 1, seed=3):
+        value = factor * rows[f"published_{POWER}"][label]
+        assert is_found(published.planted(rows, label, power=value), label)
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_wrong_number_within_a_sweep_is_found_without_any_run(factor: float) -> None:
+    rows = of_table(published.honest(8), "004-fixed-window")
+    for metric in METRICS:
+        rows[[f"ours_{metric}", f"deviation_{metric}"]] = math.nan
+    for label in (3, 12, 29):
+        for metric in (THROUGHPUT, SIGNAL_DELAY):
+            value = factor * rows[f"published_{metric}"][label]
+            found = list(neighbours(published.planted(rows, label, **{metric: value})))
+            assert {each.row for each in found} == {label}
+
+
+def test_a_row_copied_from_another_is_found() -> None:
+    rows = of_table(published.honest(9), "001-fixed-window")
+    numbers = {m: rows[f"published_{m}"][3] for m in (THROUGHPUT, SIGNAL_DELAY, POWER)}
+    found = list(checks.repetitions(published.planted(rows, 12, **numbers)))
+    assert [(each.row, each.check) for each in found] == [(12, "repetition")]
+    assert "those of row 4, but our runs of the two have a signal delay of" in found[0].words
+
+
+# Each check -----------------------------------------------------------------------------------
+
+
+def test_arithmetic_allows_what_rounding_hides() -> None:
+    # 1.005 / 0.1005 and 0.995 / 0.0995 are as far as 1.00 and 100 can be off; plus half a digit.
+    rows = beside([1.0, 1.0, 1.0], [100, 100, 100], [10.09, 10.13, 9.91])
+    assert [each.row for each in checks.arithmetic(rows)] == [1]
+
+
+def test_arithmetic_allows_a_mean_of_ratios() -> None:
+    rows = beside([4.12153], [98.86667], [41.68]).assign(
+        step_throughput_mbps=1e-5, step_signal_delay_p95_ms=1e-5
+    )
+    assert list(checks.arithmetic(rows)) == []
+    assert len(list(checks.arithmetic(published.planted(rows, 0, power=41.60)))) == 1
+
+
+def test_a_dropped_zero_is_a_digit_but_a_shorter_great_number_is_none() -> None:
+    rows = beside([4.99, 5, 5.01, 12], [900, 927, 972, 1200])
+    rows[STEP + THROUGHPUT] = [0.01, 1.0, 0.01, 1.0]
+    assert checks.resolution(rows, THROUGHPUT).tolist() == [0.01, 0.01, 0.01, 1.0]
+
+
+def test_repetition_of_a_link_that_is_full_is_no_evidence() -> None:
+    rows = beside([4.0, 5.0, 5.0], [100, 900, 900], ours=[(4.0, 100), (5.0, 898), (5.0, 905)])
+    assert list(checks.repetitions(rows)) == []
+
+
+def test_repetition_without_runs_accuses_both() -> None:
+    rows = beside([4.0, 5.0, 5.0], [100, 900, 900])
+    rows[[f"ours_{metric}" for metric in METRICS]] = math.nan
+    assert [each.row for each in checks.repetitions(rows)] == [1, 2]
+
+
+def test_two_tables_that_contradict_each_other() -> None:
+    first = beside([2.25, 2.67], [175, 213], [12.84, 12.53])
+    again = beside([math.nan] * 2, [math.nan] * 2, [11.79, 12.50]).assign(table="004-again")
+    again["ours_power"] = first["ours_power"]
+    found = list(checks.conflicts(pd.concat([first, again], ignore_index=True)))
+    assert [(each.table, each.row, each.metric) for each in found] == [("004-again", 0, POWER)]
+    assert found[0].words == (
+        "power is 11.79 Mbit/s/s, but for the same constants 12.84 Mbit/s/s in 001-windows row 1; "
+        "ours is 12.86 Mbit/s/s"
+    )
+
+
+def test_outside_allows_what_lies_between_lines_through_neighbours() -> None:
+    x, y = np.arange(6.0), np.array([0.0, 1.0, 4.0, 9.0, 16.0, 25.0])
+    assert [outside((x, y), i)[0] for i in range(1, 5)] == [0.0] * 4
+    wrong = y.copy()
+    wrong[2] = 20.0
+    sizes = [abs(outside((x, wrong), i)[0]) for i in range(1, 5)]
+    assert sizes[1] > 10
+    assert max(sizes[0], sizes[2], sizes[3]) < sizes[1] / 4
+    assert all(math.isnan(each) for each in outside((x, y), 0))
+    assert all(math.isnan(each) for each in outside((x[:3], y[:3]), 1))
+
+
+def test_a_jump_that_ours_makes_too_is_the_links() -> None:
+    delay = [100, 110, 120, 130, 400, 410, 420, 430, 440, 450]
+    throughput = [1.0 + 0.1 * i for i in range(10)]
+    delay[4] = 900
+    ours = [(rate, 0.8 * late) for rate, late in zip(throughput, delay, strict=True)]
+    assert list(neighbours(beside(throughput, delay, ours=ours))) == []
+    ours[4] = (1.4, 0.8 * 250)
+    assert {each.row for each in neighbours(beside(throughput, delay, ours=ours))} == {4}
+
+
+# Verdicts -------------------------------------------------------------------------------------
+
+
+def test_verdicts_and_their_evidence() -> None:
+    rows = beside(
+        [1.0, 2.0, 3.0, 4.0],
+        [100, 200, 300, 400],
+        ours=[(1.005, 100.5), (2.0, 208), (3.0, 330), (math.nan, math.nan)],
+    )
+    rows.loc[3, "runs"] = 0
+    unstated = {"001-windows": ["keepalive_ms", "initial_window"]}
+    found = audit.audit(rows, {}, unstated, {"001-windows": "its logs differ"})
+    assert found["verdict"].tolist() == ["reproduced", "close", "unexplained", "not comparable"]
+    assert found["evidence"].tolist() == [
+        f"throughput {labels.percent(0.005, signed=True)}, "
+        f"signal delay {labels.percent(0.005, signed=True)}",
+        f"throughput {labels.percent(0.0)}, signal delay {labels.percent(0.04, signed=True)}",
+        f"throughput {labels.percent(0.0)}, signal delay {labels.percent(0.1, signed=True)}; "
+        "the report does not state keepalive and initial window; its logs differ",
+        "no study ran it",
+    ]
+    fitted = audit.audit(rows, {"001-windows": ["host_latency_us"]}, {})
+    assert fitted["verdict"].tolist() == ["fitted"] * 3 + ["not comparable"]
+    assert str(fitted["evidence"][0]).endswith("; host latency fitted to this table")
+
+
+def test_a_fitted_row_can_be_contradicted() -> None:
+    rows = published.planted(beside([1.0, 2.0], [100, 200], [10.0, 10.0]), 1, power=11.0)
+    found = audit.audit(rows, {"001-windows": ["host_latency_us"]}, {})
+    assert found["verdict"].tolist() == ["fitted", "contradicted"]
+
+
+def test_what_the_report_does_not_say_is_not_comparable() -> None:
+    rows = beside([math.nan, math.nan], [math.nan, math.nan], [math.nan, 42.64])
+    rows.loc[1, "replayable"] = False
+    rows.loc[1, [f"ours_{metric}" for metric in METRICS]] = math.nan
+    found = verdicts(published.compared(rows))
+    assert found["evidence"].tolist() == [
+        "the report prints no number",
+        "the report does not print its constants",
+    ]
+
+
+def test_three_milliseconds_are_close_enough() -> None:
+    rows = beside([1.0, 1.0], [50, 50], ours=[(1.0, 52.9), (1.0, 53.1)])
+    assert audit.agreements(rows).tolist() == ["reproduced", "off"]
+
+
+def test_names_say_report_controller_and_constants() -> None:
+    found = audit.names(published.honest(0)).tolist()
+    assert found[:2] == ["000 AIMD RTT 0.2/1", "000 AIMD RTT 0.2/2"]
+    assert "001 delay threshold 1/10/150" in found
+    assert "000 fixed window row 1" in found
+
+
+def test_counts_have_a_line_a_table() -> None:
+    found = audit.counts(verdicts(published.honest(0)))
+    assert found["table"].tolist() == list(dict.fromkeys(published.truth()["table"]))
+    assert found["rows"].tolist() == found[list(VERDICTS)].sum(axis=1).tolist()
+
+
+def test_errors_keep_rows_with_power_only_apart() -> None:
+    both = beside([1.0, 2.0, 3.0, 4.0], [100, 200, 300, 400], ours=[(1.1, 104)] * 4)
+    alone = beside([math.nan], [math.nan], [10.0]).assign(table="000-power", ours_power=12.0)
+    rows = published.compared(pd.concat([both, alone], ignore_index=True))
+    found = audit.errors(verdicts(rows)).set_index(["metric", "group"])
+    assert found["rows"][THROUGHPUT, "all"] == 4
+    assert found["rows"][POWER, "all"] == 1
+    assert found["median"][POWER, "all"] == pytest.approx(0.2)
+    assert found["near"][SIGNAL_DELAY, "all"] == 0.25
+
+
+# The stage -----------------------------------------------------------------------------------
+
+
+def test_the_stage_has_every_row_of_compared_tables_once() -> None:
+    rows = synthetic.analysed(synthetic.results(), "audit")["audit"]
+    assert set(rows["comparison"]) == {"reports"}
+    assert len(rows) == 18 + 33 + 20
+    assert rows["runs"].min() >= 1
+    off = rows[(rows["table"] == "001-fixed-window") & ~rows["within"]]
+    assert off["row"].tolist() == [7]  # whose delay was made wrong
+
+
+def test_what_fits_of_the_host_used_is_fitted() -> None:
+    host = (Searched("host_latency_us", 0, 1000),)
+    fit = synthetic.windows_study("fit", fit=("004-fixed-window",), searched=host)
+    results = synthetic.results()
+    results = results.but(studies=(*results.studies(), fit))
+    verdict = synthetic.analysed(results, "audit")["audit"].set_index(["table", "row"])["verdict"]
+    assert set(verdict["004-fixed-window"]) == {"fitted"}
+    assert set(verdict["001-fixed-window"]) == {"reproduced", "contradicted"}
+
+
+def test_summaries_count_what_the_rows_say() -> None:
+    tables = synthetic.analysed(synthetic.results(), "audit")
+    rows, of_tables = tables["audit"], tables["audit_tables"].set_index("table")
+    assert of_tables["rows"].to_dict() == rows.groupby("table").size().to_dict()
+    assert of_tables["contradicted"].sum() == (rows["verdict"] == "contradicted").sum() == 1
+    assert of_tables["source"]["001-fixed-window"] == "Report 001, Table 2.1"
+    (summary,) = records(tables["audit_summary"])
+    assert (summary["rows"], summary["tables"]) == (71, 3)
+    assert summary["within"] == rows["within"].sum()
+    assert summary["median_power"] == rows["relative_power"].abs().median()
+
+
+def test_without_a_replayed_table_there_is_no_audit() -> None:
+    results = synthetic.MadeUp(studies=(synthetic.windows_study(),))
+    assert all(table.empty for table in synthetic.analysed(results, "audit").values())

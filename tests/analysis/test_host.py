@@ -1,0 +1,53 @@
+"""The host of real runs, worked by hand."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from analysis import host
+from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
+from analysis.results import Probe
+from tests.analysis import synthetic, synthetic_real
+from tests.analysis.synthetic import run_row
+
+
+def test_probe_levels_worked_by_hand() -> None:
+    lone = [(2.0, 100.0, 100.0), (4.0, 100.0, 200.0)]
+    together = [(3.0, 110.0, 900.0), (3.3, 90.0, 50.0)]
+    rows = [
+        run_row("c", {}, throughput, delay, trial=level, run=i, scheduling_delay_p99_us=late)
+        for level, runs in enumerate((lone, together))
+        for i, (throughput, delay, late) in enumerate(runs)
+    ]
+    rows.append({**synthetic.failed_row("c", {}, "port taken"), "trial": 1, "run": 2})
+    levels = pd.DataFrame(
+        {"level": [0, 1], "concurrency": [1, 3], "agrees": [True, False], "reason": ["", "x"]}
+    )
+    found = host.probe_levels(Probe(1, 4, 1000.0, levels, pd.DataFrame(rows)))
+    assert found["runs"].tolist() == [2, 2]
+    assert found["failed"].tolist() == [0, 1]
+    assert found[f"relative_{THROUGHPUT}"].tolist() == pytest.approx([0, 0.05])
+    assert found[f"furthest_{THROUGHPUT}"].tolist() == pytest.approx([1 / 3, 0.1])
+    assert found[f"furthest_{SIGNAL_DELAY}"].tolist() == pytest.approx([0, 0.1])
+    assert found["scheduling_delay_p99_us"].tolist() == [200, 900]
+
+
+def test_probe_levels_keep_a_level_whose_runs_all_failed() -> None:
+    rows = [run_row("c", {}, 2.0, 100.0, scheduling_delay_p99_us=1.0)]
+    rows.append({**synthetic.failed_row("c", {}, "port taken"), "trial": 1})
+    levels = pd.DataFrame(
+        {"level": [0, 1], "concurrency": [1, 2], "agrees": [True, False], "reason": ["", "x"]}
+    )
+    found = host.probe_levels(Probe(1, 4, 1000.0, levels, pd.DataFrame(rows)))
+    assert found["runs"].tolist() == [1, 0]
+    assert math.isnan(found["scheduling_delay_p99_us"][1])
+
+
+def test_the_stage_has_the_best_trials_of_the_fit_first() -> None:
+    found = synthetic.analysed(synthetic_real.results(), "host")
+    assert found["host"]["slots"].tolist() == [8]
+    assert found["calibration_trials"]["value"].is_monotonic_increasing
+    assert found["calibration"][["trials", "rows"]].to_numpy().tolist() == [[6, 2]]
+    assert found["scheduling_delays"]["one_in"].tolist() == [2**k for k in range(11)]
+    assert found["wake_spread"]["is_best"].tolist() == [False, True, False]

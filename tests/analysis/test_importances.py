@@ -1,0 +1,41 @@
+"""Importances of constants, on searches whose answer is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.importances import LEAST_TRIALS, importances
+from analysis.results import Searched
+
+SEARCHED = (Searched("matters", 0, 10), Searched("useless", 0.01, 100, logarithmic=True))
+
+
+def _trials(n: int) -> pd.DataFrame:
+    random = np.random.default_rng(1)
+    matters = random.uniform(0, 10, n)
+    return pd.DataFrame(
+        {
+            "constant_matters": matters,
+            "constant_useless": 10 ** random.uniform(-2, 2, n),
+            "value": -((matters - 3) ** 2),
+        }
+    )
+
+
+@pytest.mark.parametrize("minimised", [False, True])
+def test_what_matters_is_important(minimised: bool) -> None:
+    found = importances(_trials(300), SEARCHED, minimised)
+    assert found["matters"] > 0.8
+    assert sum(found.values()) == pytest.approx(1)
+
+
+def test_failed_trials_do_not_count() -> None:
+    trials = _trials(300)
+    failed = trials.assign(value=np.nan, constant_matters=5.0)
+    with_failures = pd.concat([trials, failed], ignore_index=True)
+    assert importances(with_failures, SEARCHED, False) == importances(trials, SEARCHED, False)
+
+
+def test_nothing_is_said_of_few_trials_or_one_constant() -> None:
+    assert importances(_trials(LEAST_TRIALS - 1), SEARCHED, False) == {}
+    assert importances(_trials(300), SEARCHED[:1], False) == {}

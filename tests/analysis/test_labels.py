@@ -1,0 +1,48 @@
+import math
+
+import pytest
+
+from analysis import labels
+
+
+def test_words_drop_units_and_keep_acronyms() -> None:
+    assert labels.words("rtt_threshold_ms") == "RTT threshold"
+    assert labels.sentence("aimd_timeout") == "AIMD timeout"
+    assert labels.sentence("fixed_window") == "Fixed window"
+    assert labels.axis("host_latency_us") == "Host latency (µs)"
+    assert labels.axis("window", "packets") == "Window (packets)"
+    assert labels.axis("beta") == "Beta"
+
+
+def test_report_of_a_table() -> None:
+    assert labels.report_of("001-fixed-window") == "Report 001"
+    assert labels.report_of("elsewhere") == "elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (12.0, "12"),
+        (0.123456, "0.1235"),
+        (1e-3, "0.001"),
+        (123456.0, "123456"),
+        (math.nan, labels.DASH),
+    ],
+)
+def test_number(value: float, text: str) -> None:
+    assert labels.number(value) == text
+
+
+def test_percent_has_a_real_minus_and_no_negative_zero() -> None:
+    assert labels.percent(-0.1234, signed=True) == "\N{MINUS SIGN}12.3\N{NO-BREAK SPACE}%"
+    assert labels.percent(0.0001, signed=True) == "0.0\N{NO-BREAK SPACE}%"
+    assert labels.percent(-0.0001) == "0.0\N{NO-BREAK SPACE}%"
+    assert labels.percent(math.nan) == labels.DASH
+
+
+def test_joined_and_count() -> None:
+    assert labels.joined([]) == ""
+    assert labels.joined(["a"]) == "a"
+    assert labels.joined(["a", "b", "c"]) == "a, b and c"
+    assert labels.count(1, "run") == "1 run"
+    assert labels.count(1200, "study", "studies") == "1,200 studies"

@@ -1,0 +1,189 @@
+"""What a table pins down, on fits whose answer is known."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.frames import records
+from analysis.metrics import METRICS
+from analysis.recovery import DRAWS, alike, disagreement, draw_rows, recovered, row_losses
+from analysis.results import Searched, Study
+from search.objective import MISFIT_SCALE, loss_of
+from tests.analysis import synthetic
+
+LIMIT = Searched("limit_ms", 50, 500)
+USELESS = Searched("useless", 0.01, 100, logarithmic=True)
+
+
+def _runs(trials: dict[int, dict[int, float]]) -> pd.DataFrame:
+    """Runs of trial -> row -> power, throughput power/10 and delay 100."""
+    lines = [
+        {"trial": trial, "row": row, "status": "ok", "power": power}
+        | {"throughput_mbps": power / 10, "signal_delay_p95_ms": 100.0}
+        for trial, rows in trials.items()
+        for row, power in rows.items()
+    ]
+    table = pd.DataFrame(lines)
+    return table.assign(**{metric: math.nan for metric in METRICS if metric not in table})
+
+
+def _published(powers: list[float], throughput: bool = False) -> pd.DataFrame:
+    rows = range(len(powers))
+    table = pd.DataFrame({"table": "t", "row": rows, "line": rows, "power": powers})
+    return table.assign(throughput_mbps=table["power"] / 10) if throughput else table
+
+
+def _fit(wrong_row: float = 1.0) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """A table that a limit of 200 ms explains; a second constant that changes nothing."""
+    random = np.random.default_rng(1)
+    limits = random.uniform(50, 500, 300)
+    trials = pd.DataFrame(
+        {
+            "trial": range(300),
+            "constant_limit_ms": limits,
+            "constant_useless": 10 ** random.uniform(-2, 2, 300),
+        }
+    )
+    slopes = np.linspace(0.5, 2, 20)
+    runs = _runs(
+        {
+            trial: {
+                row: 20 * (limit / 200) ** slope * random.normal(1, 0.01)
+                for row, slope in enumerate(slopes)
+            }
+            for trial, limit in enumerate(limits)
+        }
+    )
+    powers = [20 * random.normal(1, 0.01) for _ in slopes]
+    powers[3] *= wrong_row
+    return trials, runs, _published(powers)
+
+
+def test_row_losses_by_hand() -> None:
+    runs = _runs({0: {0: 10.0, 1: 11.0}, 1: {0: 20.0, 1: 10.0}})
+    losses = row_losses(runs, _published([10.0, 10.0]), robust=True)
+    assert losses[0].tolist() == pytest.approx([0, math.log(2) - MISFIT_SCALE / 2])
+    assert losses[1].tolist() == pytest.approx([math.log(1.1) - MISFIT_SCALE / 2, 0])
+
+
+def test_power_counts_only_where_nothing_else_is_printed() -> None:
+    runs = _runs({0: {0: 10.0}})
+    published = _published([10.0], throughput=True).assign(power=99.0)
+    assert row_losses(runs, published, robust=True)[0].tolist() == [0]
+
+
+def test_a_failed_run_has_the_worst_loss() -> None:
+    runs = _runs({0: {0: 10.0}, 1: {0: 10.0}})
+    runs.loc[1, "status"] = "failed"
+    losses = row_losses(runs, _published([10.0]), robust=True)
+    assert losses[0].tolist() == [0, loss_of(None, robust=True)]
+
+
+@pytest.mark.parametrize("wrong_row", [1.0, 3.0, 0.2])
+def test_a_table_pins_down_what_matters_and_leaves_free_what_does_not(wrong_row: float) -> None:
+    trials, runs, published = _fit(wrong_row)
+    losses = row_losses(runs, published, robust=True)
+    limit = records(recovered(trials, losses, published, [LIMIT, USELESS], seed=1))[0]
+    assert limit["verdict"] == "pinned down"
+    assert limit["low"] <= 203 and limit["high"] >= 197
+    assert limit["best"] == pytest.approx(200, rel=0.03)
+
+
+def test_a_constant_that_changes_nothing_is_left_free() -> None:
+    trials, runs, published = _fit()
+    runs["power"] = 20 * np.random.default_rng(2).normal(1, 0.01, len(runs))
+    losses = row_losses(runs, published, robust=True)
+    table = recovered(trials, losses, published, [LIMIT, USELESS], seed=1)
+    assert set(table["verdict"]) == {"left free"}
+
+
+def test_one_row_cannot_tell() -> None:
+    trials, runs, published = _fit()
+    published = published.head(1)
+    losses = row_losses(runs, published, robust=True)
+    table = recovered(trials, losses, published, [LIMIT], seed=1)
+    assert table["verdict"].tolist() == ["one row cannot tell"]
+    assert math.isnan(table["low"][0])
+
+
+def _grid(low: int, high: int) -> pd.DataFrame:
+    cells = [(x, y) for x in range(low) for y in range(high)]
+    return pd.DataFrame(cells, columns=["constant_x", "constant_y"]).assign(
+        table="t", constant_z=1.0
+    )
+
+
+def test_draws_are_the_same_for_a_seed() -> None:
+    published = _published([1.0] * 8)
+    assert np.array_equal(draw_rows(published, 1), draw_rows(published, 1))
+    assert not np.array_equal(draw_rows(published, 1), draw_rows(published, 2))
+
+
+@pytest.mark.parametrize("published", [_published([1.0] * 20), _grid(4, 5)])
+def test_a_draw_holds_as_many_rows_as_the_table(published: pd.DataFrame) -> None:
+    drawn = draw_rows(published, 1)
+    assert drawn.shape == (DRAWS, 20)
+    assert drawn.sum(axis=1) == pytest.approx(np.ones(DRAWS))
+    assert 20 * drawn == pytest.approx(np.rint(20 * drawn))
+
+
+def test_rows_are_drawn_from_each_table_apart_and_tables_count_alike() -> None:
+    one, other = _published([1.0] * 5), _published([1.0]).assign(table="other")
+    drawn = draw_rows(pd.concat([one, other]), 1)
+    assert drawn[:, :5].sum(axis=1) == pytest.approx(np.ones(DRAWS))
+    assert (drawn[:, 5] == 1).all()
+
+
+def test_of_a_grid_the_values_are_drawn() -> None:
+    held = 20 * draw_rows(_grid(4, 5), 1).reshape(DRAWS, 4, 5)
+    rows, columns = held.sum(axis=2) / 5, held.sum(axis=1) / 4
+    assert np.allclose(held, rows[:, :, None] * columns[:, None, :])
+
+
+def test_of_a_grid_with_a_hole_the_rows_are_drawn() -> None:
+    drawn = draw_rows(_grid(4, 5).drop(index=7), 1)
+    assert drawn.sum(axis=1) == pytest.approx(np.ones(DRAWS))
+
+
+def test_errors_that_a_column_shares_count_once() -> None:
+    """Twenty cells in two columns that contradict each other tell no more than two."""
+    table = _grid(10, 2)
+    wrong = {0: {0: 0.0, 1: 0.5}, 1: {0: 0.2, 1: 0.0}}
+    losses = pd.DataFrame({trial: table["constant_y"].map(of) for trial, of in wrong.items()}).T
+    assert alike(losses, 1, draw_rows(table, 1)) == [0, 1]
+    assert alike(losses, 1, draw_rows(table[["table", "constant_z"]], 1)) == [1]
+
+
+def test_a_trial_that_every_row_speaks_against_is_not_alike() -> None:
+    losses = pd.DataFrame(np.array([[0.1] * 8, [0.11] * 8, [0.05] * 4 + [0.16] * 4]))
+    assert alike(losses, 0, draw_rows(_published([1.0] * 8), 1)) == [0, 2]
+
+
+def test_disagreement_by_hand() -> None:
+    runs = _runs({0: {0: 10.0, 1: 12.0}, 1: {0: 1.0, 1: 1.0}})
+    table = disagreement(runs, _published([10.0, 10.0]), trial=0)
+    assert table["relative_power"].tolist() == pytest.approx([0, 0.2])
+    assert table["ours_signal_delay_p95_ms"].tolist() == [100, 100]
+    assert table["relative_throughput_mbps"].isna().all()
+
+
+def test_the_stage_writes_intervals_and_rows_of_every_fit() -> None:
+    trials, runs, _ = _fit()
+    runs = runs.assign(controller="c", constants="{}", reason="")
+    values = np.abs(np.log(trials["constant_limit_ms"] / 200))
+    study = Study(
+        *("fit", "A fit", "c", ("contest",), "tpe", "misfit", ("t",), True, (LIMIT,), (), 1),
+        trials=trials.assign(value=values),
+        runs=runs,
+    )
+    published = _published([20.0] * 20).assign(replayable=True, constant_window=1.0)
+    found = synthetic.analysed(synthetic.MadeUp(studies=(study,), published=published), "recovery")
+    (line,) = records(found["recovery"])
+    assert (line["search"], line["constant"], line["rows"]) == ("fit", "limit_ms", 20)
+    assert line["low"] <= line["best"] <= line["high"]
+    assert (line["searched_low"], line["searched_high"]) == (50, 500)
+    rows = found["recovery_rows"]
+    assert rows["line"].tolist() == list(range(1, 21))
+    assert rows["relative_power"].tolist() == (rows["ours_power"] / 20 - 1).tolist()

@@ -1,0 +1,68 @@
+"""Searches that are found in studies."""
+
+import pandas as pd
+
+from analysis.frames import records, select
+from tests.analysis import synthetic, synthetic_real
+
+
+def stage(results: synthetic.MadeUp) -> dict[str, pd.DataFrame]:
+    return synthetic.analysed(results, "audit", "sweeps", "searches")
+
+
+def test_searches_are_studies_that_learn() -> None:
+    found = stage(synthetic.results())
+    window, threshold = records(found["searches"])
+    assert (window["search"], threshold["search"]) == ("best_window", "delay_tpe")
+    assert (window["searched"], threshold["searched"]) == (1, 3)
+    assert (threshold["trials"], threshold["failed"]) == (120, 2)
+    constants = select(found["search_constants"], search="best_window")
+    assert constants[["constant", "best"]].to_numpy().tolist() == [["window", 16]]
+    trials = select(found["search_trials"], search="delay_tpe")
+    assert trials["value"].isna().sum() == trials["rank"].isna().sum() == 2
+    best = trials[trials["rank"] == 1]
+    assert best["value"].tolist() == [trials["value"].max()]
+    assert threshold["best_trial"] == best["trial"].iloc[0]
+
+
+def test_brackets_begin_with_the_range_searched() -> None:
+    found = stage(synthetic.results())
+    (only,) = records(select(found["search_constants"], search="best_window"))
+    brackets = select(found["search_brackets"], search="best_window")
+    first, last = brackets.iloc[0], brackets.iloc[-1]
+    assert (first["low"], first["high"]) == (only["low"], only["high"])
+    assert first["low"] < last["low"] < 16 < last["high"] < first["high"]
+
+
+def test_a_search_for_one_peak_stands_beside_the_sweep() -> None:
+    (window, _) = records(stage(synthetic.results())["searches"])
+    assert window["sweep"] == "fixed_window-window-contest"
+    assert window["sweep_agrees"]
+
+
+def test_a_search_knows_what_was_published_and_what_ours_is_there() -> None:
+    row = synthetic.published_rows().query("table == '000-aimd-grid'").iloc[0]
+    study = synthetic.grid_study(sampler="tpe")
+    results = synthetic.results(studies=(synthetic.grid_study(), study))
+    tpe = records(stage(results)["searches"])[0]
+    assert tpe["published_table"] == "000-aimd-grid"
+    assert tpe["published_power"] == row["power"] == 18.6
+    assert tpe["gain"] == tpe["best_value"] / 18.6 - 1
+    assert tpe["published_ours"] > 0
+
+
+def test_a_fit_has_its_best_at_the_least() -> None:
+    fit = synthetic.ternary_study(fit=("001-fixed-window",), objective="misfit")
+    found = stage(synthetic.MadeUp(studies=(fit,)))
+    (search,) = records(found["searches"])
+    assert search["best_value"] == fit.trials["value"].min()
+    assert search["near"] >= 1
+    assert search["sweep"] is None
+    assert found["search_brackets"]["result"].min() == search["best_value"]
+
+
+def test_real_searches_stand_beside_the_emulators() -> None:
+    found = stage(synthetic_real.results())["searches"].set_index("search")
+    assert found["engine"]["real-best-window"] == "mahimahi"
+    emulated = found["best_value"]["best_window"]
+    assert found["emulated_power"]["real-best-window"] == emulated

@@ -1,0 +1,313 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import statistics
+from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
+from tests.analysis import synthetic
+
+
+def frame(**columns: list[object]) -> pd.DataFrame:
+    return pd.DataFrame(columns)
+
+
+def runs_of(powers: list[float], **more: object) -> pd.DataFrame:
+    rows = [
+        synthetic.run_row("fixed_window", {"window": 12}, power / 10, 100.0, run=i, **more)
+        for i, power in enumerate(powers)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "quantile"),  # two-sided 95 % points of a printed table
+    [
+        (1, 12.7062),
+        (2, 4.3027),
+        (3, 3.1824),
+        (9, 2.2622),
+        (24, 2.0639),
+        (29, 2.0452),
+        (120, 1.9799),
+    ],
+)
+def test_student_t_quantile_is_the_printed_one(degrees: int, quantile: float) -> None:
+    assert statistics.student_t_quantile(0.975, degrees) == pytest.approx(quantile, abs=5e-5)
+
+
+def test_student_t_cdf_is_symmetric() -> None:
+    for degrees in (1, 2, 5, 8):
+        assert statistics.student_t_cdf(0.0, degrees) == 0.5
+        both = statistics.student_t_cdf(1.3, degrees) + statistics.student_t_cdf(-1.3, degrees)
+        assert both == pytest.approx(1)
+
+
+def test_spread_worked_by_hand() -> None:
+    found = statistics.spread(pd.Series([2.0, 4.0, 6.0]))
+    half = 4.302653 * 2 / math.sqrt(3)
+    assert found["n"] == 3
+    assert found["mean"] == 4
+    assert found["standard_deviation"] == 2
+    assert found["cv"] == 0.5
+    assert (found["low"], found["high"]) == pytest.approx((4 - half, 4 + half), rel=1e-6)
+    assert (found["least"], found["greatest"]) == (2, 6)
+
+
+def test_spread_of_one_value_has_no_interval() -> None:
+    found = statistics.spread(pd.Series([3.0]))
+    assert (found["n"], found["mean"]) == (1, 3)
+    assert found[["standard_deviation", "cv", "low", "high"]].isna().all()
+
+
+def test_repeatability_leaves_failed_runs_out() -> None:
+    runs = pd.concat(
+        [
+            runs_of([12.0, 14.0], setting="a"),
+            pd.DataFrame([synthetic.failed_row("fixed_window", {"window": 12}, "no")]).assign(
+                setting="a"
+            ),
+            runs_of([10.0], setting="b"),
+        ]
+    )
+    table = statistics.repeatability(runs, ["setting"])
+    power = table[table["metric"] == POWER].set_index("setting")
+    assert power["n"].to_dict() == {"a": 2, "b": 1}
+    assert power["mean"].to_dict() == pytest.approx({"a": 13, "b": 10})
+    assert math.isnan(power["low"]["b"])
+
+
+def test_repeatability_of_nothing_is_empty() -> None:
+    table = statistics.repeatability(runs_of([1.0])[:0].assign(setting=""), ["setting"])
+    assert table.empty
+    assert {"setting", "metric", "n", "low"} <= set(table.columns)
+
+
+def test_beside_published_spread_gives_difference_and_z() -> None:
+    ours = statistics.repeatability(runs_of([10.0, 12.0, 14.0], setting="a"), ["setting"])
+    published = frame(
+        setting=["a", "a"],
+        metric=[POWER, SIGNAL_DELAY],
+        mean=[10.0, 100.0],
+        standard_deviation=[2.0, math.nan],
+        n=[3, 5],
+        source=["x", "x"],
+    )
+    found = statistics.beside_published_spread(ours, published)
+    assert found["relative"].tolist() == pytest.approx([0.2, 0.0])
+    assert found["z"][0] == pytest.approx(2 / math.sqrt(4 / 3 + 4 / 3))
+    assert math.isnan(found["z"][1])
+
+
+def test_chance_pools_the_variation_of_all_settings() -> None:
+    runs = pd.concat(
+        [
+            runs_of([99.0, 101.0], setting="a"),  # cv sqrt(2) %
+            runs_of([198.0, 200.0, 202.0], setting="b"),  # cv 1 %
+            runs_of([7.0], setting="c"),  # says nothing
+        ]
+    )
+    found = statistics.chance(runs, ["setting"])
+    assert found.degrees == 3
+    assert found.cv == pytest.approx(math.sqrt((1 * 2e-4 + 2 * 1e-4) / 3))
+    assert found.margin(1, 1) == pytest.approx(3.182446 * math.sqrt(2) * found.cv, rel=1e-6)
+    assert found.margin(4, 4) == pytest.approx(found.margin(1, 1) / 2)
+
+
+def test_chance_of_single_runs_is_unknown() -> None:
+    found = statistics.chance(runs_of([7.0], setting="c"), ["setting"])
+    assert found.degrees == 0
+    assert math.isnan(found.margin(1, 1))
+
+
+def test_response_averages_the_runs_of_a_value() -> None:
+    runs = pd.DataFrame(
+        [
+            synthetic.run_row("fixed_window", {"window": 9}, 2.0, 100.0),
+            synthetic.run_row("fixed_window", {"window": 3}, 1.0, 100.0),
+            synthetic.run_row("fixed_window", {"window": 9}, 3.0, 100.0),
+            synthetic.failed_row("fixed_window", {"window": 6}, "no"),
+        ]
+    )
+    curve = statistics.response(runs, "window")
+    assert curve["value"].tolist() == [3, 9]
+    assert curve["runs"].tolist() == [1, 2]
+    assert curve[THROUGHPUT].tolist() == [1.0, 2.5]
+
+
+def chance(margin: float) -> statistics.Chance:
+    """So that two single runs may differ by `margin`."""
+    return statistics.Chance(margin / (12.706205 * math.sqrt(2)), 1)
+
+
+def single(values: "pd.Series[float]") -> "pd.Series[int]":
+    return pd.Series(1, index=values.index)
+
+
+def test_best_and_its_ties() -> None:
+    values = pd.Series([10.0, 12.0, math.nan, 11.9, 11.0], index=[4, 5, 6, 7, 8])
+    found = statistics.best(values, single(values), chance(0.01))
+    assert found is not None
+    assert (found.label, found.value, found.ties) == (5, 12.0, (7,))
+    assert found.margin == pytest.approx(0.01)
+    unknown = statistics.best(values, single(values), statistics.Chance())
+    assert unknown is not None
+    assert unknown.ties == ()
+    assert math.isnan(unknown.margin)
+    nothing = pd.Series([math.nan])
+    assert statistics.best(nothing, single(nothing), chance(0.01)) is None
+
+
+def test_best_trusts_a_mean_of_more_runs_more() -> None:
+    values = pd.Series([12.0, 11.95, 11.95])
+    found = statistics.best(values, pd.Series([25, 25, 1]), chance(0.01))
+    assert found is not None
+    assert found.runs == 25
+    assert found.margin == pytest.approx(0.002)
+    assert found.ties == (2,)
+
+
+def test_best_of_equals_is_the_first_and_the_others_tie() -> None:
+    values = pd.Series([1.0, 2.0, 2.0])
+    found = statistics.best(values, single(values), chance(0.0))
+    assert found is not None
+    assert (found.label, found.ties) == (1, (2,))
+
+
+def test_best_of_misfits_has_ties_just_below() -> None:
+    values = pd.Series([-1.0, -1.005, -2.0])
+    found = statistics.best(values, single(values), chance(0.01))
+    assert found is not None
+    assert (found.label, found.ties) == (0, (1,))
+
+
+def test_effect_is_relative_to_the_mean_of_its_cell() -> None:
+    table = frame(a=[1, 1, 2, 2], w=[5, 9, 5, 9], power=[9.0, 11.0, 19.0, 21.0])
+    found = statistics.effect(table, "w", ["a"])
+    assert found["group"].tolist() == [0, 0, 1, 1]
+    assert found["value"].tolist() == [5, 9, 5, 9]
+    assert found["relative"].tolist() == pytest.approx([-0.1, 0.1, -0.05, 0.05])
+
+
+def test_history_marks_improvements() -> None:
+    trials = frame(
+        trial=[2, 0, 1, 3, 4],
+        value=[3.0, 1.0, math.nan, 3.0, 0.0],
+        reason=["", "", "machine", "", "NaN"],
+    )
+    past = statistics.history(trials)
+    assert past["trial"].tolist() == [0, 1, 2, 3, 4]
+    assert past["best_so_far"].tolist() == [1, 1, 3, 3, 3]
+    assert past["improved"].tolist() == [True, False, True, False, False]
+    least = statistics.history(trials, minimised=True)
+    assert least["best_so_far"].tolist() == [1, 1, 1, 1, 0]
+    assert past["failed"].tolist() == [False, True, False, False, True]
+
+
+def test_brackets_close_in_on_the_peak() -> None:
+    trials = frame(
+        trial=[0, 1, 2, 3, 4],
+        value=[5.0, 3.0, 6.0, math.nan, 6.0],
+        constant_window=[10, 20, 5, 7, 5],
+    )
+    steps = statistics.brackets(trials, "window")
+    assert steps["value"].tolist() == [10, 20, 5]
+    assert steps["low"].isna().tolist() == [True, True, True]
+    assert steps["high"].tolist()[1:] == [20, 10]
+
+
+def test_beside_matches_controller_network_and_printed_constants() -> None:
+    runs = pd.DataFrame(
+        [
+            synthetic.run_row("aimd", {"alpha": 0.1, "start": 2}, 2.0, 100.0),
+            synthetic.run_row("aimd", {"alpha": 0.1, "start": 10}, 2.2, 100.0),
+            synthetic.run_row("aimd", {"alpha": 0.2, "start": 2}, 9.0, 100.0),
+            synthetic.run_row("reno", {"alpha": 0.1, "start": 2}, 9.0, 100.0),
+            synthetic.run_row("aimd", {"alpha": 0.1, "start": 2}, 9.0, 100.0, network="elsewhere"),
+        ]
+    )
+    published = pd.DataFrame(
+        [
+            {"alpha": 0.1, "power": 20.0, "throughput_mbps": 2.0},
+            {"alpha": 0.7, "power": 20.0, "throughput_mbps": math.nan},
+        ]
+    ).rename(columns={"alpha": "constant_alpha"})
+    published = published.assign(
+        table="t", row=[0, 1], controller="aimd", network="contest", replayable=True
+    )
+    rows = statistics.beside(published, runs)
+    assert rows["runs"].tolist() == [2, 0]
+    assert rows["settings"].tolist() == [2, 0]
+    assert rows["ours_power"][0] == pytest.approx(21)
+    assert rows["relative_power"][0] == pytest.approx(0.05)
+    assert rows["spread"][0] == pytest.approx(2 / 21)
+    assert math.isnan(rows["ours_power"][1])
+    assert math.isnan(rows["ours_signal_delay_p95_ms"][1])
+
+
+def compared(
+    throughput: float = math.nan, delay: float = math.nan, power: float = math.nan
+) -> pd.DataFrame:
+    """A row that prints 2 Mbit/s, 100 ms and 20, with ours as given; NaN: not printed."""
+    row: dict[str, object] = {"table": "t", "queueing": math.nan}
+    for metric, ours, published in (
+        (THROUGHPUT, throughput, 2.0),
+        (SIGNAL_DELAY, delay, 100.0),
+        (POWER, power, 20.0),
+        ("queueing_delay_p95_ms", math.nan, 1.0),
+    ):
+        row |= {
+            f"relative_{metric}": ours / published - 1,
+            f"difference_{metric}": ours - published,
+        }
+    return pd.DataFrame([row])
+
+
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        (compared(2.01, 100.9), True),
+        (compared(2.03, 100.0), False),
+        (compared(2.0, 102.9), True),  # off by more than 1 %, but by less than 3 ms
+        (compared(2.0, 103.5), False),
+        (compared(2.0, 100.0, 40.0), True),  # power follows from the two: it does not count
+        (compared(2.0), True),
+        (compared(power=21.0), True),
+        (compared(power=21.3), False),
+    ],
+)
+def test_within_tolerance(row: pd.DataFrame, verdict: bool) -> None:
+    assert statistics.within_tolerance(row).tolist() == [verdict]
+
+
+def test_within_tolerance_of_nothing_comparable_is_unknown() -> None:
+    assert statistics.within_tolerance(compared()).isna().all()
+
+
+def test_agreement_counts_rows() -> None:
+    rows = pd.concat([compared(2.0, 100.0), compared(2.5, 100.0), compared()], ignore_index=True)
+    found = statistics.agreement(rows).iloc[0]
+    assert (found["rows"], found["compared"], found["within"]) == (3, 2, 1)
+    assert found[f"median_{THROUGHPUT}"] == pytest.approx(0.125)
+    assert found[f"worst_{THROUGHPUT}"] == pytest.approx(0.25)
+
+
+def test_exclusions_group_failures_alike() -> None:
+    runs = pd.DataFrame(
+        [
+            synthetic.failed_row("aimd", {"alpha": 1}, "sends without end"),
+            synthetic.failed_row("aimd", {"alpha": 1}, "sends without end"),
+            synthetic.failed_row("aimd", {"alpha": 2}, "window is NaN"),
+            synthetic.run_row("aimd", {"alpha": 3}, 1, 1),
+        ]
+    )
+    found = statistics.exclusions(runs)
+    assert found["runs"].tolist() == [2, 1]
+    assert found["reason"].tolist() == ["sends without end", "window is NaN"]
+
+
+def test_grid_has_y_down_and_x_across() -> None:
+    table = frame(x=[2, 1, 1, 2, 2], y=[0.1, 0.1, 0.2, 0.2, 0.2], p=[5.0, 1.0, 2.0, 3.0, 4.0])
+    cells = statistics.grid(table, "x", "y", "p")
+    assert np.array_equal(cells.to_numpy(), [[1.0, 5.0], [2.0, 3.5]])

@@ -1,0 +1,132 @@
+"""A folder as the workflow leaves it: configuration, results, and what lists the controllers."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from experiments.results import RUNS_SCHEMA, FinishedTrial, trials_table, write_table
+from tests.analysis import synthetic
+from tests.analysis.test_link_log import EVENTS, HEADER
+
+CATALOGUE = {
+    "controllers": [
+        {
+            "name": "fixed_window",
+            "sha256": "c" * 64,
+            "summary": "a constant window",
+            "source": "reports",
+            "constants": [
+                {
+                    "name": "window",
+                    "type": "integer",
+                    "default": 50,
+                    "low": 1,
+                    "high": 1000,
+                    "least": 1,
+                    "most": None,
+                    "scale": "log",
+                    "unit": "packets",
+                    "meaning": "datagrams in flight",
+                }
+            ],
+        }
+    ],
+    "broken": [],
+}
+FILES = {
+    "config.yaml": """
+        seed: 5
+        results: {results}
+        studies: [windows, fit]
+        repeats: [again]
+        showcase: {{controller: fixed_window, constants: {{window: 12}}, network: contest}}""",
+    "networks/contest.yaml": """
+        title: A constant link
+        uplink: {{constant_mbps: 5}}
+        downlink: {{constant_mbps: 5}}
+        duration_s: 10""",
+    "studies/windows.yaml": """
+        title: Fixed windows
+        controller: fixed_window
+        networks: [contest]
+        table: 007-windows""",
+    "studies/fit.yaml": """
+        title: Host latency
+        controller: fixed_window
+        networks: [contest]
+        host: {{host_latency_us: {{low: 0, high: 3000}}}}
+        objective: {{fit: 007-windows}}
+        sampler: {{kind: golden}}""",
+    "repeats/again.yaml": """
+        title: Window 12 again
+        network: contest
+        repeats: 3
+        settings:
+          - {{controller: fixed_window, constants: {{window: 12}}}}
+          - {{controller: fixed_window, constants: {{window: 15}}}}
+        published:
+          - {{setting: 0, metric: power, mean: 12.8, source: "Report 007"}}""",
+    "published/007-windows.yaml": """
+        source: Report 007, Table 1
+        controller: fixed_window
+        columns:
+          window: {{constant: window, unit: packets}}
+          throughput_kbps: {{metric: throughput_mbps, unit: kbit/s}}
+          delay_ms: {{metric: signal_delay_p95_ms, unit: ms}}""",
+    "published/007-windows.csv": """\
+window,throughput_kbps,delay_ms
+6,1306,129
+12,2274,182
+,3000,
+""",
+}
+
+
+def write_runs(path: Path, rows: Sequence[Mapping[str, object]], name: str) -> None:
+    """Writes a table of runs; columns that the schema lacks are left out."""
+    known = set(RUNS_SCHEMA.names)
+    plain = [{key: row[key] for key in known} | {"study": name} for row in rows]
+    write_table(path, pa.Table.from_pylist(plain, schema=RUNS_SCHEMA))
+
+
+def make_workspace(folder: Path) -> None:
+    """Writes a configuration, its results, and an emulator that can only list."""
+    results = folder / "results"
+    for name, text in FILES.items():
+        path = folder / "config" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text if name.endswith(".csv") else text.format(results=results))
+    emulate = folder / "build" / "emulate"
+    emulate.parent.mkdir()
+    emulate.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(CATALOGUE)}\nEND\n")
+    emulate.chmod(0o755)
+
+    def runs(*windows: int) -> list[dict[str, object]]:
+        return [
+            synthetic.run_row(
+                "fixed_window", {"window": w}, *synthetic.fixed_window(w), trial=i, row=i
+            )
+            for i, w in enumerate(windows)
+        ]
+
+    fit = [{**run, "trial": trial} for trial in (0, 1) for run in runs(6, 12)]
+    write_runs(results / "windows" / "runs.parquet", runs(6, 12), "windows")
+    write_runs(results / "fit" / "runs.parquet", fit, "fit")
+    again = [
+        {**run, "trial": i // 3, "run": i % 3, "row": None}
+        for i, run in enumerate(runs(*[12] * 3, *[15] * 3))
+    ]
+    write_runs(results / "repeats" / "again" / "runs.parquet", again, "again")
+    for name, column, values in (
+        ("windows", "constant_window", (6, 12)),
+        ("fit", "host_latency_us", (900, 1100)),
+    ):
+        trials = [
+            FinishedTrial(i, {column: value}, 10.0 + i, "", {}, 0) for i, value in enumerate(values)
+        ]
+        write_table(results / name / "trials.parquet", trials_table(name, {column: int}, trials))
+        (results / name / "study.json").write_text(json.dumps({"seed": 77}))
+    (results / "showcase").mkdir()
+    (results / "showcase" / "uplink.log").write_text(HEADER + EVENTS)
