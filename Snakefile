@@ -101,7 +101,7 @@ onstart:
         refuse(error)
     start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"))
     start_fork_server(
-        ["experiments.pipeline", "networks.config", *(kind.planner for kind in KINDS)],
+        ["analysis.results", "analysis.tables", *(kind.planner for kind in KINDS)],
         Path("logs/fork_server.log"),
     )
 

@@ -13,7 +13,7 @@ from common.files import hold_lock
 from tests.conftest import ROOT
 
 PARTS = (
-    "Snakefile common config controllers engines environment.yml experiments networks "
+    "Snakefile analysis common config controllers engines environment.yml experiments networks "
     "profiles reports requirements.txt rules search"
 ).split()
 TARGET = "build/networks/constant-12mbps/network.json"
