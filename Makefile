@@ -85,6 +85,7 @@ lint: setup ## formatters and linters, changing nothing
 	ruff check .
 	ruff format --check .
 	mypy
+	lint-imports --no-logo
 	snakefmt --check $(SMK)
 	clang-format --dry-run --Werror $(FORMATTED_CXX)
 	python -m snakemake --lint
