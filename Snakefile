@@ -101,7 +101,11 @@ onstart:
         refuse(error)
     start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"))
     start_fork_server(
-        ["analysis.results", "analysis.tables", *(kind.planner for kind in KINDS)],
+        [
+            "analysis.results",
+            "analysis.tables",
+            *{each.kind.planner for each in EXPERIMENTS.values()},
+        ],
         Path("logs/fork_server.log"),
     )
 

@@ -76,10 +76,6 @@ FURTHER_RUNS = Kind(
     (),
     "Running again, in real mahimahi, what the emulator does not predict",
 )
-KINDS = (
-    *(STUDY, REPLICATES, HELD_OUT, EXAMPLE, PROBE),
-    *(CONFIRMATION, CALIBRATION, AGREEMENT, FURTHER_RUNS),
-)
 
 
 @dataclass(frozen=True)
@@ -112,6 +108,12 @@ class Experiment:
     def is_real(self) -> bool:
         """Whether it runs in real time, or is made of what did."""
         return self.engine == MAHIMAHI or self.kind in (CALIBRATION, AGREEMENT)
+
+    @property
+    def rule(self) -> str:
+        """The rule that makes it; where both engines run its kind, real runs have another."""
+        in_both = self.kind in (STUDY, REPLICATES, EXAMPLE)
+        return f"{self.kind.rule}_real" if in_both and self.is_real else self.kind.rule
 
     @property
     def files(self) -> tuple[str, ...]:

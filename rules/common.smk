@@ -5,7 +5,6 @@ from common.made_by import NAME as MADE_BY
 from experiments.cluster import start_cluster
 from experiments.registry import (
     AGREEMENT,
-    KINDS,
     MAHIMAHI,
     REPLICATES,
     STUDY,
@@ -76,7 +75,7 @@ def host_of(experiment):
 
 def output_of(experiment):
     """Returns where a job's words go: those of a job in real time to the terminal, too."""
-    log = f"logs/{experiment.kind.rule}/{experiment.name}.log"
+    log = f"logs/{experiment.rule}/{experiment.name}.log"
     return f"> >(tee {log}) 2>&1" if experiment.engine == MAHIMAHI else f"> {log} 2>&1"
 
 

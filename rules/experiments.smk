@@ -2,12 +2,12 @@
 # time belong to `make confirm`: rule all leaves them out, and the report takes in what is there.
 
 
-for kind in KINDS:
-    known = [name for name, experiment in EXPERIMENTS.items() if experiment.kind == kind]
+for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items():
+    known = [each.name for each in EXPERIMENTS.values() if each.rule == name]
 
     rule:
         name:
-            kind.rule
+            name
         input:
             code_of(kind.planner),
             programs=lambda wildcards: [
@@ -23,11 +23,11 @@ for kind in KINDS:
         output:
             multiext(f"{RESULTS}/{{experiment}}/", "runs.parquet", *kind.files, MADE_BY),
         log:
-            f"logs/{kind.rule}/{{experiment}}.log",
+            f"logs/{name}/{{experiment}}.log",
         benchmark:
-            f"benchmarks/{kind.rule}/{{experiment}}.tsv"
+            f"benchmarks/{name}/{{experiment}}.tsv"
         wildcard_constraints:
-            experiment="|".join(map(re.escape, known)) or "none",
+            experiment="|".join(map(re.escape, known)),
         conda:
             "../environment.yml"
         threads: workflow.cores if kind.takes_all else 1

@@ -15,11 +15,12 @@ from tests.workflow.conftest import REPEAT, Checkout
 pytestmark = pytest.mark.real_time
 
 REAL_RULES = {
+    "search_study_real",
+    "replicate_settings_real",
+    "run_example_real",
     "probe_host",
-    "list_contradicted",
     "confirm_settings",
     "calibrate_host",
-    "list_outside",
     "run_again",
     "emulate_confirmed",
 }
@@ -127,7 +128,7 @@ def test_real_studies_run_through_the_whole_workflow(
         (results / "probe" / name).write_bytes(b"")
     targets = [f"results/real/{name}/study.json" for name in ("real-ternary", "real-tpe")]
     said = checkout.run(*arguments, "--", *targets)
-    assert rules_of(said) == {"prepare_network", "search_study"}  # a build would take a minute
+    assert rules_of(said) == {"prepare_network", "search_study_real"}  # a build would take a minute
     for name, trials in (("real-ternary", 2), ("real-tpe", 4)):
         runs = read_frame(results / name / "runs.parquet")
         assert set(runs["engine"]) == {"mahimahi"}
@@ -136,6 +137,6 @@ def test_real_studies_run_through_the_whole_workflow(
         assert len(read_frame(results / name / "trials.parquet")) >= trials
         assert (results / name / "optuna.journal").stat().st_size > 0
         assert f"{name}: " in said  # its progress comes to the terminal
-        assert Path(checkout.folder / f"logs/search_study/{name}.log").read_text()
+        assert Path(checkout.folder / f"logs/search_study_real/{name}.log").read_text()
     assert list((checkout.folder / "build/real-time").glob("*.json")) == []
     assert "Nothing to be done" in checkout.run(*arguments, "--", *targets)

@@ -1,0 +1,67 @@
+"""The README's picture of the workflow is Snakemake's own, without superfluous arrows."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+Edges = set[tuple[str, str]]
+
+
+def drawn() -> Edges:
+    """The rules of `snakemake confirm`, each with those that need it."""
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--rulegraph", "mermaid-js"]
+    done = subprocess.run(
+        [*command, "--", "confirm"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    names = dict(re.findall(r"^\s*(id\d+)\[(\w+)\]$", done.stdout, re.MULTILINE))
+    found = re.findall(r"^\s*(id\d+) --> (id\d+)$", done.stdout, re.MULTILINE)
+    return {(names[first], names[second]) for first, second in found}
+
+
+def folded(edges: Edges) -> Edges:
+    """The stages of analysis are one, but for those that real runs wait for."""
+
+    def name(rule: str) -> str:
+        kept = ("analyse_audit", "analyse_agreement")
+        return "analyse" if rule.startswith("analyse_") and rule not in kept else rule
+
+    return {(name(first), name(second)) for first, second in edges if name(first) != name(second)}
+
+
+def reduced(edges: Edges) -> Edges:
+    """Without edges that a longer way makes superfluous."""
+    after: dict[str, set[str]] = {}
+    for first, second in edges:
+        after.setdefault(first, set()).add(second)
+
+    def reachable(start: str) -> set[str]:
+        found: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for each in after.get(waiting.pop(), set()) - found:
+                found.add(each)
+                waiting.append(each)
+        return found
+
+    ways = {rule: reachable(rule) for rule in after}
+    return {
+        (first, second)
+        for first, second in edges
+        if not any(second in ways.get(other, set()) for other in after[first] - {second})
+    }
+
+
+def shown() -> Edges:
+    """What the README shows."""
+    block = re.search(r"```mermaid\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert block
+    return set(re.findall(r"^\s*(\w+)(?:\[.*?\])? --> (\w+)", block[1], re.MULTILINE))
+
+
+@pytest.mark.slow
+def test_readme_shows_the_workflow() -> None:
+    assert shown() == reduced(folded(drawn()))
