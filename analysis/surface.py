@@ -30,7 +30,7 @@ class Surface:
 
     `values` has a row for each of `y_values`; NaN where too few trials are near. `covered` is the
     share of the plane that has values, `explained` the share of the trials' variance that the
-    surface without each foretells.
+    surface without each predicts.
     """
 
     x: Searched

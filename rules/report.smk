@@ -32,7 +32,7 @@ rule write_report:
         "python -m reports.build --config {params.config:q} --cores {threads} > {log:q} 2>&1"
 
 
-# A figure by itself; together with the report it is one of the report's.
+# A figure by itself, without the report: Snakemake takes one or the other, for the report owns the folder.
 rule draw_figure:
     input:
         code_of("reports.draw"),

@@ -6,6 +6,7 @@ Their trial is the setting's in results/confirm, and their numbers go on from th
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from common.errors import unusable
@@ -39,8 +40,8 @@ def plan(job: Job, _: str) -> Plan:
 def _outside(path: Path, settings: int) -> set[int]:
     """Returns the settings of the agreement that nothing explains (see analysis.agreement)."""
     try:
-        rows = pq.ParquetFile(path).read(columns=["trial", "why"]).to_pylist()
-        outside = {row["trial"] for row in rows if row["why"] == "unexplained"}
+        table: pa.Table = pq.ParquetFile(path).read(columns=["trial", "why"])
+        outside = {row["trial"] for row in table.to_pylist() if row["why"] == "unexplained"}
         if not outside <= set(range(settings)):
             raise ValueError(f"it names other than the {settings} settings of confirm")
     except (OSError, ValueError, KeyError) as error:

@@ -29,7 +29,7 @@ def test_audit_tells_what_is_contradicted_and_why(report: Told) -> None:
 def test_sections_say_what_was_gained_and_what_holds(report: Told) -> None:
     tuning, held = report.text("tuning"), report.text("held-out")
     assert "**Tuning raised the power of 1 of 2 beyond chance**, by 22.7" in tuning
-    assert "2.0\N{NO-BREAK SPACE}% more power than they have again" in tuning
+    assert "2.0\N{NO-BREAK SPACE}% more power than when run again" in tuning
     powers = report.rows("tuning-powers")
     assert [row[0] for row in powers] == ["Fixed window", "Delay threshold", "AIMD RTT"]
     assert powers[0][-1].startswith("0.0 ± ")
