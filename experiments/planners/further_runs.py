@@ -16,7 +16,7 @@ from experiments.planners.confirmation import NAME as CONFIRM
 from experiments.planners.confirmation import configured, plan_settings, read_confirmed
 
 
-def plan(job: Job, _: str) -> Plan:
+def plan(job: Job, _name: str) -> Plan:
     """Plans further runs of the settings that results/agreement.parquet cannot explain.
 
     Raises:
