@@ -61,7 +61,7 @@ class Controller:
         """Returns a constant, or raises KneepointError with the names there are."""
         if name not in self.constants:
             raise KneepointError(
-                f"{where}: controller {self.name} has no constant {name!r}; "
+                f"{where}: controller {self.name} has no parameter {name!r}; "
                 f"{_suggest(name, self.constants)}"
             )
         return self.constants[name]

@@ -1,1 +1,1 @@
-"""The command: `python -m kneepoint --help`."""
+"""The `kneepoint` command: see `python -m kneepoint --help`."""

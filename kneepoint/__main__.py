@@ -1,4 +1,4 @@
-"""`python -m kneepoint` is `kneepoint`."""
+"""Runs `kneepoint` as `python -m kneepoint`."""
 
 from kneepoint.cli import main
 

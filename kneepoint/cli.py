@@ -1,8 +1,8 @@
-"""The command line, and what its subcommands share.
+"""The command line, and helpers that its subcommands share.
 
-Exit status 0: done, and all is well. 1: done, and something is not: a run failed, results do not
-hold, something is missing. 2: not done, for what was asked for is wrong or the machine lacks
-something; one line says what.
+Exit status 0: success. 1: the command ran and found a problem: a run failed, results are out of
+date, the machine lacks something. 2: the command could not run; one line on stderr gives the
+reason.
 """
 
 import json
@@ -18,18 +18,18 @@ from common.errors import run_command_line
 F = TypeVar("F", bound=Callable[..., Any])
 
 _COMMANDS = {
-    "run": "one run of a controller on a network, in figures and drawn over time",
-    "list": "controllers, networks, experiments",
-    "study": "run a study, or go on with it",
-    "status": "what a running workflow does",
-    "report": "make everything, up to the report",
-    "verify": "whether results are what was written, by what is here now",
-    "doctor": "what this machine lacks, and the remedy",
+    "run": "run a controller once, print its metrics and plot it over time",
+    "list": "list controllers, networks and experiments",
+    "study": "run or resume a study",
+    "status": "show the progress of a running workflow",
+    "report": "make everything, including the report",
+    "verify": "check results against the files, code and programs that made them",
+    "doctor": "check this machine and suggest remedies",
 }
 
 
 class _Commands(click.Group):
-    """Subcommands are imported when they are asked for: each starts as fast as it can."""
+    """Imports a subcommand only when it is called, to keep each one fast."""
 
     def list_commands(self, _: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -49,16 +49,16 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option("0.1.0", prog_name="kneepoint")
 def kneepoint() -> None:
-    """Finds where a congestion controller should operate, and shows that the result is real.
+    """Find where a congestion controller should operate, reproducibly.
 
-    To complete commands with the tab key in bash (or zsh_source, fish_source):
+    To enable tab completion in bash (zsh and fish: zsh_source, fish_source), run
 
     eval "$(_KNEEPOINT_COMPLETE=bash_source kneepoint)"
     """
 
 
 def examples(text: str) -> Callable[[F], F]:
-    """Adds examples to a command's help: they stand as they are written."""
+    """Adds examples to a command's help, verbatim."""
 
     def add(function: F) -> F:
         lines = "\n".join(f"    {line.strip()}" for line in text.strip().splitlines())
@@ -73,19 +73,21 @@ config_option = click.option(
     type=click.Path(path_type=Path),
     default=Path("config/config.yaml"),
     show_default=True,
-    help="The workflow's configuration.",
+    help="Configuration file of the workflow.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-cores_option = click.option("--cores", default="all", show_default=True, help="Number of cores.")
+cores_option = click.option(
+    "--cores", default="all", show_default=True, help="Number of cores, or all."
+)
 
 
 def say(content: object, text: str, as_json: bool) -> None:
-    """Prints the content as JSON, or the text."""
+    """Prints `content` as JSON if `as_json`, otherwise `text`."""
     click.echo(json.dumps(content, indent=2, ensure_ascii=False) if as_json else text)
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> str:
-    """Returns rows with their cells one under the other."""
+    """Returns the rows as text with aligned columns."""
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = (
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -95,5 +97,5 @@ def columns(rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def main() -> None:
-    """Runs the command; see run_command_line for its errors."""
+    """Runs the command; run_command_line reports its errors."""
     run_command_line(lambda: kneepoint.main(prog_name="kneepoint"))

@@ -1,4 +1,4 @@
-"""What this machine lacks, and the remedy."""
+"""`kneepoint doctor`: checks this machine and suggests remedies."""
 
 import os
 import platform
@@ -27,7 +27,7 @@ LEAST_MEMORY_GIB = 2.0
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, how it is, and what to do; `lacks` is needed, `could` is not."""
+    """One check: its subject, verdict, state and remedy; `lacks` is required, `could` optional."""
 
     what: str
     verdict: Literal["good", "could", "lacks"]
@@ -43,9 +43,9 @@ class Finding:
 @config_option
 @json_option
 def command(config: Path, as_json: bool) -> None:
-    """Look for whatever the workflow needs, and say what to do about what is missing.
+    """Check everything that the workflow needs and suggest a remedy for what is missing.
 
-    The exit status is 1 where something is missing that is needed.
+    The exit status is 1 if a required item is missing.
     """
     findings = list(examine(config))
     signs = {"good": "ok", "could": "--", "lacks": "!!"}
@@ -55,12 +55,12 @@ def command(config: Path, as_json: bool) -> None:
 
 
 def examine(config: Path) -> Iterator[Finding]:
-    """Yields what is found of everything that the workflow needs or could use."""
+    """Yields one finding for each item that the workflow needs or can use."""
     yield _python()
     yield _compiler()
     yield Finding("cores", "good", str(os.cpu_count()))
-    yield _amount("memory", _memory_gib(), LEAST_MEMORY_GIB, "end other programs")
-    yield _amount("disk", shutil.disk_usage(".").free / 2**30, LEAST_FREE_GIB, "make room")
+    yield _amount("memory", _memory_gib(), LEAST_MEMORY_GIB, "close other programs")
+    yield _amount("disk", shutil.disk_usage(".").free / 2**30, LEAST_FREE_GIB, "free some space")
     yield _configuration(config)
     yield _built()
     yield from _traces(config)
@@ -77,7 +77,7 @@ def _python() -> Finding:
 def _compiler() -> Finding:
     done = subprocess.run(["rules/check_compiler.sh"], capture_output=True, text=True, check=False)
     if done.returncode == 0:
-        return Finding("C++ compiler", "good", "knows C++20")
+        return Finding("C++ compiler", "good", "supports C++20")
     said, _, remedy = done.stderr.strip().removeprefix("error: ").partition("; ")
     return Finding("C++ compiler", "lacks", said, remedy)
 
@@ -86,7 +86,7 @@ def _amount(what: str, gib: float, least: float, remedy: str) -> Finding:
     found = f"{gib:.1f} GiB free"
     if gib >= least:
         return Finding(what, "good", found)
-    return Finding(what, "lacks", found, f"{remedy}: {least:g} GiB are needed")
+    return Finding(what, "lacks", found, f"{remedy}: Kneepoint needs {least:g} GiB")
 
 
 def _memory_gib() -> float:
@@ -110,8 +110,8 @@ def _built() -> Finding:
     emulate = Path("build/emulate")
     if is_newer(emulate, note_sources("core", core_sources())):
         return Finding("emulator", "good", str(emulate))
-    found = "is older than its sources" if emulate.exists() else "is not built"
-    return Finding("emulator", "could", found, "the workflow builds it; or: make build")
+    found = "older than its sources" if emulate.exists() else "not built"
+    return Finding("emulator", "could", found, "the workflow builds it, or run: make build")
 
 
 def _traces(config: Path) -> Iterator[Finding]:
@@ -121,12 +121,12 @@ def _traces(config: Path) -> Iterator[Finding]:
             trace for each in load_workflow(config).networks.values() for trace in each.trace_names
         }
         folder = cache_folder_of(read_config(config, FetchSettings).cache)
-    except KneepointError:  # said already
+    except KneepointError:  # _configuration has reported it
         return
     missing = TraceCache(folder, catalogue).missing(sorted(named)) if folder.is_dir() else named
     if missing:
-        found = f"{len(missing)} of {len(named)} are not in {folder}"
-        yield Finding("traces", "could", found, "the workflow fetches them, from the network")
+        found = f"{len(missing)} of {len(named)} not in {folder}"
+        yield Finding("traces", "could", found, "the workflow downloads them")
     else:
         yield Finding("traces", "good", f"{len(named)} in {folder}")
 
@@ -137,4 +137,4 @@ def _mahimahi() -> Finding:
     except KneepointError as error:
         said, _, remedy = str(error).partition("; ")
         return Finding("mahimahi", "could", said, remedy)
-    return Finding("mahimahi", "good", "works here: make confirm")
+    return Finding("mahimahi", "good", "works; run: make confirm")

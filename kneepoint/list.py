@@ -1,4 +1,4 @@
-"""What there is: controllers with their constants, networks, experiments."""
+"""`kneepoint list`: controllers with their parameters, networks, experiments."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ KINDS = ("controllers", "networks", "experiments")
 @config_option
 @json_option
 def command(kind: str | None, config: Path, as_json: bool) -> None:
-    """List controllers, networks and experiments, or one KIND of them."""
+    """List controllers, networks and experiments, or only one KIND."""
     listed = {name: _list(name, config) for name in ([kind] if kind else KINDS)}
     parts = [f"{name}\n\n{_indented(rows)}" for name, rows in listed.items()]
     say(listed, "\n\n".join(parts), as_json)

@@ -1,4 +1,4 @@
-"""Draws one run over time: rates above, delays below."""
+"""Plots one run over time: rates above, delays below."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -8,7 +8,7 @@ from reports.figures import delay_over_time, rate_over_time, style
 
 
 def draw(log: Path, title: str, out: Path) -> None:
-    """Draws the log of a run's uplink into a PNG, SVG or PDF file.
+    """Plots the uplink log of a run as a PNG, SVG or PDF file.
 
     Raises:
         KneepointError: the log is damaged.

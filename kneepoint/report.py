@@ -1,4 +1,4 @@
-"""Everything, up to the report."""
+"""`kneepoint report`: makes everything, including the report."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from kneepoint.workflow import make
 @config_option
 @json_option
 def command(cores: str, config: Path, as_json: bool) -> None:
-    """Make whatever is out of date, up to the report in HTML and PDF."""
+    """Make everything that is out of date, including the report in HTML and PDF."""
     results = load_workflow(config).results
     make(config, [], cores, quiet=as_json)
     paths = [str(results / f"report.{suffix}") for suffix in ("html", "pdf")]

@@ -1,4 +1,4 @@
-"""One run: its figures, and its rate and delay over time."""
+"""`kneepoint run`: the metrics of one run, and its rate and delay over time."""
 
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -30,15 +30,23 @@ PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
     kneepoint run fixed_window --engine mahimahi --duration-s 10
 """)
 @click.argument("controller")
-@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="A constant of the rule.")
+@click.option(
+    "--set", "sets", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the controller."
+)
 @click.option("--network", default="contest", show_default=True, help="A file of config/networks.")
 @click.option(
     "--engine", type=click.Choice(["emulator", "mahimahi"]), default="emulator", show_default=True
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-@click.option("--duration-s", type=click.FloatRange(0, min_open=True), help="End there.")
 @click.option(
-    "--plot", type=click.Path(path_type=Path), help="Draw rate and delay: a PNG, SVG or PDF file."
+    "--duration-s",
+    type=click.FloatRange(0, min_open=True),
+    help="End the run after this many seconds.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    help="Plot rate and delay into a PNG, SVG or PDF file.",
 )
 @config_option
 @json_option
@@ -55,16 +63,17 @@ def command(
 ) -> None:
     """Run CONTROLLER once on one network.
 
-    CONTROLLER is the name of a file in controllers/algorithms, or the path of a shared object.
-    Constants that are not set have their defaults. What is not built or prepared is made first.
+    CONTROLLER is the name of a file in controllers/algorithms or the path of a shared object.
+    Parameters that you do not set keep their defaults. The command first builds and prepares
+    whatever the run needs.
     """
     if plot and plot.suffix not in (".png", ".svg", ".pdf"):
-        raise KneepointError(f"--plot {plot}: name a file that ends in .png, .svg or .pdf")
+        raise KneepointError(f"--plot {plot}: unknown format; use .png, .svg or .pdf")
     is_path = "/" in controller or controller.endswith(".so")
     if is_path and engine == "mahimahi":
         raise KneepointError(
-            f"{controller}: real runs take built controllers; put its source into "
-            "controllers/algorithms and name it"
+            f"{controller}: real runs accept no path; put the source into "
+            "controllers/algorithms and give its name"
         )
     _make_what_is_missing(config, network, engine, None if is_path else controller)
     settings = _settings(engine)
@@ -86,7 +95,7 @@ def command(
         finally:
             opened.close()
         if record.status == "fault":
-            raise KneepointError(f"the machine kept the run from ending: {record.reason}")
+            raise KneepointError(f"the machine prevented the run from finishing: {record.reason}")
         if plot and record.status == "ok":
             from kneepoint.plot import draw  # matplotlib takes a second
 
@@ -96,7 +105,7 @@ def command(
 
 
 def _make_what_is_missing(config: Path, network: str, engine: str, controller: str | None) -> None:
-    """Asks Snakemake, which takes seconds, only for what is missing or older than its source."""
+    """Calls Snakemake, which takes seconds, only if a file is missing or older than its source."""
     wanted = []
     if not is_newer(EMULATE, note_sources("core", core_sources())):
         wanted.append(EMULATE)
@@ -110,7 +119,7 @@ def _make_what_is_missing(config: Path, network: str, engine: str, controller: s
     source = config.parent / "networks" / f"{network}.yaml"
     if not source.is_file():
         known = ", ".join(sorted(path.stem for path in source.parent.glob("*.yaml")))
-        raise KneepointError(f"{source}: there is no network {network!r}; known: {known}")
+        raise KneepointError(f"{source}: unknown network {network!r}; known: {known}")
     if not described.exists() or described.stat().st_mtime < source.stat().st_mtime:
         wanted.append(described)
     if wanted:
@@ -135,7 +144,9 @@ def _constants(sets: tuple[str, ...]) -> dict[str, float]:
         try:
             constants[name] = float(value)
         except ValueError:
-            raise KneepointError(f"--set {text}: give NAME=VALUE, the value a number") from None
+            raise KneepointError(
+                f"--set {text}: not NAME=VALUE with a numeric VALUE; correct it"
+            ) from None
     return constants
 
 
@@ -143,7 +154,9 @@ def _digest(path: Path) -> str:
     try:
         return sha256_of(path.read_bytes())
     except OSError as error:
-        raise KneepointError(f"{path}: {error.strerror}; name a shared object") from None
+        raise KneepointError(
+            f"{path}: {error.strerror}; give the path of a shared object"
+        ) from None
 
 
 def _spec(

@@ -1,4 +1,4 @@
-"""What a running workflow does: experiment by experiment."""
+"""`kneepoint status`: the progress of a running workflow, experiment by experiment."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -16,17 +16,17 @@ from kneepoint.cli import columns, config_option, examples, json_option, say
 
 @dataclass(frozen=True)
 class State:
-    """How far an experiment is; None is what nobody knows yet, or what has no meaning.
+    """Progress of an experiment; None stands for a value that is unknown or does not apply.
 
     Args:
-        name: its folder in the results.
+    name: folder in the results.
         state: done, running or waiting.
-        trials: that were told so far.
-        best: the best value of those.
-        runs: that are there.
-        total: all runs.
-        rate: runs a second.
-        left_s: how long the others will take.
+    trials: trials told so far.
+    best: best value among them.
+    runs: finished runs.
+    total: planned runs.
+    rate: runs per second.
+    left_s: estimated time for the remaining runs (s).
     """
 
     name: str
@@ -45,17 +45,17 @@ class State:
     watch kneepoint status
     kneepoint status --json --config config/offline.yaml
 """)
-@click.option("--all", "all_", is_flag=True, help="List those in real time, too.")
+@click.option("--all", "all_", is_flag=True, help="Include real-time experiments.")
 @config_option
 @json_option
 def command(all_: bool, config: Path, as_json: bool) -> None:
-    """Say which experiments are done, running and waiting, and how far they are."""
+    """Show which experiments are done, running and waiting, and how far they have come."""
     states = list(look(config, all_))
     say([asdict(each) for each in states], _text(states), as_json)
 
 
 def look(config: Path, with_real: bool) -> Iterator[State]:
-    """Yields the state of each experiment of a configuration, as it is now."""
+    """Yields the current state of each experiment of a configuration."""
     workflow = load_workflow(config)
     told = _told(workflow.results)
     for name, experiment in experiments_of(workflow).items():
@@ -87,7 +87,7 @@ def _is_running(folder: Path) -> bool:
 
 
 def _told(results: Path) -> dict[str, tuple[int, float | None]]:
-    """Trials and best value by study."""
+    """Number of trials and best value of each study."""
     from optuna.study import StudyDirection
 
     from search.all_studies import AllStudies  # optuna takes a third of a second

@@ -1,4 +1,4 @@
-"""One study, or any other experiment, from the command line."""
+"""`kneepoint study`: runs or resumes one study."""
 
 import json
 from pathlib import Path
@@ -22,14 +22,15 @@ from kneepoint.workflow import make
 @config_option
 @json_option
 def command(name: str, cores: str, config: Path, as_json: bool) -> None:
-    """Run the study NAME, or go on with it, and print its best trial.
+    """Run or resume the study NAME and print its best trial.
 
-    NAME is a file of config/studies that the configuration names. What it needs is made first.
+    NAME is a file of config/studies that the configuration lists. The command first makes whatever
+    the study needs.
     """
     workflow = load_workflow(config)
     if name not in workflow.studies:
         known = ", ".join(workflow.studies) or "none"
-        raise KneepointError(f"{config}: asks for no study {name!r}; known: {known}")
+        raise KneepointError(f"{config}: lists no study {name!r}; known: {known}")
     folder = workflow.results / name
     experiment = experiments_of(workflow)[name]
     make(config, [folder / file for file in experiment.files], cores, quiet=as_json)

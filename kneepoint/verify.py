@@ -1,4 +1,4 @@
-"""Whether every folder of results is what was written, by what is here now."""
+"""`kneepoint verify`: checks every folder of results against what made it."""
 
 import math
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ BUILD = Path("build")
 
 @dataclass(frozen=True)
 class Verified:
-    """A folder of results, what of it does not hold, and what became of its journal's runs."""
+    """A folder of results, the problems found in it, and the runs removed from its journal."""
 
     folder: str
     commit: str
@@ -39,15 +39,17 @@ class Verified:
     kneepoint verify --clear
     kneepoint verify --json | jq '.[] | select(.complaints != [])'
 """)
-@click.option("--clear", is_flag=True, help="Remove runs from journals that no table holds.")
+@click.option(
+    "--clear", is_flag=True, help="Remove from the journals all runs that no table contains."
+)
 @config_option
 @json_option
 def command(clear: bool, config: Path, as_json: bool) -> None:
-    """Say of every folder of results whether it still holds.
+    """Check that every folder of results is intact and up to date.
 
-    That is: its files are what was written, and the code, packages, programs and controllers that
-    made them are what is here now. The exit status is 1 where something does not hold; the workflow
-    makes it again.
+    A folder is valid if its files are unchanged and the code, packages, programs and controllers
+    that made them are those of this checkout. The exit status is 1 if a folder is not valid; the
+    workflow will make it again.
     """
     results = load_workflow(config).results
     found = [verify(path.parent, results, clear) for path in sorted(results.glob(f"**/{NAME}"))]
@@ -56,7 +58,7 @@ def command(clear: bool, config: Path, as_json: bool) -> None:
 
 
 def verify(folder: Path, results: Path, clear: bool) -> Verified:
-    """Looks at one folder, and clears its journal if that is wanted."""
+    """Checks one folder and, if `clear`, removes void runs from its journal."""
     made = read_made_by(folder)
     assert made is not None
     found = list(complaints(folder, made, BUILD))
@@ -68,37 +70,37 @@ def verify(folder: Path, results: Path, clear: bool) -> Verified:
 
 def _text(each: Verified) -> str:
     commit = f"commit {each.commit[:10]}" if each.commit else "no commit"
-    text = f"{each.folder}: {'; '.join(each.complaints) or 'holds'} ({commit})"
+    text = f"{each.folder}: {'; '.join(each.complaints) or 'valid'} ({commit})"
     if each.removed is not None:
         text += f"\n{each.folder}: {each.removed} void runs removed, {each.kept} kept"
     return text
 
 
 def complaints(folder: Path, made: MadeBy, build: Path) -> Iterator[str]:
-    """Yields what of a folder of results does not hold any more."""
+    """Yields a message for each problem of a folder of results."""
     for name, digest in made.files.items():
         path = folder / name
         if not path.is_file():
             yield f"{name} is missing"
         elif sha256_of(path.read_bytes()) != digest:
-            yield f"{name} is not what was written"
+            yield f"{name} has changed since it was written"
     if digest_of_step(made.step) != made.code_sha256:
-        yield f"the code of {made.step} is another now"
+        yield f"the code of {made.step} has changed"
     if digest_of_packages() != made.packages_sha256:
-        yield "requirements.txt locks other versions now"
+        yield "the package versions in requirements.txt have changed"
     if made.engine and _engine_sha256(made.engine, build) not in ("", made.engine_sha256):
-        yield f"the programs of the engine {made.engine} are others now"
+        yield f"the programs of engine {made.engine} have changed"
     for name, digest in made.controllers.items():
         path = build / "controllers" / f"{name}.so"
         if path.is_file() and sha256_of(path.read_bytes()) != digest:
-            yield f"the controller {name} is another now"
+            yield f"controller {name} has changed"
 
 
 def void_runs(folder: Path) -> tuple[int, int]:
-    """Removes the runs of a journal that no table of its folder holds.
+    """Removes from a journal the runs that no table of its folder contains.
 
     Returns:
-        The number of runs removed, and of those kept.
+    The numbers of runs removed and kept.
     """
     tables = [read_table(path) for path in sorted(folder.glob("*.parquet"))]
     held = {
@@ -117,7 +119,7 @@ def void_runs(folder: Path) -> tuple[int, int]:
 
 
 def _engine_sha256(engine: str, build: Path) -> str:
-    """The digest of an engine's programs as they are; "" where they are not here."""
+    """The current digest of an engine's programs; "" if they are not installed."""
     try:
         if engine == "emulator":
             return digest_of(build / "emulate")

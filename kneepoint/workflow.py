@@ -1,4 +1,4 @@
-"""Asks Snakemake for files."""
+"""Runs Snakemake."""
 
 import os
 import subprocess
@@ -12,16 +12,16 @@ from common.errors import KneepointError
 def make(
     config: Path, targets: Sequence[str | Path], cores: str = "all", quiet: bool = False
 ) -> None:
-    """Makes files of the workflow, as `snakemake` does.
+    """Makes files of the workflow with Snakemake.
 
     Args:
-        config: the workflow's configuration.
-        targets: the files, or rules; none: everything.
-        cores: as Snakemake takes them.
-        quiet: say nothing but what goes wrong.
+    config: configuration file of the workflow.
+    targets: files or rules; empty: everything.
+    cores: value of Snakemake's --cores.
+    quiet: print errors only.
 
     Raises:
-        KneepointError: it did not succeed; Snakemake has said why.
+    KneepointError: Snakemake failed and has printed the reason.
     """
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", str(config)]
     command += ["--quiet", "all"] if quiet else []
@@ -31,6 +31,4 @@ def make(
     )
     if done.returncode != 0:
         wanted = ", ".join(map(str, targets)) or "everything"
-        raise KneepointError(
-            f"{wanted}: could not be made; put right what is said above, and start it again"
-        )
+        raise KneepointError(f"{wanted}: not made; fix the error above and run the command again")

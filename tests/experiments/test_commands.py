@@ -214,7 +214,7 @@ def test_unknown_experiment_is_refused(folder: Path) -> None:
     ("change", "message"),
     [
         ({"controller": "fixed_windows"}, "did you mean 'fixed_window'?"),
-        ({"space": {"widow": {"values": [2]}}}, "has no constant 'widow'; did you mean 'window'?"),
+        ({"space": {"widow": {"values": [2]}}}, "has no parameter 'widow'; did you mean 'window'?"),
         ({"space": {"window": {"values": [0]}}}, "window = 0 is outside [1, inf]"),
         ({"networks": ["fire"]}, "no network is called 'fire'"),
     ],

@@ -111,7 +111,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "unknown constant": (
         {"study": {"constants": {"windwo": 3}}},
-        "windows.yaml: controller fixed_window has no constant 'windwo'; did you mean 'window'?",
+        "windows.yaml: controller fixed_window has no parameter 'windwo'; did you mean 'window'?",
     ),
     "constant out of range": (
         {"repeat": {"settings": [{"controller": "fixed_window", "constants": {"window": 0}}]}},

@@ -119,7 +119,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "probe of an unknown constant": (
         probing(constants={"widow": 3}),
         "config.yaml, real_time.probe",
-        "has no constant 'widow'; did you mean 'window'?",
+        "has no parameter 'widow'; did you mean 'window'?",
     ),
     "probe on an unknown network": (
         probing(network="air"),
@@ -172,7 +172,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
             }
         },
         "config.yaml, confirm.settings",
-        "has no constant 'alfa'; did you mean 'alpha'?",
+        "has no parameter 'alfa'; did you mean 'alpha'?",
     ),
     "confirmed on an unknown network": (
         {"config": {"confirm": {**CONFIRM, "network": "air"}}},

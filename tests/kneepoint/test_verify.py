@@ -49,9 +49,9 @@ def test_what_was_just_made_holds(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
-        ({"code_sha256": "0"}, "the code of experiments.planners.replicates is another now"),
-        ({"packages_sha256": "0"}, "requirements.txt locks other versions now"),
-        ({"files": {"runs.parquet": "0"}}, "runs.parquet is not what was written"),
+        ({"code_sha256": "0"}, "the code of experiments.planners.replicates has changed"),
+        ({"packages_sha256": "0"}, "the package versions in requirements.txt have changed"),
+        ({"files": {"runs.parquet": "0"}}, "runs.parquet has changed since it was written"),
         ({"files": {"trials.parquet": "0"}}, "trials.parquet is missing"),
     ],
 )
@@ -67,14 +67,14 @@ def test_engine_is_compared_where_it_is_there(folder: Path) -> None:
     assert complaints(folder) == []
     (folder / "build").mkdir()
     (folder / "build/emulate").write_text("another emulator")
-    assert complaints(folder) == ["the programs of the engine emulator are others now"]
+    assert complaints(folder) == ["the programs of engine emulator have changed"]
 
 
 def test_controllers_are_compared_where_they_are_there(folder: Path) -> None:
     change(folder, controllers={"fixed_window": "0", "timely": "0"})
     (folder / "build/controllers").mkdir(parents=True)
     (folder / "build/controllers/timely.so").write_text("another")
-    assert complaints(folder) == ["the controller timely is another now"]
+    assert complaints(folder) == ["controller timely has changed"]
 
 
 def test_void_runs_are_cleared_and_no_others(folder: Path) -> None:
