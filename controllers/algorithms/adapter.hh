@@ -134,11 +134,18 @@ class __attribute__((visibility("hidden"))) Adapter {
     if constexpr (not std::same_as<decltype(&Algorithm::on_ack), decltype(&Controller::on_ack)>) {
       calls.on_ack = [](void* controller, const kneepoint_ack* event) {
         return handle([&] {
-          of(controller)
-              .on_ack({.sequence_number = event->sequence_number,
-                       .sent_ms = event->sent_ms,
-                       .received_ms = event->received_ms,
-                       .ack_received_ms = event->ack_received_ms});
+          Ack ack{.sequence_number = event->sequence_number,
+                  .sent_ms = event->sent_ms,
+                  .received_ms = event->received_ms,
+                  .ack_received_ms = event->ack_received_ms};
+          if (event->size >= sizeof(kneepoint_ack)) {
+            ack.now_us = event->now_us;
+            ack.rtt_us = event->rtt_us;
+            ack.acknowledged = event->acknowledged;
+            ack.in_flight = event->in_flight;
+            ack.is_recovering = event->is_recovering != 0;
+          }
+          of(controller).on_ack(ack);
         });
       };
     }
@@ -150,7 +157,15 @@ class __attribute__((visibility("hidden"))) Adapter {
     }
     if constexpr (not std::same_as<decltype(&Algorithm::on_loss), decltype(&Controller::on_loss)>) {
       calls.on_loss = [](void* controller, const kneepoint_loss* event) {
-        return handle([&] { of(controller).on_loss(event->now_ms); });
+        return handle([&] {
+          Loss loss{event->now_ms, event->now_ms * 1000, Loss::Kind::lost, 0};
+          if (event->size >= sizeof(kneepoint_loss)) {
+            loss.now_us = event->now_us;
+            loss.kind = static_cast<Loss::Kind>(event->kind);
+            loss.in_flight = event->in_flight;
+          }
+          of(controller).on_loss(loss);
+        });
       };
     }
     return calls;

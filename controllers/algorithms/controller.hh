@@ -14,12 +14,27 @@ namespace kneepoint {
 
 // What one acknowledgment tells the sender.
 struct Ack {
-  uint64_t sequence_number;  // of the datagram that is acknowledged
-  int64_t sent_ms;           // sender's clock when that datagram left
-  int64_t received_ms;       // receiver's clock when it arrived
-  int64_t ack_received_ms;   // sender's clock when the acknowledgment arrived
+  uint64_t sequence_number;    // of the datagram that is acknowledged
+  int64_t sent_ms;             // sender's clock when that datagram left
+  int64_t received_ms;         // receiver's clock when it arrived
+  int64_t ack_received_ms;     // sender's clock when the acknowledgment arrived
+  int64_t now_us = 0;          // sender's clock
+  int64_t rtt_us = -1;         // none was measured
+  uint64_t acknowledged = 1;   // packets, for the first time
+  uint64_t in_flight = 0;      // packets, after it
+  bool is_recovering = false;  // the window stays as on_loss left it
 
   int64_t rtt_ms() const { return ack_received_ms - sent_ms; }
+};
+
+// How a transport found out that the network is congested.
+struct Loss {
+  enum class Kind { lost = 1, timed_out = 2, marked = 3 };
+
+  int64_t now_ms;
+  int64_t now_us;
+  Kind kind;
+  uint64_t in_flight;  // packets that were not acknowledged
 };
 
 class Controller {
@@ -35,7 +50,7 @@ class Controller {
   virtual void on_sent(uint64_t /* sequence_number */, int64_t /* now_ms */) {}
   virtual void on_ack(const Ack& /* ack */) {}
   virtual void on_keepalive(int64_t /* now_ms */) {}
-  virtual void on_loss(int64_t /* now_ms */) {}
+  virtual void on_loss(const Loss& /* loss */) {}
 
  protected:
   // Every controller has the constant keepalive_ms: it shapes the result as much as the rule does.

@@ -52,6 +52,11 @@ struct kneepoint_ack {
   int64_t sent_ms;
   int64_t received_ms; /* receiver's clock when that datagram arrived */
   int64_t ack_received_ms;
+  int64_t now_us;        /* sender's clock */
+  int64_t rtt_us;        /* -1: this acknowledgment measures none */
+  uint64_t acknowledged; /* packets that it acknowledges for the first time, cumulatively */
+  uint64_t in_flight;    /* packets, after it */
+  int is_recovering; /* lost packets are being sent again: the window stays as on_loss left it */
 };
 
 struct kneepoint_keepalive {
@@ -59,9 +64,18 @@ struct kneepoint_keepalive {
   int64_t now_ms;
 };
 
+enum kneepoint_loss_kind {
+  KNEEPOINT_LOST = 1,      /* later packets arrived: at most once in a round trip */
+  KNEEPOINT_TIMED_OUT = 2, /* nothing arrived for a retransmission timeout */
+  KNEEPOINT_MARKED = 3 /* congestion was marked, and nothing lost: at most once in a round trip */
+};
+
 struct kneepoint_loss {
   size_t size;
   int64_t now_ms;
+  int64_t now_us;
+  int kind;           /* one of kneepoint_loss_kind */
+  uint64_t in_flight; /* packets that were sent and not acknowledged when it was found out */
 };
 
 enum kneepoint_failure_kind {

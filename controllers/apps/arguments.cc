@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "apps/options.hh"
+#include "common/input_file.hh"
 #include "common/text.hh"
 #include "queues/registry.hh"
 
@@ -16,6 +17,8 @@ const char* const run_usage =
                [--host-model ideal|event-loop[:KEY=VALUE,...]] [--host-latency-us N]
                [--uplink-queue QUEUE] [--downlink-queue QUEUE] [--uplink-log F] [--flow-log F]
                [--controller-sha256 HEX] [--uplink-sha256 HEX] [--downlink-sha256 HEX]
+       emulate --scenario FILE [--uplink-log F] [--flow-log F]
+       emulate --scenario-schema
        emulate --list
        emulate --batch
 
@@ -26,12 +29,14 @@ pie:qdelay_ref=MS,max_burst=MS. A controller is NAME.so in the folder controller
 program, or any such file by its PATH, as ./mine.so. --list describes every controller and its
 constants. --batch reads one run a line from stdin, in these same words, and answers each with one
 line. A file of another digest than its HEX is refused. A controller that uses 30 s of CPU time in
-one call has failed.
+one call has failed. A scenario is JSON, as --scenario-schema describes it: several flows, TCP, links of
+constant rate, probes; its answer has the figures of every flow.
 )";
 
 namespace {
 
 constexpr uint64_t longest_delay_ms = 60'000;
+constexpr uintmax_t most_scenario_bytes = 10'000'000;
 constexpr double longest_latency_us = 1e6;
 
 // Options whose order matters not at all are gathered first and interpreted afterwards.
@@ -39,18 +44,38 @@ struct Parser {
   RunArguments run{};
   std::string host_model = "event-loop";
   double host_latency_us = 0;
+  std::string scenario_file{};
+  bool has_run = false;  // an option that a scenario has instead
 
   using Option = std::function<void(Parser&, const std::string&)>;
   static const std::map<std::string, Option>& options();
 
+  FlowSettings& flow() { return run.scenario.flows.front(); }
+
   RunArguments finish() {
-    if (run.controller.empty()) throw std::invalid_argument("--controller NAME is missing");
-    if (run.uplink.empty()) throw std::invalid_argument("--uplink TRACE is missing");
-    if (run.downlink.empty()) throw std::invalid_argument("--downlink TRACE is missing");
-    run.network.host = make_host_model(host_model);
-    run.network.host.host_latency_us = host_latency_us;
-    make_packet_queue(run.network.uplink_queue, 0);  // refuses what it cannot make
-    make_packet_queue(run.network.downlink_queue, 0);
+    if (not scenario_file.empty()) return finish_scenario();
+    if (flow().controller.empty()) throw std::invalid_argument("--controller NAME is missing");
+    if (run.scenario.uplink.trace.empty()) {
+      throw std::invalid_argument("--uplink TRACE is missing");
+    }
+    if (run.scenario.downlink.trace.empty()) {
+      throw std::invalid_argument("--downlink TRACE is missing");
+    }
+    run.scenario.host = make_host_model(host_model);
+    run.scenario.host.host_latency_us = host_latency_us;
+    make_packet_queue(run.scenario.uplink.queue, 0);  // refuses what it cannot make
+    make_packet_queue(run.scenario.downlink.queue, 0);
+    return std::move(run);
+  }
+
+  RunArguments finish_scenario() {
+    if (has_run)
+      throw std::invalid_argument(
+          "--scenario FILE has all that a run has: beside it "
+          "there are only --uplink-log and --flow-log");
+    run.scenario = Scenario::parse("scenario " + scenario_file,
+                                   read_file(scenario_file, "scenario", most_scenario_bytes));
+    run.has_scenario_file = true;
     return std::move(run);
   }
 };
@@ -58,33 +83,39 @@ struct Parser {
 const std::map<std::string, Parser::Option>& Parser::options() {
   using Text = const std::string&;
   static const std::map<std::string, Option> all{
-      {"--controller", [](Parser& p, Text text) { p.run.controller = text; }},
+      {"--scenario", [](Parser& p, Text text) { p.scenario_file = text; }},
+      {"--controller", [](Parser& p, Text text) { p.flow().controller = text; }},
       {"--controller-sha256",
        [](Parser& p, Text text) {
-         p.run.controller_sha256 = to_sha256(text, "--controller-sha256");
+         p.flow().controller_sha256 = to_sha256(text, "--controller-sha256");
        }},
-      {"--set", [](Parser& p, Text text) { add_constant(p.run.constants, text); }},
-      {"--uplink", [](Parser& p, Text text) { p.run.uplink = text; }},
-      {"--downlink", [](Parser& p, Text text) { p.run.downlink = text; }},
+      {"--set", [](Parser& p, Text text) { add_constant(p.flow().constants, text); }},
+      {"--uplink", [](Parser& p, Text text) { p.run.scenario.uplink.trace = text; }},
+      {"--downlink", [](Parser& p, Text text) { p.run.scenario.downlink.trace = text; }},
       {"--uplink-sha256",
-       [](Parser& p, Text text) { p.run.uplink_sha256 = to_sha256(text, "--uplink-sha256"); }},
+       [](Parser& p, Text text) {
+         p.run.scenario.uplink.trace_sha256 = to_sha256(text, "--uplink-sha256");
+       }},
       {"--downlink-sha256",
-       [](Parser& p, Text text) { p.run.downlink_sha256 = to_sha256(text, "--downlink-sha256"); }},
+       [](Parser& p, Text text) {
+         p.run.scenario.downlink.trace_sha256 = to_sha256(text, "--downlink-sha256");
+       }},
       {"--delay-ms",
        [](Parser& p, Text text) {
-         p.run.network.delay_ms =
-             static_cast<Milliseconds>(to_whole(text, "--delay-ms", 0, longest_delay_ms));
+         const auto delay_ms =
+             static_cast<double>(to_whole(text, "--delay-ms", 0, longest_delay_ms));
+         p.run.scenario.uplink.delay_ms = p.run.scenario.downlink.delay_ms = delay_ms;
        }},
       {"--duration-s",
-       [](Parser& p, Text text) { p.run.network.duration_ms = to_duration_ms(text); }},
-      {"--seed", [](Parser& p, Text text) { p.run.network.seed = to_whole(text, "--seed"); }},
+       [](Parser& p, Text text) { p.run.scenario.duration_ms = to_duration_ms(text); }},
+      {"--seed", [](Parser& p, Text text) { p.run.scenario.seed = to_whole(text, "--seed"); }},
       {"--host-model", [](Parser& p, Text text) { p.host_model = text; }},
       {"--host-latency-us",
        [](Parser& p, Text text) {
          p.host_latency_us = to_real(text, "--host-latency-us", 0, longest_latency_us);
        }},
-      {"--uplink-queue", [](Parser& p, Text text) { p.run.network.uplink_queue = text; }},
-      {"--downlink-queue", [](Parser& p, Text text) { p.run.network.downlink_queue = text; }},
+      {"--uplink-queue", [](Parser& p, Text text) { p.run.scenario.uplink.queue = text; }},
+      {"--downlink-queue", [](Parser& p, Text text) { p.run.scenario.downlink.queue = text; }},
       {"--uplink-log", [](Parser& p, Text text) { p.run.uplink_log = text; }},
       {"--flow-log", [](Parser& p, Text text) { p.run.flow_log = text; }},
   };
@@ -95,6 +126,7 @@ const std::map<std::string, Parser::Option>& Parser::options() {
 
 RunArguments parse_run_arguments(const std::vector<std::string>& words) {
   Parser parser;
+  parser.run.scenario.flows.resize(1);
   for (size_t i = 0; i < words.size(); i += 2) {
     const auto option = Parser::options().find(words[i]);
     if (option == Parser::options().end()) {
@@ -102,6 +134,8 @@ RunArguments parse_run_arguments(const std::vector<std::string>& words) {
     }
     if (i + 1 == words.size()) throw std::invalid_argument(words[i] + " needs a value");
     option->second(parser, words[i + 1]);
+    const bool is_shared = words[i] == "--scenario" or words[i].ends_with("-log");
+    parser.has_run = parser.has_run or not is_shared;
   }
   RunArguments run = parser.finish();
   for (const std::string& word : words)

@@ -6,20 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/constants.hh"
-#include "emulation/event_loop.hh"
+#include "emulation/scenario.hh"
 
 namespace kneepoint {
 
 struct RunArguments {
-  std::string controller{};         // a name or a path
-  std::string controller_sha256{};  // empty: not checked
-  Constants::Values constants{};
-  std::filesystem::path uplink{};
-  std::filesystem::path downlink{};
-  std::string uplink_sha256{};  // as above
-  std::string downlink_sha256{};
-  NetworkSettings network{};
+  Scenario scenario{};
+  bool has_scenario_file = false;  // answered in full
   std::optional<std::filesystem::path> uplink_log{};
   std::optional<std::filesystem::path> flow_log{};
   std::string command_line{};

@@ -73,6 +73,10 @@ int run(const Words& words) {
     std::cout << Controllers::describe() << '\n';
     return EXIT_SUCCESS;
   }
+  if (words == Words{"--scenario-schema"}) {
+    std::cout << Scenario::schema() << '\n';
+    return EXIT_SUCCESS;
+  }
   if (words == Words{"--batch"}) return run_batch();
   return run_once(words);
 }

@@ -1,6 +1,9 @@
 #include "apps/runner.hh"
 
+#include <stdexcept>
+
 #include "common/progress.hh"
+#include "emulation/rig.hh"
 #include "measure/metrics_json.hh"
 
 namespace kneepoint {
@@ -43,29 +46,49 @@ std::shared_ptr<const Trace> Runner::trace(const std::filesystem::path& path,
   return known.trace;
 }
 
+std::shared_ptr<const Trace> Runner::trace_of(const LinkSettings& link) {
+  return link.trace.empty() ? nullptr : trace(link.trace, link.trace_sha256);
+}
+
 RunReport Runner::run(const RunArguments& arguments) {
-  const LoadedController controller =
-      controllers_.make(arguments.controller, arguments.constants, arguments.controller_sha256);
-  const auto uplink = trace(arguments.uplink, arguments.uplink_sha256);
-  const auto downlink = trace(arguments.downlink, arguments.downlink_sha256);
+  const Scenario& scenario = arguments.scenario;
+  std::vector<LoadedController> controllers;
+  for (const FlowSettings& flow : scenario.flows) {
+    controllers.push_back(
+        controllers_.make(flow.controller, flow.constants, flow.controller_sha256));
+  }
+  const auto uplink = trace_of(scenario.uplink);
+  const auto downlink = trace_of(scenario.downlink);
   std::optional<LinkLog> link_log;
   std::optional<FlowLog> flow_log;
   if (arguments.uplink_log) {
+    if (uplink == nullptr) {
+      throw std::invalid_argument("--uplink-log needs an uplink with a trace");
+    }
     link_log.emplace(*arguments.uplink_log, uplink->name(), arguments.command_line,
-                     arguments.network.uplink_queue);
+                     scenario.uplink.queue);
   }
   if (arguments.flow_log) flow_log.emplace(*arguments.flow_log);
 
-  EventLoop loop(*uplink, *downlink, arguments.network, {controller}, meter_,
-                 link_log ? &*link_log : nullptr, flow_log ? &*flow_log : nullptr);
+  Rig rig(scenario, {.uplink = uplink.get(),
+                     .downlink = downlink.get(),
+                     .controllers = {controllers.begin(), controllers.end()},
+                     .meter = uplink == nullptr ? nullptr : &meter_,
+                     .link_log = link_log ? &*link_log : nullptr,
+                     .flow_log = flow_log ? &*flow_log : nullptr,
+                     .measures_flows = arguments.has_scenario_file});
   try {
-    const RunResult result = loop.run();
+    const RunResult result = rig.run();
     if (link_log) link_log->finish();
     if (flow_log) flow_log->finish();
     if (result.packets_delivered == 0) {
       return {RunStatus::failed, describe_failure("no datagram was delivered")};
     }
-    return {RunStatus::ok, describe(result)};
+    if (not arguments.has_scenario_file) return {RunStatus::ok, describe(result)};
+    JsonWriter json;
+    json.begin_object().field("status", "ok");
+    rig.write(json);
+    return {RunStatus::ok, json.end_object().text()};
   } catch (const ControllerFailure& failure) {
     return {RunStatus::failed, describe_failure(failure.what())};
   }

@@ -39,6 +39,7 @@ class Runner {
     FileState file{};
   };
 
+  std::shared_ptr<const Trace> trace_of(const LinkSettings& link);
   std::shared_ptr<const Trace> trace(const std::filesystem::path& path, const std::string& sha256);
 
   Controllers controllers_{};

@@ -96,7 +96,7 @@ class MeasuredTable {
   int64_t draw(Random& random) const {
     if (empty()) return 0;
     const uint64_t bits = random.next();
-    const size_t k = std::min<size_t>(std::countl_zero(bits), times_us_.size() - 2);
+    const size_t k = std::min(static_cast<size_t>(std::countl_zero(bits)), times_us_.size() - 2);
     const auto fraction = static_cast<int64_t>((bits << (k + 1)) >> 32);
     return times_us_[k] + (((times_us_[k + 1] - times_us_[k]) * fraction) >> 32);
   }

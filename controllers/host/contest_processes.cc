@@ -4,18 +4,31 @@
 #include <cmath>
 
 #include "common/progress.hh"
+#include "transport/contest_datagram.hh"
 
 namespace kneepoint {
 
-SenderProcess::SenderProcess(Agenda& agenda, uint16_t flow, const ControllerHandle& controller,
-                             const HostModel& host, Lateness lateness, Departures departures,
-                             FlowLog* log)
+namespace {
+
+Microseconds sent_us(const Packet& packet) {
+  return int64_t{packet.sent_ms} * 1000 + packet.sent_rest_us;
+}
+
+}  // namespace
+
+SenderProcess::SenderProcess(Agenda& agenda, size_t endpoint, uint16_t flow,
+                             const ControllerHandle& controller, const HostModel& host,
+                             Lateness lateness, Departures departures, Lifetime lifetime,
+                             FlowLog* log, FlowMeter* meter)
     : agenda_(agenda),
+      endpoint_(endpoint),
       flow_(flow),
       sender_(flow, controller, log),
       packet_us_(std::llround(host.packet_us)),
       lateness_(lateness),
-      departures_(departures) {
+      departures_(departures),
+      lifetime_(lifetime),
+      meter_(meter) {
   plan();
 }
 
@@ -38,6 +51,11 @@ void SenderProcess::act(Microseconds now_us) {
     read(acknowledgment, acknowledgment.queued_us, now_us);
   } else {
     busy_until_us_ = std::max(busy_until_us_, now_us);
+    if (not may_send(now_us)) {
+      wake_up_us_ = never;
+      plan();
+      return;
+    }
     if (started_) {
       sender_.keepalive(now_us);
       is_acting_ = true;
@@ -59,22 +77,30 @@ void SenderProcess::read(const Packet& acknowledgment, Microseconds arrived_us,
   sender_.acknowledged({.sequence_number = acknowledgment.sequence_number,
                         .sent_ms = acknowledgment.sent_ms,
                         .received_ms = acknowledgment.received_ms,
-                        .ack_received_ms = whole_ms(arrived_us)},
+                        .ack_received_ms = whole_ms(arrived_us),
+                        .now_us = now_us},
                        now_us, now_us);
+  if (meter_ != nullptr) {
+    meter_->measured(arrived_us - sent_us(acknowledgment));
+    meter_->saw_window(sender_.window(), now_us);
+    if (acknowledgment.sequence_number + 1 == lifetime_.datagrams) meter_->completed(arrived_us);
+  }
 }
 
 void SenderProcess::fill_window(Microseconds now_us) {
   is_acting_ = true;
-  while (sender_.window_is_open()) send(now_us);
+  while (sender_.window_is_open() and may_send(now_us)) send(now_us);
   is_acting_ = false;
-  wake_up_us_ = sender_.silence_ends_us() + lateness_us_;
+  wake_up_us_ = may_send(now_us) ? sender_.silence_ends_us() + lateness_us_ : never;
   plan();
 }
 
 void SenderProcess::send(Microseconds now_us) {
   const Packet packet{.sequence_number = sender_.packets_sent(),
                       .sent_ms = stamp(whole_ms(busy_until_us_)),
-                      .flow = flow_};
+                      .flow = flow_,
+                      .sent_rest_us = static_cast<uint16_t>(busy_until_us_ % 1000)};
+  if (meter_ != nullptr) meter_->sent(false);
   sender_.sent(busy_until_us_);
   busy_until_us_ += packet_us_;
   const bool is_next = busy_until_us_ == now_us or busy_until_us_ < departures_.ahead_until_us;
@@ -82,13 +108,19 @@ void SenderProcess::send(Microseconds now_us) {
   hop.arrive(busy_until_us_, packet);
 }
 
-ReceiverProcess::ReceiverProcess(const HostModel& host, Lateness lateness, Hop& way_back)
+ReceiverProcess::ReceiverProcess(const HostModel& host, Lateness lateness, Hop& way_back,
+                                 FlowMeter* meter)
     : response_us_(std::llround(host.receiver_us + host.packet_us)),
       lateness_(lateness),
-      way_back_(way_back) {}
+      way_back_(way_back),
+      meter_(meter) {}
 
 void ReceiverProcess::arrive(Microseconds time_us, const Packet& packet) {
   Packet acknowledgment = packet;
+  if (meter_ != nullptr) {
+    meter_->received(sent_us(packet), time_us, contest_payload_bytes,
+                     receiver_.packets_received() + 1);
+  }
   acknowledgment.received_ms = stamp(receiver_.answer(time_us).received_ms);
   acknowledgment.bytes = acknowledgment_bytes;
   way_back_.arrive(lateness_.read_time(time_us) + response_us_, acknowledgment);

@@ -1,7 +1,9 @@
 // The processes of one contest flow on the emulated host: its sender and its receiver.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "host/agenda.hh"
 #include "host/host_model.hh"
@@ -9,6 +11,7 @@
 #include "host/shell.hh"
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
+#include "measure/flow_meter.hh"
 #include "transport/contest_receiver.hh"
 #include "transport/contest_sender.hh"
 #include "transport/packet.hh"
@@ -24,12 +27,21 @@ struct Departures {
   Microseconds ahead_until_us;
 };
 
+// When a sender sends, and how many datagrams at most.
+struct Lifetime {
+  Microseconds start_us = 0;
+  Microseconds stop_us = never;
+  uint64_t datagrams = std::numeric_limits<uint64_t>::max();
+};
+
 // Sends towards its receiver. What reaches it are acknowledgments.
 class SenderProcess final : public Process {
  public:
-  // The agenda and what `departures` names must outlive the process.
-  SenderProcess(Agenda& agenda, uint16_t flow, const ControllerHandle& controller,
-                const HostModel& host, Lateness lateness, Departures departures, FlowLog* log);
+  // The agenda, what `departures` names, and the log and the meter, which may be null, must outlive
+  // the process. `endpoint` is its place in the agenda.
+  SenderProcess(Agenda& agenda, size_t endpoint, uint16_t flow, const ControllerHandle& controller,
+                const HostModel& host, Lateness lateness, Departures departures, Lifetime lifetime,
+                FlowLog* log, FlowMeter* meter);
 
   void arrive(Microseconds time_us, const Packet& packet) override;
 
@@ -40,21 +52,27 @@ class SenderProcess final : public Process {
 
  private:
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
-  void plan() { agenda_.plan_endpoint(flow_, next_event_us()); }
+  bool may_send(Microseconds now_us) const {
+    return sender_.packets_sent() < lifetime_.datagrams and now_us < lifetime_.stop_us;
+  }
+  void plan() { agenda_.plan_endpoint(endpoint_, next_event_us()); }
   void read(const Packet& acknowledgment, Microseconds arrived_us, Microseconds now_us);
   void fill_window(Microseconds now_us);
   void send(Microseconds now_us);
 
   Agenda& agenda_;
+  size_t endpoint_;
   uint16_t flow_;
   ContestSender sender_;
   Microseconds packet_us_;
   Lateness lateness_;
   Departures departures_;
+  Lifetime lifetime_;
+  FlowMeter* meter_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next keepalive
   Inbox inbox_{};
   Microseconds busy_until_us_ = 0;
-  Microseconds wake_up_us_ = 0;  // the flow starts at once
+  Microseconds wake_up_us_ = lifetime_.start_us;
   bool started_ = false;
   bool is_acting_ = false;
 };
@@ -62,8 +80,8 @@ class SenderProcess final : public Process {
 // Answers each datagram by an acknowledgment on the way back.
 class ReceiverProcess final : public Hop {
  public:
-  // The first hop of the way back must outlive it.
-  ReceiverProcess(const HostModel& host, Lateness lateness, Hop& way_back);
+  // The first hop of the way back, and the meter, which may be null, must outlive it.
+  ReceiverProcess(const HostModel& host, Lateness lateness, Hop& way_back, FlowMeter* meter);
 
   void arrive(Microseconds time_us, const Packet& packet) override;
 
@@ -74,6 +92,7 @@ class ReceiverProcess final : public Hop {
   Microseconds response_us_;
   Lateness lateness_;
   Hop& way_back_;
+  FlowMeter* meter_;
 };
 
 }  // namespace kneepoint

@@ -44,18 +44,22 @@ class ControllerHandle {
 
   bool hears_of_sending() const { return calls_.on_sent != nullptr; }
 
+  bool hears_of_loss() const { return calls_.on_loss != nullptr; }
+
   void on_sent(uint64_t sequence_number, int64_t now_ms) const {
     tell(calls_.on_sent, kneepoint_sent{sizeof(kneepoint_sent), sequence_number, now_ms});
   }
   void on_ack(const Ack& ack) const {
     tell(calls_.on_ack, kneepoint_ack{sizeof(kneepoint_ack), ack.sequence_number, ack.sent_ms,
-                                      ack.received_ms, ack.ack_received_ms});
+                                      ack.received_ms, ack.ack_received_ms, ack.now_us, ack.rtt_us,
+                                      ack.acknowledged, ack.in_flight, ack.is_recovering});
   }
   void on_keepalive(int64_t now_ms) const {
     tell(calls_.on_keepalive, kneepoint_keepalive{sizeof(kneepoint_keepalive), now_ms});
   }
-  void on_loss(int64_t now_ms) const {
-    tell(calls_.on_loss, kneepoint_loss{sizeof(kneepoint_loss), now_ms});
+  void on_loss(const Loss& loss) const {
+    tell(calls_.on_loss, kneepoint_loss{sizeof(kneepoint_loss), loss.now_ms, loss.now_us,
+                                        static_cast<int>(loss.kind), loss.in_flight});
   }
 
  private:

@@ -30,6 +30,8 @@ class ContestSender {
 
   bool window_is_open() const { return packets_sent_ < window_end_; }
 
+  double window() const { return controller_.window(); }
+
   // Also the number of the next datagram.
   uint64_t packets_sent() const { return packets_sent_; }
 
@@ -47,6 +49,10 @@ class ContestSender {
   // An acknowledgment that reached this host at `arrived_us` is read.
   void acknowledged(const Ack& ack, Microseconds arrived_us, Microseconds now_us) {
     last_activity_us_ = now_us;
+    // Ways keep the order of datagrams: what an acknowledgment skips is lost, or its own is.
+    if (ack.sequence_number > next_ack_expected_ and controller_.hears_of_loss()) {
+      report_loss(now_us);
+    }
     next_ack_expected_ = std::max(next_ack_expected_, ack.sequence_number + 1);
     controller_.on_ack(ack);
     ask_controller();
@@ -65,6 +71,16 @@ class ContestSender {
   }
 
  private:
+  // Once for what was sent at the same time.
+  void report_loss(Microseconds now_us) {
+    if (next_ack_expected_ < recovery_end_) return;
+    recovery_end_ = packets_sent_;
+    controller_.on_loss({.now_ms = whole_ms(now_us),
+                         .now_us = now_us,
+                         .kind = Loss::Kind::lost,
+                         .in_flight = packets_sent_ - next_ack_expected_});
+  }
+
   // It decides by what it hears, so that it is asked after that and not before each datagram.
   void ask_controller() {
     window_end_ = next_ack_expected_ + static_cast<uint32_t>(controller_.window());
@@ -76,7 +92,8 @@ class ContestSender {
   FlowLog* log_;
   uint64_t packets_sent_ = 0;
   uint64_t next_ack_expected_ = 0;
-  uint64_t window_end_ = 0;  // the first number that may not be sent yet
+  uint64_t recovery_end_ = 0;  // the first number sent after the last loss was found
+  uint64_t window_end_ = 0;    // the first number that may not be sent yet
   Microseconds longest_silence_us_ = 0;
   Microseconds last_activity_us_ = 0;
 };

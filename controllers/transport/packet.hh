@@ -19,6 +19,8 @@ struct Packet {
   int32_t received_ms = 0;     // receiver's clock when it arrived (in acknowledgments)
   uint16_t bytes = datagram_bytes;
   uint16_t flow = 0;
+  uint16_t sent_rest_us = 0;  // of sent_ms, where the transport knows it
+  bool is_syn = false;
 };
 static_assert(sizeof(Packet) == 32);
 

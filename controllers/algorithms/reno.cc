@@ -1,0 +1,80 @@
+// TCP's standard congestion control, RFC 5681: slow start and congestion avoidance. What is lost is
+// found out, and sent again, by the transport.
+#include <algorithm>
+
+#include "algorithms/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+class Reno final : public Controller {
+ public:
+  explicit Reno(Constants& constants)
+      : Controller(constants, 1000),
+        cwnd_(constants.real({.name = "initial_window",
+                              .fallback = 10,
+                              .low = 1,
+                              .high = 50,
+                              .least = 1,
+                              .unit = "packets",
+                              .meaning = "window before the first acknowledgment (RFC 6928)"})),
+        ssthresh_(constants.real({.name = "initial_ssthresh",
+                                  .fallback = 1 << 20,
+                                  .low = 2,
+                                  .high = 1 << 20,
+                                  .least = 1,
+                                  .scale = Scale::log,
+                                  .unit = "packets",
+                                  .meaning = "window at which the first slow start ends"})),
+        alpha_(constants.real({.name = "alpha",
+                               .fallback = 1,
+                               .low = 0.1,
+                               .high = 4,
+                               .scale = Scale::log,
+                               .unit = "packets/RTT",
+                               .meaning = "additive increase in congestion avoidance"})),
+        beta_(constants.real({.name = "beta",
+                              .fallback = 0.5,
+                              .low = 0.2,
+                              .high = 0.9,
+                              .most = 1,
+                              .unit = "1",
+                              .meaning = "what a loss leaves of the packets in flight"})) {}
+
+  double window() const override { return cwnd_; }
+
+  void on_ack(const Ack& ack) override {
+    if (ack.is_recovering) return;
+    auto acknowledged = static_cast<double>(ack.acknowledged);
+    if (cwnd_ < ssthresh_) {
+      const double room = ssthresh_ - cwnd_;
+      cwnd_ += std::min(acknowledged, room);
+      acknowledged -= std::min(acknowledged, room);
+    }
+    cwnd_ = std::min(cwnd_ + alpha_ * acknowledged / cwnd_, widest_);
+  }
+
+  void on_loss(const Loss& loss) override {
+    const double in_flight = loss.in_flight > 0 ? static_cast<double>(loss.in_flight) : cwnd_;
+    ssthresh_ = std::max(beta_ * std::min(in_flight, cwnd_), 2.0);
+    cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
+  }
+
+  // A silence is a retransmission timeout where nothing is sent again.
+  void on_keepalive(int64_t now_ms) override {
+    on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
+  }
+
+ private:
+  static constexpr double widest_ = 1 << 20;
+
+  double cwnd_;
+  double ssthresh_;
+  double alpha_;
+  double beta_;
+};
+
+const Registration<Reno> registration{"reno", "TCP Reno: AIMD with slow start", "RFC 5681"};
+
+}  // namespace
+}  // namespace kneepoint

@@ -1,0 +1,55 @@
+// Slow start, and the end of it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "algorithms/controller.hh"
+
+namespace kneepoint {
+
+// Leaves slow start before it overflows the queue: when the acknowledgments of one round have come
+// in a train half as long as the least RTT, or when the RTT has grown by an eighth (Ha, Rhee:
+// Taming the elephants, Computer Networks 55, 2011; HyStart as in Linux).
+class HyStart {
+ public:
+  // Whether slow start is to end. `round_end` is the number of the packet sent last.
+  bool sees_the_end(const Ack& ack, double window) {
+    const double rtt_ms = ack.rtt_us >= 0 ? static_cast<double>(ack.rtt_us) / 1000
+                                          : static_cast<double>(ack.rtt_ms());
+    if (ack.sequence_number >= round_end_) {
+      round_end_ = ack.sequence_number + ack.in_flight;
+      round_start_us_ = last_ack_us_ = ack.now_us;
+      round_rtt_ms_ = std::numeric_limits<double>::infinity();
+      samples_ = 0;
+    }
+    least_rtt_ms_ = std::min(least_rtt_ms_, rtt_ms);
+    if (window < least_window_) return false;
+    if (ack.now_us - last_ack_us_ <= train_gap_us_) {
+      last_ack_us_ = ack.now_us;
+      if (static_cast<double>(ack.now_us - round_start_us_) / 1000 > least_rtt_ms_ / 2) return true;
+    }
+    if (samples_ < rtt_samples_) {
+      round_rtt_ms_ = std::min(round_rtt_ms_, rtt_ms);
+      ++samples_;
+      return false;
+    }
+    return round_rtt_ms_ > least_rtt_ms_ + std::clamp(least_rtt_ms_ / 8, 4.0, 16.0);
+  }
+
+ private:
+  static constexpr double least_window_ = 16;
+  static constexpr int64_t train_gap_us_ = 2000;
+  static constexpr int rtt_samples_ = 8;
+
+  uint64_t round_end_ = 0;
+  int64_t round_start_us_ = 0;
+  int64_t last_ack_us_ = 0;
+  double least_rtt_ms_ = std::numeric_limits<double>::infinity();
+  double round_rtt_ms_ = std::numeric_limits<double>::infinity();
+  int samples_ = 0;
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,320 @@
+#include "emulation/rig.hh"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "common/progress.hh"
+#include "measure/metrics_json.hh"
+#include "queues/registry.hh"
+#include "transport/contest_datagram.hh"
+
+namespace kneepoint {
+
+namespace {
+
+// The streams of a run's seed, one for each thing that draws from it.
+enum Stream : uint64_t {
+  uplink_shell,
+  downlink_shell,
+  delay_up_shell,
+  delay_down_shell,
+  uplink_queue,
+  downlink_queue,
+  first_sender,
+  host = first_sender + (1 << 16),  // a flow's number has 16 bits
+  first_receiver,
+  arrivals,  // at a process: this and the process's own
+  further_receivers = 1 << 20,
+  uplink_loss = 1 << 24,
+  downlink_loss
+};
+
+// From a datagram's departure until nothing that it causes at once can happen any more: a second of
+// latency, a second's wait for the processor.
+constexpr Microseconds longest_way_us = 2'000'000;
+
+// What a row of shares is fair from, and how many intervals in a row it must be so.
+constexpr double fair = 0.9;
+constexpr size_t settled_intervals = 5;
+
+Microseconds in_us(double time_s) { return std::llround(time_s * 1e6); }
+
+Link::AtEnd at_end(const Scenario& scenario) {
+  return scenario.duration_ms ? Link::AtEnd::repeat : Link::AtEnd::stop;
+}
+
+Milliseconds duration_of(const Scenario& scenario, const RunInputs& inputs) {
+  if (scenario.duration_ms) return *scenario.duration_ms;
+  Milliseconds last_ms = longest_run_ms;
+  for (const Trace* trace : {inputs.uplink, inputs.downlink}) {
+    if (trace != nullptr) last_ms = std::min(last_ms, trace->last_ms());
+  }
+  return last_ms;
+}
+
+DelayTrace delays_of(const LinkSettings& settings) {
+  if (settings.delay_trace.empty()) return DelayTrace(std::llround(settings.delay_ms * 1000));
+  return DelayTrace::load(settings.delay_trace);
+}
+
+uint64_t segments_of(const FlowSettings& flow, uint64_t payload_bytes) {
+  if (not flow.bytes) return TcpSender::endless;
+  return (*flow.bytes + payload_bytes - 1) / payload_bytes;
+}
+
+}  // namespace
+
+Rig::Rig(const Scenario& scenario, const RunInputs& inputs)
+    : scenario_(scenario),
+      ends_(2 * (scenario.flows.size() + scenario.probes.size())),
+      agenda_(ends_),
+      processes_(2 * ends_ + Agenda::shells),
+      duration_ms_(duration_of(scenario, inputs)),
+      run_lateness_(scenario.host, Random(scenario.seed, host)),
+      meter_(inputs.meter) {
+  if (meter_ != nullptr) meter_->start(duration_ms_);
+  build_uplink(inputs);
+  build_downlink(inputs);
+  for (size_t end = 0; end < ends_; ++end) {
+    add(end, outboxes_.emplace_back(agenda_, end, end % 2 == 0 ? *up_.entry : *down_.entry));
+  }
+  for (size_t i = 0; i < scenario.flows.size(); ++i) {
+    const FlowSettings& flow = scenario.flows[i];
+    if (inputs.measures_flows) {
+      meters_.emplace_back(in_us(flow.start_s),
+                           std::min(duration_us(), in_us(flow.stop_s.value_or(longest_run_s))),
+                           in_us(scenario.interval_s), duration_us());
+    }
+    if (flow.transport == Transport::tcp) {
+      add_tcp_flow(flow, i, inputs);
+    } else {
+      add_contest_flow(flow, i, inputs);
+    }
+  }
+  for (size_t i = 0; i < scenario.probes.size(); ++i) {
+    add_probe(scenario.probes[i], scenario.flows.size() + i);
+  }
+}
+
+Lateness Rig::lateness(uint64_t stream) const {
+  return {run_lateness_, Random(scenario_.seed, stream), Random(scenario_.seed, arrivals + stream)};
+}
+
+Microseconds Rig::duration_us() const { return duration_ms_ * 1000; }
+
+void Rig::build_uplink(const RunInputs& inputs) {
+  const LinkSettings& settings = scenario_.uplink;
+  auto queue = make_packet_queue(settings.queue, Random(scenario_.seed, uplink_queue).next());
+  if (inputs.uplink == nullptr) {
+    up_.wire = std::make_unique<Wire>(agenda_.of_shell(2), delays_of(settings), to_receivers_);
+    up_.rate_link = std::make_unique<RateLink>(agenda_.of_shell(0), settings.rate_mbps,
+                                               settings.by_packets, std::move(queue), *up_.wire);
+    up_.entry = up_.rate_link.get();
+    add(ends_, *up_.rate_link);
+    add(ends_ + 2, *up_.wire);
+  } else {
+    up_.link = std::make_unique<Shell<Link>>(
+        agenda_.of_shell(0), Link(*inputs.uplink, at_end(scenario_), std::move(queue)),
+        scenario_.host, lateness(uplink_shell), end_us_);
+    up_.delay = std::make_unique<Shell<DelayLine>>(agenda_.of_shell(2),
+                                                   DelayLine(std::llround(settings.delay_ms)),
+                                                   scenario_.host, lateness(delay_up_shell));
+    up_.link->connect(*up_.delay, std::llround(scenario_.host.host_latency_us));
+    up_.delay->connect(to_receivers_, 0);
+    up_.link->queue().observe(meter_, inputs.link_log);
+    up_.entry = up_.link.get();
+    add(ends_, *up_.link);
+    add(ends_ + 2, *up_.delay);
+  }
+  add_loss(up_, settings, uplink_loss);
+}
+
+void Rig::build_downlink(const RunInputs& inputs) {
+  const LinkSettings& settings = scenario_.downlink;
+  auto queue = make_packet_queue(settings.queue, Random(scenario_.seed, downlink_queue).next());
+  if (inputs.downlink == nullptr) {
+    down_.rate_link =
+        std::make_unique<RateLink>(agenda_.of_shell(1), settings.rate_mbps, settings.by_packets,
+                                   std::move(queue), to_senders_);
+    down_.wire = std::make_unique<Wire>(agenda_.of_shell(3), delays_of(settings), *down_.rate_link);
+    down_.entry = down_.wire.get();
+    add(ends_ + 1, *down_.rate_link);
+    add(ends_ + 3, *down_.wire);
+  } else {
+    down_.link = std::make_unique<Shell<Link>>(
+        agenda_.of_shell(1), Link(*inputs.downlink, at_end(scenario_), std::move(queue)),
+        scenario_.host, lateness(downlink_shell));
+    down_.delay = std::make_unique<Shell<DelayLine>>(agenda_.of_shell(3),
+                                                     DelayLine(std::llround(settings.delay_ms)),
+                                                     scenario_.host, lateness(delay_down_shell));
+    down_.link->connect(to_senders_, 0);
+    down_.delay->connect(*down_.link, std::llround(scenario_.host.host_latency_us));
+    down_.entry = down_.delay.get();
+    add(ends_ + 1, *down_.link);
+    add(ends_ + 3, *down_.delay);
+  }
+  add_loss(down_, settings, downlink_loss);
+}
+
+void Rig::add_loss(Direction& direction, const LinkSettings& settings, uint64_t stream) {
+  if (settings.loss_period == 0 and settings.loss_probability == 0) return;
+  direction.loss = std::make_unique<LossyHop>(
+      settings.loss_period, settings.loss_first, settings.loss_probability,
+      Random(scenario_.seed, stream).next(), *direction.entry);
+  direction.entry = direction.loss.get();
+}
+
+void Rig::add_contest_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs) {
+  const bool is_alone = ends_ == 2;
+  const bool decides_ahead = is_alone and scenario_.host.packet_us >= 1;
+  const auto id = static_cast<uint16_t>(number);
+  FlowMeter* const meter = inputs.measures_flows ? &meters_.back() : nullptr;
+  const Departures departures{*up_.entry, outboxes_[near_end(number)],
+                              decides_ahead ? end_us_ - longest_way_us : 0};
+  const Lifetime lifetime{in_us(flow.start_s), in_us(flow.stop_s.value_or(2 * longest_run_s)),
+                          segments_of(flow, contest_payload_bytes)};
+  SenderProcess& sender = contest_senders_.emplace_back(
+      agenda_, near_end(number), id, inputs.controllers[number], scenario_.host,
+      lateness(first_sender + number), departures, lifetime, inputs.flow_log, meter);
+  add(ends_ + Agenda::shells + near_end(number), sender);
+  Hop& way_back = is_alone ? *down_.entry : static_cast<Hop&>(outboxes_[far_end(number)]);
+  ReceiverProcess& receiver = contest_receivers_.emplace_back(
+      scenario_.host, lateness(number == 0 ? first_receiver : further_receivers + number), way_back,
+      meter);
+  to_senders_.add(sender);
+  to_receivers_.add(receiver);
+  if (is_alone and down_.link) down_.link->connect(sender, 0);
+  if (is_alone and up_.delay) up_.delay->connect(receiver, 0);
+}
+
+void Rig::add_tcp_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs) {
+  const auto id = static_cast<uint16_t>(number);
+  Letters& letters = letters_.emplace_back();
+  FlowMeter* const meter = inputs.measures_flows ? &meters_.back() : nullptr;
+  const Microseconds packet_us = std::llround(scenario_.host.packet_us);
+  const TcpEnd near{agenda_, near_end(number), id, packet_us, outboxes_[near_end(number)], letters,
+                    meter};
+  const TcpEnd far{agenda_, far_end(number), id, packet_us, outboxes_[far_end(number)], letters,
+                   meter};
+  TcpSenderProcess& sender = tcp_senders_.emplace_back(
+      near,
+      TcpSender(id, inputs.controllers[number], flow.tcp, segments_of(flow, tcp_payload_bytes),
+                inputs.flow_log),
+      in_us(flow.start_s), in_us(flow.stop_s.value_or(2 * longest_run_s)));
+  TcpReceiverProcess& receiver = tcp_receivers_.emplace_back(far, flow.tcp);
+  add(ends_ + Agenda::shells + near_end(number), sender);
+  add(ends_ + Agenda::shells + far_end(number), receiver);
+  to_senders_.add(sender);
+  to_receivers_.add(receiver);
+}
+
+void Rig::add_probe(const ProbeSettings& probe, size_t number) {
+  ProbeProcess& process =
+      probes_.emplace_back(agenda_, near_end(number), static_cast<uint16_t>(number),
+                           in_us(probe.start_s), std::llround(probe.interval_ms * 1000),
+                           static_cast<uint16_t>(probe.bytes), outboxes_[near_end(number)]);
+  add(ends_ + Agenda::shells + near_end(number), process);
+  to_senders_.add(process);
+  to_receivers_.add(echoes_.emplace_back(outboxes_[far_end(number)]));
+}
+
+RunResult Rig::run() {
+  for (Agenda::Event event; (event = agenda_.next()).time_us < end_us_;) {
+    note_progress();
+    processes_[event.place]->act(event.time_us);
+  }
+  RunResult result;
+  if (up_.link != nullptr) {
+    up_.link->queue().advance(duration_ms_, [](const Packet&) {});  // too late to arrive anywhere
+    up_.link->queue().report_opportunities();
+    result.metrics = meter_->metrics();
+  }
+  for (const SenderProcess& sender : contest_senders_) {
+    result.packets_sent += sender.packets_sent();
+  }
+  for (const ReceiverProcess& receiver : contest_receivers_) {
+    result.packets_delivered += receiver.packets_received();
+  }
+  for (const TcpSenderProcess& sender : tcp_senders_) result.packets_sent += sender.packets_sent();
+  for (const TcpReceiverProcess& receiver : tcp_receivers_) {
+    result.packets_delivered += receiver.packets_received();
+  }
+  for (const Direction* direction : {&up_, &down_}) {
+    if (direction->link != nullptr) {
+      result.packets_dropped += direction->link->queue().packets_dropped() +
+                                direction->link->packets_dropped() +
+                                direction->delay->packets_dropped();
+    } else {
+      result.packets_dropped += direction->rate_link->packets_dropped();
+    }
+  }
+  return result;
+}
+
+void Rig::write_link(JsonWriter& json, const Direction& direction, const LinkSettings& settings) {
+  json.begin_object();
+  if (direction.rate_link != nullptr) {
+    const RateLink& link = *direction.rate_link;
+    Samples delays(link.queueing_delays_us());
+    const double throughput_mbps =
+        static_cast<double>(link.bytes_carried()) * 8 / static_cast<double>(duration_us());
+    json.field("throughput_mbps", throughput_mbps)
+        .field("utilization", throughput_mbps / settings.rate_mbps)
+        .field("queueing_delay_p50_ms", delays.quantile_ms(0.5))
+        .field("queueing_delay_p95_ms", delays.quantile_ms(0.95))
+        .field("packets_dropped", link.packets_dropped());
+  } else {
+    if (&direction == &up_) write_metrics(json, meter_->metrics());
+    json.field("packets_dropped", direction.link->queue().packets_dropped());
+  }
+  json.field("packets_lost", direction.loss == nullptr ? 0 : direction.loss->packets_lost())
+      .end_object();
+}
+
+// From the last flow's start until, for some intervals in a row, the shares were fair.
+std::optional<double> Rig::convergence_s() const {
+  if (meters_.size() < 2 or scenario_.interval_s == 0) return std::nullopt;
+  double start_s = 0;
+  for (const FlowSettings& flow : scenario_.flows) start_s = std::max(start_s, flow.start_s);
+  const auto first = static_cast<size_t>(start_s / scenario_.interval_s);
+  const size_t intervals = meters_.front().bytes_by_interval().size();
+  size_t fair_ones = 0;
+  for (size_t i = first; i < intervals; ++i) {
+    std::vector<double> shares;
+    for (const FlowMeter& meter : meters_) {
+      shares.push_back(static_cast<double>(meter.bytes_by_interval()[i]));
+    }
+    fair_ones = jains_index(shares) >= fair ? fair_ones + 1 : 0;
+    if (fair_ones == settled_intervals) {
+      return static_cast<double>(i + 1 - settled_intervals - first) * scenario_.interval_s;
+    }
+  }
+  return std::nullopt;
+}
+
+void Rig::write(JsonWriter& json) {
+  json.key("uplink");
+  write_link(json, up_, scenario_.uplink);
+  json.key("downlink");
+  write_link(json, down_, scenario_.downlink);
+  std::vector<double> goodputs;
+  json.key("flows").begin_array();
+  for (size_t i = 0; i < meters_.size(); ++i) {
+    json.begin_object().field("controller", scenario_.flows[i].controller);
+    meters_[i].write(json);
+    json.end_object();
+    goodputs.push_back(meters_[i].goodput_mbps());
+  }
+  json.end_array().key("probes").begin_array();
+  for (ProbeProcess& probe : probes_) {
+    json.begin_object();
+    probe.write(json);
+    json.end_object();
+  }
+  json.end_array()
+      .field("jains_index", jains_index(goodputs))
+      .field("convergence_s", convergence_s().value_or(std::numeric_limits<double>::quiet_NaN()));
+}
+
+}  // namespace kneepoint

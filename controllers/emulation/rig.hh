@@ -1,0 +1,113 @@
+// The emulation of one run: every process of a scenario, in one loop of virtual time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "emulation/scenario.hh"
+#include "host/agenda.hh"
+#include "host/contest_processes.hh"
+#include "host/host_model.hh"
+#include "host/junctions.hh"
+#include "host/probe.hh"
+#include "host/rate_link.hh"
+#include "host/shell.hh"
+#include "host/tcp_processes.hh"
+#include "links/delay_line.hh"
+#include "links/link.hh"
+#include "links/trace.hh"
+#include "loader/handle.hh"
+#include "measure/flow_log.hh"
+#include "measure/flow_meter.hh"
+#include "measure/metrics.hh"
+
+namespace kneepoint {
+
+struct RunResult {
+  Metrics metrics;  // of the uplink's trace, if it has one
+  uint64_t packets_sent = 0;
+  uint64_t packets_delivered = 0;  // to the receivers
+  uint64_t packets_dropped = 0;    // by either direction's queue or a shell's full device
+};
+
+// What a run reads and writes beside its scenario. All must outlive the rig; a trace is null where
+// the link has a rate, and so is what nobody wants.
+struct RunInputs {
+  const Trace* uplink = nullptr;
+  const Trace* downlink = nullptr;
+  std::vector<ControllerHandle> controllers{};  // one a flow
+  Meter* meter = nullptr;                       // of the uplink's trace
+  LinkLog* link_log = nullptr;
+  FlowLog* flow_log = nullptr;
+  bool measures_flows = false;
+};
+
+// Senders -> uplink -> delay -> receivers -> delay -> downlink -> senders, where the uplink carries
+// the data. Processes act in the order of their next events; of simultaneous ones the order of
+// their places decides. With the ideal host model that is, in each millisecond: what has left the
+// senders, the opportunities of the uplink, of the downlink, what the delays release, and the
+// senders last.
+class Rig {
+ public:
+  Rig(const Scenario& scenario, const RunInputs& inputs);
+
+  // Runs to the end. Throws ControllerFailure.
+  RunResult run();
+
+  // What it measured, if it measures flows: fields of the JSON object that has been begun.
+  void write(JsonWriter& json);
+
+ private:
+  // One direction's parts; those of the other kind of link are null.
+  struct Direction {
+    std::unique_ptr<Shell<Link>> link{};
+    std::unique_ptr<Shell<DelayLine>> delay{};
+    std::unique_ptr<RateLink> rate_link{};
+    std::unique_ptr<Wire> wire{};
+    std::unique_ptr<LossyHop> loss{};
+    Hop* entry = nullptr;
+  };
+
+  Lateness lateness(uint64_t stream) const;
+  Microseconds duration_us() const;
+  void add(size_t place, Process& process) { processes_[place] = &process; }
+  void build_uplink(const RunInputs& inputs);
+  void build_downlink(const RunInputs& inputs);
+  void add_loss(Direction& direction, const LinkSettings& settings, uint64_t stream);
+  void add_contest_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
+  void add_tcp_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
+  void add_probe(const ProbeSettings& probe, size_t number);
+  void write_link(JsonWriter& json, const Direction& direction, const LinkSettings& settings);
+  std::optional<double> convergence_s() const;
+
+  // Of each flow, and then of each probe, this end and the far one.
+  static size_t near_end(size_t number) { return 2 * number; }
+  static size_t far_end(size_t number) { return 2 * number + 1; }
+
+  const Scenario& scenario_;
+  size_t ends_;
+  Agenda agenda_;
+  std::vector<Process*> processes_;  // by place
+  Milliseconds duration_ms_;
+  Microseconds end_us_ = (duration_ms_ + 1) * 1000;
+  RunLateness run_lateness_;
+  Meter* meter_;
+  Fork to_senders_{};
+  Fork to_receivers_{};
+  Direction up_{};
+  Direction down_{};
+  std::deque<Outbox> outboxes_{};
+  std::deque<SenderProcess> contest_senders_{};
+  std::deque<ReceiverProcess> contest_receivers_{};
+  std::deque<TcpSenderProcess> tcp_senders_{};
+  std::deque<TcpReceiverProcess> tcp_receivers_{};
+  std::deque<Letters> letters_{};
+  std::deque<FlowMeter> meters_{};  // of the flows, if they are measured
+  std::deque<ProbeProcess> probes_{};
+  std::deque<EchoHop> echoes_{};
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,307 @@
+#include "emulation/scenario.hh"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+#include <stdexcept>
+
+#include "common/json.hh"
+#include "common/json_value.hh"
+#include "common/text.hh"
+#include "queues/registry.hh"
+
+namespace kneepoint {
+
+namespace {
+
+constexpr uint64_t most_flows = 10'000;
+constexpr double longest_delay_ms = 60'000;
+
+// One value that an object may have: how it is read, and how the schema describes it.
+struct Field {
+  std::string name;
+  std::string meaning;
+  std::string type;  // of the schema: JSON without its braces
+  std::function<void(const JsonValue&, const std::string& where)> read;
+  bool is_required = false;
+};
+using Fields = std::vector<Field>;
+
+[[noreturn]] void refuse(const std::string& where, const std::string& reason) {
+  throw std::invalid_argument(where + " " + reason);
+}
+
+Field real(std::string name, double& place, double least, double most, std::string meaning) {
+  return {std::move(name), std::move(meaning),
+          R"("type":"number","minimum":)" + to_text(least) + R"(,"maximum":)" + to_text(most),
+          [&place, least, most](const JsonValue& value, const std::string& where) {
+            if (value.number() == nullptr) refuse(where, "is not a number");
+            place = to_real(*value.number(), where, least, most);
+          }};
+}
+
+Field whole(std::string name, uint64_t& place, uint64_t least, uint64_t most, std::string meaning) {
+  return {std::move(name), std::move(meaning),
+          R"("type":"integer","minimum":)" + std::to_string(least) + R"(,"maximum":)" +
+              std::to_string(most),
+          [&place, least, most](const JsonValue& value, const std::string& where) {
+            if (value.number() == nullptr) refuse(where, "is not a whole number");
+            place = to_whole(*value.number(), where, least, most);
+          }};
+}
+
+Field flag(std::string name, bool& place, std::string meaning) {
+  return {std::move(name), std::move(meaning), R"("type":"boolean")",
+          [&place](const JsonValue& value, const std::string& where) {
+            if (value.boolean() == nullptr) refuse(where, "is neither true nor false");
+            place = *value.boolean();
+          }};
+}
+
+template <class Text>
+Field text(std::string name, Text& place, std::string meaning) {
+  return {std::move(name), std::move(meaning), R"("type":"string")",
+          [&place](const JsonValue& value, const std::string& where) {
+            if (value.text() == nullptr) refuse(where, "is not a text");
+            place = *value.text();
+          }};
+}
+
+void read_fields(const JsonValue& value, const Fields& fields, const std::string& where) {
+  if (value.object() == nullptr) refuse(where, "is not an object");
+  std::set<std::string> given;
+  for (const auto& [key, content] : *value.object()) {
+    const auto found = std::ranges::find(fields, key, &Field::name);
+    if (found == fields.end()) {
+      std::string known;
+      for (const Field& field : fields) known += " " + field.name;
+      refuse(where, "has no key " + shown(key) + "; there are:" + known);
+    }
+    given.insert(key);
+    found->read(content, where + "." + key);
+  }
+  for (const Field& field : fields) {
+    if (field.is_required and not given.contains(field.name)) {
+      refuse(where, "lacks " + field.name + ": " + field.meaning);
+    }
+  }
+}
+
+std::string schema_of(const Fields& fields) {
+  std::string properties;
+  std::string required;
+  for (const Field& field : fields) {
+    properties += (properties.empty() ? "" : ",") +
+                  JsonWriter().value(std::string_view(field.name)).text() + ":{" + field.type +
+                  R"(,"description":)" +
+                  JsonWriter().value(std::string_view(field.meaning)).text() + "}";
+    if (field.is_required) required += (required.empty() ? "\"" : ",\"") + field.name + "\"";
+  }
+  return R"("type":"object","additionalProperties":false,"properties":{)" + properties +
+         R"(},"required":[)" + required + "]";
+}
+
+Fields link_fields(LinkSettings& link) {
+  return {text("trace", link.trace, "a trace's path; mahimahi's semantics"),
+          text("trace_sha256", link.trace_sha256, "the digest that it must have"),
+          real("rate_mbps", link.rate_mbps, 0.001, 100'000, "a constant rate, in place of a trace"),
+          flag("by_packets", link.by_packets,
+               "of a rate: every packet takes as long as one of 1504 bytes"),
+          real("delay_ms", link.delay_ms, 0, longest_delay_ms, "one way; of a trace whole"),
+          text("delay_trace", link.delay_trace,
+               "a path, lines TIME_MS DELAY_MS, in place of delay_ms; of a rate"),
+          text("queue", link.queue, "POLICY[:NAME=NUMBER,...], as --uplink-queue takes it"),
+          whole("loss_period", link.loss_period, 2, 1ULL << 40, "every n-th packet is lost"),
+          whole("loss_first", link.loss_first, 1, 1ULL << 40,
+                "the first packet that a period loses, where it is not the n-th"),
+          real("loss_probability", link.loss_probability, 0, 1, "each packet, independently")};
+}
+
+void check_link(const LinkSettings& link, const std::string& where) {
+  const bool has_trace = not link.trace.empty();
+  const bool has_rate = link.rate_mbps > 0;
+  if (has_trace == has_rate) refuse(where, "needs either trace or rate_mbps");
+  if (has_trace and link.delay_ms != std::floor(link.delay_ms)) {
+    refuse(where + ".delay_ms", "must be whole, for mahimahi's delays are");
+  }
+  if (has_trace and not link.delay_trace.empty()) {
+    refuse(where + ".delay_trace", "needs a link of constant rate");
+  }
+  try {
+    make_packet_queue(link.queue, 0);
+  } catch (const std::invalid_argument& error) {
+    refuse(where + ".queue:", error.what());
+  }
+}
+
+Field link(std::string name, LinkSettings& place, std::string meaning) {
+  Field field{std::move(name), std::move(meaning), schema_of(link_fields(place)),
+              [&place](const JsonValue& value, const std::string& where) {
+                read_fields(value, link_fields(place), where);
+                check_link(place, where);
+              }};
+  field.is_required = true;
+  return field;
+}
+
+Fields tcp_fields(TcpSettings& tcp, double& least_rto_ms, double& delayed_ack_ms) {
+  return {flag("sack", tcp.sack, "recovery by RFC 6675; otherwise NewReno (RFC 6582)"),
+          real("least_rto_ms", least_rto_ms, 1, 60'000, "1000 in RFC 6298, 200 in Linux"),
+          real("delayed_ack_ms", delayed_ack_ms, 0, 500, "0: every segment is acknowledged"),
+          whole("receive_window_packets", tcp.receive_window_packets, 1, 1 << 20,
+                "what the receiver offers")};
+}
+
+Field constants(Constants::Values& place) {
+  return {"constants", "the controller's; the others have their defaults",
+          R"("type":"object","additionalProperties":{"type":"number"})",
+          [&place](const JsonValue& value, const std::string& where) {
+            if (value.object() == nullptr) refuse(where, "is not an object");
+            for (const auto& [name, number] : *value.object()) {
+              if (number.number() == nullptr) refuse(where + "." + name, "is not a number");
+              place[name] = to_real(*number.number(), where + "." + name);
+            }
+          }};
+}
+
+Field transport(Transport& place) {
+  return {"transport", "the contest kit's datagrams, or TCP",
+          R"("type":"string","enum":["datagrams","tcp"])",
+          [&place](const JsonValue& value, const std::string& where) {
+            const std::string* const name = value.text();
+            if (name == nullptr or (*name != "datagrams" and *name != "tcp")) {
+              refuse(where, "is neither \"datagrams\" nor \"tcp\"");
+            }
+            place = *name == "tcp" ? Transport::tcp : Transport::datagrams;
+          }};
+}
+
+Fields flow_fields(FlowSettings& flow) {
+  constexpr uint64_t most_bytes = 1ULL << 50;
+  Field controller = text("controller", flow.controller, "a name or a path");
+  controller.is_required = true;
+  double none = 0;
+  Field stop = real("stop_s", none, 0, longest_run_s, "sends nothing new from then on");
+  stop.read = [&flow](const JsonValue& value, const std::string& where) {
+    if (value.number() == nullptr) refuse(where, "is not a number");
+    flow.stop_s = to_real(*value.number(), where, 0, longest_run_s);
+  };
+  uint64_t nothing = 0;
+  Field bytes = whole("bytes", nothing, 1, most_bytes, "of payload; otherwise endless");
+  bytes.read = [&flow](const JsonValue& value, const std::string& where) {
+    if (value.number() == nullptr) refuse(where, "is not a whole number");
+    flow.bytes = to_whole(*value.number(), where, 1, most_bytes);
+  };
+  Field tcp{"tcp", "details of TCP", schema_of(tcp_fields(flow.tcp, none, none)),
+            [&flow](const JsonValue& value, const std::string& where) {
+              double least_rto_ms = static_cast<double>(flow.tcp.least_rto_us) / 1000;
+              double delayed_ack_ms = static_cast<double>(flow.tcp.delayed_ack_us) / 1000;
+              read_fields(value, tcp_fields(flow.tcp, least_rto_ms, delayed_ack_ms), where);
+              flow.tcp.least_rto_us = std::llround(least_rto_ms * 1000);
+              flow.tcp.delayed_ack_us = std::llround(delayed_ack_ms * 1000);
+            }};
+  return {std::move(controller),
+          text("controller_sha256", flow.controller_sha256, "the digest that it must have"),
+          constants(flow.constants),
+          transport(flow.transport),
+          std::move(tcp),
+          real("start_s", flow.start_s, 0, longest_run_s, "when it begins"),
+          std::move(stop),
+          std::move(bytes)};
+}
+
+Fields probe_fields(ProbeSettings& probe) {
+  return {real("start_s", probe.start_s, 0, longest_run_s, "when the first is sent"),
+          real("interval_ms", probe.interval_ms, 1, 1e6, "from one to the next"),
+          whole("bytes", probe.bytes, 32, datagram_bytes, "on the link")};
+}
+
+template <class Item>
+Field list(std::string name, std::vector<Item>& place, Fields (*fields)(Item&),
+           std::string meaning) {
+  Item example{};
+  return {std::move(name), std::move(meaning),
+          R"("type":"array","items":{)" + schema_of(fields(example)) + "}",
+          [&place, fields](const JsonValue& value, const std::string& where) {
+            if (value.array() == nullptr) refuse(where, "is not a list");
+            if (value.array()->size() > most_flows) refuse(where, "has more than 10000 elements");
+            for (size_t i = 0; i < value.array()->size(); ++i) {
+              Item item{};
+              read_fields((*value.array())[i], fields(item), where + "[" + std::to_string(i) + "]");
+              place.push_back(std::move(item));
+            }
+          }};
+}
+
+Fields scenario_fields(Scenario& scenario) {
+  double none = 0;
+  Field duration = real("duration_s", none, 0.001, longest_run_s,
+                        "otherwise the run ends with the traces; with it they repeat");
+  duration.read = [&scenario](const JsonValue& value, const std::string& where) {
+    if (value.number() == nullptr) refuse(where, "is not a number");
+    const double duration_s = to_real(*value.number(), where, 0.001, longest_run_s);
+    scenario.duration_ms = static_cast<Milliseconds>(duration_s * 1000 + 0.5);
+  };
+  Field host{"host_model", "as --host-model takes it; of the processes at traces",
+             R"("type":"string")", [&scenario](const JsonValue& value, const std::string& where) {
+               if (value.text() == nullptr) refuse(where, "is not a text");
+               const double latency_us = scenario.host.host_latency_us;
+               scenario.host = make_host_model(*value.text());
+               scenario.host.host_latency_us = latency_us;
+             }};
+  Field flows = list("flows", scenario.flows, flow_fields, "who sends over the uplink");
+  flows.is_required = true;
+  return {link("uplink", scenario.uplink, "carries the data"),
+          link("downlink", scenario.downlink, "carries what answers it"),
+          std::move(flows),
+          list("probes", scenario.probes, probe_fields, "small datagrams, answered at once"),
+          std::move(host),
+          real("host_latency_us", scenario.host.host_latency_us, 0, 1e6,
+               "extra latency in each direction, at traces"),
+          std::move(duration),
+          real("interval_s", scenario.interval_s, 0.001, longest_run_s,
+               "of the series over time; otherwise there is none"),
+          whole("seed", scenario.seed, 0, std::numeric_limits<uint64_t>::max(),
+                "of all that is drawn")};
+}
+
+void check(const Scenario& scenario, const std::string& name) {
+  if (scenario.flows.empty()) refuse(name + ".flows", "has no flow");
+  const bool has_rate = scenario.uplink.rate_mbps > 0 and scenario.downlink.rate_mbps > 0;
+  if (has_rate and not scenario.duration_ms) {
+    refuse(name, "lacks duration_s: links of constant rate never end");
+  }
+  const double end_s = static_cast<double>(scenario.duration_ms.value_or(longest_run_ms)) / 1000;
+  for (size_t i = 0; i < scenario.flows.size(); ++i) {
+    const FlowSettings& flow = scenario.flows[i];
+    const std::string where = name + ".flows[" + std::to_string(i) + "]";
+    if (flow.start_s >= end_s) refuse(where + ".start_s", "is not before the end of the run");
+    if (flow.stop_s and *flow.stop_s <= flow.start_s)
+      refuse(where + ".stop_s", "is not after start_s");
+  }
+  for (size_t i = 0; i < scenario.probes.size(); ++i) {
+    if (scenario.probes[i].start_s >= end_s) {
+      refuse(name + ".probes[" + std::to_string(i) + "].start_s",
+             "is not before the end of the run");
+    }
+  }
+}
+
+}  // namespace
+
+Scenario Scenario::parse(const std::string& name, std::string_view text) {
+  Scenario scenario;
+  scenario.host = make_host_model("event-loop");
+  read_fields(JsonValue::parse(name, text), scenario_fields(scenario), name);
+  check(scenario, name);
+  return scenario;
+}
+
+std::string Scenario::schema() {
+  Scenario scenario;
+  return R"({"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Kneepoint scenario",)" +
+         schema_of(scenario_fields(scenario)) + "}";
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,70 @@
+// What a run is: links, flows, probes, the host, the seed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/constants.hh"
+#include "common/time.hh"
+#include "host/host_model.hh"
+#include "transport/tcp_sender.hh"
+
+namespace kneepoint {
+
+// One direction. A link has either a trace, with mahimahi's semantics, or a constant rate.
+struct LinkSettings {
+  std::filesystem::path trace{};  // empty: none
+  std::string trace_sha256{};     // empty: not checked
+  double rate_mbps = 0;
+  bool by_packets = false;  // of a rate: every packet takes as long as one of 1504 bytes
+  double delay_ms = 20;     // of a trace in whole ms
+  std::filesystem::path delay_trace{};  // in place of delay_ms; of a rate only
+  std::string queue = "infinite";
+  uint64_t loss_period = 0;     // every n-th packet is lost; 0: none
+  uint64_t loss_first = 0;      // the first one lost; 0: the n-th
+  double loss_probability = 0;  // each packet, independently
+};
+
+enum class Transport { datagrams, tcp };
+
+struct FlowSettings {
+  std::string controller{};         // a name or a path
+  std::string controller_sha256{};  // empty: not checked
+  Constants::Values constants{};
+  Transport transport = Transport::datagrams;
+  TcpSettings tcp{};
+  double start_s = 0;
+  std::optional<double> stop_s{};
+  std::optional<uint64_t> bytes{};  // of payload; none: endless
+};
+
+// Small datagrams that are answered at once, like ICMP echoes.
+struct ProbeSettings {
+  double start_s = 0;
+  double interval_ms = 1000;
+  uint64_t bytes = 88;  // on the link, TUN's 4 included
+};
+
+struct Scenario {
+  LinkSettings uplink{};    // carries the data
+  LinkSettings downlink{};  // and what answers it
+  std::vector<FlowSettings> flows{};
+  std::vector<ProbeSettings> probes{};
+  HostModel host{};
+  std::optional<Milliseconds> duration_ms{};  // none: once through the traces
+  double interval_s = 0;                      // of the series over time; 0: none
+  uint64_t seed = 0;
+
+  // From JSON as schema() has it. Throws std::invalid_argument, naming `name`, the key and what is
+  // wrong with its value, for whatever could not run.
+  static Scenario parse(const std::string& name, std::string_view text);
+
+  // The JSON schema (draft 2020-12) of what parse() reads.
+  static std::string schema();
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,155 @@
+// A link of constant rate, and a wire of known delay, exact to the microsecond: hardware, which
+// waits for no processor.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "common/random.hh"
+#include "host/process.hh"
+#include "host/shell.hh"
+#include "links/delay_trace.hh"
+#include "queues/packet_queue.hh"
+
+namespace kneepoint {
+
+// Loses packets before they reach the next hop: every n-th, or each with the same probability.
+class LossyHop final : public Hop {
+ public:
+  // The next hop must outlive it. A period of 0 loses none.
+  // The first that is lost is number `first`; 0: the period's.
+  LossyHop(uint64_t period, uint64_t first, double probability, uint64_t seed, Hop& next)
+      : period_(period),
+        to_next_loss_(first > 0 ? first : period),
+        probability_(probability),
+        random_(seed),
+        next_(next) {}
+
+  void arrive(Microseconds time_us, const Packet& packet) override {
+    bool is_lost = probability_ > 0 and random_.uniform() < probability_;
+    if (period_ > 0 and --to_next_loss_ == 0) {
+      to_next_loss_ = period_;
+      is_lost = true;
+    }
+    if (is_lost) {
+      ++packets_lost_;
+    } else {
+      next_.arrive(time_us, packet);
+    }
+  }
+
+  uint64_t packets_lost() const { return packets_lost_; }
+
+ private:
+  uint64_t period_;
+  uint64_t to_next_loss_;
+  double probability_;
+  Random random_;
+  Hop& next_;
+  uint64_t packets_lost_ = 0;
+};
+
+// Transmits one packet after the other, each for as long as its bytes take, or, by packets, as one
+// of 1504 bytes takes.
+class RateLink final : public Process {
+ public:
+  // The next hop must outlive it.
+  RateLink(Microseconds& next_event_us, double rate_mbps, bool by_packets,
+           std::unique_ptr<PacketQueue> queue, Hop& next)
+      : agenda_us_(next_event_us),
+        us_per_byte_(8 / rate_mbps),
+        by_packets_(by_packets),
+        queue_(std::move(queue)),
+        next_(next) {}
+
+  void arrive(Microseconds time_us, const Packet& packet) override {
+    inbox_.push(time_us, packet);
+    plan();
+  }
+
+  void act(Microseconds now_us) override {
+    if (departs_us_ <= inbox_.next_us()) {
+      depart(now_us);
+    } else {
+      const Packet packet = inbox_.pop();
+      queue_->enqueue(packet, now_us);
+      if (queue_->has_drops()) packets_dropped_ += queue_->take_drops().packets;
+      if (departs_us_ == never) begin(now_us);
+    }
+    plan();
+  }
+
+  uint64_t packets_dropped() const { return packets_dropped_; }
+  uint64_t bytes_carried() const { return bytes_carried_; }
+  const std::vector<uint32_t>& queueing_delays_us() const { return queueing_delays_us_; }
+
+ private:
+  void plan() { agenda_us_ = std::min(inbox_.next_us(), departs_us_); }
+
+  void depart(Microseconds now_us) {
+    bytes_carried_ += in_transit_.bytes;
+    next_.arrive(now_us, in_transit_);
+    begin(now_us);
+  }
+
+  void begin(Microseconds now_us) {
+    const Packet* const packet = queue_->dequeue(now_us);
+    if (queue_->has_drops()) packets_dropped_ += queue_->take_drops().packets;
+    if (packet == nullptr) {
+      departs_us_ = never;
+      return;
+    }
+    in_transit_ = *packet;
+    queueing_delays_us_.push_back(static_cast<uint32_t>(now_us - in_transit_.queued_us));
+    const uint16_t bytes = by_packets_ ? datagram_bytes : in_transit_.bytes;
+    // Fractions of microseconds add up while the link is busy.
+    const double begun_us = std::max(free_us_, static_cast<double>(now_us));
+    free_us_ = begun_us + bytes * us_per_byte_;
+    departs_us_ = std::max(now_us, static_cast<Microseconds>(free_us_));
+  }
+
+  Microseconds& agenda_us_;
+  double us_per_byte_;
+  bool by_packets_;
+  std::unique_ptr<PacketQueue> queue_;
+  Hop& next_;
+  Inbox inbox_{};
+  Packet in_transit_{};
+  Microseconds departs_us_ = never;
+  double free_us_ = 0;
+  uint64_t packets_dropped_ = 0;
+  uint64_t bytes_carried_ = 0;
+  std::vector<uint32_t> queueing_delays_us_{};
+};
+
+// Delays each packet; none overtakes another.
+class Wire final : public Process {
+ public:
+  // The next hop must outlive it.
+  Wire(Microseconds& next_event_us, DelayTrace delays, Hop& next)
+      : agenda_us_(next_event_us), delays_(std::move(delays)), next_(next) {}
+
+  void arrive(Microseconds time_us, const Packet& packet) override {
+    last_us_ = std::max(last_us_, time_us + delays_.at(time_us));
+    underway_.push(last_us_, packet);
+    agenda_us_ = underway_.next_us();
+  }
+
+  void act(Microseconds now_us) override {
+    const Packet packet = underway_.pop();
+    agenda_us_ = underway_.next_us();
+    next_.arrive(now_us, packet);
+  }
+
+ private:
+  Microseconds& agenda_us_;
+  DelayTrace delays_;
+  Hop& next_;
+  Inbox underway_{};
+  Microseconds last_us_ = 0;
+};
+
+}  // namespace kneepoint

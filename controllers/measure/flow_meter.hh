@@ -1,0 +1,83 @@
+// The figures of one flow, gathered at its two ends.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "common/json.hh"
+#include "common/time.hh"
+
+namespace kneepoint {
+
+// Times in whole microseconds, for percentiles.
+class Samples {
+ public:
+  Samples() = default;
+  explicit Samples(std::vector<uint32_t> times_us) : times_us_(std::move(times_us)) {}
+
+  void add(Microseconds time_us) { times_us_.push_back(static_cast<uint32_t>(time_us)); }
+  // Element floor(q n) of the n sorted samples, in ms; NaN without any.
+  double quantile_ms(double q);
+
+ private:
+  std::vector<uint32_t> times_us_{};
+};
+
+class FlowMeter {
+ public:
+  // Args:
+  //   end_us: of the flow, or of the run.
+  //   interval_us: of the series over time; 0: none.
+  //   run_us: how long the series is.
+  FlowMeter(Microseconds start_us, Microseconds end_us, Microseconds interval_us,
+            Microseconds run_us);
+
+  void sent(bool is_retransmission) {
+    ++packets_sent_;
+    retransmissions_ += is_retransmission;
+  }
+  // A data packet arrives at the receiver, which has then `in_order` of them.
+  void received(Microseconds sent_us, Microseconds now_us, uint64_t payload_bytes,
+                uint64_t in_order);
+  void measured(Microseconds rtt_us) { rtts_.add(rtt_us); }
+  void saw_window(double packets, Microseconds now_us);
+  void completed(Microseconds now_us) { completed_us_ = now_us; }
+
+  double goodput_mbps() const;
+  uint64_t packets_received() const { return packets_received_; }
+  uint64_t packets_sent() const { return packets_sent_; }
+
+  const std::vector<uint64_t>& bytes_by_interval() const { return bytes_by_interval_; }
+  double mean_window_packets() const;
+
+  void write(JsonWriter& json);
+
+ private:
+  double seconds() const;
+
+  Microseconds start_us_;
+  Microseconds end_us_;
+  Microseconds interval_us_;
+  uint64_t packets_sent_ = 0;
+  uint64_t retransmissions_ = 0;
+  uint64_t packets_received_ = 0;
+  uint64_t bytes_received_ = 0;
+  uint64_t bytes_in_order_ = 0;
+  Microseconds completed_us_ = never;
+  Samples delays_{};
+  Samples rtts_{};
+  std::vector<uint64_t> bytes_by_interval_{};
+  std::vector<double> window_by_interval_{};
+  // The integral of the window over time.
+  double window_us_ = 0;
+  double window_ = 0;
+  Microseconds window_since_us_ = never;
+  Microseconds window_start_us_ = 0;
+};
+
+// Jain, Chiu, Hawe: a quantitative measure of fairness, DEC-TR-301, 1984. 1 of equal shares, 1/n if
+// one of n has all; NaN if nobody has anything.
+double jains_index(const std::vector<double>& shares);
+
+}  // namespace kneepoint

@@ -1,0 +1,74 @@
+#include "transport/tcp_receiver.hh"
+
+#include <algorithm>
+#include <iterator>
+
+namespace kneepoint {
+
+std::optional<TcpAcknowledgment> TcpReceiver::receive(const TcpSender::Segment& segment,
+                                                      Microseconds now_us) {
+  if (segment.is_syn) {
+    TcpAcknowledgment ack = acknowledge();
+    ack.is_of_syn = true;
+    return ack;
+  }
+  if (segment.number != next_expected_) {
+    if (segment.number > next_expected_) insert(segment.number);
+    return acknowledge();
+  }
+  const bool fills_gap = not gathered_.empty();
+  ++next_expected_;
+  if (fills_gap and gathered_.begin()->first == next_expected_) {
+    next_expected_ = gathered_.begin()->second;
+    gathered_.erase(gathered_.begin());
+  }
+  if (settings_.delayed_ack_us == 0 or fills_gap or has_unacknowledged_) return acknowledge();
+  has_unacknowledged_ = true;
+  timer_us_ = now_us + settings_.delayed_ack_us;
+  return std::nullopt;
+}
+
+void TcpReceiver::insert(uint64_t number) {
+  std::rotate(latest_.begin(), latest_.end() - 1, latest_.end());
+  latest_.front() = number;
+  auto after = gathered_.upper_bound(number);
+  if (after != gathered_.begin()) {
+    auto before = std::prev(after);
+    if (number < before->second) return;  // it is there already
+    if (number == before->second) {
+      ++before->second;
+      if (after != gathered_.end() and after->first == before->second) {
+        before->second = after->second;
+        gathered_.erase(after);
+      }
+      return;
+    }
+  }
+  uint64_t end = number + 1;
+  if (after != gathered_.end() and after->first == end) {
+    end = after->second;
+    gathered_.erase(after);
+  }
+  gathered_.emplace(number, end);
+}
+
+TcpAcknowledgment TcpReceiver::acknowledge() {
+  has_unacknowledged_ = false;
+  timer_us_ = never;
+  TcpAcknowledgment ack{.next_expected = next_expected_,
+                        .window_packets = settings_.receive_window_packets};
+  if (gathered_.empty()) return ack;
+  for (const uint64_t number : latest_) {
+    const auto after = gathered_.upper_bound(number);
+    if (after == gathered_.begin()) continue;
+    const auto block = std::prev(after);
+    if (number >= block->second) continue;
+    const bool is_told =
+        std::any_of(ack.blocks.begin(), ack.blocks.begin() + ack.block_count,
+                    [&](const SackBlock& told) { return told.begin == block->first; });
+    if (not is_told) ack.blocks[ack.block_count++] = {block->first, block->second};
+  }
+  return ack;
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,39 @@
+// TCP's receiver, without I/O, in units of segments: reassembly, SACK blocks, delayed ACKs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "common/time.hh"
+#include "transport/tcp_sender.hh"
+
+namespace kneepoint {
+
+class TcpReceiver {
+ public:
+  explicit TcpReceiver(const TcpSettings& settings) : settings_(settings) {}
+
+  // A segment arrives. The acknowledgment that is due at once, if any (RFC 5681, section 4.2: of
+  // every second segment, and of whatever is out of order or fills a gap).
+  std::optional<TcpAcknowledgment> receive(const TcpSender::Segment& segment, Microseconds now_us);
+
+  // When a delayed acknowledgment is due; and that acknowledgment.
+  Microseconds timer_us() const { return timer_us_; }
+  TcpAcknowledgment timer() { return acknowledge(); }
+
+  uint64_t in_order() const { return next_expected_; }
+
+ private:
+  TcpAcknowledgment acknowledge();
+  void insert(uint64_t number);
+
+  TcpSettings settings_;
+  uint64_t next_expected_ = 0;
+  std::map<uint64_t, uint64_t> gathered_{};  // blocks out of order: begin to end
+  std::array<uint64_t, 3> latest_{};         // segments, the newest first, whose blocks are told
+  bool has_unacknowledged_ = false;
+  Microseconds timer_us_ = never;
+};
+
+}  // namespace kneepoint

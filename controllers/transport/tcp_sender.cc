@@ -1,0 +1,241 @@
+#include "transport/tcp_sender.hh"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace kneepoint {
+
+void RtoEstimate::add(Microseconds rtt_us) {
+  if (srtt_us_ < 0) {
+    srtt_us_ = rtt_us;
+    rttvar_us_ = rtt_us / 2;
+  } else {
+    rttvar_us_ = (3 * rttvar_us_ + std::abs(srtt_us_ - rtt_us)) / 4;
+    srtt_us_ = (7 * srtt_us_ + rtt_us) / 8;
+  }
+  rto_us_ =
+      std::clamp(srtt_us_ + std::max(granularity_us_, 4 * rttvar_us_), least_us_, longest_us_);
+}
+
+uint64_t TcpSender::window_packets() const { return static_cast<uint64_t>(controller_.window()); }
+
+bool TcpSender::may_send_new() const {
+  if (next_ >= end_ or next_ - una_ >= peer_window_) return false;
+  if (settings_.sack) return in_flight_ < window_packets();
+  // RFC 6582 inflates the window by every duplicate: each says that a segment has left the network.
+  return next_ - una_ < window_packets() + duplicates_;
+}
+
+std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
+  if (state_ == State::syn_to_send) {
+    state_ = State::syn_sent;
+    syn_sent_us_ = now_us;
+    timer_us_ = now_us + rto_.rto_us();
+    return Segment{0, true, syn_was_repeated_};
+  }
+  if (state_ != State::established) return std::nullopt;
+  if (must_retransmit_ or in_flight_ < window_packets()) {
+    const uint64_t end = std::min(examined_, next_);
+    to_retransmit_ = std::max(to_retransmit_, una_);
+    while (to_retransmit_ < end) {
+      const Sent& candidate = sent(to_retransmit_);
+      if (candidate.is_lost and not candidate.is_sacked) {
+        must_retransmit_ = false;
+        return retransmit(to_retransmit_++, now_us);
+      }
+      ++to_retransmit_;
+    }
+    must_retransmit_ = false;
+  }
+  if (not may_send_new()) return std::nullopt;
+  scoreboard_.push_back({.sent_us = now_us});
+  ++in_flight_;
+  if (timer_us_ == never) restart_timer(now_us);
+  if (controller_.hears_of_sending()) controller_.on_sent(next_, whole_ms(now_us));
+  if (log_ != nullptr) log_->sent(now_us, flow_, next_);
+  return Segment{next_++, false, false};
+}
+
+TcpSender::Segment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
+  Sent& segment = sent(number);
+  segment.sent_us = now_us;
+  segment.is_lost = false;
+  segment.is_retransmitted = true;
+  ++in_flight_;
+  ++retransmissions_;
+  if (timer_us_ == never) restart_timer(now_us);
+  if (log_ != nullptr) log_->sent(now_us, flow_, number);
+  return {number, false, true};
+}
+
+void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) {
+  peer_window_ = ack.window_packets;
+  if (ack.is_of_syn) {
+    if (state_ != State::syn_sent) return;
+    state_ = State::established;
+    timer_us_ = never;
+    if (not syn_was_repeated_) rto_.add(now_us - syn_sent_us_);
+    return;
+  }
+  if (state_ != State::established or ack.next_expected > next_) return;
+  measure(ack, now_us);
+  const uint64_t acknowledged = ack.next_expected > una_ ? ack.next_expected - una_ : 0;
+  const bool is_duplicate = acknowledged == 0 and ack.next_expected == una_ and next_ > una_;
+  take_cumulative(ack.next_expected);
+  if (settings_.sack) take_blocks(ack);
+  if (is_recovering_ and una_ >= recovery_end_) {
+    is_recovering_ = false;
+    duplicates_ = 0;
+  }
+  find_losses(is_duplicate, now_us);
+  if (is_recovering_ and not settings_.sack and acknowledged > 0) {
+    // A partial acknowledgment: the next hole is lost, too, and the window deflates.
+    duplicates_ -= std::min(duplicates_, acknowledged - 1);
+    mark_lost_below(una_ + 1);
+    must_retransmit_ = true;
+  }
+  if (acknowledged > 0) restart_timer(now_us);
+  tell_controller(ack, acknowledged, now_us);
+}
+
+// By the newest segment that it acknowledges, unless that was sent twice (Karn).
+void TcpSender::measure(const TcpAcknowledgment& ack, Microseconds now_us) {
+  last_rtt_us_ = -1;
+  if (ack.next_expected <= una_) return;
+  const Sent& newest = sent(ack.next_expected - 1);
+  if (newest.is_retransmitted or newest.is_sacked) return;
+  last_rtt_us_ = now_us - newest.sent_us;
+  rto_.add(last_rtt_us_);
+  ++rtt_samples_;
+}
+
+void TcpSender::take_cumulative(uint64_t next_expected) {
+  for (; una_ < next_expected; ++una_) {
+    const Sent& segment = scoreboard_.front();
+    if (not segment.is_sacked and not segment.is_lost) --in_flight_;
+    scoreboard_.pop_front();
+  }
+  examined_ = std::max(examined_, una_);
+  highest_sacked_ = std::max(highest_sacked_, una_);
+}
+
+// Blocks grow: what the last acknowledgment said of one need not be read again.
+void TcpSender::take_blocks(const TcpAcknowledgment& ack) {
+  for (size_t i = 0; i < ack.block_count; ++i) {
+    const auto [begin, end] = ack.blocks[i];
+    SackBlock known{end, end};
+    for (size_t j = 0; j < last_block_count_; ++j) {
+      const SackBlock& last = last_blocks_[j];
+      if (begin <= last.begin and last.end <= end) known = last;
+    }
+    sack(begin, known.begin);
+    sack(known.end, end);
+    highest_sacked_ = std::max(highest_sacked_, std::min(end, next_));
+  }
+  last_block_count_ = ack.block_count;
+  last_blocks_ = ack.blocks;
+}
+
+void TcpSender::sack(uint64_t begin, uint64_t end) {
+  end = std::min(end, next_);
+  for (uint64_t number = std::max(begin, una_); number < end; ++number) {
+    Sent& segment = sent(number);
+    if (segment.is_sacked) continue;
+    segment.is_sacked = true;
+    if (not segment.is_lost) --in_flight_;
+  }
+}
+
+// What is not sacked, and was not marked before: it has left the network.
+void TcpSender::mark_lost_below(uint64_t end) {
+  for (examined_ = std::max(examined_, una_); examined_ < end; ++examined_) {
+    Sent& segment = sent(examined_);
+    if (segment.is_sacked or segment.is_lost) continue;
+    segment.is_lost = true;
+    --in_flight_;
+  }
+}
+
+// RFC 6675: lost is what has three sacked segments above it. RFC 6582: three duplicates.
+void TcpSender::find_losses(bool is_duplicate, Microseconds now_us) {
+  if (settings_.sack) {
+    uint64_t above = 0;
+    uint64_t number = highest_sacked_;
+    while (number > std::max(una_, examined_) and above < duplicate_threshold_) {
+      above += sent(--number).is_sacked;
+    }
+    if (above == duplicate_threshold_) mark_lost_below(number);
+    const bool is_lost = not scoreboard_.empty() and scoreboard_.front().is_lost;
+    if (is_lost and not is_recovering_ and una_ >= recovery_end_) enter_recovery(now_us);
+  } else if (is_duplicate) {
+    ++duplicates_;
+    if (duplicates_ == duplicate_threshold_ and not is_recovering_ and una_ >= recovery_end_) {
+      mark_lost_below(una_ + 1);
+      enter_recovery(now_us);
+    }
+  } else if (not is_recovering_) {
+    duplicates_ = 0;
+  }
+}
+
+void TcpSender::enter_recovery(Microseconds now_us) {
+  is_recovering_ = true;
+  must_retransmit_ = true;
+  recovery_end_ = next_;
+  controller_.on_loss({.now_ms = whole_ms(now_us),
+                       .now_us = now_us,
+                       .kind = Loss::Kind::lost,
+                       .in_flight = next_ - una_});
+}
+
+void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t acknowledged,
+                                Microseconds now_us) {
+  if (acknowledged == 0) return;
+  const Microseconds rtt_us =
+      std::max<Microseconds>(last_rtt_us_ >= 0 ? last_rtt_us_ : rto_.smoothed_us(), 0);
+  const Ack heard{.sequence_number = ack.next_expected - 1,
+                  .sent_ms = whole_ms(now_us) - whole_ms(rtt_us),
+                  .received_ms = whole_ms(now_us) - whole_ms(rtt_us / 2),
+                  .ack_received_ms = whole_ms(now_us),
+                  .now_us = now_us,
+                  .rtt_us = last_rtt_us_,
+                  .acknowledged = acknowledged,
+                  .in_flight = in_flight_,
+                  .is_recovering = is_recovering_};
+  controller_.on_ack(heard);
+  if (log_ != nullptr) log_->acknowledged(now_us, flow_, heard, controller_.window());
+}
+
+void TcpSender::restart_timer(Microseconds now_us) {
+  timer_us_ = una_ == next_ ? never : now_us + rto_.rto_us();
+}
+
+void TcpSender::timer(Microseconds now_us) {
+  rto_.back_off();
+  ++timeouts_;
+  if (state_ == State::syn_sent) {
+    state_ = State::syn_to_send;
+    syn_was_repeated_ = true;
+    timer_us_ = never;
+    return;
+  }
+  // Everything that is not sacked is sent again, in slow start.
+  is_recovering_ = false;
+  recovery_end_ = next_;
+  examined_ = to_retransmit_ = una_;
+  duplicates_ = 0;
+  for (Sent& segment : scoreboard_) {
+    if (segment.is_sacked) continue;
+    if (not segment.is_lost) --in_flight_;
+    segment.is_lost = true;
+  }
+  examined_ = next_;
+  must_retransmit_ = true;
+  controller_.on_loss({.now_ms = whole_ms(now_us),
+                       .now_us = now_us,
+                       .kind = Loss::Kind::timed_out,
+                       .in_flight = next_ - una_});
+  timer_us_ = now_us + rto_.rto_us();
+}
+
+}  // namespace kneepoint

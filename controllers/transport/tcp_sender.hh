@@ -1,0 +1,169 @@
+// TCP's sender, without I/O, in units of segments: connection, loss detection, recovery, timeouts.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <optional>
+
+#include "common/time.hh"
+#include "loader/handle.hh"
+#include "measure/flow_log.hh"
+
+namespace kneepoint {
+
+// On the link: 1448 bytes of payload, 52 of IP and TCP with timestamps, 4 of TUN.
+constexpr uint16_t tcp_segment_bytes = 1504;
+constexpr uint16_t tcp_payload_bytes = 1448;
+constexpr uint16_t tcp_acknowledgment_bytes = 56;  // without SACK blocks
+
+struct TcpSettings {
+  bool sack = true;                       // recovery by RFC 6675; otherwise NewReno, RFC 6582
+  Microseconds least_rto_us = 1'000'000;  // RFC 6298; Linux has 200 ms
+  Microseconds delayed_ack_us = 40'000;   // at most; 0: every segment is acknowledged at once
+  uint64_t receive_window_packets = 1 << 20;
+};
+
+// Segments [begin, end) that have arrived out of order.
+struct SackBlock {
+  uint64_t begin;
+  uint64_t end;
+};
+
+// What an acknowledgment says. That of the SYN acknowledges nothing.
+struct TcpAcknowledgment {
+  uint64_t next_expected = 0;
+  bool is_of_syn = false;
+  size_t block_count = 0;
+  std::array<SackBlock, 3> blocks{};  // the latest first (RFC 2018)
+  uint64_t window_packets = 0;
+};
+
+// The retransmission timeout, RFC 6298.
+class RtoEstimate {
+ public:
+  explicit RtoEstimate(Microseconds least_us) : least_us_(least_us) {}
+
+  void add(Microseconds rtt_us);
+  void back_off() { rto_us_ = std::min(2 * rto_us_, longest_us_); }
+  Microseconds rto_us() const { return rto_us_; }
+  Microseconds smoothed_us() const { return srtt_us_; }
+
+ private:
+  static constexpr Microseconds granularity_us_ = 1000;
+  static constexpr Microseconds longest_us_ = 60'000'000;
+
+  Microseconds least_us_;
+  Microseconds srtt_us_ = -1;
+  Microseconds rttvar_us_ = 0;
+  Microseconds rto_us_ = 1'000'000;
+};
+
+// Whoever runs it owns the clock: asks what to send until there is nothing, says what arrived, and
+// calls timer() at timer_us(). Every call throws ControllerFailure where the controller misbehaves.
+class TcpSender {
+ public:
+  static constexpr uint64_t endless = std::numeric_limits<uint64_t>::max();
+
+  // The log, which may be null, must outlive it.
+  TcpSender(uint16_t flow, const ControllerHandle& controller, const TcpSettings& settings,
+            uint64_t segments, FlowLog* log)
+      : flow_(flow),
+        controller_(controller),
+        settings_(settings),
+        end_(segments),
+        log_(log),
+        rto_(settings.least_rto_us) {}
+
+  // Opens the connection.
+  void start() { state_ = State::syn_to_send; }
+  // Sends nothing new from now on.
+  void stop() { end_ = std::min(end_, next_); }
+
+  struct Segment {
+    uint64_t number;
+    bool is_syn;
+    bool is_retransmission;
+  };
+  // What may be sent now; whoever asks has sent it.
+  std::optional<Segment> send(Microseconds now_us);
+
+  void acknowledged(const TcpAcknowledgment& ack, Microseconds now_us);
+
+  Microseconds timer_us() const { return timer_us_; }
+  void timer(Microseconds now_us);
+
+  // Whether everything is acknowledged.
+  bool is_done() const { return state_ == State::established and una_ >= end_; }
+
+  double window() const { return controller_.window(); }
+  // How often an RTT was measured, and the last one.
+  uint64_t rtt_samples() const { return rtt_samples_; }
+  Microseconds last_rtt_us() const { return last_rtt_us_; }
+  uint64_t retransmissions() const { return retransmissions_; }
+  uint64_t timeouts() const { return timeouts_; }
+  bool is_recovering() const { return is_recovering_; }
+
+ private:
+  enum class State { closed, syn_to_send, syn_sent, established };
+
+  // What is known of a segment that is not acknowledged cumulatively.
+  struct Sent {
+    Microseconds sent_us;
+    bool is_sacked = false;
+    bool is_lost = false;
+    bool is_retransmitted = false;
+  };
+
+  Sent& sent(uint64_t number) { return scoreboard_[number - una_]; }
+  uint64_t window_packets() const;
+  bool may_send_new() const;
+  Segment retransmit(uint64_t number, Microseconds now_us);
+  void take_cumulative(uint64_t next_expected);
+  void take_blocks(const TcpAcknowledgment& ack);
+  void sack(uint64_t begin, uint64_t end);
+  void mark_lost_below(uint64_t end);
+  void find_losses(bool is_duplicate, Microseconds now_us);
+  void enter_recovery(Microseconds now_us);
+  void measure(const TcpAcknowledgment& ack, Microseconds now_us);
+  void tell_controller(const TcpAcknowledgment& ack, uint64_t acknowledged, Microseconds now_us);
+  void restart_timer(Microseconds now_us);
+
+  static constexpr uint64_t duplicate_threshold_ = 3;
+
+  uint16_t flow_;
+  ControllerHandle controller_;
+  TcpSettings settings_;
+  uint64_t end_;  // segments in all
+  FlowLog* log_;
+  RtoEstimate rto_;
+  State state_ = State::closed;
+
+  std::deque<Sent> scoreboard_{};  // from una_ to next_
+  uint64_t una_ = 0;               // the first that is not acknowledged
+  uint64_t next_ = 0;              // the next to be sent for the first time
+  uint64_t in_flight_ = 0;         // RFC 6675's pipe
+  uint64_t highest_sacked_ = 0;    // the first number above all that is sacked
+  size_t last_block_count_ = 0;
+  std::array<SackBlock, 3> last_blocks_{};
+  uint64_t examined_ = 0;       // below it, what is lost is marked
+  uint64_t to_retransmit_ = 0;  // below it, nothing is lost that was not sent again
+  uint64_t peer_window_ = 1;
+
+  bool is_recovering_ = false;
+  bool must_retransmit_ = false;  // the first of a recovery goes whatever the window says
+  uint64_t recovery_end_ = 0;
+  uint64_t duplicates_ = 0;  // without SACK: acknowledgments that acknowledged nothing new
+
+  Microseconds syn_sent_us_ = 0;
+  bool syn_was_repeated_ = false;
+  Microseconds last_rtt_us_ = -1;
+  uint64_t rtt_samples_ = 0;
+  Microseconds timer_us_ = never;
+  uint64_t retransmissions_ = 0;
+  uint64_t timeouts_ = 0;
+};
+
+}  // namespace kneepoint
