@@ -4,6 +4,7 @@
 #include <string>
 
 #include "algorithms/adapter.hh"
+#include "emulation/rig.hh"
 #include "loader/controllers.hh"
 
 namespace kneepoint::test {
@@ -12,6 +13,16 @@ inline LoadedController make_controller(const std::string& name,
                                         const Constants::Values& values = {}) {
   static Controllers controllers;
   return controllers.make(name, values);
+}
+
+// Over one trace in both directions.
+inline RunResult run(const Trace& trace, Scenario scenario,
+                     const std::vector<ControllerHandle>& controllers) {
+  scenario.flows.resize(controllers.size());
+  Meter meter;
+  return Rig(scenario,
+             {.uplink = &trace, .downlink = &trace, .controllers = controllers, .meter = &meter})
+      .run();
 }
 
 template <class Algorithm>

@@ -21,23 +21,23 @@ const std::string least = "--controller fixed_window --uplink u --downlink d ";
 
 TEST(arguments_have_defaults) {
   const RunArguments run = parse(least);
-  EXPECT_EQUAL(run.network.delay_ms, 20);
-  EXPECT_EQUAL(run.network.seed, 0u);
-  EXPECT_EQUAL(run.network.duration_ms.has_value(), false);
-  EXPECT_EQUAL(run.network.uplink_queue, "infinite");
-  EXPECT_EQUAL(run.network.host.wake_mean_us, make_host_model("event-loop").wake_mean_us);
+  EXPECT_EQUAL(run.scenario.uplink.delay_ms, 20);
+  EXPECT_EQUAL(run.scenario.seed, 0u);
+  EXPECT_EQUAL(run.scenario.duration_ms.has_value(), false);
+  EXPECT_EQUAL(run.scenario.uplink.queue, "infinite");
+  EXPECT_EQUAL(run.scenario.host.wake_mean_us, make_host_model("event-loop").wake_mean_us);
 }
 
 TEST(arguments_are_read) {
   const RunArguments run = parse(least +
                                  "--set window=3 --seed 18446744073709551615 --duration-s 0.5 "
                                  "--host-latency-us 750 --host-model ideal --delay-ms 5");
-  EXPECT_EQUAL(run.constants.at("window"), 3);
-  EXPECT_EQUAL(run.network.seed, 18446744073709551615u);
-  EXPECT_EQUAL(*run.network.duration_ms, 500);
-  EXPECT_EQUAL(run.network.host.host_latency_us, 750);
-  EXPECT_EQUAL(run.network.host.wake_us, 0);
-  EXPECT_EQUAL(run.network.delay_ms, 5);
+  EXPECT_EQUAL(run.scenario.flows[0].constants.at("window"), 3);
+  EXPECT_EQUAL(run.scenario.seed, 18446744073709551615u);
+  EXPECT_EQUAL(*run.scenario.duration_ms, 500);
+  EXPECT_EQUAL(run.scenario.host.host_latency_us, 750);
+  EXPECT_EQUAL(run.scenario.host.wake_us, 0);
+  EXPECT_EQUAL(run.scenario.uplink.delay_ms, 5);
 }
 
 TEST(bad_arguments_are_refused) {
@@ -94,8 +94,8 @@ TEST(host_models_at_their_bounds_still_draw_times) {
 
 TEST(digests_are_64_digits) {
   const std::string digest(64, 'a');
-  EXPECT_EQUAL(parse(least + "--uplink-sha256 " + digest).uplink_sha256, digest);
-  EXPECT_EQUAL(parse(least + "--downlink-sha256 " + digest).downlink_sha256, digest);
+  EXPECT_EQUAL(parse(least + "--uplink-sha256 " + digest).scenario.uplink.trace_sha256, digest);
+  EXPECT_EQUAL(parse(least + "--downlink-sha256 " + digest).scenario.downlink.trace_sha256, digest);
   for (const std::string& bad : {std::string("abc"), std::string(64, 'A'), digest + "a"}) {
     expect_refused([&] { parse(least + "--uplink-sha256 " + bad); }, "is not 64 digits of 0-9");
   }

@@ -9,7 +9,7 @@
 
 #include "apps/watchdog.hh"
 #include "common/progress.hh"
-#include "emulation/event_loop.hh"
+#include "emulation/rig.hh"
 #include "queues/registry.hh"
 #include "tests/check.hh"
 #include "tests/running.hh"
@@ -45,10 +45,9 @@ void run_for(Milliseconds duration_ms) {
   const Trace trace("t", "1\n");
   Constants constants;
   Rule controller(constants);
-  Meter meter;
-  EventLoop(trace, trace, {.duration_ms = duration_ms}, {test::handle_of(controller)}, meter,
-            nullptr, nullptr)
-      .run();
+  Scenario scenario;
+  scenario.duration_ms = duration_ms;
+  test::run(trace, scenario, {test::handle_of(controller)});
 }
 
 struct Ending {

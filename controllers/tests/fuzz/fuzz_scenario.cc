@@ -1,4 +1,5 @@
 // Whatever line a batch is given, it is a run that comes to an end, or is refused in words.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -30,17 +31,19 @@ constexpr Milliseconds longest_ms = 300;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    RunArguments arguments = parse_run_arguments(
-        split_words(std::string_view(reinterpret_cast<const char*>(data), size)));
-    if (arguments.controller.find_first_of("/.") != std::string::npos) return 0;
-    arguments.uplink = arguments.downlink = trace();
-    arguments.controller_sha256.clear();
-    arguments.uplink_sha256.clear();
-    arguments.downlink_sha256.clear();
+    const auto words = split_words(std::string_view(reinterpret_cast<const char*>(data), size));
+    if (std::ranges::find(words, "--scenario") != words.end()) return 0;  // it would be opened
+    RunArguments arguments = parse_run_arguments(words);
+    Scenario& scenario = arguments.scenario;
+    FlowSettings& flow = scenario.flows.front();
+    if (flow.controller.find_first_of("/.") != std::string::npos) return 0;
+    scenario.uplink.trace = scenario.downlink.trace = trace();
+    flow.controller_sha256.clear();
+    scenario.uplink.trace_sha256.clear();
+    scenario.downlink.trace_sha256.clear();
     arguments.uplink_log.reset();
     arguments.flow_log.reset();
-    arguments.network.duration_ms =
-        std::min(arguments.network.duration_ms.value_or(longest_ms), longest_ms);
+    scenario.duration_ms = std::min(scenario.duration_ms.value_or(longest_ms), longest_ms);
     static Runner runner;
     const RunReport report = runner.run(arguments);
     fuzz::require(report.json.starts_with('{') and report.json.ends_with('}'));

@@ -3,7 +3,7 @@
 #include <memory>
 #include <sstream>
 
-#include "emulation/event_loop.hh"
+#include "emulation/rig.hh"
 #include "tests/check.hh"
 #include "tests/running.hh"
 
@@ -11,6 +11,7 @@ using namespace kneepoint;
 using kneepoint::test::expect_refused;
 using kneepoint::test::handle_of;
 using kneepoint::test::make_controller;
+using kneepoint::test::run;
 
 namespace {
 
@@ -22,13 +23,7 @@ Trace constant_rate(Milliseconds interval_ms, Milliseconds end_ms) {
   return Trace("constant", text);
 }
 
-RunResult run(const Trace& trace, const NetworkSettings& settings,
-              const std::vector<ControllerHandle>& controllers) {
-  Meter meter;
-  return EventLoop(trace, trace, settings, controllers, meter, nullptr, nullptr).run();
-}
-
-RunResult run_window(const Trace& trace, const NetworkSettings& settings, double window) {
+RunResult run_window(const Trace& trace, const Scenario& settings, double window) {
   const auto controller = make_controller("fixed_window", {{"window", window}});
   return run(trace, settings, {controller});
 }
@@ -60,7 +55,7 @@ class Listener final : public Controller {
 
 // A burst over a link without an opportunity until it is over: what is dropped, the device drops.
 uint64_t dropped_of_burst(const std::string& host_model, double window) {
-  NetworkSettings settings;
+  Scenario settings;
   settings.host = make_host_model(host_model);
   return run_window(Trace("silent", "60000\n"), settings, window).packets_dropped;
 }
@@ -91,8 +86,8 @@ TEST(ideal_clock_fills_the_link_at_the_bandwidth_delay_product) {
 
 TEST(a_finite_queue_drops_and_the_run_goes_on) {
   const Trace trace = constant_rate(10, 6000);
-  NetworkSettings settings;
-  settings.uplink_queue = "droptail:packets=5";
+  Scenario settings;
+  settings.uplink.queue = "droptail:packets=5";
   const RunResult result = run_window(trace, settings, 40);
   EXPECT_EQUAL(result.packets_dropped > 0, true);
   EXPECT_EQUAL(result.metrics.queueing_delay_p95_ms <= 60, true);
@@ -111,7 +106,7 @@ TEST(flows_share_one_link) {
 
 TEST(a_trace_repeats_until_the_duration) {
   const Trace trace = constant_rate(10, 100);
-  NetworkSettings settings;
+  Scenario settings;
   settings.duration_ms = 6000;
   const RunResult repeated = run_window(trace, settings, 6);
   const RunResult once = run_window(constant_rate(10, 6000), {}, 6);
@@ -120,7 +115,7 @@ TEST(a_trace_repeats_until_the_duration) {
 
 TEST(a_run_is_the_same_for_a_seed_and_another_for_another) {
   const Trace trace = constant_rate(7, 20000);
-  NetworkSettings settings;
+  Scenario settings;
   settings.host = make_host_model("event-loop");
   const auto throughput = [&](uint64_t seed) {
     settings.seed = seed;
@@ -132,7 +127,7 @@ TEST(a_run_is_the_same_for_a_seed_and_another_for_another) {
 
 TEST(host_latency_costs_throughput_in_each_direction) {
   const Trace trace = constant_rate(1, 20000);
-  NetworkSettings settings;
+  Scenario settings;
   const double without = run_window(trace, settings, 4).metrics.throughput_mbps;
   settings.host.host_latency_us = 5000;
   const double with = run_window(trace, settings, 4).metrics.throughput_mbps;
@@ -159,7 +154,7 @@ TEST(a_controller_without_a_sane_window_ends_its_run) {
 
 TEST(the_widest_window_runs) {
   for (const char* host : {"ideal", "event-loop"}) {
-    NetworkSettings settings;
+    Scenario settings;
     settings.host = make_host_model(host);
     Unruly controller(widest_window_packets);
     const RunResult result = run(constant_rate(10, 10000), settings, {handle_of(controller)});
@@ -192,7 +187,7 @@ TEST(a_device_fills_while_its_shell_waits_for_the_processor) {
 // What a burst lost is sent again as soon as an acknowledgment skips it, and then the device has
 // room: a link that is fast enough soon has the whole window in flight.
 TEST(a_window_fills_again_after_a_burst) {
-  NetworkSettings settings;
+  Scenario settings;
   settings.host = make_host_model("event-loop");
   const RunResult result = run_window(constant_rate(1, 30000), settings, 4000);
   EXPECT_NEAR(static_cast<double>(result.packets_dropped), 1500, 1);
@@ -203,7 +198,7 @@ TEST(a_window_fills_again_after_a_burst) {
 
 // Both bursts begin at 0. By the time the wide one has filled the device the narrow one is through.
 TEST(flows_fill_a_device_in_the_order_of_time) {
-  NetworkSettings settings;
+  Scenario settings;
   settings.host = make_host_model("event-loop");
   const auto wide = make_controller("fixed_window", {{"window", 8000}});
   Listener narrow;
@@ -239,7 +234,7 @@ TEST(a_spread_of_lateness_keeps_its_mean) {
 
 TEST(whatever_wakes_a_process_it_waits_for_the_processor) {
   const Trace trace = constant_rate(1, 20000);
-  NetworkSettings settings;
+  Scenario settings;
   const double without = run_window(trace, settings, 4).metrics.throughput_mbps;
   settings.host.delays_us = {5000, 5000};
   const double with = run_window(trace, settings, 4).metrics.throughput_mbps;
@@ -264,7 +259,7 @@ TEST(waits_can_be_scaled) {
 
 TEST(a_late_sender_still_knows_when_the_kernel_had_an_acknowledgment) {
   const Trace trace = constant_rate(1, 1000);
-  NetworkSettings settings;
+  Scenario settings;
   settings.host.delays_us = {5000, 5000};
   Listener listener;
   run(trace, settings, {handle_of(listener)});
@@ -274,7 +269,7 @@ TEST(a_late_sender_still_knows_when_the_kernel_had_an_acknowledgment) {
 
 TEST(a_busy_run_has_less_throughput) {
   const Trace trace = constant_rate(1, 20000);
-  NetworkSettings settings;
+  Scenario settings;
   for (const char* model : {"event-loop:wake_mean_us=400,wake_spread=1", "event-loop"}) {
     settings.host = make_host_model(model);
     double least = std::numeric_limits<double>::infinity(), greatest = 0;

@@ -1,0 +1,63 @@
+// Whatever is read as a scenario is a run that comes to an end, or is refused in words.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "apps/runner.hh"
+#include "emulation/scenario.hh"
+#include "tests/fuzz/require.hh"
+#include "tests/temporary_file.hh"
+
+using namespace kneepoint;
+
+namespace {
+
+constexpr Milliseconds longest_ms = 300;
+constexpr double fastest_mbps = 1000;
+constexpr size_t most_flows = 20;
+
+const std::filesystem::path& trace() {
+  static const test::TemporaryFile file;
+  if (not std::filesystem::exists(file.path())) std::ofstream(file.path()) << "1\n1\n4\n9\n";
+  return file.path();
+}
+
+// No path of an input is opened.
+void restrain(LinkSettings& link) {
+  if (not link.trace.empty()) link.trace = trace();
+  link.trace_sha256.clear();
+  link.delay_trace.clear();
+  link.rate_mbps = std::min(link.rate_mbps, fastest_mbps);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  try {
+    RunArguments arguments;
+    arguments.has_scenario_file = true;
+    Scenario& scenario = arguments.scenario;
+    scenario = Scenario::parse("s", std::string_view(reinterpret_cast<const char*>(data), size));
+    if (scenario.flows.size() > most_flows or scenario.probes.size() > most_flows) return 0;
+    for (FlowSettings& flow : scenario.flows) {
+      if (flow.controller.find_first_of("/.") != std::string::npos) return 0;
+      flow.controller_sha256.clear();
+      flow.start_s = std::min(flow.start_s, 0.2);
+    }
+    restrain(scenario.uplink);
+    restrain(scenario.downlink);
+    scenario.interval_s = 0.01;
+    scenario.duration_ms = std::min(scenario.duration_ms.value_or(longest_ms), longest_ms);
+    static Runner runner;
+    const RunReport report = runner.run(arguments);
+    fuzz::require(report.json.starts_with('{') and report.json.ends_with('}'));
+  } catch (const std::invalid_argument& error) {
+    fuzz::require(not std::string_view(error.what()).empty());
+  }
+  return 0;
+}

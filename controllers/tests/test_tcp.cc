@@ -1,0 +1,246 @@
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "algorithms/adapter.hh"
+#include "algorithms/controller.hh"
+#include "emulation/scenario.hh"
+#include "links/delay_trace.hh"
+#include "tests/check.hh"
+#include "tests/running.hh"
+#include "transport/tcp_receiver.hh"
+#include "transport/tcp_sender.hh"
+
+using namespace kneepoint;
+using kneepoint::test::expect_refused;
+using kneepoint::test::handle_of;
+using kneepoint::test::make_controller;
+
+namespace {
+
+// A window of ten, and of five after a loss; remembers what it heard.
+class Halving final : public Controller {
+ public:
+  explicit Halving(Constants constants = Constants()) : Controller(constants, 1000) {}
+  double window() const override { return cwnd; }
+  void on_ack(const Ack& ack) override { acks.push_back(ack); }
+  void on_loss(const Loss& loss) override {
+    losses.push_back(loss);
+    cwnd = loss.kind == Loss::Kind::timed_out ? 1 : 5;
+  }
+
+  double cwnd = 10;
+  std::vector<Ack> acks{};
+  std::vector<Loss> losses{};
+};
+
+// A sender whose connection was opened at 0 in a round trip of 100 ms.
+struct Opened {
+  explicit Opened(bool sack) : sender(0, handle_of(controller), {.sack = sack}, 100, nullptr) {
+    sender.start();
+    EXPECT_EQUAL(sender.send(0)->is_syn, true);
+    sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 100'000);
+  }
+
+  // The numbers of what is sent now.
+  std::string send(Microseconds now_us) {
+    std::string numbers;
+    while (const auto segment = sender.send(now_us))
+      numbers += std::to_string(segment->number) + " ";
+    return numbers;
+  }
+
+  void acknowledge(uint64_t next, std::vector<SackBlock> blocks, Microseconds now_us) {
+    TcpAcknowledgment ack{.next_expected = next, .window_packets = 1000};
+    for (const SackBlock& block : blocks) ack.blocks[ack.block_count++] = block;
+    sender.acknowledged(ack, now_us);
+  }
+
+  Halving controller{};
+  TcpSender sender;
+};
+
+std::string text(const TcpAcknowledgment& ack) {
+  std::ostringstream said;
+  said << ack.next_expected;
+  for (size_t i = 0; i < ack.block_count; ++i) {
+    said << ' ' << ack.blocks[i].begin << '-' << ack.blocks[i].end;
+  }
+  return said.str();
+}
+
+}  // namespace
+
+// RFC 6298: RTO = SRTT + max(G, 4 RTTVAR), at first R + 4 R/2; the least is a parameter.
+TEST(rto_follows_rfc_6298) {
+  RtoEstimate rto(200'000);
+  EXPECT_EQUAL(rto.rto_us(), 1'000'000);
+  rto.add(100'000);
+  EXPECT_EQUAL(rto.rto_us(), 300'000);
+  rto.add(200'000);  // RTTVAR = 3/4 50 + 1/4 100 = 62.5 ms, SRTT = 7/8 100 + 1/8 200 = 112.5 ms
+  EXPECT_EQUAL(rto.rto_us(), 112'500 + 4 * 62'500);
+  rto.back_off();
+  EXPECT_EQUAL(rto.rto_us(), 2 * 362'500);
+  RtoEstimate slow(1'000'000);
+  slow.add(100'000);
+  EXPECT_EQUAL(slow.rto_us(), 1'000'000);
+}
+
+TEST(an_opened_connection_sends_its_window) {
+  Opened t(true);
+  EXPECT_EQUAL(t.send(100'000), "0 1 2 3 4 5 6 7 8 9 ");
+  EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 1'000'000);
+}
+
+// Three segments above the hole: it is lost, and goes again at once, whatever the window says.
+TEST(sack_finds_a_loss_by_three_segments_above_it) {
+  Opened t(true);
+  t.send(100'000);
+  t.acknowledge(0, {{1, 2}}, 200'000);
+  EXPECT_EQUAL(t.send(200'000), "10 ");  // limited transmit
+  t.acknowledge(0, {{1, 3}}, 200'000);
+  t.send(200'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 0u);
+  t.acknowledge(0, {{1, 4}}, 201'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);
+  EXPECT_EQUAL(t.controller.losses[0].in_flight, 12u);
+  EXPECT_EQUAL(t.send(201'000), "0 ");
+  // In flight are 4 to 11 and the retransmission: 9. New data goes when fewer than 5 are.
+  t.acknowledge(0, {{1, 8}}, 202'000);
+  EXPECT_EQUAL(t.send(202'000), "");
+  t.acknowledge(0, {{1, 9}}, 203'000);
+  EXPECT_EQUAL(t.send(203'000), "12 ");
+  t.acknowledge(12, {}, 300'000);
+  EXPECT_EQUAL(t.sender.is_recovering(), false);
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);
+}
+
+TEST(sack_sends_every_hole_again_before_new_data) {
+  Opened t(true);
+  t.send(100'000);
+  t.acknowledge(0, {{5, 10}}, 200'000);  // 0 to 4 have five above them
+  EXPECT_EQUAL(t.send(200'000), "0 1 2 3 4 ");
+  EXPECT_EQUAL(t.sender.retransmissions(), 5u);
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);
+}
+
+// RFC 6582: three duplicates; a partial acknowledgment sends the next hole at once.
+TEST(newreno_goes_from_hole_to_hole) {
+  Opened t(false);
+  t.send(100'000);
+  for (int i = 0; i < 3; ++i) t.acknowledge(0, {}, 200'000);
+  EXPECT_EQUAL(t.send(200'000), "0 ");
+  t.acknowledge(4, {}, 300'000);
+  EXPECT_EQUAL(t.sender.is_recovering(), true);
+  EXPECT_EQUAL(t.send(300'000).starts_with("4 "), true);
+  t.acknowledge(10, {}, 400'000);
+  EXPECT_EQUAL(t.sender.is_recovering(), false);
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);
+}
+
+TEST(a_timeout_sends_all_again_and_doubles) {
+  Opened t(true);
+  t.send(100'000);
+  const Microseconds first_us = t.sender.timer_us();
+  t.sender.timer(first_us);
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);
+  EXPECT_EQUAL(t.controller.losses[0].kind == Loss::Kind::timed_out, true);
+  EXPECT_EQUAL(t.send(first_us), "0 ");
+  EXPECT_EQUAL(t.sender.timer_us(), first_us + 2'000'000);
+  t.controller.cwnd = 2;
+  t.acknowledge(1, {}, first_us + 100'000);
+  EXPECT_EQUAL(t.send(first_us + 100'000), "1 2 ");
+}
+
+// Karn: what was sent twice measures nothing.
+TEST(a_retransmission_measures_no_rtt) {
+  Opened t(true);
+  t.send(100'000);
+  t.sender.timer(t.sender.timer_us());
+  t.send(1'100'000);
+  const uint64_t samples = t.sender.rtt_samples();
+  t.acknowledge(1, {}, 1'200'000);
+  EXPECT_EQUAL(t.sender.rtt_samples(), samples);
+  EXPECT_EQUAL(t.controller.acks[0].rtt_us, -1);
+}
+
+TEST(a_lost_syn_is_sent_again_after_a_second) {
+  Halving controller;
+  TcpSender sender(0, handle_of(controller), {}, 100, nullptr);
+  sender.start();
+  sender.send(0);
+  EXPECT_EQUAL(sender.timer_us(), 1'000'000);
+  sender.timer(1'000'000);
+  EXPECT_EQUAL(sender.send(1'000'000)->is_syn, true);
+  EXPECT_EQUAL(sender.timer_us(), 3'000'000);
+}
+
+TEST(a_receiver_delays_every_second_acknowledgment) {
+  TcpReceiver receiver({.delayed_ack_us = 40'000});
+  EXPECT_EQUAL(receiver.receive({0, false, false}, 1000).has_value(), false);
+  EXPECT_EQUAL(receiver.timer_us(), 41'000);
+  EXPECT_EQUAL(text(*receiver.receive({1, false, false}, 2000)), "2");
+  EXPECT_EQUAL(receiver.timer_us(), never);
+  receiver.receive({2, false, false}, 3000);
+  EXPECT_EQUAL(text(receiver.timer()), "3");
+}
+
+// RFC 2018: the block that holds the latest segment is the first one told.
+TEST(a_receiver_tells_what_it_has_out_of_order) {
+  TcpReceiver receiver({});
+  EXPECT_EQUAL(text(*receiver.receive({2, false, false}, 0)), "0 2-3");
+  EXPECT_EQUAL(text(*receiver.receive({5, false, false}, 0)), "0 5-6 2-3");
+  EXPECT_EQUAL(text(*receiver.receive({3, false, false}, 0)), "0 2-4 5-6");
+  EXPECT_EQUAL(text(*receiver.receive({4, false, false}, 0)), "0 2-6");
+  EXPECT_EQUAL(text(*receiver.receive({0, false, false}, 0)), "1 2-6");
+  EXPECT_EQUAL(text(*receiver.receive({1, false, false}, 0)), "6");
+  EXPECT_EQUAL(text(*receiver.receive({3, false, false}, 0)), "6");
+}
+
+// RFC 9438: from W_max = 2304, beta 0.7, C 0.4: K = 12.0 s, W(10 s) = 2300.8, W(15 s) = 2314.8.
+TEST(cubic_grows_by_its_cubic_function) {
+  const auto cubic = make_controller(
+      "cubic", {{"initial_window", 2304}, {"initial_ssthresh", 2304}, {"fast_convergence", 0}});
+  cubic->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 2304});
+  EXPECT_NEAR(cubic->window(), 2304 * 0.7, 1e-9);
+  const auto window_after = [&](int64_t from_us, int64_t to_us) {
+    // Fifty acknowledgments a millisecond: enough to follow the function.
+    for (int64_t now_us = from_us; now_us < to_us; now_us += 20) {
+      cubic->on_ack({.sequence_number = 0,
+                     .sent_ms = 0,
+                     .received_ms = 0,
+                     .ack_received_ms = 0,
+                     .now_us = now_us,
+                     .rtt_us = 1000});
+    }
+    return cubic->window();
+  };
+  EXPECT_NEAR(window_after(1, 10'000'001), 2300.8, 0.5);
+  EXPECT_NEAR(window_after(10'000'001, 15'000'001), 2314.8, 0.5);
+}
+
+TEST(reno_halves_what_is_in_flight_and_starts_again_after_a_timeout) {
+  const auto reno = make_controller("reno");
+  EXPECT_EQUAL(reno->window(), 10);
+  for (int i = 0; i < 10; ++i) {
+    reno->on_ack({.sequence_number = 0, .sent_ms = 0, .received_ms = 0, .ack_received_ms = 0});
+  }
+  EXPECT_EQUAL(reno->window(), 20);
+  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 16});
+  EXPECT_EQUAL(reno->window(), 8);
+  reno->on_ack({.sequence_number = 0, .sent_ms = 0, .received_ms = 0, .ack_received_ms = 0});
+  EXPECT_NEAR(reno->window(), 8.125, 1e-12);
+  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::timed_out, .in_flight = 2});
+  EXPECT_EQUAL(reno->window(), 1);
+}
+
+TEST(a_delay_trace_holds_each_delay_until_the_next) {
+  DelayTrace delays("d", "10 5\n20 50.5\n");
+  EXPECT_EQUAL(delays.at(0), 5000);
+  EXPECT_EQUAL(delays.at(19'999), 5000);
+  EXPECT_EQUAL(delays.at(20'000), 50'500);
+  expect_refused([] { DelayTrace("d", ""); }, "delay trace d is empty");
+  expect_refused([] { DelayTrace("d", "1 2\n1 3\n"); }, "line 2: 1 ms does not follow");
+  expect_refused([] { DelayTrace("d", "1\n"); }, "line 1: is not TIME_MS DELAY_MS");
+  expect_refused([] { DelayTrace("d", "0 70000\n"); }, "is outside [0, 60000]");
+}
