@@ -84,6 +84,60 @@ TEST(pie_drops_more_the_longer_the_delay_and_the_same_for_a_seed) {
   EXPECT_EQUAL(drops(1, 2) == drops(2, 2), false);
 }
 
+// RFC 8289: 20 packets that stay above the target: none is dropped at 2 targets, exactly one at
+// 2 targets and 2 intervals, and none more in the same instant.
+TEST(codel_drops_one_packet_in_an_instant) {
+  const auto queue = make_packet_queue("codel:target=5,interval=100", 0);
+  fill(*queue, 20);
+  queue->dequeue(10'000);
+  EXPECT_EQUAL(queue->take_drops().packets, 0u);
+  queue->dequeue(210'000);
+  EXPECT_EQUAL(queue->take_drops().packets, 1u);
+  queue->dequeue(210'000);
+  EXPECT_EQUAL(queue->take_drops().packets, 0u);
+}
+
+// Quantum 1000: in a turn flow 1 sends two packets of 500. Flow 0, with packets of 1504, has 1000
+// in its first turn and waits, sends one of 2000 in the second, has 1496 in the third and waits,
+// sends one of 2496 in the fourth, and, alone by then, one of 1992 in the fifth.
+TEST(drr_shares_bytes_and_not_packets) {
+  const auto queue = make_packet_queue("drr:packets=100,quantum=1000", 0);
+  for (uint64_t i = 0; i < 3; ++i) queue->enqueue({.sequence_number = i, .flow = 0}, 0);
+  for (uint64_t i = 0; i < 6; ++i) {
+    queue->enqueue({.sequence_number = i, .bytes = 500, .flow = 1}, 0);
+  }
+  std::string order;
+  while (const Packet* packet = queue->dequeue(0)) order += std::to_string(packet->flow);
+  EXPECT_EQUAL(order, "110111100");
+}
+
+TEST(drr_drops_from_the_longest_queue) {
+  const auto queue = make_packet_queue("drr:packets=4", 0);
+  for (uint64_t i = 0; i < 4; ++i) queue->enqueue({.sequence_number = i, .flow = 0}, 0);
+  queue->enqueue({.sequence_number = 7, .flow = 1}, 0);
+  EXPECT_EQUAL(queue->take_drops().packets, 1u);
+  EXPECT_EQUAL(queue->dequeue(0)->sequence_number, 1u);
+  EXPECT_EQUAL(queue->dequeue(0)->flow, 1);
+}
+
+TEST(fq_codel_serves_new_flows_before_old_ones) {
+  const auto queue = make_packet_queue("fq_codel:target=5,interval=100", 1);
+  for (uint64_t i = 0; i < 10; ++i) queue->enqueue({.sequence_number = i, .flow = 0}, 0);
+  EXPECT_EQUAL(queue->dequeue(0)->flow, 0);
+  EXPECT_EQUAL(queue->dequeue(0)->flow, 0);  // 1514 bytes: its deficit was not spent
+  queue->enqueue({.sequence_number = 0, .flow = 1}, 1000);
+  EXPECT_EQUAL(queue->dequeue(1000)->flow, 1);
+  EXPECT_EQUAL(queue->dequeue(1000)->flow, 0);
+}
+
+TEST(fq_codel_drops_from_the_fattest_flow_at_its_head) {
+  const auto queue = make_packet_queue("fq_codel:target=5,interval=100,packets=4", 1);
+  for (uint64_t i = 0; i < 4; ++i) queue->enqueue({.sequence_number = i, .flow = 0}, 0);
+  queue->enqueue({.sequence_number = 0, .flow = 1}, 0);
+  EXPECT_EQUAL(queue->take_drops().packets, 1u);
+  EXPECT_EQUAL(queue->dequeue(0)->sequence_number, 1u);
+}
+
 TEST(queue_descriptions_are_checked) {
   const auto make = [](const std::string& description) {
     return [description] { make_packet_queue(description, 0); };

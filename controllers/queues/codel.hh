@@ -1,0 +1,86 @@
+// The rule of CoDel, RFC 8289 section 5, over any queue of packets.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+#include "transport/packet.hh"
+
+namespace kneepoint {
+
+// Drops at the head while packets have stayed too long.
+class Codel {
+ public:
+  Codel(Microseconds target_us, Microseconds interval_us)
+      : target_us_(target_us), interval_us_(interval_us) {}
+
+  // The next packet of `fifo`, which has empty(), bytes(), pop() and drop(packet).
+  template <class Fifo>
+  const Packet* dequeue(Fifo& fifo, Microseconds now_us) {
+    auto [packet, above_target] = take(fifo, now_us);
+    if (dropping_) {
+      if (not above_target) dropping_ = false;
+      while (dropping_ and static_cast<double>(now_us) >= drop_next_us_) {
+        fifo.drop(*packet);
+        ++count_;
+        std::tie(packet, above_target) = take(fifo, now_us);
+        if (above_target) {
+          drop_next_us_ = control_law(drop_next_us_);
+        } else {
+          dropping_ = false;
+        }
+      }
+    } else if (above_target) {
+      fifo.drop(*packet);
+      std::tie(packet, above_target) = take(fifo, now_us);
+      start_dropping(now_us);
+    }
+    return packet;
+  }
+
+ private:
+  // The packet at the head, and whether the sojourn time has been above the target for an interval.
+  template <class Fifo>
+  std::pair<const Packet*, bool> take(Fifo& fifo, Microseconds now_us) {
+    if (fifo.empty()) {
+      first_above_us_ = 0;
+      return {nullptr, false};
+    }
+    const Packet& packet = fifo.pop();
+    if (now_us - packet.queued_us < target_us_ or fifo.bytes() <= datagram_bytes) {
+      first_above_us_ = 0;
+      return {&packet, false};
+    }
+    if (first_above_us_ == 0) {
+      first_above_us_ = now_us + interval_us_;
+      return {&packet, false};
+    }
+    return {&packet, now_us >= first_above_us_};
+  }
+
+  void start_dropping(Microseconds now_us) {
+    dropping_ = true;
+    const uint32_t drops = count_ - last_count_;
+    const bool recent =
+        static_cast<double>(now_us) - drop_next_us_ < 16.0 * static_cast<double>(interval_us_);
+    count_ = drops > 1 and recent ? drops : 1;
+    last_count_ = count_;
+    drop_next_us_ = control_law(static_cast<double>(now_us));
+  }
+
+  double control_law(double time_us) const {
+    return time_us + static_cast<double>(interval_us_) / std::sqrt(count_);
+  }
+
+  Microseconds target_us_;
+  Microseconds interval_us_;
+  Microseconds first_above_us_ = 0;
+  double drop_next_us_ = 0;
+  uint32_t count_ = 0;
+  uint32_t last_count_ = 0;
+  bool dropping_ = false;
+};
+
+}  // namespace kneepoint
