@@ -12,9 +12,13 @@ rule write_report:
         results=lambda _: results_in("published", *map(group_of, EXPERIMENTS.values())),
     # An older report stays where it is until the new one is whole.
     output:
-        update(f"{RESULTS}/report.html"),
-        update(f"{RESULTS}/report.pdf"),
-        update(f"{RESULTS}/provenance.json"),
+        report(update(f"{RESULTS}/report.html"), caption="captions/report.rst", category="Report"),
+        report(update(f"{RESULTS}/report.pdf"), caption="captions/report.rst", category="Report"),
+        report(
+            update(f"{RESULTS}/provenance.json"),
+            caption="captions/provenance.rst",
+            category="Provenance",
+        ),
         figures=update(directory(f"{RESULTS}/figures")),
         tables=update(directory(f"{RESULTS}/tables")),
     log:
