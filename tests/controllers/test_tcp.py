@@ -42,8 +42,8 @@ def mean_window(folder: Path, controller: str, rtt_s: float, loss: float, expect
 
     CUBIC takes hundreds of losses to find where its windows stay, so that the first loss comes
     where RFC 9438 expects one: at 4 / (3 + beta) of the mean window, reached from the mean by
-    C t^3 or by a segment a round. It is alone, and fast convergence, which the analysis leaves out,
-    would make it give way.
+    C t^3 or by a segment a round. Without fast convergence: the flow is alone, and the analysis
+    leaves that out.
     """
     link = {"rate_mbps": 100000, "delay_ms": rtt_s * 500}
     constants: dict[str, float] = {"initial_window": expected, "initial_ssthresh": expected}
