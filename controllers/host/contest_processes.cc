@@ -96,11 +96,13 @@ void SenderProcess::fill_window(Microseconds now_us) {
 }
 
 void SenderProcess::send(Microseconds now_us) {
-  const Packet packet{.sequence_number = sender_.packets_sent(),
-                      .sent_ms = stamp(whole_ms(busy_until_us_)),
-                      .flow = flow_,
-                      .sent_rest_us = static_cast<uint16_t>(busy_until_us_ % 1000)};
-  if (meter_ != nullptr) meter_->sent(false);
+  Packet packet{.sequence_number = sender_.packets_sent(),
+                .sent_ms = stamp(whole_ms(busy_until_us_)),
+                .flow = flow_};
+  if (meter_ != nullptr) {
+    packet.sent_rest_us = static_cast<uint16_t>(busy_until_us_ % 1000);
+    meter_->sent(false);
+  }
   sender_.sent(busy_until_us_);
   busy_until_us_ += packet_us_;
   const bool is_next = busy_until_us_ == now_us or busy_until_us_ < departures_.ahead_until_us;

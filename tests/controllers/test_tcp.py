@@ -134,7 +134,7 @@ def test_a_scenario_is_the_same_whatever_its_place_in_a_batch(tmp_path: Path) ->
         lines.append(f"--scenario {file}\n")
 
     def answers(batch: list[str]) -> list[str]:
-        command = [EMULATE, "--batch"]
+        command = [str(EMULATE), "--batch"]
         result = subprocess.run(command, input="".join(batch), capture_output=True, text=True)
         return result.stdout.splitlines()
 
