@@ -1,4 +1,4 @@
-"""Models of studies, repeats and the workflow, and the check of the whole configuration."""
+"""Configuration models of studies, repeats and the workflow, and cross-file checks."""
 
 import math
 import re
@@ -21,26 +21,30 @@ _RESERVED = (
     *("repeats", "hold_out", "showcase", "figures", "tables"),
     *("probe", "confirm", "calibration", "agreement", "again", "real_showcase"),
 )
-"""Folders of the results that no study may have."""
+"""Folder names in the results that studies may not use."""
 
 
 class Range(ConfigModel):
-    """Where a constant is searched: an interval, or a list of values."""
+    """Search range of a parameter: an interval or a list of values."""
 
-    low: float | None = Field(default=None, description="least value")
-    high: float | None = Field(default=None, description="greatest value")
-    log: bool | None = Field(default=None, description="logarithmic; null: as it is declared")
-    values: tuple[float, ...] | None = Field(default=None, description="the only values")
+    low: float | None = Field(default=None, description="lower bound")
+    high: float | None = Field(default=None, description="upper bound")
+    log: bool | None = Field(
+        default=None, description="logarithmic scale; null: as the controller declares"
+    )
+    values: tuple[float, ...] | None = Field(
+        default=None, description="list of values, instead of low and high"
+    )
 
     @model_validator(mode="after")
     def _is_interval_or_list(self) -> Self:
         if self.values is not None:
             if self.low is not None or self.high is not None or self.log is not None:
-                raise ValueError("give values, or low and high, not both")
+                raise ValueError("has both values and low or high; give only one of them")
             if not self.values or len(set(self.values)) != len(self.values):
-                raise ValueError(f"values {list(self.values)} must be distinct, and at least one")
+                raise ValueError(f"values {list(self.values)} must be non-empty and distinct")
         elif self.low is None or self.high is None:
-            raise ValueError("give low and high, or values")
+            raise ValueError("has no range; give low and high, or values")
         elif self.low >= self.high:
             raise ValueError(f"low {self.low:g} must be less than high {self.high:g}")
         elif self.log and self.low <= 0:
@@ -49,46 +53,46 @@ class Range(ConfigModel):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the greatest value."""
+        """The least and greatest values."""
         if self.values is not None:
             return min(self.values), max(self.values)
         assert self.low is not None and self.high is not None
         return self.low, self.high
 
     def contains(self, value: float) -> bool:
-        """Whether the value can be searched."""
+        """Whether the range contains the value."""
         least, greatest = self.bounds
         return least <= value <= greatest and (self.values is None or value in self.values)
 
 
 class Sampler(ConfigModel):
-    """How the next trials are chosen."""
+    """How a study chooses its trials."""
 
     kind: Literal["grid", "ternary", "golden", "tpe", "random", "qmc", "cmaes"] = Field(
-        description="grid: every point; ternary, golden: for one unimodal constant"
+        description="grid: every point; ternary, golden: one unimodal parameter"
     )
     trials: int | None = Field(
         default=None,
         ge=1,
-        description="number of trials, for samplers that do not end by themselves",
+        description="number of trials, for samplers without a natural end",
     )
     startup_trials: int | None = Field(
-        default=None, ge=1, description="random trials before TPE or CMA-ES learns"
+        default=None, ge=1, description="random trials before TPE or CMA-ES starts to learn"
     )
 
     @model_validator(mode="after")
     def _ends(self) -> Self:
         ends_itself = self.kind in ("grid", "ternary", "golden")
         if ends_itself and self.trials is not None:
-            end = "at the end of its grid or table" if self.kind == "grid" else "at its peak"
+            end = "at the end of its grid or table" if self.kind == "grid" else "at the peak"
             raise ValueError(
-                f"trials is {self.trials}, but sampler {self.kind} ends by itself, {end}; "
+                f"trials is {self.trials}, but sampler {self.kind} stops on its own {end}; "
                 "remove trials"
             )
         if not ends_itself and self.trials is None:
-            raise ValueError(f"sampler {self.kind} does not end by itself; add trials")
+            raise ValueError(f"sampler {self.kind} does not stop on its own; add trials")
         if self.startup_trials is not None and self.kind not in ("tpe", "cmaes"):
-            raise ValueError(f"sampler {self.kind} has no start-up; remove startup_trials")
+            raise ValueError(f"sampler {self.kind} has no startup phase; remove startup_trials")
         return self
 
 
@@ -101,46 +105,44 @@ HOST_SETTINGS = (
     "receiver_us",
     "delay_scale",
 )
-"""The latency of a network, and the constants of the event-loop model (network/host_model.cc)."""
+"""The host latency of a network and the parameters of the event-loop model."""
 
 
 def _known_on_host(host: Mapping[str, Range]) -> Mapping[str, Range]:
     for name in host:
         if name not in HOST_SETTINGS:
-            raise ValueError(f"{name!r} is no setting; known: {', '.join(HOST_SETTINGS)}")
+            raise ValueError(f"{name!r} is not a host parameter; known: {', '.join(HOST_SETTINGS)}")
     return host
 
 
 Host = Annotated[Mapping[str, Range], AfterValidator(_known_on_host)]
-"""Settings of the emulated host, and where they are searched."""
+"""Search ranges of the emulated host's parameters."""
 
 
 class Objective(ConfigModel):
-    """What a study optimises: the power, or the misfit to a published table."""
+    """What a study optimises: power, or the misfit to published tables."""
 
     power: Literal["mean", "worst", "mean_log"] | None = Field(
-        default=None, description="maximise the power: its mean, worst or mean log over networks"
+        default=None, description="maximise power: its mean, worst case or mean log over networks"
     )
     fit: tuple[Name, ...] = Field(
-        default=(), description="minimise the misfit to a published table, or to several together"
+        default=(), description="minimise the misfit to one published table, or jointly to several"
     )
-    robust: bool = Field(
-        default=True, description="with fit: bound the influence of a row that cannot be right"
-    )
+    robust: bool = Field(default=True, description="with fit: bound the influence of outlier rows")
 
     @field_validator("fit", mode="before", json_schema_input_type=Name | tuple[Name, ...])
     @classmethod
     def _one_table_needs_no_list(cls, value: Any) -> Any:
         if not isinstance(value, str | list | tuple):
-            raise ValueError(f"{value!r} is no table; name one of published/, or list several")
+            raise ValueError(f"{value!r} is not a table name; name one or more files of published/")
         return (value,) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
         if (self.power is None) == (not self.fit):
-            raise ValueError("give exactly one of power, fit")
+            raise ValueError("needs exactly one of power and fit; give one")
         if len(set(self.fit)) != len(self.fit):
-            raise ValueError("fit has a table twice; remove one")
+            raise ValueError("fit lists a table twice; remove one")
         return self
 
     @property
@@ -150,34 +152,44 @@ class Objective(ConfigModel):
 
 
 Engine = Literal["emulator", "mahimahi"]
-"""emulator: virtual time. mahimahi: real time, on hosts where it is installed."""
+"""emulator: virtual time. mahimahi: real time, on hosts with mahimahi installed."""
 
 
 class Study(ConfigModel):
     """One search: config/studies/NAME.yaml."""
 
-    title: str = Field(min_length=1, description="name in reports")
-    controller: str = Field(description="the controller that is searched")
+    title: str = Field(min_length=1, description="title in reports")
+    controller: str = Field(description="controller under study")
     engine: Engine = Field(default="emulator", description="emulator or mahimahi")
-    networks: tuple[Name, ...] = Field(min_length=1, description="files of config/networks")
-    constants: Mapping[str, float] = Field(default={}, description="constants held at a value")
-    space: Mapping[str, Range] = Field(default={}, description="constants that are searched")
+    networks: tuple[Name, ...] = Field(
+        min_length=1, description="names of files in config/networks"
+    )
+    constants: Mapping[str, float] = Field(default={}, description="parameters with fixed values")
+    space: Mapping[str, Range] = Field(
+        default={}, description="parameters to search, with their ranges"
+    )
     host: Host = Field(
         default={},
-        description="settings of the emulated host that are searched, with objective fit: "
-        "host_latency_us, or a constant of the event-loop model",
+        description="parameters of the emulated host to search, with objective fit only: "
+        "host_latency_us, or a parameter of the event-loop model",
     )
     table: Name | None = Field(
-        default=None, description="instead of a space: trial i is row i of this published table"
+        default=None, description="replaces space: trial i replays row i of this published table"
     )
-    sampler: Sampler = Field(default=Sampler(kind="grid"), description="how trials are chosen")
-    objective: Objective = Field(default=Objective(power="mean"), description="what is optimised")
-    runs_per_trial: int = Field(default=1, ge=1, description="seeds for each network of a trial")
+    sampler: Sampler = Field(
+        default=Sampler(kind="grid"), description="how the study chooses trials"
+    )
+    objective: Objective = Field(
+        default=Objective(power="mean"), description="what the study optimises"
+    )
+    runs_per_trial: int = Field(
+        default=1, ge=1, description="replicates of a trial on each network"
+    )
     ask_ahead: int = Field(
-        default=4, ge=1, description="trials that are asked before the first of them is told"
+        default=4, ge=1, description="trials asked before the first of them is told"
     )
     compare: tuple[Name, ...] = Field(
-        default=(), description="published tables that reports set beside this study"
+        default=(), description="published tables that reports compare with this study"
     )
 
     @field_validator(
@@ -191,7 +203,7 @@ class Study(ConfigModel):
     @classmethod
     def _networks_differ(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(networks)) != len(networks):
-            raise ValueError("a network stands twice; remove one")
+            raise ValueError("a network appears twice; remove one")
         return networks
 
     @model_validator(mode="after")
@@ -199,22 +211,24 @@ class Study(ConfigModel):
         if self.table is not None:
             if self.space or self.host or self.sampler.kind != "grid" or self.objective.fit:
                 raise ValueError(
-                    "table names every trial; remove space, host, sampler and objective.fit"
+                    "table defines every trial; remove space, host, sampler and objective.fit"
                 )
         elif not self.space and not self.host:
-            raise ValueError("nothing is searched; add space or table")
+            raise ValueError("searches nothing; add space or table")
         for name in self.space:
             if name in self.constants:
-                raise ValueError(f"{name} is both held (constants) and searched (space)")
+                raise ValueError(
+                    f"{name} is both fixed (constants) and searched (space); remove one"
+                )
         if self.host and self.engine != "emulator":
-            raise ValueError("host is a model of the emulator's; remove it or take that engine")
+            raise ValueError("only the emulator has a host model; remove host or use that engine")
         if self.host and not self.objective.fit:
-            raise ValueError("host is searched with objective fit only; remove it")
+            raise ValueError("host needs the objective fit; remove host or add fit")
         if self.sampler.kind in ("ternary", "golden"):
             searched = [*self.space.values(), *self.host.values()]
             if len(searched) != 1 or searched[0].values is not None:
                 raise ValueError(
-                    f"sampler {self.sampler.kind} searches exactly one constant with low and high"
+                    f"sampler {self.sampler.kind} needs exactly one parameter with low and high"
                 )
         for name, searched_range in {**self.space, **self.host}.items():
             if self.sampler.kind == "grid" and searched_range.values is None:
@@ -225,11 +239,11 @@ class Study(ConfigModel):
 
     @property
     def tunes(self) -> bool:
-        """Whether it looks for the constants of greatest power, and not along a given list."""
+        """Whether it searches for the greatest power instead of following a given list."""
         return not self.table and not self.objective.fit and self.sampler.kind != "grid"
 
     def count_runs(self, rows: int) -> int | None:
-        """The number of its runs, if it replays or fits so many rows; None if it ends by itself."""
+        """The number of runs, given the number of table rows; None if the sampler decides."""
         if self.table:
             trials: int | None = rows
         elif self.sampler.kind == "grid":
@@ -242,176 +256,192 @@ class Study(ConfigModel):
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The published tables that this study needs or is set beside, each once."""
+        """The published tables that this study reads or is compared with, without duplicates."""
         needed = (self.table, *self.objective.fit, *self.compare)
         return tuple(dict.fromkeys(name for name in needed if name is not None))
 
 
 class Setting(ConfigModel):
-    """A controller with its constants; those that are not given have their defaults."""
+    """A controller and its parameters; omitted parameters keep their defaults."""
 
-    controller: str = Field(description="the controller")
-    constants: Mapping[str, float] = Field(default={}, description="its constants")
+    controller: str = Field(description="controller")
+    constants: Mapping[str, float] = Field(default={}, description="its parameters")
 
 
 class PublishedSpread(ConfigModel):
-    """What a report says of repeated runs of one setting."""
+    """Published statistics of repeated runs of one setting."""
 
-    setting: int = Field(ge=0, description="the setting, counted from 0")
+    setting: int = Field(ge=0, description="index of the setting, from 0")
     metric: Metric = Field(description="metric of a run")
-    mean: float = Field(description="published mean, or the single value of another table")
-    standard_deviation: float | None = Field(default=None, ge=0, description="published deviation")
-    n: int | None = Field(default=None, ge=1, description="number of runs, if it is said")
+    mean: float = Field(description="published mean, or the single value of a table")
+    standard_deviation: float | None = Field(
+        default=None, ge=0, description="published standard deviation"
+    )
+    n: int | None = Field(default=None, ge=1, description="number of runs, if stated")
     source: str = Field(min_length=1, description="report and table, for captions")
 
 
 class Repeat(ConfigModel):
-    """Settings that are run many times with fresh seeds: config/repeats/NAME.yaml."""
+    """Settings replicated with fresh seeds: config/repeats/NAME.yaml."""
 
-    title: str = Field(min_length=1, description="name in reports")
+    title: str = Field(min_length=1, description="title in reports")
     engine: Engine = Field(default="emulator", description="emulator or mahimahi")
     network: Name = Field(description="file of config/networks")
-    repeats: int = Field(ge=1, description="runs of each setting")
-    settings: tuple[Setting, ...] = Field(min_length=1, description="what is repeated")
-    published: tuple[PublishedSpread, ...] = Field(default=(), description="what reports say")
+    repeats: int = Field(ge=1, description="replicates of each setting")
+    settings: tuple[Setting, ...] = Field(min_length=1, description="settings to replicate")
+    published: tuple[PublishedSpread, ...] = Field(
+        default=(), description="published statistics to compare with"
+    )
 
     @model_validator(mode="after")
     def _settings_exist(self) -> Self:
         for spread in self.published:
             if spread.setting >= len(self.settings):
                 raise ValueError(
-                    f"published names setting {spread.setting}; the last one is "
-                    f"{len(self.settings) - 1}"
+                    f"published names setting {spread.setting}, but the last one is "
+                    f"{len(self.settings) - 1}; correct it"
                 )
         return self
 
 
 class Showcase(Setting):
-    """The run whose rate and delay the report shows over time."""
+    """The run whose rate and delay over time the report shows."""
 
     network: Name = Field(description="file of config/networks")
 
 
 class HoldOut(ConfigModel):
-    """Published and tuned settings, run on networks that no search has seen."""
+    """Held-out networks, on which published and tuned settings run."""
 
-    training: Name = Field(description="the network that they were found on")
-    networks: tuple[Name, ...] = Field(min_length=1, description="the others: files of networks/")
+    training: Name = Field(description="network on which the settings were found")
+    networks: tuple[Name, ...] = Field(
+        min_length=1, description="held-out networks: files of networks/"
+    )
     published: Literal["all", "best"] = Field(
-        default="all", description="every replayed row, or the best of each controller"
+        default="all", description="every replayed row, or only the best of each controller"
     )
     repeats: int = Field(
         default=5,
         ge=1,
-        description="runs on each network of tuned settings and of each controller's best row; "
-        "other rows run once",
+        description="replicates of tuned settings and of each controller's best row on each "
+        "network; other rows run once",
     )
 
     @model_validator(mode="after")
     def _networks_differ(self) -> Self:
         for name in self.networks:
             if name == self.training:
-                raise ValueError(f"networks has {name}, which is the training network; remove it")
+                raise ValueError(f"networks lists {name}, which is the training network; remove it")
             if self.networks.count(name) > 1:
-                raise ValueError(f"networks has {name} twice; remove one")
+                raise ValueError(f"networks lists {name} twice; remove one")
         return self
 
 
 class Probe(Setting):
-    """The run that measures how many real-time runs a host takes at once."""
+    """The run that measures how many real-time runs a host sustains at once."""
 
     network: Name = Field(description="file of config/networks")
-    duration_s: float = Field(default=20, gt=0, description="length of each run (s)")
-    alone: int = Field(default=5, ge=2, description="runs that have the host for themselves")
-    most: int = Field(default=32, ge=1, description="runs at once beyond which nobody asks")
+    duration_s: float = Field(default=20, gt=0, description="duration of each run (s)")
+    alone: int = Field(default=5, ge=2, description="runs made one at a time, for comparison")
+    most: int = Field(default=32, ge=1, description="largest number of simultaneous runs to try")
 
 
 class Calibration(ConfigModel):
-    """The emulated host, fitted to real runs of fixed windows."""
+    """Fits the emulated host to real runs of fixed windows."""
 
-    windows: tuple[float, ...] = Field(min_length=1, description="the windows (packets)")
+    windows: tuple[float, ...] = Field(min_length=1, description="fixed windows to fit (packets)")
     host: Host = Field(
-        min_length=1, description="settings of the emulated host that are searched: see Study.host"
+        min_length=1, description="parameters of the emulated host to search: see Study.host"
     )
-    runs_per_trial: int = Field(default=10, ge=1, description="seeds for each window of a trial")
+    runs_per_trial: int = Field(
+        default=10, ge=1, description="replicates of each window in a trial"
+    )
     wake_spread: tuple[Annotated[float, Field(ge=0, le=3)], ...] = Field(
         default=(0,),
         min_length=1,
-        description="values tried for how wake_mean_us differs between runs (deviation of its "
-        "logarithm): that with which the windows' runs differ as the real ones do is taken",
+        description="candidate spreads of wake_mean_us between runs (standard deviation of its "
+        "logarithm); the fit takes the one that best reproduces the spread of the real runs",
     )
 
     @model_validator(mode="after")
     def _is_a_grid(self) -> Self:
         for name, searched in self.host.items():
             if searched.values is None:
-                raise ValueError(f"host: {name} needs values, not low and high: it is a grid")
+                raise ValueError(
+                    f"host: {name} has low and high, but calibration is a grid; give values"
+                )
         return self
 
 
 class Confirm(ConfigModel):
-    """Settings that are run in real mahimahi: `make confirm`."""
+    """Settings that `make confirm` runs in real mahimahi."""
 
     network: Name = Field(description="file of config/networks")
     repeats: int = Field(default=3, ge=1, description="real runs of each setting")
     again: int = Field(
         default=3,
         ge=0,
-        description="further real runs of a setting whose mean the emulator does not predict, with "
-        "nothing to explain it",
+        description="further real runs of a setting whose mean deviates from the emulator's "
+        "without explanation",
     )
     best: bool = Field(
         default=True,
-        description="the published and the tuned best of every controller, as hold_out finds them",
+        description="include the best published and the best tuned setting of every controller",
     )
-    contradicted: bool = Field(default=True, description="every row that the audit contradicts")
+    contradicted: bool = Field(
+        default=True, description="include every row that the audit contradicts"
+    )
     settings: tuple[Setting, ...] = Field(default=(), description="further settings")
-    emulated: int = Field(default=30, ge=2, description="the emulator's runs of each setting")
-    calibration: Calibration = Field(description="the emulated host that they are compared with")
+    emulated: int = Field(default=30, ge=2, description="emulated runs of each setting")
+    calibration: Calibration = Field(description="fit of the emulated host to compare with")
 
 
 def _is_usable(path: Path) -> Path:
-    """Snakemake reads braces in a path as its own, and programs read a leading - as an option."""
+    """Rejects what Snakemake reads as a wildcard and programs read as an option."""
     text = str(path)
     if text.startswith("-") or re.search(r"[{}\s]", text.replace(" ", "")):
-        raise ValueError("it must begin with no -, and have no brace, tab or line break")
+        raise ValueError("it must not begin with - or contain a brace, tab or line break")
     try:
         return path.expanduser()
     except RuntimeError:
-        raise ValueError("there is no such user; write the folder out") from None
+        raise ValueError("no such user; give the full path") from None
 
 
 class RealTime(ConfigModel):
-    """How this host runs in real time."""
+    """How this host makes real-time runs."""
 
     busy_us: float = Field(
         default=1000,
         gt=0,
-        description="99th percentile of a run's scheduling delay (us) from which it is repeated",
+        description="repeat a run whose 99th percentile of scheduling delay exceeds this (us)",
     )
     keep_awake: bool = Field(
         default=True,
-        description="whether processors are kept from idling during real runs, for one that idles "
-        "takes its time to come back",
+        description="keep processors from idling during real runs, because an idle processor is "
+        "slow to wake up",
     )
-    probe: Probe | None = Field(default=None, description="how its number of slots is measured")
+    probe: Probe | None = Field(
+        default=None, description="how to measure the number of real-time slots"
+    )
 
 
 class Settings(ConfigModel):
     """The workflow's configuration file."""
 
-    seed: int = Field(ge=0, description="every random stream of every study comes from it")
+    seed: int = Field(ge=0, description="root of every random stream")
     results: Annotated[Path, AfterValidator(_is_usable)] = Field(
         default=Path("results"), description="folder of the results"
     )
     cache: str | None = Field(default=None, description="folder of cached traces; see README")
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
-    studies: tuple[Name, ...] = Field(default=(), description="files of config/studies")
-    repeats: tuple[Name, ...] = Field(default=(), description="files of config/repeats")
+    studies: tuple[Name, ...] = Field(default=(), description="names of files in config/studies")
+    repeats: tuple[Name, ...] = Field(default=(), description="names of files in config/repeats")
     hold_out: HoldOut | None = Field(
-        default=None, description="networks on which published and tuned settings are tried"
+        default=None, description="networks on which published and tuned settings run as well"
     )
-    showcase: Showcase | None = Field(default=None, description="the run shown over time")
+    showcase: Showcase | None = Field(
+        default=None, description="run that the report shows over time"
+    )
     real_time: RealTime = Field(default=RealTime(), description="runs in real mahimahi")
     confirm: Confirm | None = Field(default=None, description="settings to run in real mahimahi")
 
@@ -420,13 +450,13 @@ class Settings(ConfigModel):
     def _names_differ(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"{name!r} stands twice; remove one")
+                raise ValueError(f"{name!r} appears twice; remove one")
         return names
 
 
 @dataclass(frozen=True)
 class Workflow:
-    """The whole configuration, read and checked."""
+    """The whole configuration, read and validated."""
 
     path: Path
     settings: Settings
@@ -441,10 +471,10 @@ class Workflow:
         return self.settings.results
 
     def check_results(self) -> None:
-        """Checks that results can be written, wherever they belong.
+        """Checks that every folder of the results is writable.
 
         Raises:
-            KneepointError: something stands in the way, or nobody may write there.
+            KneepointError: a path is blocked or not writable.
         """
         folders = [*_RESERVED, *self.studies, *(f"repeats/{name}" for name in self.repeats)]
         for folder in ("", *folders):
@@ -457,7 +487,7 @@ class Workflow:
 
     @property
     def hold_out(self) -> HoldOut | None:
-        """Networks on which published and tuned settings are tried."""
+        """Held-out networks for published and tuned settings."""
         return self.settings.hold_out
 
     @property
@@ -467,7 +497,7 @@ class Workflow:
 
     @property
     def probe(self) -> Probe | None:
-        """How the number of real-time slots is measured."""
+        """How to measure the number of real-time slots."""
         return self.settings.real_time.probe
 
     def of_engine(self, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -499,7 +529,7 @@ class Workflow:
 
     @cached_property
     def tables_beside(self) -> Mapping[str, tuple[str, ...]]:
-        """For each study the published tables that reports set beside it."""
+        """For each study, the published tables that reports compare with it."""
         return {
             name: tuple(t for t in study.tables if t not in study.objective.fit)
             for name, study in self.studies.items()
@@ -507,7 +537,7 @@ class Workflow:
 
     @cached_property
     def controllers(self) -> Mapping[str, str]:
-        """Every controller that the configuration names, and the file that names it first."""
+        """Every controller in the configuration, and the first file that names it."""
         named: dict[str, str] = {}
         for name, study in self.studies.items():
             named.setdefault(study.controller, self._file("studies", name))
@@ -519,12 +549,12 @@ class Workflow:
 
     @property
     def held_controllers(self) -> list[str]:
-        """Those whose settings are run on held-out networks."""
+        """Controllers whose settings run on held-out networks."""
         return [self.studies[name].controller for name in (*self.replays, *self.tunings)]
 
     @property
     def confirmed_controllers(self) -> list[str]:
-        """Those of all settings that may be confirmed."""
+        """Controllers of all settings that `make confirm` may run."""
         if self.confirm is None:
             return []
         named = [each.controller for each in (*self.confirm.settings, *calibrating(self.confirm))]
@@ -535,12 +565,12 @@ class Workflow:
         return named
 
     def check_against(self, catalogue: Catalogue, is_whole: bool = True) -> None:
-        """Checks every controller, constant and value that the configuration names.
+        """Checks every controller, parameter and value in the configuration.
 
         Args:
-            catalogue: the controllers that there are.
-            is_whole: whether each must be there. Otherwise it must have a source, and those that
-                are broken or not built yet are passed over.
+            catalogue: the known controllers.
+            is_whole: whether every controller must be in the catalogue. Otherwise each needs only
+                a source file, and those that are broken or not yet built are skipped.
 
         Raises:
             KneepointError: the first mistake, with its file.
@@ -563,7 +593,7 @@ class Workflow:
                 controller.complete(setting.constants, where)
 
     def _settings(self) -> Iterator[tuple[str, Setting]]:
-        """Every controller with constants that is named apart from studies, and where."""
+        """Every setting outside the studies, and the place that names it."""
         for name, repeat in self.repeats.items():
             for setting in repeat.settings:
                 yield self._file("repeats", name), setting
@@ -582,7 +612,7 @@ class Workflow:
 
 
 def calibrating(confirm: Confirm) -> tuple[Setting, ...]:
-    """Returns the settings that the emulated host is fitted to."""
+    """Returns the settings that calibrate the emulated host."""
     return tuple(
         Setting(controller="fixed_window", constants={"window": window, "keepalive_ms": 1000})
         for window in confirm.calibration.windows
@@ -593,14 +623,14 @@ def load_workflow(config: Path) -> Workflow:
     """Reads the configuration and every file that it names.
 
     Raises:
-        KneepointError: a file is missing or not well-formed, or two files disagree.
+        KneepointError: a file is missing or malformed, or two files disagree.
     """
     settings = read_config(config, Settings)
     studies = {name: _load(config, "studies", name, Study) for name in settings.studies}
     repeats = {name: _load(config, "repeats", name, Repeat) for name in settings.repeats}
     for name, study in studies.items():
         if name in _RESERVED:
-            raise KneepointError(f"{config}: a study cannot be called {name!r}; rename it")
+            raise KneepointError(f"{config}: {name!r} is a reserved name; rename the study")
         _check_fit_networks(config, name, study)
     tables = {
         table: load_table(config, table) for study in studies.values() for table in study.tables
@@ -625,7 +655,7 @@ def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
         raise KneepointError(
-            f"{config}: {folder} names {name!r}, but there is no {path}; known: {known}"
+            f"{config}: {folder} lists {name!r}, but {path} does not exist; known: {known}"
         )
     return read_config(path, model)
 
@@ -633,8 +663,8 @@ def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
 def _check_fit_networks(config: Path, name: str, study: Study) -> None:
     if study.objective.fit and len(study.networks) != 1:
         raise KneepointError(
-            f"{config.parent / 'studies' / name}.yaml: a fit runs on one network, "
-            f"not on {len(study.networks)}; keep one"
+            f"{config.parent / 'studies' / name}.yaml: a fit needs exactly one network, "
+            f"not {len(study.networks)}; keep one"
         )
 
 
@@ -646,12 +676,12 @@ def _check_tables(
         table = tables[table_name]
         if table.description.controller != study.controller:
             raise KneepointError(
-                f"{path}: controller is {study.controller}, but table {table_name} is about "
+                f"{path}: controller is {study.controller}, but table {table_name} describes "
                 f"{table.description.controller}; make them agree"
             )
         if table_name in (study.table, *study.objective.fit) and not table.replayable:
             raise KneepointError(
-                f"{path}: no row of table {table_name} has all its constants; choose another"
+                f"{path}: no row of table {table_name} has all its parameters; choose another"
             )
 
 
@@ -668,8 +698,8 @@ def _check_hold_out(workflow: Workflow) -> None:
         for network in study.networks if study.tunes else ():
             if network in held.networks:
                 raise KneepointError(
-                    f"{workflow.path}: hold_out: study {name} tunes on {network}, which is to be "
-                    "held out; remove it from one of them"
+                    f"{workflow.path}: hold_out: study {name} tunes on the held-out network "
+                    f"{network}; remove it from one of them"
                 )
 
 

@@ -1,1 +1,1 @@
-"""Networks: their configuration, and the traces that drive their links."""
+"""Configuration of networks and preparation of their traces."""

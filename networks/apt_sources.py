@@ -1,4 +1,4 @@
-"""Apt source entries for an older Debian release, derived from those of this system."""
+"""Derives apt source entries for an older Debian release from those of this system."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ from common.errors import KneepointError
 
 Stanza = dict[str, str]
 
-# Entries for these suites are Debian's own; a third party's have other names or components.
+# Entries with these suites belong to Debian; third parties use other names or components.
 _DEBIAN_SUITES = frozenset(
     "stable oldstable oldoldstable testing unstable sid "
     "buster bullseye bookworm trixie forky duke".split()
@@ -15,12 +15,12 @@ _DEBIAN_SUITES = frozenset(
 
 
 def debian_entries(apt_folder: Path, suite: str) -> str:
-    """Returns deb822 source entries for `suite`, from the mirrors and with the keys of this system.
+    """Returns deb822 source entries for `suite` with the mirrors and keys of this system.
 
-    Entries of other vendors and of security and update suites are left out.
+    The function skips entries of other vendors and of security and update suites.
 
     Raises:
-        KneepointError: there is no entry to derive from.
+        KneepointError: the system has no Debian entry.
     """
     derived: list[str] = []
     for stanza in read_entries(apt_folder):
@@ -38,7 +38,7 @@ def debian_entries(apt_folder: Path, suite: str) -> str:
     if not derived:
         raise KneepointError(
             f"{apt_folder}: has no source entry of a Debian release; "
-            "take another source of traces (traces.source in the configuration)"
+            "choose another traces.source in the configuration"
         )
     return "\n".join(derived)
 
@@ -77,7 +77,7 @@ def _parse_one_line_style(text: str) -> Iterator[Stanza]:
 
 
 def _parse_deb822_style(text: str) -> Iterator[Stanza]:
-    """Parses stanzas of `Field: value`; a line that begins with a blank continues the field."""
+    """Parses stanzas of `Field: value`; a line with leading whitespace continues the field."""
     stanza: Stanza = {}
     field = ""
     for line in [*text.splitlines(), ""]:

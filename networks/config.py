@@ -1,4 +1,4 @@
-"""Models of networks and of the sources of their traces, as a user writes them in YAML."""
+"""Configuration models of networks and of trace sources."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from common.errors import KneepointError
 _NAME = r"[a-z0-9][a-z0-9_-]{0,99}"
 _NAMES = "lower-case letters, digits, - and _ only"
 Name = Annotated[str, matching(_NAME, _NAMES)]
-"""What files of the configuration may be called, without their suffix."""
+"""Name of a configuration file, without its suffix."""
 
 TraceName = Annotated[
     str, matching(r"(?a:\w[\w.-]{0,99})", "a file's name: letters, digits, ., - and _ only")
@@ -36,33 +36,33 @@ HostModel = Annotated[
 
 
 class TraceSources(ConfigModel):
-    """Where the traces come from that the cache does not hold yet."""
+    """Where to get traces that are not in the cache."""
 
     source: Literal["auto", "folder", "debian", "git"] = Field(
         default="auto",
-        description="auto: the folder if one is given, then the Debian package, then git",
+        description="auto: the folder if given, then the Debian package, then git",
     )
-    folder: Path | None = Field(default=None, description="a folder that holds the trace files")
+    folder: Path | None = Field(default=None, description="folder with the trace files")
     git_url: str = Field(
         default="https://github.com/ravinet/mahimahi",
-        description="a git repository with the traces in its folder traces/",
+        description="git repository with the traces in its folder traces/",
     )
     git_commit: Annotated[
         str, matching(r"[0-9a-f]{40}", "all 40 digits of a commit, 0 to 9 and a to f")
     ] = Field(
         default="ae477d437615b972217498ba52be07db17a15618",
-        description="the commit of that repository to take, all 40 digits",
+        description="commit of that repository, all 40 digits",
     )
 
     @model_validator(mode="after")
     def _folder_is_named(self) -> Self:
         if self.source == "folder" and self.folder is None:
-            raise ValueError("source is folder, but no folder is named; add the key folder")
+            raise ValueError("source is folder, but the key folder is missing; add it")
         return self
 
 
 class FetchSettings(BaseModel, frozen=True):
-    """The two keys of the workflow's configuration that fetching reads; it ignores the others."""
+    """The two keys of the workflow's configuration that fetching reads."""
 
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
     cache: Path | None = Field(
@@ -73,7 +73,7 @@ class FetchSettings(BaseModel, frozen=True):
 
 
 class TraceEntry(ConfigModel):
-    """What is known of one packaged trace."""
+    """Catalogue entry of one packaged trace."""
 
     sha256: Sha256 = Field(description="SHA-256 of the trace file")
 
@@ -83,14 +83,14 @@ class TraceCatalogue(RootModel[dict[TraceName, TraceEntry]]):
 
 
 class Cut(ConfigModel):
-    """A part of a trace: opportunities after start_s, up to and including end_s, moved to 0.
+    """Part of a trace: the opportunities in (start_s, end_s], shifted to start at 0.
 
-    An opportunity at the very start could carry nothing: a packet that arrives at a millisecond
-    leaves strictly after it.
+    An opportunity at the very start could carry nothing: a packet that arrives in a millisecond
+    departs strictly later.
     """
 
-    start_s: float = Field(default=0.0, ge=0, description="where the part begins (s)")
-    end_s: float = Field(gt=0, description="where the part ends (s)")
+    start_s: float = Field(default=0.0, ge=0, description="start of the part (s)")
+    end_s: float = Field(gt=0, description="end of the part (s)")
 
     @model_validator(mode="after")
     def _is_not_empty(self) -> Self:
@@ -100,12 +100,12 @@ class Cut(ConfigModel):
 
 
 class Synthetic(ConfigModel):
-    """A cellular link: Poisson deliveries at a Brownian rate, with outages (the Sprout paper)."""
+    """Cellular link model of the Sprout paper: Poisson deliveries, Brownian rate, outages."""
 
-    seed: int = Field(ge=0, description="seed of the random stream; the same seed, the same trace")
-    duration_s: float = Field(gt=0, description="length of the trace (s)")
-    start_rate_mbps: float = Field(gt=0, description="rate at the start (Mbit/s)")
-    max_rate_mbps: float = Field(gt=0, description="the rate stays below (Mbit/s)")
+    seed: int = Field(ge=0, description="seed of the random stream; equal seeds give equal traces")
+    duration_s: float = Field(gt=0, description="duration of the trace (s)")
+    start_rate_mbps: float = Field(gt=0, description="initial rate (Mbit/s)")
+    max_rate_mbps: float = Field(gt=0, description="upper bound of the rate (Mbit/s)")
     sigma_packets_per_s: float = Field(
         default=200.0,
         ge=0,
@@ -119,69 +119,75 @@ class Synthetic(ConfigModel):
     def _starts_below_its_bound(self) -> Self:
         if self.max_rate_mbps < self.start_rate_mbps:
             raise ValueError(
-                f"max_rate_mbps {self.max_rate_mbps:g} is below "
+                f"max_rate_mbps {self.max_rate_mbps:g} must be at least "
                 f"start_rate_mbps {self.start_rate_mbps:g}"
             )
         return self
 
 
 class LinkTrace(ConfigModel):
-    """The delivery opportunities of one direction: exactly one of trace, constant, synthetic."""
+    """Delivery opportunities of one direction: a trace, a constant rate or a synthetic link."""
 
-    trace: TraceName | None = Field(default=None, description="a trace of config/traces.yaml")
-    cut: Cut | None = Field(default=None, description="the part of the trace to use; null: all")
-    constant_mbps: float | None = Field(default=None, gt=0, description="a constant rate (Mbit/s)")
-    synthetic: Synthetic | None = Field(default=None, description="a seeded cellular link")
-    sha256: Sha256 | None = Field(default=None, description="pin of the resulting trace file")
+    trace: TraceName | None = Field(
+        default=None, description="name of a trace in config/traces.yaml"
+    )
+    cut: Cut | None = Field(default=None, description="part of the trace to use; null: all")
+    constant_mbps: float | None = Field(default=None, gt=0, description="constant rate (Mbit/s)")
+    synthetic: Synthetic | None = Field(default=None, description="synthetic cellular link")
+    sha256: Sha256 | None = Field(
+        default=None, description="expected SHA-256 of the resulting trace file"
+    )
 
     @model_validator(mode="after")
     def _has_one_kind(self) -> Self:
         kinds = (self.trace, self.constant_mbps, self.synthetic)
         if sum(kind is not None for kind in kinds) != 1:
-            raise ValueError("give exactly one of trace, constant_mbps, synthetic")
+            raise ValueError("needs exactly one of trace, constant_mbps and synthetic; give one")
         if self.cut and self.trace is None:
-            raise ValueError("cut goes with trace only; remove it")
+            raise ValueError("cut applies to trace only; remove it")
         return self
 
 
 class Network(ConfigModel):
     """One network: config/networks/NAME.yaml."""
 
-    title: str = Field(min_length=1, description="name in reports")
-    uplink: LinkTrace = Field(description="the link that carries the data")
-    downlink: LinkTrace = Field(description="the link that carries the ACKs")
-    delay_ms: int = Field(default=20, ge=0, description="fixed one-way delay, each way (ms)")
+    title: str = Field(min_length=1, description="title in reports")
+    uplink: LinkTrace = Field(description="link that carries the data")
+    downlink: LinkTrace = Field(description="link that carries the ACKs")
+    delay_ms: int = Field(
+        default=20, ge=0, description="one-way propagation delay in each direction (ms)"
+    )
     uplink_queue: Queue = Field(
-        default="infinite", description="infinite, or a policy like droptail:packets=100"
+        default="infinite", description="infinite, or a discipline such as droptail:packets=100"
     )
     downlink_queue: Queue = Field(
-        default="infinite", description="infinite, or a policy like droptail:packets=100"
+        default="infinite", description="infinite, or a discipline such as droptail:packets=100"
     )
     duration_s: float | None = Field(
-        default=None, gt=0, description="length of a run (s); null: once through the trace"
+        default=None, gt=0, description="duration of a run (s); null: one pass of the trace"
     )
     host_model: HostModel = Field(
         default="event-loop", description="ideal, event-loop, or event-loop:KEY=VALUE,..."
     )
     host_latency_us: int = Field(
-        default=0, ge=0, description="further latency of the host in each direction (us)"
+        default=0, ge=0, description="additional host latency in each direction (us)"
     )
 
     @model_validator(mode="after")
     def _ends(self) -> Self:
         constant = self.uplink.constant_mbps or self.downlink.constant_mbps
         if constant and self.duration_s is None:
-            raise ValueError("duration_s: is missing; a constant rate has no end of its own")
+            raise ValueError("duration_s: is missing; a constant rate needs one, add it")
         return self
 
     @property
     def trace_names(self) -> tuple[str, ...]:
-        """The packaged traces that this network needs, sorted."""
+        """Sorted names of the packaged traces that this network needs."""
         return tuple(sorted({link.trace for link in (self.uplink, self.downlink) if link.trace}))
 
     @property
     def is_synthetic(self) -> bool:
-        """Whether a link of it is made by build/synthesize."""
+        """Whether either link is synthetic."""
         return any(link.synthetic for link in (self.uplink, self.downlink))
 
 
@@ -189,14 +195,14 @@ def load_network(config: Path, name: str) -> Network:
     """Reads networks/`name`.yaml beside the configuration file `config`.
 
     Raises:
-        KneepointError: no such network, or it is not well-formed.
+        KneepointError: the network does not exist, or its file is malformed.
     """
     path = config.parent / "networks" / f"{name}.yaml"
     if not re.fullmatch(_NAME, name):
-        raise KneepointError(f"{path}: rename it; {_NAMES}")
+        raise KneepointError(f"{path}: invalid name; use {_NAMES}")
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
-        raise KneepointError(f"{path}: no network is called {name!r}; known: {known}")
+        raise KneepointError(f"{path}: unknown network {name!r}; known: {known}")
     return read_config(path, Network)
 
 
@@ -204,6 +210,6 @@ def load_trace_catalogue(config: Path) -> dict[str, TraceEntry]:
     """Reads traces.yaml beside the configuration file `config`.
 
     Raises:
-        KneepointError: the file is missing or not well-formed.
+        KneepointError: the file is missing or malformed.
     """
     return read_config(config.parent / "traces.yaml", TraceCatalogue).root

@@ -1,4 +1,4 @@
-"""Fetches packaged traces, verifies their digests, and keeps them in a cache outside git.
+"""Fetches packaged traces, verifies their digests and caches them outside git.
 
 python -m networks.fetch --config config/config.yaml --into build/traces NAME...
 """
@@ -21,10 +21,10 @@ _WORK_PREFIX = ".fetch-"
 
 
 class TraceCache:
-    """Verified traces in one folder, shared by all checkouts of a user.
+    """A folder of verified traces, shared by all checkouts of a user.
 
     Args:
-        folder: where the traces are kept; made if absent.
+        folder: folder of the cache; created if absent.
         catalogue: the digest of every trace, by name.
     """
 
@@ -33,7 +33,7 @@ class TraceCache:
         self._catalogue = catalogue
 
     def get(self, name: str) -> bytes | None:
-        """Returns a trace, or None when the cache has it not or has it damaged."""
+        """Returns a trace, or None if the cache lacks it or its copy is damaged."""
         try:
             content = (self.folder / name).read_bytes()
         except FileNotFoundError:
@@ -41,19 +41,21 @@ class TraceCache:
         return content if sha256_of(content) == self._catalogue[name].sha256 else None
 
     def missing(self, names: Iterable[str]) -> list[str]:
-        """Returns those of the names that the cache cannot serve."""
+        """Returns the names of the traces that the cache lacks."""
         return [name for name in names if self.get(name) is None]
 
     def fill(self, names: Iterable[str], sources: Iterable[TraceSource]) -> None:
-        """Asks the sources in turn for the traces that the cache lacks.
+        """Fetches missing traces from the sources, in order.
 
         Raises:
-            KneepointError: no source had a trace, or none had it with the right digest.
+            KneepointError: no source has a trace with the right digest.
         """
         with locked(self.folder / ".lock"):
             for abandoned in self.folder.glob(f"{_WORK_PREFIX}*"):
                 shutil.rmtree(abandoned, ignore_errors=True)
-            missing = self.missing(names)  # now, for another process may have just fetched them
+            missing = self.missing(
+                names
+            )  # checked under the lock: another process may have fetched them
             for name in missing:
                 if (self.folder / name).exists():
                     _note(f"{self.folder / name} is damaged; fetching it again")
@@ -65,14 +67,15 @@ class TraceCache:
                     missing = self.missing(missing)
         if missing:
             raise KneepointError(
-                f"no source gave {', '.join(missing)}: {'; '.join(problems)}. With the files at "
-                "hand, name their folder as traces.folder in the configuration"
+                f"no source has {', '.join(missing)}: {'; '.join(problems)}. If you have the "
+                f"files, "
+                "set traces.folder in the configuration to their folder"
             )
         for problem in problems:
             _note(problem)
 
     def _fill_from(self, source: TraceSource, missing: Iterable[str]) -> list[str]:
-        """Keeps what a source has of the whole catalogue; returns what was wrong with it."""
+        """Caches every catalogued trace of a source; returns the problems found."""
         problems = []
         with TemporaryDirectory(dir=self.folder, prefix=_WORK_PREFIX) as work:
             try:
@@ -92,7 +95,7 @@ class TraceCache:
                 elif name in missing:
                     problems.append(
                         f"{source.title}: digest mismatch: {name} has SHA-256 {digest}, "
-                        f"config/traces.yaml wants {entry.sha256}; get the original file"
+                        f"but config/traces.yaml lists {entry.sha256}; get the original file"
                     )
         return problems
 
@@ -105,7 +108,7 @@ def fetch_traces(
     catalogue: Mapping[str, TraceEntry],
     sources: Iterable[TraceSource],
 ) -> None:
-    """Puts verified traces into the folder `into`.
+    """Writes verified traces into the folder `into`.
 
     Raises:
         KneepointError: a trace is not in the catalogue, or no source has it.
@@ -121,17 +124,17 @@ def fetch_traces(
         for name in names:
             content = cache.get(name)
             if content is None:
-                raise KneepointError(f"{cache.folder / name}: damaged just now; try again")
+                raise KneepointError(f"{cache.folder / name}: damaged after fetching; try again")
             write_whole(into / name, content)
     except OSError as error:
         raise KneepointError(
-            f"{error.filename}: {error.strerror}; make it writable, or name another folder as "
-            "cache in the configuration"
+            f"{error.filename}: {error.strerror}; make it writable, or set cache in the "
+            "configuration to another folder"
         ) from None
 
 
 def cache_folder_of(configured: Path | None) -> Path:
-    """Returns the folder of cached traces: the configured cache, or where this user has caches."""
+    """Returns the trace cache: the configured folder, or the default of this user."""
     for root in (configured, os.environ.get("KNEEPOINT_CACHE")):
         if root:
             return Path(root).expanduser() / "traces"
@@ -145,8 +148,8 @@ def _describe_unlisted(
     for source in sources:
         if isinstance(source, FolderSource) and (path := source.folder / name).is_file():
             digest = sha256_of(path.read_bytes())
-            return f"config/traces.yaml: add the trace: `{name}: {{sha256: {digest}}}`"
-    return f"config/traces.yaml: does not list the trace {name}; known: {', '.join(catalogue)}"
+            return f"config/traces.yaml: lacks the trace; add `{name}: {{sha256: {digest}}}`"
+    return f"config/traces.yaml: unknown trace {name}; known: {', '.join(catalogue)}"
 
 
 def _note(message: str) -> None:
@@ -154,13 +157,16 @@ def _note(message: str) -> None:
 
 
 def main() -> None:
-    """Parses the command line and fetches."""
+    """Parses the command line and fetches the traces."""
     parser = argparse.ArgumentParser(description="Fetches, verifies and caches packaged traces.")
-    parser.add_argument("names", nargs="+", metavar="NAME", help="a trace of config/traces.yaml")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="trace in config/traces.yaml")
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("--into", type=Path, required=True, help="folder for the traces")
     parser.add_argument(
-        "--apt-folder", type=Path, default=Path("/etc/apt"), help="apt's sources (%(default)s)"
+        "--apt-folder",
+        type=Path,
+        default=Path("/etc/apt"),
+        help="configuration folder of apt (%(default)s)",
     )
     arguments = parser.parse_args()
     settings = read_config(arguments.config, FetchSettings)

@@ -1,4 +1,4 @@
-"""What the best imaginable sender would get out of a link: the yardstick of a network."""
+"""The omniscient bound: what a sender that knows the trace in advance would achieve."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ from networks.constant_rate import OPPORTUNITY_BYTES
 
 @dataclass(frozen=True)
 class Bound:
-    """The omniscient bound: Mbit/s, ms, and their quotient in Mbit/s per second."""
+    """The omniscient bound: capacity (Mbit/s), delay (ms) and power (Mbit/s per second)."""
 
     capacity_mbps: float
     signal_delay_p95_ms: int
@@ -23,7 +23,7 @@ class Bound:
         """Reads the bound of a prepared network from its network.json.
 
         Raises:
-            KneepointError: the file is missing or damaged, or older than bounds are.
+            KneepointError: the file is missing, damaged, or predates the bound.
         """
         try:
             return cls(**json.loads(path.read_bytes())["omniscient"])
@@ -32,30 +32,30 @@ class Bound:
 
 
 def omniscient_bound(uplink_ms: Sequence[int], end_ms: int, repeats: bool = False) -> Bound:
-    """Computes the metrics of a sender that knows the trace beforehand.
+    """Computes the metrics of a sender that knows the trace in advance.
 
-    One datagram for each delivery opportunity arrives at the uplink just when the link can take
-    it: in the millisecond before, for what arrives in a millisecond leaves strictly later. So
-    every opportunity is used, no packet waits for longer than 1 ms, and the signal is as old as
-    the gaps of the trace make it: in millisecond t its age is the time to the first opportunity
-    after t. Its 95th percentile is element floor(0.95 n) of the n sorted ages, from the first
-    arrival to the last, as for a run. The capacity counts every opportunity, from the start of the
-    run to the last of them. The fixed delay and the ACKs' way back are not in it.
+    One datagram per delivery opportunity arrives at the uplink just in time: in the preceding
+    millisecond, because a packet departs strictly later than the millisecond in which it arrives.
+    The sender thus uses every opportunity, no packet waits longer than 1 ms, and only the gaps of
+    the trace delay the signal: its age in millisecond t is the time to the first opportunity after
+    t. The 95th percentile is element floor(0.95 n) of the n sorted ages from the first arrival to
+    the last, as for a run. The capacity counts every opportunity from the start of the run to the
+    last one. The bound excludes the propagation delay and the return path of the ACKs.
 
     Args:
-        uplink_ms: the opportunities of the trace (ms), not decreasing.
-        end_ms: when the run ends (ms); later opportunities do not count.
-        repeats: whether the trace starts again when it is through, as with a given duration.
+        uplink_ms: non-decreasing opportunities of the trace (ms).
+        end_ms: end of the run (ms); later opportunities do not count.
+        repeats: whether the trace wraps around, as in a run with a duration.
 
     Raises:
-        KneepointError: the run ends before any opportunity that a packet could use.
+        KneepointError: the run ends before the first usable opportunity.
     """
     times_ms = list(_opportunities(uplink_ms, end_ms, repeats))
     usable_ms = sorted({time_ms for time_ms in times_ms if time_ms > 0})
     if not usable_ms:
         raise KneepointError(
-            f"the run ends at {end_ms} ms, before the uplink can deliver anything; "
-            "choose another part of the trace, or a longer duration_s"
+            f"the run ends at {end_ms} ms, before the uplink can deliver a packet; "
+            "choose another part of the trace or a longer duration_s"
         )
     ages_ms = sorted(_ages(usable_ms))
     signal_delay_ms = ages_ms[int(0.95 * len(ages_ms))]

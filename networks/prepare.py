@@ -1,4 +1,4 @@
-"""Makes the files of one network: two checked traces and a description.
+"""Prepares one network: two validated traces and a description.
 
 python -m networks.prepare --config config/config.yaml --network NAME --into build/networks/NAME
 """
@@ -19,7 +19,7 @@ from networks.validate import CHECK_TRACE, format_trace, parse_trace
 
 @dataclass(frozen=True)
 class MadeTrace:
-    """The content of a trace file, and the times of its opportunities."""
+    """Content of a trace file and the times of its opportunities (ms)."""
 
     content: bytes
     times_ms: list[int]
@@ -32,7 +32,7 @@ class TraceMaker:
     Args:
         traces: folder of the packaged traces.
         synthesize: the program that makes synthetic traces.
-        check_trace: the program that knows what a trace is.
+        check_trace: the program that validates traces.
     """
 
     traces: Path
@@ -40,14 +40,14 @@ class TraceMaker:
     check_trace: Path = CHECK_TRACE
 
     def make(self, link: LinkTrace, where: str) -> MadeTrace:
-        """Makes a link's trace, and checks it.
+        """Makes and validates the trace of a link.
 
         Args:
-            link: what to make.
+            link: description of the link.
             where: file and key of the link, for messages.
 
         Raises:
-            KneepointError: the trace cannot be had, breaks a rule, or is not the one pinned.
+            KneepointError: the trace is unavailable, invalid, or differs from its pin.
         """
         try:
             content = self._content(link)
@@ -57,8 +57,8 @@ class TraceMaker:
         digest = sha256_of(content)
         if link.sha256 not in (None, digest):
             raise KneepointError(
-                f"{where}: digest mismatch: the trace has SHA-256 {digest}, sha256 pins "
-                f"{link.sha256}; correct the pin, or whatever changed the trace"
+                f"{where}: digest mismatch: the trace has SHA-256 {digest}, but sha256 pins "
+                f"{link.sha256}; correct the pin or restore the trace"
             )
         return MadeTrace(content, times_ms)
 
@@ -95,20 +95,21 @@ class TraceMaker:
 
 
 def cut_trace(times_ms: list[int], cut: Cut) -> list[int]:
-    """Returns the opportunities (ms) in a part of a trace, which then begins at 0 (see Cut).
+    """Returns the opportunities (ms) in part of a trace, shifted to start at 0 (see Cut).
 
     Raises:
-        KneepointError: the part reaches beyond the trace, or holds no opportunity.
+        KneepointError: the part exceeds the trace or has no opportunity.
     """
     start_ms, end_ms = round(cut.start_s * 1000), round(cut.end_s * 1000)
     if end_ms > times_ms[-1]:
         raise KneepointError(
-            f"cut.end_s: {cut.end_s:g} is beyond the trace, which ends at {times_ms[-1] / 1000:g}"
+            f"cut.end_s: {cut.end_s:g} is beyond the end of the trace; "
+            f"give at most {times_ms[-1] / 1000:g}"
         )
     part = [time_ms - start_ms for time_ms in times_ms if start_ms < time_ms <= end_ms]
     if not part:
         raise KneepointError(
-            f"cut: from {cut.start_s:g} s to {cut.end_s:g} s the trace has no opportunity; "
+            f"cut: the trace has no opportunity from {cut.start_s:g} s to {cut.end_s:g} s; "
             "choose another part"
         )
     return part
@@ -121,17 +122,17 @@ def prepare_network(
 
     Args:
         name: the network's name.
-        network: what to make.
-        where: the file that describes it, for messages.
-        into: folder for the files; made if absent.
-        maker: makes the traces.
+        network: description of the network.
+        where: configuration file, for messages.
+        into: output folder; created if absent.
+        maker: maker of the traces.
 
     Raises:
         KneepointError: see TraceMaker.make and omniscient_bound.
     """
     uplink = maker.make(network.uplink, f"{where}: uplink")
     downlink = maker.make(network.downlink, f"{where}: downlink")
-    end_ms = min(uplink.times_ms[-1], downlink.times_ms[-1])  # a run without a duration ends there
+    end_ms = min(uplink.times_ms[-1], downlink.times_ms[-1])  # end of a run without duration_s
     if network.duration_s is not None:
         end_ms = round(network.duration_s * 1000)
     try:
@@ -153,11 +154,13 @@ def prepare_network(
 
 
 def main() -> None:
-    """Parses the command line and prepares."""
-    parser = argparse.ArgumentParser(description="Makes the traces and description of a network.")
+    """Parses the command line and prepares the network."""
+    parser = argparse.ArgumentParser(
+        description="Prepares the traces and the description of a network."
+    )
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
-    parser.add_argument("--network", required=True, help="a file of networks/ beside it, no suffix")
-    parser.add_argument("--into", type=Path, required=True, help="folder for the network's files")
+    parser.add_argument("--network", required=True, help="name of a file in networks/ next to it")
+    parser.add_argument("--into", type=Path, required=True, help="output folder")
     parser.add_argument(
         "--traces", type=Path, default=Path("build/traces"), help="packaged traces (%(default)s)"
     )

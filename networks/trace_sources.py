@@ -1,6 +1,6 @@
-"""The sources of packaged traces: a folder, the Debian package, a commit of a git repository.
+"""Sources of packaged traces: a folder, the Debian package, a commit of a git repository.
 
-Each puts what it has into a folder, unverified; networks.fetch verifies.
+A source provides unverified files; networks.fetch verifies them.
 """
 
 from collections.abc import Iterable
@@ -17,33 +17,33 @@ _PACKAGE = "mahimahi-traces"
 
 
 class TraceSource(Protocol):
-    """A place that has traces."""
+    """A source of traces."""
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Name of the source in messages."""
 
     def unpack(self, names: Iterable[str], work: Path) -> Path:
-        """Returns a folder that holds those of the named traces, or more, that the source has.
+        """Returns a folder with at least those of the named traces that the source has.
 
         Args:
-            names: traces that are needed.
-            work: an empty folder for whatever the source must write.
+            names: the required traces.
+            work: empty folder for temporary files.
 
         Raises:
-            KneepointError: the source cannot be reached or used.
+            KneepointError: the source is unreachable or unusable.
         """
 
 
 @dataclass(frozen=True)
 class FolderSource:
-    """A folder that the user names."""
+    """A folder named by the user."""
 
     folder: Path
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Name of the source in messages."""
         return f"folder {self.folder}"
 
     def unpack(self, names: Iterable[str], work: Path) -> Path:
@@ -56,13 +56,13 @@ class FolderSource:
 
 @dataclass(frozen=True)
 class DebianSource:
-    """The package mahimahi-traces, fetched by apt into private folders, without root."""
+    """The Debian package mahimahi-traces, fetched into private folders without root."""
 
     apt_folder: Path = Path("/etc/apt")
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Name of the source in messages."""
         return f"Debian package {_PACKAGE}"
 
     def unpack(self, names: Iterable[str], work: Path) -> Path:
@@ -81,13 +81,13 @@ class GitSource:
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Name of the source in messages."""
         return f"git repository {self.url}"
 
     def unpack(self, names: Iterable[str], work: Path) -> Path:
         """Fetches exactly the pinned commit (see TraceSource)."""
         del names
-        require_program("git", "install git, or take another source of traces")
+        require_program("git", "install git or choose another traces.source")
         for command in (
             ["init"],
             ["fetch", "--depth=1", "--no-tags", "--", self.url, self.commit],

@@ -1,4 +1,4 @@
-"""The rules of a trace file, which build/check_trace knows: who reads traces asks it."""
+"""Validates trace files with build/check_trace, the only implementation of their rules."""
 
 import subprocess
 from pathlib import Path
@@ -9,15 +9,15 @@ CHECK_TRACE = Path("build/check_trace")
 
 
 def parse_trace(content: bytes, name: str, check_trace: Path = CHECK_TRACE) -> list[int]:
-    """Returns the delivery opportunities of a trace: times in ms, not decreasing, the last not 0.
+    """Returns the delivery opportunities of a trace: non-decreasing ms, the last not 0.
 
     Args:
-        content: the trace.
-        name: what messages call it.
-        check_trace: the program that knows the rules.
+        content: content of the trace file.
+        name: name of the trace in messages.
+        check_trace: the program that validates traces.
 
     Raises:
-        KneepointError: a rule is broken; the message names the trace and the line.
+        KneepointError: the trace is invalid; the message names the trace and the line.
     """
     try:
         result = subprocess.run(
@@ -29,15 +29,15 @@ def parse_trace(content: bytes, name: str, check_trace: Path = CHECK_TRACE) -> l
         ) from None
     if result.returncode != 0:
         complaint = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
-        raise KneepointError(complaint or f"{check_trace}: ended by {result.returncode}")
+        raise KneepointError(complaint or f"{check_trace}: exit status {result.returncode}")
     return list(map(int, content.split()))
 
 
 def read_trace(path: Path, check_trace: Path = CHECK_TRACE) -> list[int]:
-    """Reads and checks a trace file; returns the times of its opportunities (ms).
+    """Reads and validates a trace file; returns its opportunities (ms).
 
     Raises:
-        KneepointError: the file cannot be read, or a rule is broken.
+        KneepointError: the file is unreadable or invalid.
     """
     try:
         content = path.read_bytes()

@@ -100,10 +100,10 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "missing key": ({"study": {"title": None}}, "title: is missing"),
     "unknown study": (
         {"config": {"studies": ["window"]}},
-        "studies names 'window', but there is no",
+        "studies lists 'window', but",
     ),
-    "study twice": ({"config": {"studies": ["windows", "windows"]}}, "'windows' stands twice"),
-    "unknown network": ({"study": {"networks": ["air"]}}, "no network is called 'air'"),
+    "study twice": ({"config": {"studies": ["windows", "windows"]}}, "'windows' appears twice"),
+    "unknown network": ({"study": {"networks": ["air"]}}, "unknown network 'air'"),
     "unknown table": ({"study": {"table": "print"}}, "there is no such table; known: printed"),
     "unknown controller": (
         {"repeat": {"settings": [{"controller": "fixed_windw"}]}},
@@ -143,7 +143,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "held and searched": (
         {"study": {**SPACE, "sampler": {"kind": "ternary"}, "constants": {"window": 3}}},
-        "window is both held (constants) and searched (space)",
+        "window is both fixed (constants) and searched (space)",
     ),
     "grid without values": ({"study": SPACE}, "sampler grid needs values for window"),
     "cmaes with values": (
@@ -158,46 +158,49 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "results that read as an option": (
         {"config": {"results": "-r"}},
-        "results: '-r' is refused: it must begin with no -",
+        "results: '-r' is refused: it must not begin with -",
     ),
-    "results with a brace": ({"config": {"results": "r{x}"}}, "have no brace, tab or line break"),
+    "results with a brace": (
+        {"config": {"results": "r{x}"}},
+        "or contain a brace, tab or line break",
+    ),
     "results of nobody": (
         {"config": {"results": "~nobody-of-this-name/r"}},
-        "there is no such user; write the folder out",
+        "no such user; give the full path",
     ),
     "tpe without an end": ({"study": {**SPACE, "sampler": {"kind": "tpe"}}}, "add trials"),
     "ternary with trials": (
         {"study": {**SPACE, "sampler": {"kind": "ternary", "trials": 9}}},
-        "trials is 9, but sampler ternary ends by itself, at its peak; remove trials",
+        "trials is 9, but sampler ternary stops on its own at the peak; remove trials",
     ),
     "table with trials": (
         {"study": {"sampler": {"kind": "grid", "trials": 2}}},
-        "trials is 2, but sampler grid ends by itself, at the end of its grid or table; remove",
+        "trials is 2, but sampler grid stops on its own at the end of its grid or table; remove",
     ),
     "table and space": (
         {"study": {"space": {"window": {"low": 1, "high": 9}}}},
-        "table names every trial; remove space",
+        "table defines every trial; remove space",
     ),
-    "nothing searched": ({"study": {"table": None}}, "nothing is searched"),
+    "nothing searched": ({"study": {"table": None}}, "searches nothing"),
     "host without fit": (
         {"study": {**SPACE, "host": {"host_latency_us": {"low": 0, "high": 9}}}},
-        "host is searched with objective fit only",
+        "host needs the objective fit",
     ),
     "table fitted twice": (
         {"study": {**SPACE, "objective": {"fit": ["printed", "printed"]}}},
-        "fit has a table twice; remove one",
+        "fit lists a table twice; remove one",
     ),
     "fitted to no table": (
         {"study": {**SPACE, "objective": {"fit": 3}}},
-        "3 is no table; name one of published/, or list several",
+        "3 is not a table name; name one or more files of published/",
     ),
     "power and fit": (
         {"study": {**SPACE, "objective": {"power": "mean", "fit": "printed"}}},
-        "give exactly one of power, fit",
+        "needs exactly one of power and fit",
     ),
     "table of another controller": (
         {"study": {"controller": "delay_threshold"}},
-        "controller is delay_threshold, but table printed is about fixed_window",
+        "controller is delay_threshold, but table printed describes fixed_window",
     ),
     "unknown unit": (
         {
@@ -226,11 +229,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "unexplained column": ({"table": {"ignore": []}}, "column 'note' of"),
     "published setting": (
         {"repeat": {"published": [{"setting": 1, "metric": "power", "mean": 1, "source": "s"}]}},
-        "published names setting 1; the last one is 0",
+        "published names setting 1, but the last one is 0",
     ),
     "held-out network unknown": (
         {"config": {"hold_out": {"training": "wire", "networks": ["air"]}}, "study": TUNED},
-        "no network is called 'air'; known: wire",
+        "unknown network 'air'; known: wire",
     ),
     "held out without a tuning": (
         {"config": {"hold_out": {"training": "wire", "networks": ["radio"]}}, **RADIO},
@@ -242,15 +245,15 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
             "study": {**TUNED, "networks": ["wire", "radio"]},
             **RADIO,
         },
-        "config.yaml: hold_out: study windows tunes on radio, which is to be held out",
+        "config.yaml: hold_out: study windows tunes on the held-out network radio",
     ),
     "held out and training": (
         {"config": {"hold_out": {"training": "wire", "networks": ["wire"]}}},
-        "hold_out: networks has wire, which is the training network; remove it",
+        "hold_out: networks lists wire, which is the training network; remove it",
     ),
     "held out twice": (
         {"config": {"hold_out": {"training": "wire", "networks": ["radio", "radio"]}}},
-        "hold_out: networks has radio twice; remove one",
+        "hold_out: networks lists radio twice; remove one",
     ),
     "nothing held out": (
         {"config": {"hold_out": {"training": "wire", "networks": []}}},
@@ -283,7 +286,7 @@ def test_a_mistake_is_named(write: Write, changes: dict[str, Any], message: str)
         ),
         ("window,kbps,power,note\n5,1,9.63,,2\n", "line 2: has 5 cells, but the header has 4"),
         ("window,kbps,power,note\n5,1,9,\n6,1,9\n", "line 3: has 3 cells, but the header has 4"),
-        ("window,kbps,power,note\n,1,9.63,\n", "no row of table printed has all its constants"),
+        ("window,kbps,power,note\n,1,9.63,\n", "no row of table printed has all its parameters"),
     ],
 )
 def test_a_bad_table_is_refused(write: Write, csv: str, message: str) -> None:

@@ -104,12 +104,12 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
             }
         },
         "studies/windows.yaml",
-        "host is a model of the emulator's; remove it or take that engine",
+        "only the emulator has a host model; remove host or use that engine",
     ),
     "reserved name": (
         {"config": {"studies": ["confirm"]}},
         "config.yaml",
-        "a study cannot be called 'confirm'; rename it",
+        "'confirm' is a reserved name; rename the study",
     ),
     "probe of an unknown controller": (
         probing(controller="fixed_windw"),
@@ -124,7 +124,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "probe on an unknown network": (
         probing(network="air"),
         "networks/air.yaml",
-        "no network is called 'air'; known: wire",
+        "unknown network 'air'; known: wire",
     ),
     "probe without a spread": (probing(alone=1), "config.yaml", "real_time.probe.alone: 1"),
     "busy from nothing on": (
@@ -135,12 +135,12 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "calibration without values": (
         calibration(host={"host_latency_us": {"low": 0, "high": 100}}),
         "config.yaml",
-        "host: host_latency_us needs values, not low and high: it is a grid",
+        "host: host_latency_us has low and high, but calibration is a grid",
     ),
     "calibration of a misspelt setting": (
         calibration(host={"wak_mean_us": {"values": [100]}}),
         "config.yaml",
-        "'wak_mean_us' is no setting; known: host_latency_us, wake_us, wake_mean_us",
+        "'wak_mean_us' is not a host parameter; known: host_latency_us, wake_us, wake_mean_us",
     ),
     "calibration of no window": (
         calibration(windows=[]),
@@ -177,7 +177,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "confirmed on an unknown network": (
         {"config": {"confirm": {**CONFIRM, "network": "air"}}},
         "networks/air.yaml",
-        "no network is called 'air'; known: wire",
+        "unknown network 'air'; known: wire",
     ),
     "confirm without calibration": (
         {"config": {"confirm": {"network": "wire"}}},

@@ -41,11 +41,11 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
         ("title: A\nuplink: {trace: a}\n", "downlink: is missing; add it"),
         (
             "title: A\nuplink: {}\ndownlink: {trace: a}\n",
-            "uplink: give exactly one of trace, constant_mbps, synthetic",
+            "uplink: needs exactly one of trace, constant_mbps and synthetic",
         ),
         (
             "title: A\nuplink: {trace: a, constant_mbps: 1}\ndownlink: {trace: a}\n",
-            "uplink: give exactly one of trace, constant_mbps, synthetic",
+            "uplink: needs exactly one of trace, constant_mbps and synthetic",
         ),
         (
             "title: A\nuplink: {trace: a, cut: {start_s: 9, end_s: 9}}\ndownlink: {trace: a}\n",
@@ -53,16 +53,16 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
         ),
         (
             "title: A\nuplink: {constant_mbps: 1, cut: {end_s: 9}}\ndownlink: {trace: a}\n",
-            "uplink: cut goes with trace only; remove it",
+            "uplink: cut applies to trace only; remove it",
         ),
         (
             "title: A\nuplink: {constant_mbps: 1}\ndownlink: {trace: a}\n",
-            "duration_s: is missing; a constant rate has no end of its own",
+            "duration_s: is missing; a constant rate needs one, add it",
         ),
         (
             "title: A\ndownlink: {trace: a}\nuplink: {synthetic: {seed: 1, duration_s: 9, "
             "start_rate_mbps: 5, max_rate_mbps: 4}}\n",
-            "uplink.synthetic: max_rate_mbps 4 is below start_rate_mbps 5",
+            "uplink.synthetic: max_rate_mbps 4 must be at least start_rate_mbps 5",
         ),
         ("title: A\nuplink: {trace: ../a}\ndownlink: {trace: a}\n", "uplink.trace: '../a' is refu"),
         ("title: [\n", "line 2: is not YAML (did not find expected node content); correct it"),
@@ -79,12 +79,12 @@ def test_load_network_refuses(tmp_path: Path, text: str, message: str) -> None:
 
 def test_load_network_lists_the_networks_that_there_are(tmp_path: Path) -> None:
     load(tmp_path, GOOD)
-    with pytest.raises(KneepointError, match=r"no network is called 'met'; known: net"):
+    with pytest.raises(KneepointError, match=r"unknown network 'met'; known: net"):
         load_network(tmp_path / "config.yaml", "met")
 
 
 def test_trace_sources_want_a_folder_for_the_source_folder(tmp_path: Path) -> None:
-    with pytest.raises(KneepointError, match="add the key folder"):
+    with pytest.raises(KneepointError, match="the key folder is missing; add it"):
         check_config({"source": "folder"}, TraceSources, tmp_path)
 
 

@@ -27,5 +27,7 @@ def test_constant_rate_of_one_packet_a_millisecond_is_one_line() -> None:
 
 
 def test_constant_rate_refuses_a_period_too_long_to_write() -> None:
-    with pytest.raises(KneepointError, match=r"constant_mbps: 3\.14159265358979 takes .* lines"):
+    with pytest.raises(
+        KneepointError, match=r"constant_mbps: 3\.14159265358979 needs a trace of .* lines"
+    ):
         constant_rate_trace(3.14159265358979)

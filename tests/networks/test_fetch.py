@@ -77,7 +77,7 @@ def test_fetch_goes_on_to_the_next_source(
 def test_fetch_names_every_source_that_failed(tmp_path: Path) -> None:
     with pytest.raises(KneepointError) as raised:
         fetch(tmp_path, FolderSource(tmp_path / "absent"), Unreachable())
-    assert "no source gave a.down, a.up" in str(raised.value)
+    assert "no source has a.down, a.up" in str(raised.value)
     assert "absent: no such folder; correct traces.folder" in str(raised.value)
     assert "far away: . no network; plug it in" in str(raised.value)
     assert not (tmp_path / "into").exists()
@@ -88,7 +88,7 @@ def test_fetch_refuses_another_digest(tmp_path: Path) -> None:
     with pytest.raises(KneepointError) as raised:
         fetch(tmp_path, FolderSource(folder))
     assert "digest mismatch: a.up has SHA-256" in str(raised.value)
-    assert f"config/traces.yaml wants {CATALOGUE['a.up'].sha256}" in str(raised.value)
+    assert f"config/traces.yaml lists {CATALOGUE['a.up'].sha256}" in str(raised.value)
     assert not (tmp_path / "into").exists()
 
 
@@ -107,14 +107,14 @@ def test_fetch_replaces_what_is_damaged_in_the_cache(
 def test_fetch_never_serves_what_is_damaged_in_the_cache(tmp_path: Path) -> None:
     fetch(tmp_path, FolderSource(fill(tmp_path / "folder")))
     (tmp_path / "cache" / "a.up").write_bytes(b"3")
-    with pytest.raises(KneepointError, match=r"no source gave a\.up"):
+    with pytest.raises(KneepointError, match=r"no source has a\.up"):
         fetch(tmp_path, Unreachable())
 
 
 def test_fetch_names_a_trace_that_is_not_listed(tmp_path: Path) -> None:
     folder = fill(tmp_path / "folder", {"mine.up": b"7\n"})
     digest = hashlib.sha256(b"7\n").hexdigest()
-    with pytest.raises(KneepointError, match=rf"add the trace: `mine\.up: {{sha256: {digest}}}`"):
+    with pytest.raises(KneepointError, match=rf"lacks the trace; add `mine\.up: {{sha256: {digest}}}`"):
         fetch(tmp_path, FolderSource(folder), names=["mine.up"])
     with pytest.raises(KneepointError, match=r"does not list the trace b; known: a\.down, a\.up"):
         fetch(tmp_path, FolderSource(folder), names=["b"])
@@ -129,7 +129,7 @@ def test_fetch_removes_what_a_killed_fetch_left(tmp_path: Path) -> None:
 
 def test_fetch_names_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(KneepointError, match="make it writable, or name another folder as cache"):
+    with pytest.raises(KneepointError, match="make it writable, or set cache"):
         fetch(tmp_path, FolderSource(fill(tmp_path / "folder")))
 
 
@@ -200,7 +200,7 @@ def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(KneepointError) as raised:
         fetch(tmp_path, DebianSource(tmp_path), GitSource("anywhere", "0" * 40))
-    assert "the program apt-get is missing; this is no Debian system" in str(raised.value)
+    assert "the program apt-get is missing; this is not a Debian system" in str(raised.value)
     assert "the program git is missing; install git" in str(raised.value)
 
 
@@ -238,11 +238,11 @@ def test_command_line_fetches_and_refuses(tmp_path: Path) -> None:
     assert fetched(tmp_path) == TRACES
     result = subprocess.run([*command, "b"], cwd=ROOT, check=False, capture_output=True, text=True)
     assert result.returncode == 2
-    assert result.stderr.startswith("error: config/traces.yaml: does not list the trace b")
+    assert result.stderr.startswith("error: config/traces.yaml: unknown trace b")
 
 
 needs_apt = pytest.mark.skipif(
-    not (shutil.which("apt-get") and shutil.which("dpkg-deb")), reason="this is no Debian system"
+    not (shutil.which("apt-get") and shutil.which("dpkg-deb")), reason="this is not a Debian system"
 )
 
 
@@ -252,7 +252,7 @@ def test_debian_source_without_network(tmp_path: Path) -> None:
     (tmp_path / "apt" / "sources.list").write_text("deb http://127.0.0.1:9/none bookworm main\n")
     with pytest.raises(KneepointError) as raised:
         fetch(tmp_path, DebianSource(tmp_path / "apt"))
-    assert "apt-get could not download it" in str(raised.value)
+    assert "apt-get could not download mahimahi-traces" in str(raised.value)
     assert "127.0.0.1:9" in str(raised.value)
     assert "check the network and the apt sources" in str(raised.value)
 

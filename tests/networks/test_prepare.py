@@ -103,7 +103,7 @@ def test_prepare_makes_constant_and_synthetic_traces(tmp_path: Path) -> None:
         ("{trace: bad, cut: {end_s: 1}}", "line 2: 4 ms follows 5 ms; times must not decrease"),
         (
             "{trace: a, cut: {end_s: 3}}",
-            "uplink: cut.end_s: 3 is beyond the trace, which ends at 2",
+            "uplink: cut.end_s: 3 is beyond the end of the trace; give at most 2",
         ),
         (
             "{synthetic: {seed: 8, duration_s: 60, start_rate_mbps: 5, max_rate_mbps: 12}}",
@@ -111,7 +111,7 @@ def test_prepare_makes_constant_and_synthetic_traces(tmp_path: Path) -> None:
         ),
         (
             "{trace: a, cut: {start_s: 1.9, end_s: 2}}\nduration_s: 0.05",
-            "uplink: the run ends at 50 ms, before the uplink can deliver anything",
+            "uplink: the run ends at 50 ms, before the uplink can deliver a packet",
         ),
         (
             "{trace: a, sha256: " + "f" * 64 + "}",
@@ -137,7 +137,7 @@ def test_cut_trace_parts_join_to_the_whole() -> None:
 
 
 def test_cut_trace_refuses_a_part_without_opportunities() -> None:
-    with pytest.raises(KneepointError, match="from 1 s to 2 s the trace has no opportunity"):
+    with pytest.raises(KneepointError, match="the trace has no opportunity from 1 s to 2 s"):
         cut_trace([1, 5000], Cut(start_s=1, end_s=2))
 
 
