@@ -77,6 +77,13 @@ ZOO: tuple[Any, ...] = (
 )
 
 
+NO_CHECKS = (
+    *("metadata", "serialization", "default", "expected", "json_schema"),
+    "json_schema_input_schema",
+)
+"""Parts of a schema that check nothing."""
+
+
 def schemas_in(schema: Any) -> Iterator[Mapping[str, Any]]:
     """Yields every schema within one of pydantic-core's."""
     if isinstance(schema, list | tuple):
@@ -86,7 +93,7 @@ def schemas_in(schema: Any) -> Iterator[Mapping[str, Any]]:
         if isinstance(schema.get("type"), str):
             yield schema
         for key, part in schema.items():
-            if key not in ("metadata", "serialization", "default", "expected", "json_schema"):
+            if key not in NO_CHECKS:
                 yield from schemas_in(part)
 
 
