@@ -21,7 +21,9 @@ def test_further_runs_tell_chance_from_what_lasts(
 ) -> None:
     again = synthetic_real.runs(3, seed=5, factor=factor)
     again = again[again["trial"] == 3]
-    found = synthetic.analysed(synthetic_real.results(emulated=emulated, again=again))
+    found = synthetic.analysed(
+        synthetic_real.results(emulated=emulated, again=again), "agreement", "again"
+    )
     rows = found["again"].set_index(["trial", "metric"])
     assert rows["why"][3, THROUGHPUT] == why
     assert rows["again_n"][3, THROUGHPUT] == 3
@@ -30,7 +32,7 @@ def test_further_runs_tell_chance_from_what_lasts(
 
 
 def test_without_further_runs_the_reasons_stay(emulated: pd.DataFrame) -> None:
-    found = synthetic.analysed(synthetic_real.results(emulated=emulated))
+    found = synthetic.analysed(synthetic_real.results(emulated=emulated), "agreement", "again")
     assert found["again"]["again_mean"].isna().all()
     assert "unexplained" in set(found["again"]["why"])
     assert found["again_settings"].empty

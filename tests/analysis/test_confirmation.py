@@ -1,5 +1,6 @@
 import math
 
+import pandas as pd
 import pytest
 
 from analysis import confirmation
@@ -28,15 +29,20 @@ def test_verdict_leaves_arithmetic_alone() -> None:
     assert confirmation.verdict(20, 30, 31, "arithmetic, replay") == confirmation.CONFIRMED
 
 
+def stage() -> dict[str, pd.DataFrame]:
+    stages = ("audit", "agreement", "confirmation")
+    return synthetic.analysed(synthetic_real.results(), *stages)
+
+
 def test_contradicted_rows_are_confirmed_by_real_runs() -> None:
-    rows = synthetic.analysed(synthetic_real.results())["confirmed_rows"]
+    rows = stage()["confirmed_rows"]
     assert rows["row"].tolist() == ["001 fixed window 40"]
     assert rows["metric"].tolist() == [SIGNAL_DELAY]
     assert rows["verdict"].tolist() == ["yes"]
 
 
 def test_best_settings_know_what_was_published() -> None:
-    rows = synthetic.analysed(synthetic_real.results())["confirmed_best"]
+    rows = stage()["confirmed_best"]
     assert rows["origin"].tolist() == ["published", "tuned", "published", "tuned", "tuned"]
     published = synthetic.published_rows()
     row = published[(published["table"] == "004-fixed-window") & (published["row"] == 3)].iloc[0]

@@ -223,19 +223,19 @@ def test_agreement_figure_has_a_line_a_setting_and_a_heading_a_controller(
     assert throughput.get_ylim() == delay.get_ylim()
 
 
-def test_agreement_figure_colours_what_lies_outside() -> None:
+def test_agreement_figure_colours_what_lies_outside(analysed: Tables) -> None:
     emulated = synthetic_real.runs(30, seed=4, factor=1.05)
-    found = synthetic.analysed(synthetic_real.results(emulated=emulated))
-    throughput, _ = drawn(found, "agreement-real").axes
+    found = synthetic.analysed(synthetic_real.results(emulated=emulated), "agreement")
+    throughput, _ = drawn(analysed | found, "agreement-real").axes
     bars = [bar.get_label() for bar in throughput.collections]
     assert bars.count("emulator, outside") == len(found["agreement_settings"])
 
 
-def test_agreement_figure_keeps_one_wide_bar_from_hiding_the_others() -> None:
+def test_agreement_figure_keeps_one_wide_bar_from_hiding_the_others(analysed: Tables) -> None:
     emulated = synthetic_real.runs(30, seed=4)
     emulated.loc[(emulated["trial"] == 6) & (emulated["run"] % 2 == 0), THROUGHPUT] *= 2
-    found = synthetic.analysed(synthetic_real.results(emulated=emulated))
-    throughput, _ = drawn(found, "agreement-real").axes
+    found = synthetic.analysed(synthetic_real.results(emulated=emulated), "agreement")
+    throughput, _ = drawn(analysed | found, "agreement-real").axes
     assert throughput.get_xlim()[1] < 10
 
 
@@ -249,11 +249,11 @@ def test_probe_figure_marks_the_slots(analysed: Tables, report: Told) -> None:
     assert "8 slots" in report.caption("probe-host")
 
 
-def test_probe_figure_does_without_scheduling_delays() -> None:
+def test_probe_figure_does_without_scheduling_delays(analysed: Tables) -> None:
     whole = synthetic_real.probe()
     runs = whole.runs.assign(scheduling_delay_p99_us=None)
     results = synthetic_real.results(probe=replace(whole, runs=runs))
-    assert drawn(synthetic.analysed(results), "probe-host").axes
+    assert drawn(analysed | synthetic.analysed(results, "host"), "probe-host").axes
 
 
 def test_waits_are_drawn_from_the_commonest_to_the_rarest(analysed: Tables) -> None:
