@@ -1,1 +1,1 @@
-"""What all packages share."""
+"""Utilities shared by all packages."""

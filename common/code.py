@@ -1,6 +1,6 @@
-"""Digests of code: equal ones compute the same numbers.
+"""Digests of code: equal digests imply equal results.
 
-Comments, docstrings and formatting are not in them; nor is anything that the code does not import.
+Digests ignore comments, docstrings, formatting and modules that the code does not import.
 """
 
 import ast
@@ -35,7 +35,7 @@ _CPP_TOKEN = re.compile(
 
 
 def digest_of_step(module: str) -> str:
-    """Returns the digest of all that decides what `python -m MODULE` computes.
+    """Returns the digest of everything that determines what `python -m MODULE` computes.
 
     That is the module, those of this repository that it imports, directly or not, and the locked
     versions of the packages beside them.
@@ -57,7 +57,7 @@ def digest_of_cpp(sources: Iterable[Path]) -> str:
 
 
 def digest_of_files(paths: Iterable[str | Path]) -> str:
-    """Returns the digest of files as they are; those that are not there do not count."""
+    """Returns the digest of the contents of files; missing files do not count."""
     return _joined(
         [(str(path), sha256_of(Path(path).read_bytes())) for path in paths if Path(path).is_file()]
     )
@@ -66,7 +66,7 @@ def digest_of_files(paths: Iterable[str | Path]) -> str:
 def note(
     name: str, digest: str, since_ns: int | None = None, folder: Path = Path("build/code")
 ) -> Path:
-    """Returns a file that is as old as a digest: it is written only when the digest is another.
+    """Returns a file that holds a digest and is rewritten only when the digest changes.
 
     A step of the workflow that has the file as its input runs when its code has changed.
 
@@ -86,7 +86,7 @@ def note(
 
 
 def keep_facts() -> None:
-    """Writes down what is known of files, by their content, for the next process."""
+    """Saves the digests of known files for the next process."""
     text = json.dumps({key: _kept_facts()[key] for key in sorted(_used)}, indent=0)
     path = ROOT / _FACTS
     if not path.is_file() or path.read_text() != text:

@@ -1,4 +1,4 @@
-"""What a failed workflow says last: the errors of the jobs that failed."""
+"""Collects the errors of failed jobs, which a failed workflow prints last."""
 
 import re
 from collections.abc import Iterable
@@ -18,8 +18,8 @@ def complaints(snakemake_logs: Iterable[str]) -> list[str]:
     found: list[str] = []
     for log in dict.fromkeys(logs):
         errors = [match[0] for match in _ERROR.finditer(_read(Path(log)))]
-        found += errors or [f"error: a job failed; {log} says why"]
-    return found[:_MOST] or ["error: the workflow failed; what Snakemake says above is why"]
+        found += errors or [f"error: a job failed; see {log}"]
+    return found[:_MOST] or ["error: the workflow failed; see Snakemake's messages above"]
 
 
 def _read(path: Path) -> str:

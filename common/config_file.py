@@ -1,4 +1,4 @@
-"""Reads YAML files into pydantic models; every mistake names file, key, value and remedy."""
+"""Reads YAML files into pydantic models; every error names file, key, value and remedy."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from common.files import read_text
 _MOST_BYTES = 2**20
 _MOST_VALUES = 50_000
 _MOST_DEPTH = 30
-"""Nobody writes more by hand; without limits a few lines of aliases fill any memory."""
+"""Limits far above any handwritten file; nested aliases could otherwise exhaust the memory."""
 
 _MOST_PROBLEMS = 5
 _MOST_QUOTED = 80
@@ -30,7 +30,7 @@ class ConfigModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, data: Any) -> Any:
-        """Says what pydantic's own message leaves out: which keys there are."""
+        """Adds the known keys, which pydantic's own message omits."""
         if isinstance(data, Mapping):
             known = [field.alias or name for name, field in cls.model_fields.items()]
             for key in data:
@@ -55,14 +55,14 @@ def matching(pattern: str, meaning: str) -> AfterValidator:
 Model = TypeVar("Model", bound=BaseModel)
 
 
-# Every job reads the whole configuration; libyaml takes a fraction of the time for it.
+# Every job reads the whole configuration; libyaml is several times faster.
 _Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TYPES = {f"tag:yaml.org,2002:{name}" for name in "null bool int float str seq map".split()}
 
 
 class _MistakeError(Exception):
-    """What we refuse in a file that is YAML, and where it begins."""
+    """A construct that is valid YAML but not accepted, and its position."""
 
     def __init__(self, of: Any, problem: str) -> None:
         super().__init__(problem)
@@ -70,9 +70,9 @@ class _MistakeError(Exception):
 
 
 class _PlainLoader(_Loader):  # type: ignore[misc, valid-type]
-    """Takes what JSON could say, too: dates are text, keys are text and stand once.
+    """Accepts only what JSON can express: dates are text, keys are text and unique.
 
-    PyYAML lets the last of two equal keys win in silence.
+    PyYAML silently keeps the last of two equal keys.
     """
 
     yaml_implicit_resolvers = {  # noqa: RUF012 (as PyYAML declares it)
@@ -82,29 +82,31 @@ class _PlainLoader(_Loader):  # type: ignore[misc, valid-type]
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         if node.tag not in _TYPES:
-            raise _MistakeError(node, f"tag {node.tag!r} is unknown here; remove it")
+            raise _MistakeError(node, f"unknown tag {node.tag!r}; remove it")
         if isinstance(node, yaml.ScalarNode) and (bad := _UNPRINTABLE.search(node.value)):
             raise _MistakeError(node, f"has the control character {bad[0]!a}; remove it")
         try:
             return super().construct_object(node, deep)
         except (ValueError, IndexError):
             kind = node.tag.rpartition(":")[2]
-            raise _MistakeError(node, f"{quote(node.value)} is no {kind}; correct it") from None
+            raise _MistakeError(
+                node, f"{quote(node.value)} is not a valid {kind}; correct it"
+            ) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         mapping: dict[str, Any] = {}
         for key_node, value_node in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, str):
-                raise _MistakeError(key_node, f"key {quote(key)} is no text; put it in quotes")
+                raise _MistakeError(key_node, f"key {quote(key)} is not text; put it in quotes")
             if key in mapping:
-                raise _MistakeError(key_node, f"key {quote(key)} stands twice; remove one")
+                raise _MistakeError(key_node, f"key {quote(key)} appears twice; remove one")
             mapping[key] = self.construct_object(value_node, deep=deep)
         return mapping
 
 
 def _check_size(text: str) -> None:
-    """Counts values as often as aliases repeat them, before anything is made of them."""
+    """Counts values, including repetitions by aliases, before constructing them."""
     sizes: dict[str, int] = {}
     open_nodes: list[tuple[str | None, int]] = []
     count = 0
@@ -115,7 +117,7 @@ def _check_size(text: str) -> None:
                 sizes[anchor] = count - before
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
-                problem = f"alias {quote(event.anchor)} stands for nothing before it; correct it"
+                problem = f"alias {quote(event.anchor)} has no anchor before it; correct it"
                 raise _MistakeError(event, problem)
             count += sizes[event.anchor]
         elif isinstance(event, yaml.NodeEvent):
@@ -127,7 +129,7 @@ def _check_size(text: str) -> None:
         if len(open_nodes) > _MOST_DEPTH or count > _MOST_VALUES:
             limits = f"{_MOST_DEPTH} levels, {_MOST_VALUES} values"
             raise _MistakeError(
-                event, f"is nested too deeply, or too long ({limits} at most); shorten it"
+                event, f"is nested too deeply or too long (at most {limits}); shorten it"
             )
 
 
@@ -147,9 +149,9 @@ def read_yaml(path: Path) -> Any:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
         problem = error.problem or error.context
-        raise KneepointError(f"{path}{line}: is not YAML ({problem}); correct it") from None
+        raise KneepointError(f"{path}{line}: is not valid YAML ({problem}); correct it") from None
     except yaml.YAMLError as error:
-        raise KneepointError(f"{path}: is not YAML ({error}); correct it") from None
+        raise KneepointError(f"{path}: is not valid YAML ({error}); correct it") from None
 
 
 def read_config(path: Path, model: type[Model]) -> Model:
@@ -162,7 +164,7 @@ def read_config(path: Path, model: type[Model]) -> Model:
 
 
 def check_config(data: Any, model: type[Model], path: Path) -> Model:
-    """Checks data that came out of the file `path` against a model.
+    """Validates data from the file `path` against a model.
 
     Raises:
         KneepointError: the data does not fit the model; the message lists the misfits.

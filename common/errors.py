@@ -1,4 +1,4 @@
-"""The one error that a user may cause, and how command lines report it."""
+"""The error type for user mistakes, and how command lines report it."""
 
 import errno
 import os
@@ -10,24 +10,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
-_NO_ROOM = "make room and start it again"
-_IN_THE_WAY = "move away what stands there, or name another folder"
+_NO_ROOM = "free some space and run the command again"
+_IN_THE_WAY = "move the existing file away or choose another folder"
 _REMEDIES: Mapping[int, str] = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _NO_ROOM),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make it writable"),
     **dict.fromkeys((errno.ENOTDIR, errno.EISDIR, errno.EEXIST), _IN_THE_WAY),
     **dict.fromkeys((errno.ENAMETOOLONG, errno.ELOOP), "choose another path"),
 }
-"""What helps against those failures of files that a program cannot help."""
+"""Remedies for file errors outside the program's control."""
 
 _MOST_CHARACTERS = 2000
 
 
 class KneepointError(Exception):
-    """A mistake that its reader can put right.
+    """A mistake that the user can correct.
 
-    The message is one line that names the file, the value and the remedy. Whatever it quotes can
-    make it neither several lines nor endless: its middle goes first.
+    The message is one line that names the file, the value and the remedy. Line breaks in quoted
+    values are removed, and an overlong message loses its middle.
     """
 
     def __init__(self, message: object) -> None:
@@ -39,19 +39,19 @@ class KneepointError(Exception):
 
 
 def unusable(path: Path, why: object) -> KneepointError:
-    """Returns what is said of a file that a job of the workflow makes.
+    """Returns the error for an unusable file that a job of the workflow makes.
 
     Snakemake sees no reason to make it again, not even when it is removed, while all that was made
     of it is there.
     """
     return KneepointError(
-        f"{path}: cannot be used ({why}); make it again: snakemake --cores all --force "
+        f"{path}: cannot be used ({why}); rebuild it: snakemake --cores all --force "
         f"{shlex.quote(str(path))} (and your --configfile, if you have one)"
     )
 
 
 def of_file(error: OSError) -> KneepointError | None:
-    """Returns what is said of a file that cannot be used; None where that is no fault of a user."""
+    """Returns the error for an inaccessible file; None if the user cannot correct it."""
     remedy = _REMEDIES.get(error.errno or 0)
     if remedy is None:
         return None
@@ -64,7 +64,7 @@ _said = threading.Event()
 
 
 def refuse(mistake: object) -> NoReturn:
-    """Says what its reader can put right, and ends with status 2."""
+    """Prints an error that the user can correct and exits with status 2."""
     with _saying:
         print(f"error: {mistake}", file=sys.stderr, flush=True)
         _said.set()
@@ -80,7 +80,7 @@ def end_with_error(error: object) -> NoReturn:
 
 
 def run_command_line(main: Callable[[], None]) -> None:
-    """Runs a program's `main`; what its user can put right becomes `error: ...` and exit status 2.
+    """Runs a program's `main`; user errors become `error: ...` and exit status 2.
 
     That is a KneepointError, and a file that cannot be written. Ctrl-C ends it as it ends other
     programs.
@@ -89,7 +89,7 @@ def run_command_line(main: Callable[[], None]) -> None:
         main()
     except KneepointError as error:
         refuse(error)
-    except BrokenPipeError:  # whoever read our words has enough of them
+    except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:

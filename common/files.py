@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, digests, and locks between processes."""
+"""Atomic file writes, digests, and locks between processes."""
 
 import errno
 import fcntl
@@ -20,7 +20,7 @@ def sha256_of(content: bytes) -> str:
 
 
 def write_whole(path: Path, content: bytes | str) -> None:
-    """Writes a file so that a reader, or a power cut, sees all of it or none; makes its folder."""
+    """Writes a file atomically and durably; creates its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
     temporary = path.with_name(f".{path.name}.{uuid4().hex}")
@@ -44,27 +44,27 @@ def read_text(path: Path, most_bytes: int) -> str:
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise KneepointError(f"{path}: is no file; check the path")
+            raise KneepointError(f"{path}: not a file; check the path")
         with path.open("rb") as file:
             content = file.read(most_bytes + 1)
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; check the path") from None
     if len(content) > most_bytes:
-        raise KneepointError(f"{path}: is larger than {most_bytes} bytes; shorten it")
+        raise KneepointError(f"{path}: larger than {most_bytes} bytes; shorten it")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise KneepointError(
-            f"{path}, line {line}: is not UTF-8 text; save the file as UTF-8"
+            f"{path}, line {line}: not UTF-8 text; save the file as UTF-8"
         ) from None
 
 
 def require_folder(path: Path) -> None:
-    """Checks that files can be written into a folder, which need not be there yet.
+    """Checks that a folder, which need not exist yet, is writable.
 
     Raises:
-        KneepointError: something else stands in its place, or nobody may write there.
+        KneepointError: the path is blocked or not writable.
     """
     try:
         nearest = next(each for each in (path, *path.absolute().parents) if os.path.lexists(each))
@@ -110,8 +110,8 @@ def runtime_folder() -> Path:
                 folder.chmod(0o711)  # whatever the umask: root's runs are an ordinary user's
                 return folder
     raise KneepointError(
-        f"neither {' nor '.join(candidates)} can be a folder that only user {user} can write; "
-        "set XDG_RUNTIME_DIR to a folder of your own"
+        f"neither {' nor '.join(candidates)} can be a folder writable only by user {user}; "
+        "set XDG_RUNTIME_DIR to a private folder"
     )
 
 
@@ -130,7 +130,7 @@ def hold_lock(path: Path) -> TextIO:
         holder = file.read().strip()
         file.close()
         raise KneepointError(
-            f"{path}: process {holder} is working here; wait for it to finish, or end it"
+            f"{path}: process {holder} holds the lock; wait for it to finish or end it"
         ) from None
     file.truncate(0)
     file.write(str(os.getpid()))
@@ -139,7 +139,7 @@ def hold_lock(path: Path) -> TextIO:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Makes a rename durable: it is the folder that records it."""
+    """Makes a rename durable by syncing its folder."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

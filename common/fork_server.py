@@ -4,9 +4,9 @@ Some sixty jobs of a workflow would each spend more time on imports than on thei
 `start_fork_server` starts the process; `python -IS common/forked.py MODULE ARGUMENT...` then does
 what `python -m MODULE ARGUMENT...` does, and does just that where there is no server.
 
-A request is one message: the standard output and error of whoever asks, as file descriptors, and
-the words of the command line, each ended by a NUL. The answer is one byte, the exit status. Whoever
-asks is waited for no longer than the connection lasts: a program that nobody waits for ends.
+A request is one message: the client's standard output and error, as file descriptors, and the words
+of the command line, each terminated by NUL. The answer is one byte, the exit status. When the
+client closes the connection, the program ends.
 """
 
 import argparse
@@ -32,8 +32,8 @@ _POLL_S = 0.5
 def start_fork_server(modules: Sequence[str], log: Path, path: Path = SOCKET) -> None:
     """Starts the server, which imports these modules, and returns at once.
 
-    It ends with this process. It has a session of its own: a Ctrl-C is for the workflow, which ends
-    whoever asks.
+    It ends with this process. It has a session of its own, so that Ctrl-C reaches only the
+    workflow, which ends its jobs.
     """
     path.unlink(missing_ok=True)
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def start_fork_server(modules: Sequence[str], log: Path, path: Path = SOCKET) ->
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener, log.open("wb") as output:
         listener.bind(str(path))
         path.chmod(0o600)
-        listener.listen(128)  # who asks while the server still imports waits
+        listener.listen(128)  # queues clients while the server still imports
         options = [f"--owner={os.getpid()}", f"--listener={listener.fileno()}", *modules]
         subprocess.Popen(
             [sys.executable, "-m", "common.fork_server", *options],
@@ -55,7 +55,7 @@ def start_fork_server(modules: Sequence[str], log: Path, path: Path = SOCKET) ->
 
 def _serve(owner: int, listener: socket.socket) -> None:
     """Forks for each request until the process that started this one has ended."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what was forked
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # lets the kernel reap children
     listener.settimeout(_POLL_S)
     while os.getppid() == owner:
         try:
@@ -69,7 +69,7 @@ def _serve(owner: int, listener: socket.socket) -> None:
 
 
 def _run(connection: socket.socket) -> None:
-    """Runs what is asked for and ends: what the forked process does."""
+    """Body of the forked process: runs the requested module and exits."""
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -105,7 +105,7 @@ def _exit_status_of(module: str) -> int:
 
 
 def _end_when_alone(connection: socket.socket) -> None:
-    """Ends this process when whoever asked for it has ended."""
+    """Ends this process when its client ends."""
     connection.recv(1)
     os.kill(os.getpid(), signal.SIGTERM)
 
@@ -113,9 +113,11 @@ def _end_when_alone(connection: socket.socket) -> None:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--owner", type=int, required=True, help="process that it ends with")
+    parser.add_argument(
+        "--owner", type=int, required=True, help="process whose end also ends this one"
+    )
     parser.add_argument("--listener", type=int, required=True, help="descriptor of a socket")
-    parser.add_argument("modules", nargs="*", help="imported before anything is asked for")
+    parser.add_argument("modules", nargs="*", help="modules to import in advance")
     arguments = parser.parse_args()
     for module in arguments.modules:
         import_module(module)

@@ -24,7 +24,7 @@ def main() -> None:
             os.execv(sys.executable, [sys.executable, "-m", *words])  # noqa: S606
         status = connection.recv(1)
     if not status:
-        print("error: the process of this job was killed; start it again", file=sys.stderr)
+        print("error: the process of this job was killed; run the command again", file=sys.stderr)
     sys.exit(status[0] if status else 2)
 
 

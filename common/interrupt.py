@@ -1,4 +1,4 @@
-"""How a workflow ends that somebody stops: with all that it started, and with one line."""
+"""Ends an interrupted workflow with all its processes and one message."""
 
 import logging
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _POLL_S = 0.05
 _PATIENCE_S = 15.0
-"""What jobs and the cluster may take to end."""
+"""Time limit for jobs and the cluster to end (s)."""
 
 
 def end_on_signals() -> None:
@@ -28,7 +28,7 @@ def end_on_signals() -> None:
 def _end(number: int, _: object) -> None:
     for each in _SIGNALS:
         signal.signal(each, signal.SIG_IGN)
-    logging.disable()  # Snakemake's words on every job that ends now
+    logging.disable()  # silences Snakemake's message for every ended job
     deadline = time.monotonic() + _PATIENCE_S
     told: set[int] = set()
     while (running := _started_by(os.getpid())) and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Locks whose last holder may need a moment to notice that it has to end."""
+"""Locks whose previous holder may need a moment to end."""
 
 import time
 from pathlib import Path
@@ -12,7 +12,7 @@ def hold_lock_patiently(path: Path, patience_s: float) -> TextIO:
     """Takes the lock as `hold_lock` does, but waits up to `patience_s` for its holder to end.
 
     Raises:
-        KneepointError: another living process holds it still.
+        KneepointError: another process still holds it.
     """
     deadline = time.monotonic() + patience_s
     while True:

@@ -1,6 +1,6 @@
-"""What made a folder of results, beside them: made_by.json.
+"""The provenance of a folder of results: made_by.json.
 
-It is not in the tables themselves, so that equal numbers are equal files.
+Tables do not contain it, so that equal numbers give equal files.
 """
 
 import json
@@ -16,7 +16,7 @@ from common.files import sha256_of, write_whole
 
 NAME = "made_by.json"
 COMMIT = "KNEEPOINT_COMMIT"
-"""Environment variable in which a workflow tells its jobs the commit: asking git takes a while."""
+"""Environment variable that passes the commit to jobs, because asking git is slow."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Commit:
 
 @dataclass(frozen=True)
 class MadeBy:
-    """What made the files of a folder, and the SHA-256 of each.
+    """Provenance of the files of a folder, and the SHA-256 of each.
 
     Args:
         step: the module that was run.
@@ -56,7 +56,7 @@ class MadeBy:
 
     @property
     def is_current(self) -> bool:
-        """Whether the code that made it is the code that is here now."""
+        """Whether the code that made it is unchanged."""
         return (self.code_sha256, self.packages_sha256) == (
             digest_of_step(self.step),
             digest_of_packages(),
@@ -71,7 +71,7 @@ def sign(
     engine_sha256: str = "",
     controllers: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes down what has just made these files of a folder."""
+    """Records the provenance of new files of a folder."""
     commit = current_commit()
     made = MadeBy(
         step=step,
@@ -88,7 +88,7 @@ def sign(
 
 
 def read_made_by(folder: Path) -> MadeBy | None:
-    """Reads what made a folder; None where an older Kneepoint did not say.
+    """Reads the provenance of a folder; None if an older Kneepoint recorded none.
 
     Raises:
         KneepointError: the file is damaged.

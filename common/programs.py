@@ -1,4 +1,4 @@
-"""Runs the programs of the system, and finds what they complain about."""
+"""Runs system programs and extracts their error messages."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ def require_program(tool: str, remedy: str) -> None:
 
 
 def run_program(command: list[str], work: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a command in `work`, in English, without questions, within the time limit."""
+    """Runs a command in `work`, in English, non-interactively, within the time limit."""
     environment = os.environ | {"LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # set while a git hook runs
         environment.pop(name, None)
@@ -41,7 +41,7 @@ def run_program(command: list[str], work: Path) -> subprocess.CompletedProcess[s
 
 
 def complaint(*results: subprocess.CompletedProcess[str]) -> str:
-    """Returns the first error that the commands printed, or else their last words."""
+    """Returns the first error that the commands printed, or else their last line."""
     lines = [line.strip() for result in results for line in result.stderr.splitlines()]
     errors = [line for line in lines if line.startswith(_ERROR_PREFIXES)]
     return next(iter(errors or lines[-1:]), f"exit status {results[-1].returncode}")

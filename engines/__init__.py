@@ -1,1 +1,1 @@
-"""Engines: each takes the description of a run and answers with its record."""
+"""Engines: each executes a run description and returns its record."""

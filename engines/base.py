@@ -1,4 +1,4 @@
-"""What an engine takes and gives: run descriptions, run records, and the faults of a machine."""
+"""The engine interface: run descriptions, run records and machine faults."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ METRICS = (
 COUNTS = ("packets_sent", "packets_delivered", "packets_dropped")
 
 Status = Literal["ok", "failed", "fault"]
-"""ok: measured. failed: the controller's doing, and final. fault: the machine's; not final."""
+"""ok: measured. failed: caused by the controller, final. fault: caused by the machine."""
 
 
 def canonical_json(value: object) -> str:
@@ -35,7 +35,7 @@ def canonical_json(value: object) -> str:
 
 @dataclass(frozen=True)
 class PreparedNetwork:
-    """A network as rule prepare_network left it; trace paths are relative to the repository."""
+    """A network prepared by rule prepare_network; trace paths are relative to the repository."""
 
     name: str
     uplink: str
@@ -71,7 +71,7 @@ class PreparedNetwork:
         return replace(self, host_model=f"{kind}:{described}")
 
     def identity(self) -> dict[str, Any]:
-        """Returns all that a result can depend on: not the names of the network and its files."""
+        """Returns everything that affects results, which excludes names of network and files."""
         return {k: v for k, v in asdict(self).items() if k not in ("name", "uplink", "downlink")}
 
 
@@ -97,7 +97,7 @@ class RunSpec:
         network: PreparedNetwork,
         seed: int,
     ) -> Self:
-        """Describes a run of a controller on an engine, both as they are now."""
+        """Describes a run of the current controller on the current engine."""
         return cls(
             engine=engine.engine,
             engine_sha256=engine.sha256,
@@ -124,7 +124,7 @@ class RunSpec:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What came of a run; a metric that does not exist is None, never NaN.
+    """The outcome of a run; a metric that does not exist is None, never NaN.
 
     `scheduling_delay_p99_us` is what the host added in real time: the 99th percentile of the time
     from the kernel's receipt of a datagram to the receiver's reading it. Element k of
@@ -149,7 +149,7 @@ class RunRecord:
 
     @classmethod
     def measured(cls, run_id: str, answer: Mapping[str, Any]) -> Self:
-        """Takes an engine's figures; nonsense among them makes the run a failed one."""
+        """Takes an engine's metrics; an invalid one makes the run a failed one."""
         metrics = {name: answer.get(name) for name in METRICS}
         for name, value in metrics.items():
             if not _is_measurement(value):
@@ -203,18 +203,18 @@ class MachineFaultError(Exception):
 
 
 class Engine(Protocol):
-    """Runs one description after the other; in virtual time, equal ones give equal records."""
+    """Executes runs sequentially; in virtual time, equal descriptions give equal records."""
 
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run.
 
         Raises:
-            MachineFaultError: try again.
-            KneepointError: the description cannot be run; trying again is no use.
+            MachineFaultError: retrying may help.
+            KneepointError: the description cannot be run; retrying will not help.
         """
 
     def stop(self) -> None:
-        """Makes a run end soon that goes on in another thread."""
+        """Stops a run that another thread executes."""
 
     def close(self) -> None:
         """Frees what the engine holds; it can be used again afterwards."""
@@ -239,10 +239,10 @@ class EngineSettings(Protocol):
         """Returns the same with the log of each run's uplink going to a file at its end."""
 
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network without what this engine does not use of it."""
+        """Returns the network without the fields that this engine ignores."""
 
     def spoils(self, record: "RunRecord") -> bool:
-        """Whether the host was too busy for the run, so that it is to be repeated."""
+        """Whether the host was too busy for the run, which must then be repeated."""
 
     def taking_all(self) -> "EngineSettings":
         """Returns the same with no run repeated, however busy the host was."""
@@ -252,7 +252,7 @@ class EngineSettings(Protocol):
 
 
 PAUSES_S = (0.5, 2.0, 8.0)
-"""Waited before each further attempt: what disturbs a machine may pass."""
+"""Pauses before further attempts (s): a disturbance may pass."""
 
 
 def run_reliably(
@@ -281,7 +281,7 @@ def run_reliably(
 
 
 def run_while_sound(engine: Engine, specs: Sequence[RunSpec]) -> list[RunRecord]:
-    """Runs one description after the other, reliably, up to the first that meets a fault."""
+    """Executes runs sequentially, with retries, up to the first machine fault."""
     records: list[RunRecord] = []
     for spec in specs:
         records.append(run_reliably(engine, spec))

@@ -1,4 +1,4 @@
-"""What is built from which C++ sources. Paths are relative to the repository."""
+"""Build targets and their C++ sources. Paths are relative to the repository."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ _ALL = Path("controllers")
 
 
 def core_sources() -> list[Path]:
-    """Returns what the programs are built from, in which no controller is."""
+    """Returns the sources of the programs, which contain no controller."""
     return [
         path
         for path in sorted(_ALL.rglob("*"))
@@ -21,18 +21,18 @@ def core_sources() -> list[Path]:
 
 
 def shared_sources() -> list[Path]:
-    """Returns what every controller is built from, beside its own file."""
+    """Returns the sources that all controllers share."""
     shared = [path for path in SOURCES.iterdir() if path.suffix != ".cc"]
     return [*sorted(shared), _ALL / "CMakeLists.txt"]
 
 
 def controller_sources(name: str) -> list[Path]:
-    """Returns what a controller is built from."""
+    """Returns the sources of a controller."""
     return [SOURCES / f"{name}.cc", *shared_sources()]
 
 
 def shared_object(controller: str) -> Path:
-    """Returns what a controller is built to."""
+    """Returns the path of a controller's shared object."""
     return Path(f"build/controllers/{controller}.so")
 
 

@@ -1,4 +1,4 @@
-"""The controllers and their constants, as `build/emulate --list` declares them."""
+"""The controllers and their parameters, as `build/emulate --list` declares them."""
 
 import json
 import math
@@ -16,9 +16,9 @@ from common.errors import KneepointError
 
 @dataclass(frozen=True)
 class Constant:
-    """One constant of a controller.
+    """One parameter of a controller.
 
-    [low, high] is the sensible search range, [least, most] what the rule can bear at all.
+    [low, high] is the recommended search range, [least, most] the valid range.
     """
 
     name: str
@@ -37,11 +37,11 @@ class Constant:
         return int(value) if self.is_integer else float(value)
 
     def check(self, value: float, where: str) -> None:
-        """Raises KneepointError unless the constant can take the value."""
+        """Raises KneepointError if the value is invalid."""
         if not self.least <= value <= self.most:
             raise KneepointError(
                 f"{where}: {self.name} = {value:g} is outside [{self.least:g}, {self.most:g}]; "
-                f"a sensible range is {self.low:g} to {self.high:g}"
+                f"the recommended range is {self.low:g} to {self.high:g}"
             )
         if self.is_integer and value != math.floor(value):
             raise KneepointError(f"{where}: {self.name} = {value:g} must be a whole number")
@@ -58,7 +58,7 @@ class Controller:
     constants: Mapping[str, Constant]
 
     def constant(self, name: str, where: str) -> Constant:
-        """Returns a constant, or raises KneepointError with the names there are."""
+        """Returns a parameter; raises KneepointError if it is unknown."""
         if name not in self.constants:
             raise KneepointError(
                 f"{where}: controller {self.name} has no parameter {name!r}; "
@@ -72,7 +72,7 @@ class Controller:
         Whole numbers are ints.
 
         Raises:
-            KneepointError: a constant is unknown or its value impossible.
+            KneepointError: a parameter is unknown or its value is invalid.
         """
         for name, value in given.items():
             self.constant(name, where).check(value, where)
@@ -104,7 +104,7 @@ class Catalogue:
         self.broken = {Path(entry["path"]).stem: entry["reason"] for entry in listing["broken"]}
 
     def controller(self, name: str, where: str) -> Controller:
-        """Returns a controller, or raises KneepointError with why not, or the names there are."""
+        """Returns a controller; raises KneepointError if it is unknown or broken."""
         if name in self.broken:
             raise KneepointError(f"{where}: {self.broken[name]}")
         if name not in self.controllers:
@@ -136,7 +136,7 @@ def load_catalogue(emulate: Path) -> Catalogue:
         result = subprocess.run([emulate, "--list"], check=True, capture_output=True, timeout=60)
         return Catalogue(json.loads(result.stdout))
     except FileNotFoundError:
-        raise KneepointError(f"{emulate}: is not built; run `make build`") from None
+        raise KneepointError(f"{emulate}: not built; run `make build`") from None
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise KneepointError(f"{emulate} --list: {error}; run `make build` again") from None
 
@@ -157,7 +157,7 @@ def _constant(item: Mapping[str, Any]) -> Constant:
 
 
 def _unknown(name: str, where: str, known: Mapping[str, object]) -> KneepointError:
-    return KneepointError(f"{where}: no controller is called {name!r}; {_suggest(name, known)}")
+    return KneepointError(f"{where}: unknown controller {name!r}; {_suggest(name, known)}")
 
 
 def _suggest(name: str, known: Mapping[str, object]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from common.errors import KneepointError
 from engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
 
-# How a process ends that broke its own rules; anything else that kills it comes from outside.
+# Signals of a crash; any other signal comes from outside.
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGBUS)
 
 
@@ -50,14 +50,14 @@ def arguments_of(spec: RunSpec) -> list[str]:
 
 @dataclass(frozen=True)
 class EmulatorSettings:
-    """What an emulator is made from, here or on another machine.
+    """Settings of an emulator, here or on another machine.
 
     Args:
         binary: the emulator.
         sha256: its digest when the study began; runs of another binary would not compare.
         folder: what paths of traces are relative to.
-        idle_limit_s: a process that is given a run and computes nothing for so long is stuck. One
-            that computes may take its time: it sees itself whether a controller hangs.
+        idle_limit_s: a process that has a run but uses no CPU for this long is stuck. One
+            that computes may take longer: it detects hanging controllers itself.
         keep_log: where the link's log goes at the end of a run; None: nowhere.
     """
 
@@ -134,7 +134,7 @@ class EmulatorEngine:
         return self._record(spec, answer)
 
     def stop(self) -> None:
-        """Kills the process, which whoever waits for it notices."""
+        """Kills the process; a thread that waits for it notices."""
         if self._process is not None:
             self._process.popen.kill()
 
@@ -152,7 +152,7 @@ class EmulatorEngine:
     def _start(self) -> _Process:
         if digest_of(self._settings.binary) != self._settings.sha256:
             raise KneepointError(
-                f"{self._settings.binary}: was rebuilt during the study; start it again"
+                f"{self._settings.binary}: rebuilt during the study; run the command again"
             )
         try:
             popen = subprocess.Popen(
@@ -218,7 +218,7 @@ class EmulatorEngine:
     def _is_stuck(self) -> MachineFaultError:
         self.close()
         return MachineFaultError(
-            f"stuck: it computed nothing for {self._settings.idle_limit_s:g} s; was it stopped?"
+            f"the emulator used no CPU for {self._settings.idle_limit_s:g} s; was it stopped?"
         )
 
 
@@ -241,6 +241,6 @@ def _activity_of(process_id: int) -> _Activity:
 def _quote(words: list[str]) -> bytes:
     for word in words:
         if "\n" in word:
-            raise KneepointError(f"{word!r}: a run cannot name this; rename it without line breaks")
+            raise KneepointError(f"{word!r}: contains a line break; rename it")
     doubled = (word.replace('"', '""') for word in words)
     return (" ".join(f'"{word}"' for word in doubled) + "\n").encode()

@@ -1,1 +1,1 @@
-"""Real mahimahi: each run takes its network's own time, in shells of mm-delay and mm-link."""
+"""Real mahimahi: real-time runs in mm-delay and mm-link shells."""

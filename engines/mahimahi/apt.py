@@ -21,7 +21,7 @@ PIN = "".join(
 )
 
 _LOCK_PATIENCE_S = 120  # another apt may be at work
-_REMEDY = "check the network and the apt sources of this machine, then run this again: it goes on"
+_REMEDY = "check the network and apt sources of this machine, then run this again to resume"
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def plan_installation(system: System, packages: list[str], fix_broken: bool) -> 
     if plan.removed:
         raise KneepointError(
             f"apt would remove {' '.join(plan.removed)} to install {' '.join(packages)}; "
-            "nothing was changed: remove them yourself if you do not need them"
+            "nothing was changed; remove them yourself if you do not need them"
         )
     return plan
 

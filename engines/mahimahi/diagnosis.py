@@ -1,8 +1,8 @@
-"""Why the real mahimahi cannot work on this machine: cheap checks, nothing is run through it.
+"""Diagnoses why real mahimahi cannot work on this machine, with cheap checks and no run.
 
     python -m engines.mahimahi.diagnosis
 
-says nothing where it can.
+prints nothing if mahimahi can work.
 """
 
 import os
@@ -56,24 +56,24 @@ def limit_of_machine(facts: Facts) -> str | None:
     denied = [name for name, bit in _CAPABILITIES.items() if not facts.capabilities >> bit & 1]
     if denied:
         return (
-            f"nobody may have {denied[0]} in this container, which mahimahi needs for network "
-            "namespaces; use the machine itself, or start the container with --privileged"
+            f"this container denies {denied[0]}, which mahimahi needs for network namespaces; "
+            "run on the host itself or start the container with --privileged"
         )
     if facts.no_new_privileges:
         return (
-            "this process may not gain privileges (no_new_privs), so that mahimahi's set-uid bit "
-            "has no effect; start it outside of this sandbox or container "
+            "this process cannot gain privileges (no_new_privs), so mahimahi's set-uid bit has no "
+            "effect; run it outside this sandbox or container "
             "(Docker: without --security-opt no-new-privileges)"
         )
     if not facts.tun:
         return (
-            "/dev/net/tun is missing, which mahimahi's links are made of; `modprobe tun` as root "
-            "(a container: --device /dev/net/tun)"
+            "/dev/net/tun is missing, which mahimahi's links need; run `modprobe tun` as root "
+            "(in a container: --device /dev/net/tun)"
         )
     if not facts.ordinary_user_found:
         return (
-            "mahimahi refuses root, and there is no user `nobody` to change to; "
-            "start this as an ordinary user or with sudo"
+            "mahimahi refuses to run as root, and this system has no user `nobody`; "
+            "run this as an ordinary user or with sudo"
         )
     return None
 
@@ -85,21 +85,21 @@ def lack_of_installation(facts: Facts) -> str | None:
     if facts.without_set_uid:
         program = facts.without_set_uid[0]
         return (
-            f"{program} is not set-uid root, so that it cannot make network namespaces; "
+            f"{program} is not set-uid root and cannot create network namespaces; "
             f"`chown root {program} && chmod u+s {program}` as root"
         )
     if facts.without_effect:
         return (
-            f"{facts.without_effect[0]} is on a file system mounted nosuid, where its set-uid bit "
-            "has no effect; install mahimahi on another, or mount this one with suid"
+            f"{facts.without_effect[0]} is on a file system mounted nosuid, so its set-uid bit "
+            "has no effect; install mahimahi elsewhere or mount this file system with suid"
         )
     if facts.iptables is None:
-        return f"iptables is not installed, which mahimahi calls; {_INSTALL}"
+        return f"iptables is not installed, which mahimahi needs; {_INSTALL}"
     if iptables_is_strict(facts):
         version = ".".join(map(str, facts.iptables_version))
-        return f"iptables {version} refuses to be called by mahimahi (exit status 111); {_INSTALL}"
+        return f"iptables {version} refuses calls from mahimahi (exit status 111); {_INSTALL}"
     if not facts.ip_forward:
-        return f"net.ipv4.ip_forward is 0, so that mahimahi's packets do not leave it; {_INSTALL}"
+        return f"net.ipv4.ip_forward is 0, so mahimahi's packets cannot leave it; {_INSTALL}"
     return None
 
 
@@ -133,7 +133,7 @@ def ordinary_user(
         nobody = user_named("nobody")
     except KeyError:
         raise KneepointError(
-            "mahimahi refuses root, and this system has no user `nobody`; start this with sudo"
+            "mahimahi refuses to run as root, and this system has no user `nobody`; use sudo"
         ) from None
     return nobody.pw_uid, nobody.pw_gid
 

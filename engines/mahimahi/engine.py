@@ -1,4 +1,4 @@
-"""The engine: one supervisor for each run, and another try where the host was too busy."""
+"""The mahimahi engine: one supervisor per run, with retries when the host was too busy."""
 
 import contextlib
 import hashlib
@@ -24,7 +24,7 @@ from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
 
 STATUS_FOLDER = Path("build/real-time")
-"""Where runs say how far they are: one file each, as long as it goes on (see supervisor.py)."""
+"""Folder of status files, one per run in progress (see supervisor.py)."""
 
 HOST_MODEL = "real"
 """What stands in a run's description for the model of the host: there is none."""
@@ -32,10 +32,10 @@ HOST_MODEL = "real"
 _PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
 _SHELLS = ("mm-delay", "mm-link")
 _START_AND_END_S = 30.0
-"""What a run may take beyond its own time."""
+"""Time limit of a run beyond its duration (s)."""
 _EARLIER = ("earlier try", "earlier tries")
 _ATTEMPTS = 3
-"""Tries of a run on a host that is too busy."""
+"""Attempts at a run on a busy host."""
 
 
 @dataclass(frozen=True)
@@ -121,12 +121,12 @@ class MahimahiEngine:
                 return replace(record, reason=record.reason or _mark(spoilt, *_EARLIER))
             spoilt.append(record.scheduling_delay_p99_us or 0)
         raise MachineFaultError(
-            f"{_mark(spoilt, 'try', 'tries')}; give it fewer slots, or less else to do",
+            f"{_mark(spoilt, 'try', 'tries')}; use fewer slots or reduce other load",
             is_final=True,
         )
 
     def stop(self) -> None:
-        """Tells the supervisor to end its run; whoever waits for it hears that."""
+        """Tells the supervisor to end its run; a thread that waits for it notices."""
         self._is_stopped = True
         supervisor = self._supervisor
         if supervisor is not None and supervisor.stdin is not None:
@@ -142,7 +142,9 @@ class MahimahiEngine:
     def _run_once(self, spec: RunSpec) -> RunRecord:
         settings = self._settings
         if _digest(settings.build, settings.keep_awake) != settings.sha256:
-            raise KneepointError(f"{settings.build}: was rebuilt during the study; start it again")
+            raise KneepointError(
+                f"{settings.build}: rebuilt during the study; run the command again"
+            )
         try:
             folder = RunFolder.make("kneepoint-run-", ordinary_user())
         except OSError as error:
@@ -178,7 +180,7 @@ class MahimahiEngine:
         except OSError as error:
             raise MachineFaultError(f"{sys.executable}: {error.strerror}") from None
         if self._is_stopped:
-            raise MachineFaultError("was told to stop")
+            raise MachineFaultError("the run was stopped")
         return _ask(self._supervisor, request)
 
     def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
@@ -196,7 +198,7 @@ class MahimahiEngine:
         controller = settings.build / "controllers" / f"{spec.controller}.so"
         if not controller.is_file():
             raise KneepointError(
-                f"mahimahi, a run of {spec.controller}: {controller} is not there; make build"
+                f"mahimahi, a run of {spec.controller}: {controller} is missing; run: make build"
             )
         try:
             for name, content in traces.items():
@@ -293,7 +295,7 @@ def _last_opportunity_s(times_ms: Sequence[int], duration_s: float) -> float:
 
 def _trace(path: Path, sha256: str) -> bytes:
     """Returns a trace, which is the one that the network was prepared with, and so a valid one."""
-    remedy = f"remove {path.parent} and start the workflow again, which makes it anew"
+    remedy = f"remove {path.parent} and run the workflow again, which rebuilds it"
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -31,25 +31,27 @@ def main() -> None:
     system = System()
     try:
         if Changes.read(system).installing:
-            raise KneepointError("its installation was interrupted; run this again: it goes on")
+            raise KneepointError("its installation was interrupted; run this again to resume")
         if wrapper_is_outdated(system):
-            raise KneepointError(f"{system.wrapper} is of another version; run this again")
+            raise KneepointError(f"{system.wrapper} is another version; run this again")
         prove_here()
     except KneepointError as reason:
-        print(f"The real mahimahi does not work here: {str(reason).partition('; ')[0]}")
+        print(f"Real mahimahi does not work here: {str(reason).partition('; ')[0]}")
     else:
-        print("The real mahimahi works here: nothing to change")
+        print("Real mahimahi works here; nothing to change")
         return
     require_root("make mahimahi")
     install(system, read_facts)
     prove_here()
-    print("The real mahimahi works here; `make mahimahi-remove` undoes these changes")
+    print("Real mahimahi works here; `make mahimahi-remove` undoes these changes")
 
 
 def require_root(target: str) -> None:
     """Raises KneepointError unless we are root."""
     if os.geteuid() != 0:
-        raise KneepointError(f"`{target}` changes the system, which needs root; `sudo {target}`")
+        raise KneepointError(
+            f"`{target}` changes the system, which needs root; run `sudo {target}`"
+        )
 
 
 def prove_here() -> None:
@@ -95,7 +97,7 @@ def install_packages(system: System, packages: list[str]) -> None:
     interrupted = bool(changes.installing)
     if interrupted:
         apt.finish_interrupted(system)
-    print(f"Fetching apt's lists, into {system.package_cache} for the time being")
+    print(f"Fetching apt's lists into the temporary folder {system.package_cache}")
     apt.prepare_folders(system)
     plan = apt.plan_installation(system, packages, fix_broken=interrupted)
     changes.installing = packages
@@ -105,13 +107,13 @@ def install_packages(system: System, packages: list[str]) -> None:
     if plan.new:
         print(f"Installing {len(plan.new)} packages: {' '.join(plan.new)}")
     if plan.upgraded:
-        print(f"Upgrading, because they need it: {' '.join(plan.upgraded)}")
+        print(f"Upgrading dependencies: {' '.join(plan.upgraded)}")
     apt.install_packages(system, packages, fix_broken=interrupted)
     # What the user asks apt for from now on is `auto` no longer, and will not be removed.
     marked = changes.packages if interrupted else changes.named
     others = [name for name in marked if name != packages[0]]
     if others:
-        system.run_or_fail(["apt-mark", "auto", *others], "run this again: it goes on")
+        system.run_or_fail(["apt-mark", "auto", *others], "run this again to resume")
     changes.installing = []
     changes.named = [name for name in changes.named if name not in others]
     changes.write(system)
@@ -124,7 +126,7 @@ def forward_packets(system: System, facts: Facts) -> None:
     changes = Changes.read(system)
     changes.ip_forward = changes.ip_forward or system.ip_forward.read_text().strip()
     changes.write(system)
-    print(f"Setting net.ipv4.ip_forward to 1, and at every boot in {system.ip_forward_at_boot}")
+    print(f"Setting net.ipv4.ip_forward to 1, now and at boot ({system.ip_forward_at_boot})")
     system.ip_forward_at_boot.parent.mkdir(parents=True, exist_ok=True)
     comment = "# by Kneepoint's `make mahimahi`; `make mahimahi-remove` deletes it"
     system.ip_forward_at_boot.write_text(f"{comment}\nnet.ipv4.ip_forward=1\n")
@@ -165,7 +167,7 @@ def wrap_iptables(system: System, facts: Facts) -> None:
     compile_wrapper(system, chosen)
     changes.wrapper_sha256 = sha256_of(WRAPPER_SOURCE.read_bytes())
     changes.write(system)
-    print(f"Choosing it as iptables: update-alternatives --set iptables {system.wrapper}")
+    print(f"Selecting it as iptables: update-alternatives --set iptables {system.wrapper}")
     remedy = "see update-alternatives --query iptables"
     system.run_or_fail(registration(system.wrapper, chosen, query), remedy)
     system.run_or_fail(["update-alternatives", "--set", "iptables", str(system.wrapper)], remedy)

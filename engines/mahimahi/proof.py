@@ -54,14 +54,14 @@ def check_delays(arrivals: list[Arrival]) -> None:
     """Raises KneepointError unless enough datagrams came, and in time."""
     if not arrivals:
         raise KneepointError(
-            "mahimahi runs, but no datagram from within it reached a socket outside; "
-            "check the firewall of this machine (UDP from 100.64.0.0/10 must be let in)"
+            "mahimahi runs, but no datagram from inside reached a socket outside; "
+            "check the firewall of this machine (allow UDP from 100.64.0.0/10)"
         )
     least = min(arrival.delay_ms for arrival in arrivals)
     if not DELAY_MS <= least <= DELAY_MS + _PATIENCE_MS:
         raise KneepointError(
             f"mahimahi runs, but a delay of {DELAY_MS} ms takes {least:.1f} ms; try again "
-            "when this machine has less to do, and when its clock is not being set"
+            "when this machine is less busy and its clock is not being adjusted"
         )
 
 
@@ -100,7 +100,7 @@ def _run(user: User | None, folder: RunFolder) -> list[Arrival]:
     if not ended:
         raise KneepointError(
             f"a run of mahimahi did not end within {_TIME_LIMIT_S} s; "
-            "try again when this machine has less to do"
+            "try again when this machine is less busy"
         )
     if process.returncode != 0:
         words = folder.read("output").strip().splitlines()[-1:]

@@ -11,7 +11,7 @@ from engines.mahimahi.apt import finish_interrupted, read_plan
 from engines.mahimahi.install import require_root
 from engines.mahimahi.system import Changes, System
 
-_REMEDY = "run this again: it goes on"
+_REMEDY = "run this again to resume"
 
 
 def main() -> None:
@@ -42,10 +42,10 @@ def unwrap_iptables(system: System, chosen_by_hand: str) -> None:
     wrapper = str(system.wrapper)
     query = system.run(["update-alternatives", "--query", "iptables"]).stdout.splitlines()
     if f"Value: {wrapper}" in query and f"Alternative: {chosen_by_hand}" in query:
-        print(f"Choosing {chosen_by_hand} as iptables again")
+        print(f"Selecting {chosen_by_hand} as iptables again")
         system.run_or_fail(["update-alternatives", "--set", "iptables", chosen_by_hand], _REMEDY)
     if f"Alternative: {wrapper}" in query:
-        print(f"Taking {wrapper} back from the alternatives of iptables")
+        print(f"Removing {wrapper} from the alternatives of iptables")
         system.run_or_fail(["update-alternatives", "--remove", "iptables", wrapper], _REMEDY)
     print(f"Deleting {wrapper}")
     system.wrapper.unlink(missing_ok=True)
@@ -72,7 +72,7 @@ def remove_packages(system: System, changes: Changes) -> None:
     needed = _needed_by_others(system, ours)
     kept = [name for name in changes.packages if name in wanted or name in needed]
     if kept:
-        print(f"Keeping {' '.join(kept)}: asked for since then, or needed by others")
+        print(f"Keeping {' '.join(kept)}: installed on request since, or needed by others")
     unneeded = [name for name in ours if name not in needed]
     if unneeded:
         print(f"Removing {len(unneeded)} packages: {' '.join(unneeded)}")
@@ -99,7 +99,7 @@ def _purge_half_installed(system: System, ours: list[str]) -> None:
     states = _states(system)
     half = [name for name in ours if states.get(name) == "half-installed"]
     if half:
-        print(f"Removing what was left half installed: {' '.join(half)}")
+        print(f"Removing half-installed packages: {' '.join(half)}")
         force = ["--force-remove-reinstreq", "--force-depends"]  # what needs it goes next
         system.run_or_fail(["dpkg", *force, "--purge", *half], _REMEDY)
 

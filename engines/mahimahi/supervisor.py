@@ -46,7 +46,7 @@ _FULL_BYTES = 64 * 1024
 _MOST_KEPT_BYTES = 1 << 30
 _LOG, _SENT, _SENDER_SAID = "work/uplink.log", "work/sender.out", "work/sender.err"
 """What the shells and the sender write, as the user that the run belongs to."""
-_NO_WORD = "no word of why"
+_NO_WORD = "no reason given"
 _AFTERMATH = "process exited with failure status"
 """What shells of mahimahi say when it was another one that failed."""
 
@@ -216,7 +216,7 @@ class Supervisor:
 
     def _check(self, receiver: "subprocess.Popen[bytes]") -> None:
         if self._stopped():
-            raise RunEndedError("was told to stop")
+            raise RunEndedError("the run was stopped")
         if receiver.poll() is not None:
             said = self._last_words("receiver.out")
             raise RunEndedError(f"the receiver ended during the run ({said})")
@@ -230,7 +230,7 @@ class Supervisor:
             }
             # Not onto the disk: that would make mm-link's log wait, and nobody needs it afterwards.
             status = Path(self._request.status)
-            with contextlib.suppress(OSError):  # nobody's run shall end for want of a progress bar
+            with contextlib.suppress(OSError):  # a failed status update must not end the run
                 status.parent.mkdir(parents=True, exist_ok=True)
                 part = status.with_suffix(".part")
                 part.write_text(json.dumps(state))
@@ -262,7 +262,7 @@ class Supervisor:
         figures = _json(self._folder.read("measure.out"))
         if not figures:
             said = self._last_words("measure.out")
-            raise RunEndedError(f"the link's log is of no use: {said}")
+            raise RunEndedError(f"the link's log is unusable: {said}")
         end_s = figures["end_ms"] / 1000
         if end_s < 0.99 * self._request.log_end_s:
             raise RunEndedError(

@@ -37,11 +37,11 @@ def run_as_root(command: list[str]) -> Result:
             f"the program {command[0]} is missing; this needs Debian or Ubuntu"
         ) from None
     except KeyboardInterrupt:
-        raise KneepointError("interrupted; run this again: it goes on") from None
+        raise KneepointError("interrupted; run this again to resume") from None
     except subprocess.TimeoutExpired:
         raise KneepointError(
             f"{command[0]} did not finish within {_TIME_LIMIT_S // 60} min; "
-            "check the network, then run this again: it goes on"
+            "check the network, then run this again to resume"
         ) from None
 
 

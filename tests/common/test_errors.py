@@ -51,8 +51,8 @@ def _read_only(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("write", "message"),
     [
-        (_write_into_a_file, "file: File exists; move away what stands there"),
-        (_write_over_a_folder, "result: Is a directory; move away what stands there"),
+        (_write_into_a_file, "file: File exists; move the existing file away"),
+        (_write_over_a_folder, "result: Is a directory; move the existing file away"),
         (_read_only, ": Read-only file system; make it writable"),
     ],
 )
@@ -86,7 +86,9 @@ def test_folder_must_be_one_that_can_be_written(
     assert not (tmp_path / "a").exists()
     (tmp_path / "file").touch()
     for path in (tmp_path / "file", tmp_path / "file" / "b"):
-        with pytest.raises(KneepointError, match=r"file: Not a directory; move away"):
+        with pytest.raises(
+            KneepointError, match=r"file: Not a directory; move the existing file away"
+        ):
             require_folder(path)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     with pytest.raises(KneepointError, match=r"Permission denied; make it writable"):
@@ -105,11 +107,11 @@ def test_failed_jobs_are_told_from_snakemakes_log(tmp_path: Path) -> None:
     assert complaints([str(log)]) == [
         "/x y/a.cc:1:2: error: no",
         "error: b.yaml: c; d",
-        f"error: a job failed; {other} says why",
+        f"error: a job failed; see {other}",
     ]
     log.write_text("nothing\n")
     assert complaints([str(log)]) == [
-        "error: the workflow failed; what Snakemake says above is why"
+        "error: the workflow failed; see Snakemake's messages above"
     ]
 
 

@@ -46,7 +46,7 @@ def test_hold_lock_names_the_process_that_holds_it_and_ends_with_it(tmp_path: Pa
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(KneepointError, match=f"process {holder.pid} is working here"):
+        with pytest.raises(KneepointError, match=f"process {holder.pid} holds the lock"):
             hold_lock(lock)
         holder.kill()
     hold_lock(lock).close()
@@ -95,5 +95,7 @@ def test_runtime_folder_that_others_prepared_is_not_used(
     planted.symlink_to(ordinary)
     assert runtime_folder() == own
     own.chmod(0o777)
-    with pytest.raises(KneepointError, match=r"kneepoint nor .*; set XDG_RUNTIME_DIR to a folder"):
+    with pytest.raises(
+        KneepointError, match=r"kneepoint nor .*; set XDG_RUNTIME_DIR to a private folder"
+    ):
         runtime_folder()

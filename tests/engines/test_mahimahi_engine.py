@@ -299,7 +299,7 @@ def test_program_that_was_rebuilt_is_refused(
     assert copied.sha256 == settings.sha256
     with (tmp_path / program).open("ab") as file:
         file.write(b"\0")
-    with pytest.raises(KneepointError, match="was rebuilt during the study; start it again"):
+    with pytest.raises(KneepointError, match="rebuilt during the study; run the command again"):
         copied.open().run(spec_for(copied, 1))
 
 
@@ -361,7 +361,7 @@ def test_supervisor_that_is_told_to_stop_leaves_nothing(
     record = background.submit(settings.open().run, spec_for(settings, LONG_S))
     run = observe(settings.folder, with_status=True)
     os.kill(run.supervisor, number)
-    assert fault_of(record) == "was told to stop"
+    assert fault_of(record) == "the run was stopped"
     nothing_is_left(run, MARGIN_S)
 
 

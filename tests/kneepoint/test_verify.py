@@ -87,7 +87,7 @@ def test_void_runs_are_cleared_and_no_others(folder: Path) -> None:
 def test_journal_that_somebody_writes_is_left_alone(folder: Path) -> None:
     with (
         hold_lock_patiently(folder / ".lock", 0),
-        pytest.raises(KneepointError, match="is working here"),
+        pytest.raises(KneepointError, match="holds the lock"),
     ):
         verify.void_runs(folder)
 

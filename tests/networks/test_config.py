@@ -37,7 +37,7 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
         (GOOD + "delay_ms: -1\n", "delay_ms: -1 is refused: it must be at least 0"),
         (GOOD + "uplink_queue: red:packets=9\n", "uplink_queue: 'red:packets=9' is refused"),
         (GOOD + "host_model: exact\n", "host_model: 'exact' is refused"),
-        (GOOD + "title: twice\n", "line 4: key 'title' stands twice; remove one"),
+        (GOOD + "title: twice\n", "line 4: key 'title' appears twice; remove one"),
         ("title: A\nuplink: {trace: a}\n", "downlink: is missing; add it"),
         (
             "title: A\nuplink: {}\ndownlink: {trace: a}\n",
@@ -65,7 +65,10 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             "uplink.synthetic: max_rate_mbps 4 must be at least start_rate_mbps 5",
         ),
         ("title: A\nuplink: {trace: ../a}\ndownlink: {trace: a}\n", "uplink.trace: '../a' is refu"),
-        ("title: [\n", "line 2: is not YAML (did not find expected node content); correct it"),
+        (
+            "title: [\n",
+            "line 2: is not valid YAML (did not find expected node content); correct it",
+        ),
         ("", "content: None is refused: it must have keys, each with"),
     ],
 )

@@ -27,7 +27,7 @@ def test_what_is_damaged_is_made_again(checkout: Checkout, damaged: str, made_of
     said = process.communicate()[0]
     assert process.returncode == 2, said
     found = re.fullmatch(
-        rf"error: {damaged}: cannot be used .*; make it again: snakemake (.*) \(and your .*\)",
+        rf"error: {damaged}: cannot be used .*; rebuild it: snakemake (.*) \(and your .*\)",
         said.splitlines()[-1],
     )
     assert found, said

@@ -21,11 +21,15 @@ def test_diagnose_finds_nothing_on_a_healthy_machine() -> None:
     [
         (replace(HEALTHY, missing=("mm-link",)), "mm-link is not on the PATH", "make mahimahi"),
         (replace(HEALTHY, without_set_uid=(MM_LINK,)), "is not set-uid root", "chmod u+s"),
-        (replace(HEALTHY, without_effect=(MM_LINK,)), "mounted nosuid", "mount this one with suid"),
-        (replace(HEALTHY, no_new_privileges=True), "no_new_privs", "outside of this sandbox"),
+        (
+            replace(HEALTHY, without_effect=(MM_LINK,)),
+            "mounted nosuid",
+            "mount this file system with suid",
+        ),
+        (replace(HEALTHY, no_new_privileges=True), "no_new_privs", "outside this sandbox"),
         (replace(HEALTHY, capabilities=~(1 << 12)), "CAP_NET_ADMIN", "--privileged"),
         (replace(HEALTHY, capabilities=~(1 << 21)), "CAP_SYS_ADMIN", "--privileged"),
-        (replace(HEALTHY, ordinary_user_found=False), "refuses root", "with sudo"),
+        (replace(HEALTHY, ordinary_user_found=False), "refuses to run as root", "with sudo"),
         (replace(HEALTHY, tun=False), "/dev/net/tun is missing", "modprobe tun"),
         (replace(HEALTHY, iptables=None), "iptables is not installed", "make mahimahi"),
         (replace(HEALTHY, iptables_version=(1, 8, 8)), "iptables 1.8.8 refuses", "make mahimahi"),
@@ -77,7 +81,7 @@ def test_ordinary_user_refuses_a_system_without() -> None:
     def no_such_user(name: str) -> pwd.struct_passwd:
         raise KeyError(name)
 
-    with pytest.raises(KneepointError, match="has no user `nobody`; start this with sudo"):
+    with pytest.raises(KneepointError, match="has no user `nobody`; use sudo"):
         ordinary_user(0, {}, no_such_user)
 
 

@@ -52,7 +52,7 @@ def test_install_changes_in_this_order(
     assert f'-DIPTABLES="{NFT}"' in machine.system.wrapper.read_text()
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == (
-        "Fetching Installing Upgrading, Setting Compiling Choosing".split()
+        "Fetching Installing Upgrading Setting Compiling Selecting".split()
     )
 
 
@@ -176,8 +176,8 @@ def test_install_interrupted_anywhere_goes_on_and_is_undone(tmp_path: Path) -> N
     ("change", "message"),
     [
         ({"tun": False}, "/dev/net/tun is missing"),
-        ({"no_new_privileges": True}, "may not gain privileges"),
-        ({"capabilities": 0}, "use the machine itself"),
+        ({"no_new_privileges": True}, "cannot gain privileges"),
+        ({"capabilities": 0}, "run on the host itself"),
     ],
 )
 def test_install_changes_nothing_where_no_mahimahi_could_work(

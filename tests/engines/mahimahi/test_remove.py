@@ -33,7 +33,7 @@ def test_remove_undoes_the_last_change_first(
     remove(machine.system)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == (
-        "Choosing Taking Deleting Setting Removing".split()
+        "Selecting Removing Deleting Setting Removing".split()
     )
 
 
@@ -80,7 +80,7 @@ def test_remove_keeps_what_others_need_by_now(
     machine.dependants = {"iptables": ["docker"], "libip6tc2": ["docker"]}
     remove(machine.system)
     assert machine.installed == {"bash", "iproute2", "docker", "iptables", "libip6tc2"}
-    assert "Keeping libip6tc2 iptables: asked for since then, or" in capsys.readouterr().out
+    assert "Keeping libip6tc2 iptables: installed on request since, or" in capsys.readouterr().out
 
 
 def test_remove_keeps_what_the_user_has_asked_for_since(machine: Machine) -> None:
