@@ -110,9 +110,7 @@ def test_failed_jobs_are_told_from_snakemakes_log(tmp_path: Path) -> None:
         f"error: a job failed; see {other}",
     ]
     log.write_text("nothing\n")
-    assert complaints([str(log)]) == [
-        "error: the workflow failed; see Snakemake's messages above"
-    ]
+    assert complaints([str(log)]) == ["error: the workflow failed; see Snakemake's messages above"]
 
 
 def test_reader_who_has_enough_gets_no_traceback() -> None:
