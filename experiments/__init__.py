@@ -1,1 +1,1 @@
-"""Experiments: what is run, and the one runner that runs it."""
+"""Experiments: planners of runs and the one pipeline that executes them."""

@@ -10,25 +10,25 @@ from experiments.config import load_workflow
 
 
 def check(config: Path, cores: str, emulate: Path | None) -> str:
-    """Reads every file that the configuration names; returns what is in them.
+    """Reads every file that the configuration names; returns a summary.
 
     Args:
         config: the workflow's configuration.
-        cores: as Snakemake takes them.
-        emulate: the emulator, which knows the constants; without it they are not checked.
+        cores: value of Snakemake's --cores.
+        emulate: the emulator, which declares the parameters; None: do not check them.
 
     Raises:
-        KneepointError: something is wrong.
+        KneepointError: the configuration is invalid.
     """
     if not re.fullmatch("all|0*[1-9][0-9]*", cores):
-        raise KneepointError(f"CORES: {cores!r} is refused: it must be all, or at least 1")
+        raise KneepointError(f"CORES: {cores!r} is invalid; give all, or at least 1")
     workflow = load_workflow(config)
     workflow.check_results()
     if emulate:
         workflow.check_against(load_catalogue(emulate))
     return (
         f"{config}: {len(workflow.studies)} studies, {len(workflow.repeats)} repeats, "
-        f"{len(workflow.tables)} published tables, {len(workflow.networks)} networks: sound"
+        f"{len(workflow.tables)} published tables, {len(workflow.networks)} networks: valid"
     )
 
 
@@ -37,7 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("--cores", default="all", help="number of cores (%(default)s)")
-    parser.add_argument("--emulate", type=Path, help="the emulator, to check constants with")
+    parser.add_argument("--emulate", type=Path, help="the emulator, to validate parameters")
     arguments = parser.parse_args()
     print(check(arguments.config, arguments.cores, arguments.emulate))
 

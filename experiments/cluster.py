@@ -1,8 +1,8 @@
 """The one Ray of a workflow: a process of its own, which ends with the process that started it.
 
 The Snakefile calls `start_cluster`, studies call `find_cluster` and `end_with_cluster`. Ray itself
-starts when the first study asks for it: many a workflow has nothing to run. The file says then
-where it is.
+starts when the first study asks for it, because a workflow may have nothing to run. The file then
+gives its address.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def find_cluster(file: Path) -> Cluster:
     """Asks for the cluster, and waits until it is ready.
 
     Raises:
-        KneepointError: it ended, or does not begin.
+        KneepointError: it ended or did not start.
     """
     _wanted(file).touch()
     deadline = time.monotonic() + _START_LIMIT_S
@@ -71,8 +71,7 @@ def find_cluster(file: Path) -> Cluster:
 def end_with_cluster(file: Path) -> None:
     """Ends this process when the process of the cluster does, with its workflow or with Ray.
 
-    So a killed workflow leaves nothing behind that would hold the lock of a study, and nobody
-    waits for a Ray that has died.
+    So no process of a killed workflow holds the lock of a study, and no study waits for a dead Ray.
     """
 
     def watch() -> None:
@@ -81,7 +80,7 @@ def end_with_cluster(file: Path) -> None:
         while _is_served(file):
             time.sleep(_POLL_S)
         reason = _read(file).get("error", "the workflow has ended")
-        end_with_error(f"{reason}; start it again: finished runs are kept")
+        end_with_error(f"{reason}; run the command again: finished runs are kept")
 
     threading.Thread(target=watch, daemon=True).start()
 
@@ -114,7 +113,7 @@ def _serve(owner: int, file: Path, cores: int) -> None:
         while is_wanted() and not reason:
             time.sleep(RAY_POLL_S)
             reason = dead_part_of_ray()
-        # Left for jobs that have only just started: they would wait for an address.
+        # For jobs that have just started and would wait for an address.
         end = {"pid": os.getpid(), "error": reason or "the workflow has ended"}
         write_whole(file, json.dumps(end))
         alive.close()  # studies end now, and the next workflow need not wait for Ray's end
@@ -153,7 +152,9 @@ def _read(file: Path) -> dict[str, Any]:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--owner", type=int, required=True, help="process that it ends with")
+    parser.add_argument(
+        "--owner", type=int, required=True, help="process whose end also ends this one"
+    )
     parser.add_argument("--file", type=Path, required=True, help="written when Ray is ready")
     parser.add_argument("--cores", type=int, required=True, help="workers")
     arguments = parser.parse_args()

@@ -1,6 +1,6 @@
 """Executors run many runs at once. The only place that imports Ray.
 
-Ray's import takes longer than many a study, so it is imported when it is needed.
+Importing Ray takes longer than a short study, so the import is lazy.
 """
 
 import itertools
@@ -24,17 +24,17 @@ from engines.base import (
 from experiments.ray_folder import ray_folder, write_token
 
 RAY_POLL_S = 0.2
-"""How often somebody looks whether Ray lives."""
+"""Polling interval for Ray's helper processes (s)."""
 _VITAL = ("gcs_server", "raylet")
 _NAMESPACE = "kneepoint"
 _CHUNK = 16
-"""Runs in one call of a worker at most: a call costs about as much as a fifth of a run."""
+"""Maximum number of runs per worker call; a call costs about a fifth of a run."""
 
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AUTH_MODE": "token",
-    # Ray binds to the address of the outside network, even if it is told 127.0.0.1; as on a
-    # laptop with a firewall, it must think that this machine cannot be part of a bigger cluster.
+    # Ray binds to the external address even when given 127.0.0.1, unless it assumes, as on a laptop
+    # with a firewall, that this machine cannot join a larger cluster.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
@@ -50,7 +50,7 @@ class Executor(Protocol):
         in real time, it yields none of them now and then.
 
         Raises:
-            KneepointError: a run cannot be executed at all.
+            KneepointError: a run cannot be executed.
         """
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class Cluster:
 
 
 class RayExecutor:
-    """Executes runs on the workers of a Ray that somebody else owns."""
+    """Executes runs on the workers of the workflow's Ray."""
 
     def __init__(self, cluster: Cluster, settings: EngineSettings) -> None:
         ray = _import_ray(cluster.token)
@@ -130,11 +130,11 @@ class RayExecutor:
         except ray.exceptions.RayError as error:
             raise _ended(error) from None
         finally:
-            for task in pending:  # nobody waits for them any more
+            for task in pending:  # their results are no longer needed
                 ray.cancel(task)
 
     def close(self) -> None:
-        """Lets go of Ray, which goes on."""
+        """Detaches from Ray, which keeps running."""
         import ray
 
         ray.shutdown()
@@ -161,7 +161,7 @@ class OwnRayExecutor:
     def _watch(self) -> None:
         while not self._closed.wait(RAY_POLL_S):
             if dead := dead_part_of_ray():
-                end_with_error(f"{dead}; start it again: finished runs are kept")
+                end_with_error(f"{dead}; run the command again: finished runs are kept")
 
 
 @contextmanager
@@ -198,7 +198,7 @@ def own_ray(cores: int) -> Iterator[Cluster]:
 
 
 def dead_part_of_ray() -> str:
-    """Says which process has ended that the Ray of this process cannot do without; or nothing.
+    """Returns a message if a vital helper process of this process's Ray has ended, otherwise "".
 
     Ray itself waits a minute for it.
     """

@@ -1,4 +1,4 @@
-"""What an experiment is carried out with: configuration, engines, networks, a folder."""
+"""The context of an experiment: configuration, engines, networks and a folder."""
 
 import argparse
 import os
@@ -23,11 +23,11 @@ from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
 
 _WITHOUT_RAY = 300
-"""So many runs of the emulator end before a process has attached to Ray; and a search that asks for
-a few at a time would wait for Ray each time."""
+"""Emulated runs that finish faster than a process attaches to Ray; a search with small batches
+would also wait for Ray at every batch."""
 
 _LOCK_PATIENCE_S = 5
-"""How long the process of a killed workflow may take to notice."""
+"""Time for the processes of a killed workflow to end (s)."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cores",
         type=int,
         default=int(os.environ.get("KNEEPOINT_CORES") or os.cpu_count() or 1),
-        help="of an own Ray, and slots of a host that was not probed (%(default)s)",
+        help="workers of an own Ray, and slots of an unprobed host (%(default)s)",
     )
     parser.add_argument(
         "--build", type=Path, default=Path("build"), help="the built programs (%(default)s)"

@@ -26,7 +26,7 @@ class RunJournal:
 
     Runs are content-addressed: those of an older configuration or binary do no harm. Every line
     carries the SHA-256 of its record; a torn or damaged one is cut out when the file is opened, and
-    its run is made again. Records stay on disk: in memory there is where each one stands.
+    its run is repeated. Records stay on disk; memory holds only their offsets.
 
     Args:
         path: the file; made if absent.
@@ -55,14 +55,16 @@ class RunJournal:
         return _key(run_id) in self._places
 
     def get(self, run_id: str) -> RunRecord | None:
-        """Returns a run's record, or None if it has not finished yet."""
+        """Returns the record of a run, or None if the run has not finished."""
         place = self._places.get(_key(run_id))
         if place is None:
             return None
         offset, length = place
         record = _parse(os.pread(self._file.fileno(), length, offset))
         if record is None:
-            raise KneepointError(f"{self._path}: was changed by another program; start it again")
+            raise KneepointError(
+                f"{self._path}: another program changed the file; run the command again"
+            )
         return record
 
     def add(self, records: Iterable[RunRecord]) -> None:
@@ -96,7 +98,8 @@ class RunJournal:
         except OSError as error:
             self._file.truncate(sound)
             raise KneepointError(
-                f"{self._path}: {error.strerror}; make room and start it again: finished runs are "
+                f"{self._path}: {error.strerror}; free some space and run the command again: "
+                f"finished runs are "
                 "kept"
             ) from None
         return sound
@@ -108,7 +111,7 @@ class RunJournal:
             return
         print(
             f"{self._path}: {damaged} line{'s are' if damaged > 1 else ' is'} damaged or of an "
-            "older Kneepoint, and left out; these runs are made again",
+            "older Kneepoint and skipped; these runs are executed again",
             file=sys.stderr,
             flush=True,
         )

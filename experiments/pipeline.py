@@ -1,4 +1,4 @@
-"""What every experiment has in common: a planner lists runs, and one pipeline executes them.
+"""The pipeline of every experiment: it executes the runs that a planner lists.
 
 A planner is a module with a function `plan(job, name)`. Its plan yields batches of runs and is sent
 what came of each; so a list of runs is one batch, and a search asks for the next when it has been
@@ -27,7 +27,7 @@ class Outcome:
 
     Args:
         runs: those of runs.parquet, in their order; all have been executed.
-        message: how it ended, for whoever looks.
+        message: one-line summary for the terminal.
         tables: further tables by the name of their file.
         summaries: JSON objects by the name of their file.
     """
@@ -67,7 +67,7 @@ def plan_list(
 
 
 def follow(steps: Generator[Batch, Iterator[FinishedRun], R], runner: Runner) -> R:
-    """Executes batch by batch until there is no more; returns what the steps return."""
+    """Executes batches until the plan ends; returns the outcome of the plan."""
     try:
         batch = next(steps)
         while True:
@@ -87,7 +87,7 @@ def carry_out(job: Job, name: str, planner: str, plan: Plan) -> None:
         plan: the plan.
 
     Raises:
-        KneepointError: a run could not be executed; no table is written then.
+        KneepointError: a run could not be executed; no table is written.
     """
     with job.runner(name, plan.engine, plan.total) as (runner, progress):
         outcome = follow(plan.steps, runner)

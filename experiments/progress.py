@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar for somebody who looks, a few lines for a log."""
+"""Progress on stderr: a bar on a terminal, a few lines in a log."""
 
 import json
 import sys
@@ -13,14 +13,14 @@ from engines.base import EngineSettings
 from engines.mahimahi.engine import STATUS_FOLDER
 
 COUNT_FOLDER = Path("build/progress")
-"""Where experiments in progress say how far they are: one file each."""
+"""Folder of progress files, one per experiment in progress."""
 
 _COUNT_S = 0.5
-"""How often they do."""
+"""Interval of progress updates (s)."""
 _LINE_S = 10.0
-"""How often a log hears of real-time runs."""
+"""Interval of log lines about real-time runs (s)."""
 _SILENCE_S = 10.0
-"""A run that has said nothing for so long is not in progress any more."""
+"""Age at which a status file counts as abandoned (s)."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Counted:
 
     @property
     def left_s(self) -> float | None:
-        """The time that the others will take; None where nobody knows."""
+        """Estimated time for the remaining runs (s); None if unknown."""
         if self.total is None or self.rate is None:
             return None
         return max(0, self.total - self.done) / self.rate
@@ -58,7 +58,7 @@ def read_counted(name: str, folder: Path = COUNT_FOLDER) -> Counted | None:
 
 
 class Progress:
-    """Counts runs, for whoever looks at the terminal, and for `kneepoint status`.
+    """Counts runs for the terminal and for `kneepoint status`.
 
     Args:
         name: what is in progress.
@@ -106,7 +106,7 @@ class Progress:
         elapsed_s = now_s - self._start_s
         if now_s >= self._next_count_s:
             counted = Counted(self._done, self._known, self._total, elapsed_s)
-            with suppress(OSError):  # nobody's run ends for want of room for that
+            with suppress(OSError):  # a failed progress update must not end a run
                 write_whole(self._count_file, json.dumps(asdict(counted)))
             self._next_count_s = now_s + _COUNT_S
         return elapsed_s

@@ -1,4 +1,4 @@
-"""Published tables: a CSV file as a report prints it, and a YAML file that says what it means."""
+"""Published tables: a CSV file as printed, and a YAML file that describes it."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ from networks.config import Name
 
 Metric = Literal["throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power"]
 
-# What a printed value is multiplied by to come into the metric's own unit.
+# Factors that convert printed values to the metric's own unit.
 _METRIC_UNITS: Mapping[str, Mapping[str, float]] = {
     "throughput_mbps": {"Mbit/s": 1, "kbit/s": 1e-3, "bit/s": 1e-6},
     "queueing_delay_p95_ms": {"ms": 1, "s": 1e3, "us": 1e-3},
@@ -34,16 +34,16 @@ _NUMBER = re.compile(r"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?"
 
 
 class Column(ConfigModel):
-    """What one column of a published table holds: a constant or a metric."""
+    """Meaning of one column of a published table: a parameter or a metric."""
 
-    constant: str | None = Field(default=None, description="constant of the table's controller")
+    constant: str | None = Field(default=None, description="parameter of the table's controller")
     metric: Metric | None = Field(default=None, description="metric of a run")
-    unit: str = Field(description="unit as printed; metrics are converted, a constant has its own")
+    unit: str = Field(description="unit as printed; metrics are converted, parameters must match")
 
     @model_validator(mode="after")
     def _holds_one_thing(self) -> Self:
         if (self.constant is None) == (self.metric is None):
-            raise ValueError("give exactly one of constant, metric")
+            raise ValueError("needs exactly one of constant and metric")
         if self.metric and self.unit not in _METRIC_UNITS[self.metric]:
             known = ", ".join(_METRIC_UNITS[self.metric])
             raise ValueError(f"unit {self.unit!r} is unknown for {self.metric}; known: {known}")
@@ -56,25 +56,26 @@ class Column(ConfigModel):
 
 
 class TableDescription(ConfigModel):
-    """What config/published/NAME.yaml says of NAME.csv."""
+    """Description of NAME.csv: config/published/NAME.yaml."""
 
     source: str = Field(min_length=1, description="report and table, for captions")
-    controller: str = Field(description="the controller that the table is about")
-    network: Name = Field(default="contest", description="the network that it was measured on")
+    controller: str = Field(description="controller of the table")
+    network: Name = Field(default="contest", description="network of the measurements")
     constants: Mapping[str, float] = Field(
-        default={}, description="constants that are the same in all rows"
+        default={}, description="parameters with the same value in all rows"
     )
     unstated: Mapping[str, str] = Field(
-        default={}, description="constants above that the report does not state, and where from"
+        default={},
+        description="parameters above that the report omits, and the source of their values",
     )
     fitted: tuple[str, ...] = Field(
-        default=(), description="unstated constants that were fitted to this very table"
+        default=(), description="unstated parameters that were fitted to this table"
     )
     remark: str = Field(
-        default="", description="what its author's code or logs say otherwise, where rows are off"
+        default="", description="what the author's code or logs say about rows that deviate"
     )
     columns: Mapping[str, Column] = Field(min_length=1, description="meaning of each column")
-    ignore: tuple[str, ...] = Field(default=(), description="columns that say nothing of a run")
+    ignore: tuple[str, ...] = Field(default=(), description="columns to ignore")
 
     @model_validator(mode="after")
     def _has_each_thing_once(self) -> Self:
@@ -84,10 +85,12 @@ class TableDescription(ConfigModel):
                 raise ValueError(f"{name} has two sources; keep one column or constant")
         for name in self.unstated:
             if name not in self.constants:
-                raise ValueError(f"unstated names {name!r}, which is not among the constants")
+                raise ValueError(
+                    f"unstated lists {name!r}, which is not in constants; remove it or add a value"
+                )
         for name in self.fitted:
             if name not in self.unstated:
-                raise ValueError(f"fitted names {name!r}, which is not unstated; say why there")
+                raise ValueError(f"fitted lists {name!r}, which is not in unstated; add it there")
         return self
 
 
@@ -160,12 +163,12 @@ def load_table(config: Path, name: str) -> PublishedTable:
     description_path, path = folder / f"{name}.yaml", folder / f"{name}.csv"
     if not description_path.is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml"))) or "none"
-        raise KneepointError(f"{description_path}: there is no such table; known: {known}")
+        raise KneepointError(f"{description_path}: no such table; known: {known}")
     description = read_config(description_path, TableDescription)
     header, *lines = _read_lines(path) or [[]]
     _check_header(path, description_path, description, header)
     if not lines:
-        raise KneepointError(f"{path}: has no rows; add them")
+        raise KneepointError(f"{path}: has no rows; add some")
     rows = [
         _read_row(path, number, _by_column(path, number, header, line), description)
         for number, line in enumerate(lines)
@@ -192,10 +195,10 @@ def _check_header(
             )
     for column in header:
         if header.count(column) > 1:
-            raise KneepointError(f"{path}: column {column!r} stands twice; remove one")
+            raise KneepointError(f"{path}: column {column!r} appears twice; remove one")
         if column not in description.columns and column not in description.ignore:
             raise KneepointError(
-                f"{description_path}: column {column!r} of {path} is not explained; "
+                f"{description_path}: column {column!r} of {path} has no description; "
                 "add it to columns or ignore"
             )
 

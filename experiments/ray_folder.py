@@ -1,4 +1,4 @@
-"""Ray's folder: only its user can enter it, and it does not stay behind."""
+"""Ray's private temporary folder."""
 
 import os
 import secrets

@@ -49,7 +49,7 @@ PROBE = Kind(
     "probe_host",
     "experiments.planners.probe",
     ("probe.json",),
-    "Measuring how many real-time runs this host takes at once",
+    "Measuring how many real-time runs this host sustains at once",
     takes_all=True,
 )
 CONFIRMATION = Kind(
@@ -74,13 +74,13 @@ FURTHER_RUNS = Kind(
     "run_again",
     "experiments.planners.further_runs",
     (),
-    "Running again, in real mahimahi, what the emulator does not predict",
+    "Running further real runs of settings that deviate from the emulator",
 )
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What the workflow has to know of an experiment to make its job.
+    """What the workflow needs to know about an experiment.
 
     Args:
         name: its folder in the results.

@@ -192,7 +192,7 @@ def read_table(path: Path) -> pa.Table:
         KneepointError: the file is missing, damaged, not ours, or of a newer version.
     """
     try:
-        # pq.read_table would import pandas, which takes longer than many a study.
+        # pq.read_table would import pandas, which takes longer than a short study.
         table = pq.ParquetFile(io.BytesIO(path.read_bytes())).read()
         version = int((table.schema.metadata or {})[_VERSION_KEY])
     except OSError as error:
@@ -200,7 +200,7 @@ def read_table(path: Path) -> pa.Table:
     except pa.ArrowInvalid as error:
         raise unusable(path, f"damaged: {error}") from None
     except (KeyError, ValueError):
-        raise unusable(path, "it is not a table of results") from None
+        raise unusable(path, "not a table of results") from None
     if version > VERSION:
         raise KneepointError(
             f"{path}: has schema version {version}, this Kneepoint reads up to {VERSION}; "
@@ -217,7 +217,7 @@ def read_frame(path: Path) -> "pd.DataFrame":
     Raises:
         KneepointError: see read_table.
     """
-    import pandas as pd  # slow to import, and searches do without
+    import pandas as pd  # slow to import, and searches never need it
 
     table = read_table(path)
     frame: pd.DataFrame = table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)

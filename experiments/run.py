@@ -1,4 +1,4 @@
-"""Runs one experiment of the configuration, or goes on with it.
+"""Runs or resumes one experiment of the configuration.
 
     python -m experiments.run --config config/config.yaml NAME
 
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
     name: str = arguments.name
     if name not in experiments:
         known = ", ".join(experiments)
-        raise KneepointError(f"{workflow.path}: asks for no experiment {name!r}; known: {known}")
+        raise KneepointError(f"{workflow.path}: lists no experiment {name!r}; known: {known}")
     planner = experiments[name].kind.planner
     job = open_job(workflow, name, arguments)
     carry_out(job, name, planner, import_module(planner).plan(job, name))

@@ -1,4 +1,4 @@
-"""Runs what the journal does not hold yet, and puts it there."""
+"""Executes runs that are not in the journal, and records them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from experiments.journal import RunJournal
 from experiments.results import FinishedRun, PlannedRun
 
 _FAULTS_IN_A_ROW = 3
-"""So many runs, one after the other, that the machine kept from ending: no other would."""
+"""Consecutive machine faults after which further runs are pointless."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,9 @@ class Runner:
                 break
         if faults and not batch.together:
             raise KneepointError(
-                f"the machine kept {len(faults)} of {len(missing)} runs from ending, the last: "
-                f"{faults[-1].reason}; put it right and start it again: the {ended} runs that "
-                "ended are kept"
+                f"the machine prevented {len(faults)} of {len(missing)} runs from finishing, "
+                f"the last: "
+                f"{faults[-1].reason}; fix this and run the command again: the {ended} runs that "
+                "finished are kept"
             )
         return faults

@@ -1,4 +1,4 @@
-"""Real-time slots: how many real runs this host takes at once, and who has them.
+"""Real-time slots: how many real runs this host sustains at once, and who holds them.
 
 The probe measures how many (experiments.probe); a host that was never probed offers one slot a
 core. A slot is a locked file: all jobs of a user share them, and a job that ends, however it ends,
@@ -18,9 +18,9 @@ from common.files import runtime_folder
 from engines.base import PAUSES_S, Engine, EngineSettings, RunRecord, RunSpec, run_reliably
 
 _POLL_S = 0.2
-"""How often somebody looks for a free slot."""
+"""Polling interval for a free slot (s)."""
 _TICK_S = 1.0
-"""How often somebody who waits for real-time runs hears that they go on."""
+"""Interval of progress reports while real-time runs are in progress (s)."""
 
 
 def probe_file(results: Path) -> Path:
@@ -164,7 +164,7 @@ class _Crew:
 
 
 class _StoppedError(Exception):
-    """Nobody waits for the run any more."""
+    """The run's result is no longer needed."""
 
 
 class _Slots:

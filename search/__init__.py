@@ -1,1 +1,1 @@
-"""Searches the constants of congestion controllers: spaces, samplers, objectives, the loop."""
+"""Parameter search for congestion controllers: spaces, samplers, objectives, the loop."""

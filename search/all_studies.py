@@ -70,11 +70,11 @@ class AllStudies(BaseStorage):
         return self._study(study_id).directions
 
     def get_study_user_attrs(self, study_id: int) -> dict[str, Any]:
-        """Returns what the study says of itself."""
+        """Returns the user attributes of a study."""
         return self._study(study_id).user_attrs
 
     def get_study_system_attrs(self, study_id: int) -> dict[str, Any]:
-        """Returns what Optuna notes of the study."""
+        """Returns the system attributes of a study."""
         return self._study(study_id).system_attrs
 
     def get_trial(self, trial_id: int) -> FrozenTrial:

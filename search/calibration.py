@@ -109,7 +109,9 @@ def measured_table(
             }
             rows.append(PublishedRow(len(rows), setting.constants, metrics, {}, True))
     if not rows:
-        raise KneepointError("calibration: no real run of a fixed window came to an end; confirm")
+        raise KneepointError(
+            "calibration: no real run of a fixed window finished; run `make confirm` again"
+        )
     description = TableDescription(
         source="real runs of this host",
         controller=CONTROLLER,
@@ -214,9 +216,9 @@ def _fit_spread(
     measured: float,
     network: PreparedNetwork,
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[PreparedNetwork, list[dict[str, Any]]]]:
-    """Returns the network on the host whose runs differ as the real ones do, and what was tried.
+    """Returns the network on the host with the real runs' spread, and the candidates tried.
 
-    Signal delay has no say: it is whole milliseconds, and single runs hardly differ in it.
+    Signal delay does not enter the fit: it is in whole milliseconds and hardly varies between runs.
     """
     spreads = wanted.calibration.wake_spread
     hosts = [network.with_host("wake_spread", each) if each else network for each in spreads]

@@ -1,4 +1,4 @@
-"""Serves Optuna's dashboard over all studies, live and read-only, on this machine only.
+"""Serves Optuna's dashboard of all studies, live and read-only, on this machine only.
 
 python -m search.dashboard --config config/config.yaml [--port 8080]
 """
@@ -23,7 +23,7 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def read_only(application: Application) -> Application:
-    """Returns the application without all that would change a study."""
+    """Returns the application with every modifying request refused."""
 
     def refuse_changes(
         environ: dict[str, Any], start_response: Callable[..., Any]
@@ -40,7 +40,7 @@ def make_dashboard(results: Path, port: int) -> WSGIServer:
     """Returns a server of all studies under the results folder, now and later.
 
     Raises:
-        KneepointError: the port cannot be had.
+        KneepointError: the port is unavailable.
     """
     application = read_only(optuna_dashboard.wsgi(AllStudies(results)))
     try:
@@ -49,13 +49,13 @@ def make_dashboard(results: Path, port: int) -> WSGIServer:
         taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
         reason = "is taken" if taken else f"cannot be used ({error})"
         raise KneepointError(
-            f"port {port} {reason}; name another with --port, or make dashboard PORT=8081"
+            f"port {port} {reason}; choose another with --port, or make dashboard PORT=8081"
         ) from None
 
 
 class _QuietHandler(WSGIRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base's name)
-        """Says nothing of requests."""
+        """Suppresses the request log."""
 
 
 def main() -> None:
@@ -66,7 +66,7 @@ def main() -> None:
     arguments = parser.parse_args()
     results = read_config(arguments.config, Settings).results
     with make_dashboard(results, arguments.port) as server:
-        print(f"All studies under {results}: http://{HOST}:{server.server_port}/ (Ctrl-C ends it)")
+        print(f"All studies under {results}: http://{HOST}:{server.server_port}/ (Ctrl-C to stop)")
         sys.stdout.flush()
         try:
             server.serve_forever()

@@ -8,14 +8,14 @@ from typing import Literal
 from experiments.results import FinishedRun, FinishedTrial
 
 LEAST_POWER = 1e-3
-"""Power (Mbit/s/s) below which a logarithm does not look; that of a failed run, too."""
+"""Floor of power (Mbit/s/s) in logarithms; also the power of a failed run."""
 
 MISFIT_SCALE = 0.02
 """Relative error up to which the robust misfit is quadratic: published figures have two or three
 digits."""
 
 WORST_MISFIT = 10.0
-"""Misfit of a figure that a failed run could not give; no other is above it."""
+"""Misfit of a metric that a failed run lacks; the upper bound of every misfit."""
 
 PublishedMetrics = Mapping[int, Mapping[str, float]]
 """The metrics of each row of a table, by the row's number."""
@@ -89,7 +89,7 @@ def find_best(trials: Sequence[FinishedTrial], minimise: bool) -> FinishedTrial:
 
 
 def _relative_error(runs: Sequence[FinishedRun], metric: str, published: float) -> float | None:
-    """Returns |ln(ours / published)|, or None where a run gave no figure."""
+    """Returns |ln(ours / published)|, or None if a run has no such metric."""
     values = [getattr(run.record, metric) for run in runs if run.record.status == "ok"]
     if len(values) < len(runs) or not values:
         return None
@@ -98,7 +98,7 @@ def _relative_error(runs: Sequence[FinishedRun], metric: str, published: float) 
 
 
 def loss_of(error: float | None, robust: bool) -> float:
-    """Returns the loss of a relative error; None is a figure that a failed run could not give."""
+    """Returns the loss of a relative error; None stands for a metric that a failed run lacks."""
     if error is None:
         return WORST_MISFIT
     if not robust:

@@ -1,4 +1,4 @@
-"""What a study will run: from a trial's point to its runs, and from its runs to its score."""
+"""The plan of a study: from a trial's point to its runs, and from its runs to its score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Runs one study, or goes on with it: trials.parquet has its trials, study.json its outcome."""
+"""Runs or resumes one study: trials.parquet holds its trials, study.json its outcome."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def plan(job: Job, name: str) -> Plan:
     """Plans the study of studies/NAME.yaml.
 
     Raises:
-        KneepointError: a network of it is not prepared, or its engine does not work.
+        KneepointError: a network is not prepared, or the engine does not work.
     """
     workflow = job.workflow
     study = workflow.studies[name]

@@ -1,1 +1,1 @@
-"""Planners: each lists what one kind of experiment runs. What runs it is experiments.pipeline."""
+"""Planners: each lists the runs of one kind of experiment for experiments.pipeline."""

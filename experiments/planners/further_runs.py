@@ -1,7 +1,7 @@
 """Runs again, in real mahimahi, the settings whose real means the emulator does not predict.
 
-Such a mean may be chance, or a bad moment of the host; only runs that nobody has seen yet can tell.
-Their trial is the setting's in results/confirm, and their numbers go on from those there.
+Such a mean may be due to chance or a transient of the host; only fresh runs can tell. They keep the
+setting's trial number in results/confirm and continue its run numbers.
 """
 
 from pathlib import Path
@@ -43,7 +43,7 @@ def _outside(path: Path, settings: int) -> set[int]:
         table: pa.Table = pq.ParquetFile(path).read(columns=["trial", "why"])
         outside = {row["trial"] for row in table.to_pylist() if row["why"] == "unexplained"}
         if not outside <= set(range(settings)):
-            raise ValueError(f"it names other than the {settings} settings of confirm")
+            raise ValueError(f"it lists settings outside the {settings} of confirm")
     except (OSError, ValueError, KeyError) as error:
         raise unusable(path, error) from None
     return outside

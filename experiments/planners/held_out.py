@@ -4,8 +4,8 @@ Beside its runs, whose trial counts the settings, it leaves settings.parquet and
 
 Published settings are the rows of the tables that studies replayed on the training network; the
 best of a controller is the one of greatest power in our own runs. Its tuned settings are the best
-trials of the studies that tune it there. All are run again, on the training network too: the best
-of many trials owes something to chance, which a fresh run does not.
+trials of the studies that tune it there. All run again, also on the training network: the best of
+many trials is biased by selection, which a fresh run is not.
 """
 
 import json
@@ -198,7 +198,7 @@ def _runs(job: Job, study: str, network: str) -> list[dict[str, Any]]:
     columns = ["network", "trial", "row", "constants", "status", "power"]
     runs: list[dict[str, Any]] = read_table(path).select(columns).to_pylist()
     if any(run["status"] == "fault" for run in runs):  # of an older Kneepoint
-        raise unusable(path, "the machine kept runs from ending")
+        raise unusable(path, "the machine prevented runs from finishing")
     return [run for run in runs if run["network"] == network]
 
 

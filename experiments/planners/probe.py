@@ -1,4 +1,4 @@
-"""Measures how many real-time runs this host takes at once.
+"""Measures how many real-time runs this host sustains at once.
 
 Runs the configured setting alone, then two at once, four, and so on, until results differ from
 those of the lone runs, or the host is too busy for most of the runs, which would be repeated then.
@@ -27,7 +27,7 @@ TOLERANCES = {"throughput_mbps": 0.01, "signal_delay_p95_ms": 0.02}
 _ERRORS = 3.0
 """Standard errors of the difference that chance explains."""
 _TRIES = 3
-"""How often a level differs before that is taken for its own doing."""
+"""Attempts at a level before a difference counts as its own effect."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def plan(job: Job, name: str) -> Plan:
             "cores": os.cpu_count(),
             "levels": [asdict(level) for level in levels],
         }
-        reason = levels[-1].reason or "more were not tried"
+        reason = levels[-1].reason or "higher levels were not tried"
         message = f"{slots} real-time slots: {reason}"
         return Outcome(planned, message, summaries={"probe.json": outcome})
 

@@ -1,4 +1,4 @@
-"""The common part of searches that close a bracket around the one peak of one constant."""
+"""Base of searches that close a bracket around the peak of one parameter."""
 
 import math
 from abc import abstractmethod
@@ -19,7 +19,7 @@ Scores = Callable[[Place], float | None]
 
 
 class BracketSampler(BaseSampler):
-    """Searches one constant, stateless: every trial recomputes the bracket from the finished ones.
+    """Searches one parameter, stateless: every trial recomputes the bracket from finished ones.
 
     The constant is the only one of the space that can vary. No value is asked twice, and a trial
     that FAILed counts as worst. The search is over when `open_values` is empty and no trial is
@@ -36,7 +36,7 @@ class BracketSampler(BaseSampler):
     def __init__(self, space: Mapping[str, BaseDistribution], tolerance: float = 1e-3) -> None:
         varied = {name: d for name, d in space.items() if not d.single()}
         if len(varied) != 1:
-            raise ValueError(f"exactly one constant must vary, not {sorted(varied)}")
+            raise ValueError(f"exactly one parameter must vary, not {sorted(varied)}")
         ((self._name, distribution),) = varied.items()
         if not isinstance(distribution, IntDistribution | FloatDistribution):
             raise ValueError(f"{self._name} must be an interval of numbers")

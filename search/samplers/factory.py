@@ -1,4 +1,4 @@
-"""Makes the sampler that a study names, and says how many trials it can be asked for."""
+"""Creates the sampler of a study and tells how many trials it can be asked for."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence

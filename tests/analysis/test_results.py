@@ -196,7 +196,7 @@ def test_a_damaged_probe_is_named(workspace: Path, text: str) -> None:
     config = ask_for_real_runs(workspace)
     run_for_real(workspace / "results")
     (workspace / "results" / "probe" / "probe.json").write_text(text)
-    with pytest.raises(KneepointError, match=r"probe\.json: cannot be used .*; make it again"):
+    with pytest.raises(KneepointError, match=r"probe\.json: cannot be used .*; rebuild it"):
         Results.of(config).probe()
 
 
@@ -209,5 +209,5 @@ def test_a_damaged_summary_is_named(workspace: Path, text: str) -> None:
 
 def test_a_missing_result_is_named(workspace: Path) -> None:
     (workspace / "results" / "fit" / "runs.parquet").unlink()
-    with pytest.raises(KneepointError, match=r"fit/runs\.parquet: .*make it again"):
+    with pytest.raises(KneepointError, match=r"fit/runs\.parquet: .*rebuild it"):
         Results.of(CONFIG).studies()

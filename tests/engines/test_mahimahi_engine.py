@@ -230,7 +230,7 @@ def test_trace_that_has_changed_is_refused(settings: MahimahiSettings, direction
         settings.open().run(spec)
     assert str(caught.value) == (
         f"{trace}: its SHA-256 is {sha256_of(trace.read_bytes())}, but the network was prepared "
-        f"with {prepared}; remove {trace.parent} and start the workflow again, which makes it anew"
+        f"with {prepared}; remove {trace.parent} and run the workflow again, which rebuilds it"
     )
 
 
@@ -246,7 +246,7 @@ def test_host_that_is_always_too_busy_is_a_fault(settings: MahimahiSettings) -> 
     with pytest.raises(MachineFaultError) as caught:
         busy.open().run(spec_for(settings, 1))
     assert str(caught.value).startswith("the host was too busy in 3 tries (scheduling delay ")
-    assert str(caught.value).endswith(" ms); give it fewer slots, or less else to do")
+    assert str(caught.value).endswith(" ms); use fewer slots or reduce other load")
     assert caught.value.is_final
 
 

@@ -127,7 +127,7 @@ def test_results_are_verified(folder: Path) -> None:
         )
 
     sound = verify()
-    assert (sound.returncode, sound.stdout[:12]) == (0, "windows: hol")
+    assert (sound.returncode, sound.stdout[:12]) == (0, "windows: val")
     (folder / "out/windows/trials.parquet").unlink()
     broken = verify()
     assert broken.returncode == 1
@@ -206,7 +206,7 @@ def test_unknown_experiment_is_refused(folder: Path) -> None:
     assert result.returncode == 2
     config = folder / "config/config.yaml"
     known = "windows, repeats/again, showcase, real_showcase"
-    message = f"asks for no experiment 'window'; known: {known}"
+    message = f"lists no experiment 'window'; known: {known}"
     assert result.stderr == f"error: {config}: {message}\n"
 
 
@@ -216,7 +216,7 @@ def test_unknown_experiment_is_refused(folder: Path) -> None:
         ({"controller": "fixed_windows"}, "did you mean 'fixed_window'?"),
         ({"space": {"widow": {"values": [2]}}}, "has no parameter 'widow'; did you mean 'window'?"),
         ({"space": {"window": {"values": [0]}}}, "window = 0 is outside [1, inf]"),
-        ({"networks": ["fire"]}, "no network is called 'fire'"),
+        ({"networks": ["fire"]}, "unknown network 'fire'"),
     ],
 )
 def test_mistake_in_any_study_is_found_before_anything_runs(
@@ -235,7 +235,7 @@ def test_study_that_is_running_elsewhere_is_left_alone(folder: Path) -> None:
     with hold_lock(folder / "out/windows/.lock"):
         result = command(folder, "windows")
     assert result.returncode == 2
-    assert f".lock: process {os.getpid()} is working here" in result.stderr
+    assert f".lock: process {os.getpid()} holds the lock" in result.stderr
 
 
 def test_network_that_is_not_prepared_is_named(folder: Path) -> None:

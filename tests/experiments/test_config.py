@@ -104,10 +104,10 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "study twice": ({"config": {"studies": ["windows", "windows"]}}, "'windows' appears twice"),
     "unknown network": ({"study": {"networks": ["air"]}}, "unknown network 'air'"),
-    "unknown table": ({"study": {"table": "print"}}, "there is no such table; known: printed"),
+    "unknown table": ({"study": {"table": "print"}}, "no such table; known: printed"),
     "unknown controller": (
         {"repeat": {"settings": [{"controller": "fixed_windw"}]}},
-        "again.yaml: no controller is called 'fixed_windw'; did you mean 'fixed_window'?",
+        "again.yaml: unknown controller 'fixed_windw'; did you mean 'fixed_window'?",
     ),
     "unknown constant": (
         {"study": {"constants": {"windwo": 3}}},
@@ -224,7 +224,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "fitted but stated": (
         {"table": {"constants": {"keepalive_ms": 80}, "fitted": ["keepalive_ms"]}},
-        "fitted names 'keepalive_ms', which is not unstated",
+        "fitted lists 'keepalive_ms', which is not in unstated",
     ),
     "unexplained column": ({"table": {"ignore": []}}, "column 'note' of"),
     "published setting": (

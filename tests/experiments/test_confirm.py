@@ -182,8 +182,8 @@ def test_what_is_not_wanted_is_not_read(open_job: Open, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
-        ("hold_out/settings.parquet", "(No such file or directory); make it again"),
-        ("audit.parquet", "make it again: snakemake --cores all --force "),
+        ("hold_out/settings.parquet", "(No such file or directory); rebuild it"),
+        ("audit.parquet", "rebuild it: snakemake --cores all --force "),
     ],
 )
 def test_results_that_are_missing_are_named(
@@ -202,7 +202,7 @@ def test_results_that_are_missing_are_named(
 def test_damaged_audit_is_named(open_job: Open, tmp_path: Path) -> None:
     job = open_job()
     (tmp_path / "results/audit.parquet").write_text("{")
-    with pytest.raises(KneepointError, match=r"audit.parquet: cannot be used .*; make it again"):
+    with pytest.raises(KneepointError, match=r"audit.parquet: cannot be used .*; rebuild it"):
         list_settings(job, wanted(job))
 
 
@@ -210,7 +210,7 @@ def test_damaged_audit_is_named(open_job: Open, tmp_path: Path) -> None:
 def test_audit_of_other_tables_is_named(open_job: Open, tmp_path: Path, row: list[object]) -> None:
     job = open_job()
     contradict(tmp_path / "results", [row])
-    with pytest.raises(KneepointError, match=r"audit.parquet: .*; make it again"):
+    with pytest.raises(KneepointError, match=r"audit.parquet: .*; rebuild it"):
         list_settings(job, wanted(job))
 
 
@@ -297,5 +297,5 @@ def test_agreement_of_other_settings_is_named(open_job: Open, trials: list[int])
     perform(job)
     further = replace(job, out_dir=job.workflow.results / "again")
     miss(job.workflow.results, trials)
-    with pytest.raises(KneepointError, match=r"agreement.parquet: cannot be used .*; make it"):
+    with pytest.raises(KneepointError, match=r"agreement.parquet: cannot be used .*; rebuild it"):
         perform(further)

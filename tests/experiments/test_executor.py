@@ -221,7 +221,7 @@ def test_ray_that_dies_ends_its_studies_with_one_line(tmp_path: Path) -> None:
         if Path(f"/proc/{child}/comm").read_text().startswith("gcs_server"):
             os.kill(int(child), signal.SIGKILL)
     _, said = study.communicate()
-    line = "error: Ray ended (its gcs_server died); start it again: finished runs are kept\n"
+    line = "error: Ray ended (its gcs_server died); run the command again: finished runs are kept\n"
     assert said == line
     assert study.returncode == 2
     with pytest.raises(KneepointError, match="its gcs_server died"):

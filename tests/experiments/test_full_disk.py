@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 from tests.experiments.fakes import measure, run_spec
 
 RECORDS = [measure(run_spec(window)) for window in (12, 13, 14)]
-REMEDY = "make room and start it again"
+REMEDY = "free some space and run the command again"
 
 
 @contextmanager

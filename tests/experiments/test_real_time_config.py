@@ -114,7 +114,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "probe of an unknown controller": (
         probing(controller="fixed_windw"),
         "config.yaml, real_time.probe",
-        "no controller is called 'fixed_windw'; did you mean 'fixed_window'?",
+        "unknown controller 'fixed_windw'; did you mean 'fixed_window'?",
     ),
     "probe of an unknown constant": (
         probing(constants={"widow": 3}),

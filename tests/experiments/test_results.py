@@ -183,5 +183,5 @@ def test_unreadable_table_is_named(tmp_path: Path, content: bytes | None, messag
 
 def test_table_of_somebody_else_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
-    with pytest.raises(KneepointError, match="is not a table of results"):
+    with pytest.raises(KneepointError, match="not a table of results"):
         read_table(tmp_path / "other.parquet")

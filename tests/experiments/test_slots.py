@@ -45,7 +45,7 @@ def test_damaged_probe_is_named_with_its_remedy(tmp_path: Path, content: str) ->
     with pytest.raises(KneepointError) as caught:
         slots_of(tmp_path, 3)
     assert str(caught.value) == (
-        f"{path}: cannot be used (it has no number of slots); make it again: snakemake "
+        f"{path}: cannot be used (it has no number of slots); rebuild it: snakemake "
         f"--cores all --force {path} (and your --configfile, if you have one)"
     )
 
@@ -145,9 +145,9 @@ def test_run_that_meets_a_fault_costs_no_other(tmp_path: Path) -> None:
 
 def test_run_that_cannot_be_executed_ends_the_others(tmp_path: Path) -> None:
     def refuse(_: RunSpec) -> RunRecord:
-        raise KneepointError("sender: was rebuilt during the study; start it again")
+        raise KneepointError("sender: rebuilt during the study; run the command again")
 
-    with pytest.raises(KneepointError, match=r"^sender: was rebuilt"):
+    with pytest.raises(KneepointError, match=r"^sender: rebuilt"):
         execute(SlotExecutor(Settings(behaviour=refuse), 2, tmp_path), SPECS)
 
 
@@ -160,7 +160,7 @@ class Endless(FakeEngine):
     def run(self, spec: RunSpec) -> RunRecord:
         self.ran.append(spec.run_id)
         self.stopped.wait(PATIENCE_S)
-        raise MachineFaultError("was told to stop")
+        raise MachineFaultError("the run was stopped")
 
     def stop(self) -> None:
         self.stopped.set()

@@ -64,9 +64,9 @@ def test_setup_refuses_a_python_that_is_not_there(tmp_path: Path) -> None:
     [
         ("CONFIG=config/my own.yaml", "config/my own.yaml: No such file or directory; check the"),
         ("CONFIG=config", "config: not a file; check the path"),
-        ("CORES=0", "CORES: '0' is refused: it must be all, or at least 1"),
-        ("CORES=-1", "CORES: '-1' is refused: it must be all, or at least 1"),
-        ("CORES=two", "CORES: 'two' is refused: it must be all, or at least 1"),
+        ("CORES=0", "CORES: '0' is invalid; give all, or at least 1"),
+        ("CORES=-1", "CORES: '-1' is invalid; give all, or at least 1"),
+        ("CORES=two", "CORES: 'two' is invalid; give all, or at least 1"),
     ],
 )
 def test_make_refuses_what_it_is_given(goal: str, given: str, message: str) -> None:

@@ -55,7 +55,7 @@ def snakemake(checkout: Path, *arguments: str) -> "subprocess.CompletedProcess[s
         ("seed: none\n", "seed: 'none' is refused"),
         (
             "seed: 1\nshowcase: {controller: fixed_window, network: absent}\n",
-            "no network is called 'absent'",
+            "unknown network 'absent'",
         ),
     ],
 )
@@ -97,7 +97,9 @@ def test_snakefile_refuses_a_file_where_it_would_write(checkout: Path, place: st
             path.parent.rmdir()
     assert result.returncode == 2
     assert re.search(
-        rf"^error: \S*{place}: Not a directory; move away what", result.stderr, re.MULTILINE
+        rf"^error: \S*{place}: Not a directory; move the existing file away",
+        result.stderr,
+        re.MULTILINE,
     )
     assert not (checkout / "build").exists()
 

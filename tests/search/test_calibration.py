@@ -218,7 +218,7 @@ def test_calibration_before_any_real_run_names_what_is_missing(open_job: Open) -
 
 def test_calibration_without_a_measured_window_is_an_error(open_job: Open) -> None:
     perform(open_job("confirm", lambda spec: RunRecord(spec.run_id, "failed", "it burst")))
-    with pytest.raises(KneepointError, match="no real run of a fixed window came to an end"):
+    with pytest.raises(KneepointError, match="no real run of a fixed window finished"):
         perform(open_job("calibration"))
 
 

@@ -110,7 +110,7 @@ def test_check_delays_refuses_another_delay(delay_ms: float) -> None:
 
 
 def test_check_delays_refuses_a_run_from_which_nothing_arrives() -> None:
-    with pytest.raises(KneepointError, match=r"no datagram from within .*; check the firewall"):
+    with pytest.raises(KneepointError, match=r"no datagram from inside .*; check the firewall"):
         check_delays([])
 
 
