@@ -1,4 +1,4 @@
-# What a user does with Kneepoint: `make` lists it.
+# The targets for users; `make` lists them.
 
 SHELL := /bin/bash
 CONFIG ?= config/config.yaml
@@ -9,7 +9,7 @@ PYTHON ?= python3
 VENV ?= .venv
 TEST_PROCESSES ?= 2
 
-# An activated conda environment (other than base) takes the place of the virtual environment.
+# An activated conda environment (other than base) replaces the virtual environment.
 ifneq ($(filter-out base,$(CONDA_DEFAULT_ENV)),)
   VENV := $(CONDA_PREFIX)
 endif
@@ -17,7 +17,7 @@ PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --require-hashes -r
 STAMP := $(VENV)/.kneepoint-requirements
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export PYTHONUTF8 := 1
-# A hundred short programs would each compile all that they import.
+# Without cached bytecode, every short program would recompile its imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '*.h')
@@ -32,16 +32,16 @@ help: ## this list
 setup: $(STAMP) ## Python packages at their locked versions, in .venv or an activated conda environment
 	@:
 
-# One controller that does not compile keeps no other thing from being built.
+# A controller that fails to compile does not prevent other targets.
 build: setup compiler ## the emulator, the controllers and everything else in C++
 	@rules/build.sh $(CMAKE_OPTIONS) -- all
 
 reproduce: setup compiler ## everything: searches, repeats, audit, results/report.html and .pdf
 	$(check)
 	@python -m snakemake --cores '$(CORES)' --configfile '$(CONFIG)'
-	@echo 'The report has no new runs in real mahimahi, which take hours: make confirm'
+	@echo 'For new runs in real mahimahi, which take hours: make confirm'
 
-confirm: setup compiler ## what matters in real mahimahi, in real time (hours), and everything else
+confirm: setup compiler ## everything, including real-time runs in real mahimahi (hours)
 	$(check)
 	@python -m engines.mahimahi.diagnosis
 	@python -m snakemake confirm --cores '$(CORES)' --configfile '$(CONFIG)'
@@ -50,13 +50,13 @@ test: build ## every test
 	@build/controller_tests
 	@python -m pytest -n $(TEST_PROCESSES)
 
-# Without precompiled headers, so that a file that includes too little is found.
+# Without precompiled headers, to detect missing includes.
 sanitize: setup compiler ## the C++ tests and short fuzzing, under the address and undefined-behaviour sanitizers
 	@$(BUILD_SANITIZED)
 	@build/sanitize/controller_tests
 	@$(call FUZZ_CONTROLLERS,-runs=20000 -seed=1)
 
-# What finds a fault leaves its input in build/fuzz. Another thing to fuzz is another prerequisite.
+# A failing input stays in build/fuzz. Add further fuzz targets as prerequisites.
 fuzz: fuzz-controllers fuzz-configuration ## every fuzz target in turn, for SECONDS=60 each
 
 fuzz-controllers: setup compiler
@@ -72,7 +72,7 @@ cmake -S controllers -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
 cmake --build build/sanitize --target controller_tests fuzz_targets
 endef
 
-# libFuzzer adds to the first folder what it finds.
+# libFuzzer adds new inputs to the first folder.
 define FUZZ_CONTROLLERS
 for source in controllers/tests/fuzz/fuzz_*.cc; do \
   target=$$(basename $$source .cc); corpus=build/fuzz/$${target#fuzz_}; \
@@ -81,7 +81,7 @@ for source in controllers/tests/fuzz/fuzz_*.cc; do \
 done
 endef
 
-lint: setup ## formatters and linters, changing nothing
+lint: setup ## checks formatting and runs linters, without changes
 	ruff check .
 	ruff format --check .
 	mypy
@@ -103,12 +103,12 @@ bench: setup compiler ## the emulator's CPU time for one run
 dashboard: setup ## Optuna's dashboard over all studies, on this machine only
 	@python -m search.dashboard --config '$(CONFIG)' --port '$(PORT)'
 
-# The system's own Python will do: nothing of .venv is needed, and nothing is written here as root.
-mahimahi: ## installs the real mahimahi and proves that it works: sudo make mahimahi
+# The system's Python suffices: this needs no .venv and writes nothing here as root.
+mahimahi: ## installs and verifies real mahimahi: sudo make mahimahi
 	$(need_python)
 	@$(PYTHON) -uB -m engines.mahimahi.install
 
-mahimahi-remove: ## undoes what `make mahimahi` has changed
+mahimahi-remove: ## undoes the changes of `make mahimahi`
 	$(need_python)
 	@$(PYTHON) -uB -m engines.mahimahi.remove
 
@@ -120,25 +120,25 @@ lock: setup ## new versions in requirements.txt and environment.yml, from pyproj
 	sed -nE 's/^([a-z0-9.-]+==[^\]*[^ \]) *\\?$$/      - \1/p' requirements.txt >> environment.yml
 	rm environment.yml.old
 
-clean: ## removes what was built; results and .venv stay
+clean: ## removes build products; keeps results and .venv
 	rm -rf build logs benchmarks .snakemake .mypy_cache .pytest_cache .ruff_cache
 
 compiler:
 	@rules/check_compiler.sh
 
-# Snakemake reads the configuration, too, and has a traceback for whatever it cannot read.
+# Snakemake also reads the configuration, but reports errors as tracebacks.
 define check
 	@python -m experiments.check --config '$(CONFIG)' --cores '$(CORES)'
 endef
 
 define need_python
 	@command -v $(PYTHON) >/dev/null || { \
-	  echo "error: there is no $(PYTHON); install Python 3.11 or later, or name it: make PYTHON=..." >&2; exit 2; }
+	  echo "error: $(PYTHON) not found; install Python 3.11 or later, or name it: make PYTHON=..." >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || { \
 	  echo "error: $(PYTHON) is $$($(PYTHON) -V); Kneepoint needs Python 3.11 to 3.14: install one, or name it: make PYTHON=..." >&2; exit 2; }
 endef
 
-# uv installs in seconds what takes pip a minute; where it cannot reach its index, pip may.
+# uv is much faster than pip; if uv cannot reach its index, pip may.
 $(STAMP): requirements.txt
 	$(need_python)
 	@test -x $(VENV)/bin/python || { $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \

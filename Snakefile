@@ -3,7 +3,7 @@
 #     snakemake --cores 2                                     everything of config/config.yaml
 #     snakemake --cores 2 --configfile config/offline.yaml    without a network connection
 #     snakemake --cores 2 results/<study>/study.json          one study
-#     snakemake --cores 2 confirm                             what takes real time, in real mahimahi
+#     snakemake --cores 2 confirm                             real-time runs in real mahimahi
 
 import os
 import re
@@ -28,7 +28,7 @@ from experiments.config import load_workflow
 from common.errors import KneepointError, refuse
 from common.interrupt import end_on_signals
 
-# One file is the whole configuration, for rules hand its path to the programs that they call.
+# Rules pass the path of one configuration file to programs, so options on top would be lost.
 if workflow.config_settings.config or len(workflow.overwrite_configfiles) > 1:
     refuse("give one --configfile and no --config: the programs read that file")
 if workflow.cores is not None and workflow.cores < 1:
@@ -37,12 +37,12 @@ CONFIG = Path(*workflow.overwrite_configfiles or ["config/config.yaml"])
 if CONFIG.is_relative_to(Path.cwd()):
     CONFIG = CONFIG.relative_to(Path.cwd())
 if re.search("[{}]", str(CONFIG)):
-    refuse(f"{CONFIG}: Snakemake cannot bear braces in a path; rename it")
+    refuse(f"{CONFIG}: Snakemake does not support braces in paths; rename it")
 
 CORE_SOURCES = core_sources()
 EMULATE = Path("build/emulate")
 
-# All of the configuration is checked before any work.
+# Validate the whole configuration before any work.
 try:
     WORKFLOW = load_workflow(CONFIG)
     require_sources(WORKFLOW.controllers)
@@ -53,14 +53,14 @@ except KneepointError as error:
     refuse(error)
 RESULTS = WORKFLOW.results
 
-# A comment in the sources builds nothing.
+# Token digests: editing a comment rebuilds nothing.
 CORE_CODE = note_sources("core", CORE_SOURCES)
 CONTROLLER_CODE = {
     name: note_sources(f"controller.{name}", controller_sources(name))
     for name in WORKFLOW.controllers
 }
-# Only controllers that are up to date know their constants; of others, each study checks the
-# configuration before its first run.
+# Only up-to-date controllers declare their current parameters; for the others, each study validates
+# its configuration before its first run.
 try:
     if is_newer(EMULATE, CORE_CODE):
         current = [
@@ -73,7 +73,7 @@ except KneepointError as error:
 
 tell_jobs(ask_git())
 
-# Jobs leave Ctrl-C to this process, which ends them, and says so once.
+# Jobs ignore Ctrl-C; this process ends them and prints one message.
 end_on_signals()
 shell.prefix("trap '' INT; ")
 
@@ -90,8 +90,8 @@ wildcard_constraints:
     trace=r"[\w.-]+",
 
 
-# The lock goes with this process however it ends, so that no run needs to be unlocked (the default
-# profile switches Snakemake's own lock off, which outlives a killed process).
+# The kernel releases this lock however the process ends. The default profile disables Snakemake's own
+# lock, which outlives a killed process.
 onstart:
     global workflow_lock
     end_on_signals()  # again: Snakemake's own handler would wait for jobs that last hours
@@ -110,7 +110,7 @@ onstart:
     )
 
 
-# What went wrong stands last, and not above Snakemake's list of everything that a job reads.
+# Print errors last, below Snakemake's list of job inputs.
 onerror:
     print(*complaints(log), sep="\n", file=sys.stderr)
     sys.exit(2)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds targets of controllers/CMakeLists.txt in build/: rules/build.sh [OPTION...] -- TARGET...
-# One call at a time, for two ninjas in one folder spoil each other's work. Options are cmake's.
+# Calls are serialized, because concurrent ninjas corrupt a build folder. Options go to cmake.
 set -eu
 options=()
 failed=0
@@ -16,7 +16,7 @@ flock 9
 cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release ${options[@]+"${options[@]}"} \
   >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
 ninja -C build -k 0 "$@" || failed=1
-# A controller that is no more is nobody's choice.
+# Remove controllers whose source no longer exists.
 for built in build/controllers/*.so; do
   [ -e "controllers/algorithms/$(basename "$built" .so).cc" ] || rm -f "$built"
 done

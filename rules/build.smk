@@ -1,5 +1,5 @@
-# Compiles every controller on the side, as many at once as there are cores, so that the jobs that need
-# one have but to link it; one that does not compile is their business.
+# Also compiles all controllers in parallel, so that their own jobs only need to link them; a controller
+# that fails to compile fails in its own job.
 rule build_core:
     input:
         CORE_CODE,
@@ -31,7 +31,7 @@ rule build_controller:
         "logs/build_controller/{controller}.log",
     benchmark:
         "benchmarks/build_controller/{controller}.tsv"
-    priority: 90  # the core's job compiles them all at once
+    priority: 90  # build_core compiles all controllers in parallel
     conda:
         "../environment.yml"
     message:

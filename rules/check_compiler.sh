@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fails with a remedy where the C++ compiler that CMake would take does not know C++20.
+# Fails with a remedy if the C++ compiler that CMake would use does not support C++20.
 set -eu
 compiler=${CXX:-$(command -v c++ || command -v g++ || command -v clang++ || true)}
 remedy='install g++ 11 or later or clang++ 14 or later (Debian: apt-get install g++; conda: cxx-compiler), or name one in CXX'
@@ -7,11 +7,11 @@ if [ -z "$compiler" ]; then
   echo "error: there is no C++ compiler; $remedy" >&2
   exit 2
 fi
-# ostringstream::view came late to the libraries.
+# Standard libraries were late to implement ostringstream::view.
 program='#include <sstream>
 int main() { return static_cast<int>(std::ostringstream().view().size()); }'
 # unquoted: CXX may carry options
 if ! $compiler -std=c++20 -fsyntax-only -x c++ - <<<"$program" 2>/dev/null; then
-  echo "error: the compiler $compiler does not compile C++20; $remedy" >&2
+  echo "error: the compiler $compiler does not support C++20; $remedy" >&2
   exit 2
 fi

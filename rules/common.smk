@@ -1,4 +1,4 @@
-# What rules ask for by name.
+# Helper functions of the rules.
 
 from analysis.schema import STAGES, TABLES
 from common.made_by import NAME as MADE_BY
@@ -18,12 +18,12 @@ REAL_PROGRAMS = ["build/sender", "build/receiver", "build/measure", "build/keep_
 
 
 def code_of(step):
-    """Returns a file that changes when the code does by which a module computes."""
+    """Returns a file that changes when the code of a step changes."""
     return code.note(step, code.digest_of_step(step))
 
 
 def built(*controllers):
-    """Returns what a job needs of the controllers that it runs."""
+    """Returns the shared objects of the controllers that a job runs."""
     return [str(shared_object(name)) for name in sorted(set(controllers))]
 
 
@@ -39,7 +39,7 @@ def results_of(*names):
 
 
 def is_confirming():
-    """Returns whether real runs are asked for, with everything that needs them."""
+    """Returns whether the target `confirm` requests real runs."""
     return "confirm" in workflow.dag_settings.targets
 
 
@@ -50,10 +50,10 @@ def names(is_real, *kinds):
 
 
 def before(experiment):
-    """Returns what is to be done first.
+    """Returns the results that must exist first.
 
-    Real runs that are asked for want a quiet machine, and a host whose slots are known. What is
-    made of them waits for the others, for it would disturb them.
+    Real runs need a quiet machine and a known number of slots. Analyses of real runs wait until all
+    real runs have ended, because they would disturb them.
     """
     if not experiment.is_real:
         return []
@@ -67,7 +67,7 @@ def before(experiment):
 
 
 def host_of(experiment):
-    """Returns how the host serves an engine: what a change of it touches is run again."""
+    """Returns the host settings of an engine; changing them makes its runs out of date."""
     real_time = WORKFLOW.settings.real_time
     is_served = experiment.engine == MAHIMAHI
     return f"{real_time.busy_us} {real_time.keep_awake}" if is_served else None

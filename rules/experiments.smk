@@ -1,5 +1,5 @@
-# Every experiment is one job, by one rule for each kind: see experiments/registry.py. Those in real
-# time belong to `make confirm`: rule all leaves them out, and the report takes in what is there.
+# One rule per kind of experiment, one job per experiment: see experiments/registry.py. `make confirm`
+# requests the real-time experiments; rule all does not, and the report includes existing results.
 
 
 for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items():

@@ -1,8 +1,8 @@
 TEMPLATES = sorted(str(path) for path in Path("reports/templates").rglob("*") if path.is_file())
 
 
-# One job draws and writes everything: starting Python with pandas and matplotlib costs more than
-# most figures do.
+# One job draws and writes everything, because importing pandas and matplotlib takes longer than most
+# figures.
 rule write_report:
     input:
         code_of("reports.build"),

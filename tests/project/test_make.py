@@ -55,7 +55,7 @@ def test_setup_refuses_a_python(tmp_path: Path, script: str, message: str) -> No
 def test_setup_refuses_a_python_that_is_not_there(tmp_path: Path) -> None:
     result = make("setup", "PYTHON=python-absent", f"VENV={tmp_path / 'venv'}")
     assert result.returncode == 2
-    assert "error: there is no python-absent; install Python 3.11 or later" in result.stderr
+    assert "error: python-absent not found; install Python 3.11 or later" in result.stderr
 
 
 @pytest.mark.parametrize("goal", ["reproduce", "confirm"])
@@ -83,7 +83,7 @@ def test_make_refuses_a_compiler_without_cxx20(tmp_path: Path, goal: str) -> Non
     compiler = program(tmp_path / "old-c++", "echo unrecognized option -std=c++20 >&2; exit 1")
     result = make(goal, f"VENV={tmp_path / 'venv'}", CXX=compiler)
     assert result.returncode == 2
-    assert f"error: the compiler {compiler} does not compile C++20; install g++ 11" in result.stderr
+    assert f"error: the compiler {compiler} does not support C++20; install g++ 11" in result.stderr
 
 
 def test_check_compiler_refuses_a_machine_without_compiler(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_snakefile_refuses_a_configuration(checkout: Path, wrong: str, message: 
     ("option", "message"),
     [
         (["--cores", "0"], "error: --cores 0: no job could run; give at least 1, or all"),
-        (["--configfile", "config/{a}.yaml"], "error: config/{a}.yaml: Snakemake cannot bear"),
+        (["--configfile", "config/{a}.yaml"], "error: config/{a}.yaml: Snakemake does not support"),
     ],
 )
 def test_snakefile_refuses_an_option(checkout: Path, option: list[str], message: str) -> None:
