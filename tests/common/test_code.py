@@ -178,7 +178,6 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
         "networks.prepare": {"networks.omniscient", "networks.validate"},
         "analysis.audit": {"analysis.statistics", "analysis.checks"},
         "reports.build": {"analysis.tables", "reports.figures.probe"},
-        "reports.contradicted": {"analysis.audit"},
     }
     for step, modules in wanted.items():
         assert modules <= code.modules_of(step)

@@ -237,7 +237,9 @@ def test_trace_that_has_changed_is_refused(settings: MahimahiSettings, direction
 def test_trace_that_is_missing_is_named(settings: MahimahiSettings) -> None:
     spec = spec_for(settings, None)
     (settings.folder / "up.trace").unlink()
-    with pytest.raises(KneepointError, match=r"up.trace: No such file .*; remove .* start the"):
+    with pytest.raises(
+        KneepointError, match=r"up.trace: No such file .*; remove .* run the workflow"
+    ):
         settings.open().run(spec)
 
 

@@ -29,7 +29,7 @@ def test_build_writes_everything(workspace: Path) -> None:
     assert (results / "report.pdf").read_bytes().startswith(b"%PDF")
     provenance = json.loads((results / "provenance.json").read_text())
     assert provenance["seed"] == 5
-    assert [each["name"] for each in provenance["results"]] == ["windows", "fit", "again"]
+    assert [each["name"] for each in provenance["results"]] == ["windows", "fit", "repeats/again"]
     assert (results / "tables" / "reports-beside-ours.csv").is_file()
     assert (results / "tables" / "recovery.csv").is_file()
     assert (results / "figures" / "rate-over-time-fixed_window.svg").is_file()
@@ -42,7 +42,7 @@ def test_build_takes_in_what_was_done_for_real(workspace: Path) -> None:
     build.build(config)
     provenance = json.loads((workspace / "results" / "provenance.json").read_text())
     assert [each["name"] for each in provenance["results"]][3:] == [
-        *("real-windows", "real-again", "probe", "confirm", "calibration", "agreement"),
+        *("real-windows", "repeats/real-again", "probe", "confirm", "calibration", "agreement"),
         "again",
     ]
     assert "Real mahimahi" in (workspace / "results" / "report.html").read_text()
