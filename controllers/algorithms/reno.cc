@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/registry.hh"
+#include "algorithms/slow_start.hh"
 
 namespace kneepoint {
 namespace {
@@ -11,21 +12,8 @@ class Reno final : public Controller {
  public:
   explicit Reno(Constants& constants)
       : Controller(constants, 1000),
-        cwnd_(constants.real({.name = "initial_window",
-                              .fallback = 10,
-                              .low = 1,
-                              .high = 50,
-                              .least = 1,
-                              .unit = "packets",
-                              .meaning = "window before the first acknowledgment (RFC 6928)"})),
-        ssthresh_(constants.real({.name = "initial_ssthresh",
-                                  .fallback = 1 << 20,
-                                  .low = 2,
-                                  .high = 1 << 20,
-                                  .least = 1,
-                                  .scale = Scale::log,
-                                  .unit = "packets",
-                                  .meaning = "window at which the first slow start ends"})),
+        cwnd_(initial_window(constants)),
+        ssthresh_(initial_ssthresh(constants)),
         alpha_(constants.real({.name = "alpha",
                                .fallback = 1,
                                .low = 0.1,

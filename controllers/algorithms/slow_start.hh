@@ -1,4 +1,4 @@
-// Slow start, and the end of it.
+// Slow start: where it begins, and the end of it.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +6,31 @@
 #include <cstdint>
 #include <limits>
 
+#include "algorithms/constants.hh"
 #include "algorithms/controller.hh"
 
 namespace kneepoint {
+
+inline double initial_window(Constants& constants) {
+  return constants.real({.name = "initial_window",
+                         .fallback = 10,
+                         .low = 1,
+                         .high = 50,
+                         .least = 1,
+                         .unit = "packets",
+                         .meaning = "window before the first acknowledgment (RFC 6928)"});
+}
+
+inline double initial_ssthresh(Constants& constants) {
+  return constants.real({.name = "initial_ssthresh",
+                         .fallback = 1 << 20,
+                         .low = 2,
+                         .high = 1 << 20,
+                         .least = 1,
+                         .scale = Scale::log,
+                         .unit = "packets",
+                         .meaning = "window at which the first slow start ends"});
+}
 
 // Leaves slow start before it overflows the queue: when the acknowledgments of one round have come
 // in a train half as long as the least RTT, or when the RTT has grown by an eighth (Ha, Rhee:
