@@ -36,6 +36,17 @@ def write_whole(path: Path, content: bytes | str) -> None:
     _sync_folder(path.parent)
 
 
+def write_passing(path: Path, content: str) -> None:
+    """Writes a file atomically but not durably; creates its folder.
+
+    For what is out of date within seconds: a flush to the disk would delay the logs of real runs.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(content)
+    part.replace(path)
+
+
 def read_text(path: Path, most_bytes: int) -> str:
     """Returns the text of a file that a user wrote, in UTF-8 with or without its signature.
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from common.files import write_whole
+from common.files import write_passing
 from engines.base import EngineSettings
 from engines.mahimahi.engine import STATUS_FOLDER
 
@@ -107,7 +107,7 @@ class Progress:
         if now_s >= self._next_count_s:
             counted = Counted(self._done, self._known, self._total, elapsed_s)
             with suppress(OSError):  # a failed progress update must not end a run
-                write_whole(self._count_file, json.dumps(asdict(counted)))
+                write_passing(self._count_file, json.dumps(asdict(counted)))
             self._next_count_s = now_s + _COUNT_S
         return elapsed_s
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from common.errors import KneepointError
-from common.files import locked, runtime_folder
+from common.files import locked, runtime_folder, write_passing
 from engines.mahimahi.processes import (
     INSIDES,
     delete_rules,
@@ -228,13 +228,8 @@ class Supervisor:
                 "expected_s": self._request.expected_s,
                 **asdict(self._tail.read()),
             }
-            # Not onto the disk: that would make mm-link's log wait, and nobody needs it afterwards.
-            status = Path(self._request.status)
             with contextlib.suppress(OSError):  # a failed status update must not end the run
-                status.parent.mkdir(parents=True, exist_ok=True)
-                part = status.with_suffix(".part")
-                part.write_text(json.dumps(state))
-                part.replace(status)
+                write_passing(Path(self._request.status), json.dumps(state))
 
     def _end(self, process: "subprocess.Popen[bytes]") -> None:
         process.terminate()
