@@ -7,10 +7,18 @@ from typing import Any
 
 import click
 
+from common.config_file import read_config
 from common.errors import KneepointError
 from common.files import sha256_of
 from engines.base import EngineSettings, PreparedNetwork, RunRecord, RunSpec, run_reliably
-from engines.built import controller_sources, core_sources, is_newer, note_sources, shared_object
+from engines.built import (
+    controller_sources,
+    core_sources,
+    is_newer,
+    note_sources,
+    settle,
+    shared_object,
+)
 from engines.catalogue import Catalogue, load_catalogue
 from engines.emulator import EmulatorSettings
 from engines.mahimahi.engine import MahimahiSettings
@@ -76,7 +84,7 @@ def command(
             "controllers/algorithms and give its name"
         )
     _make_what_is_missing(config, network, engine, None if is_path else controller)
-    settings = _settings(engine)
+    settings = _settings(engine, config)
     prepared = PreparedNetwork.load(_folder(network) / "network.json")
     prepared = settings.place(replace(prepared, duration_s=duration_s or prepared.duration_s))
     constants = _constants(sets)
@@ -106,15 +114,13 @@ def command(
 
 def _make_what_is_missing(config: Path, network: str, engine: str, controller: str | None) -> None:
     """Calls Snakemake, which takes seconds, only if a file is missing or older than its source."""
-    wanted = []
-    if not is_newer(EMULATE, note_sources("core", core_sources())):
-        wanted.append(EMULATE)
+    notes = {EMULATE: note_sources("core", core_sources())}
+    if controller is not None and controller_sources(controller)[0].is_file():
+        sources = controller_sources(controller)
+        notes[shared_object(controller)] = note_sources(f"controller.{controller}", sources)
+    wanted = [program for program, note in notes.items() if not is_newer(program, note)]
     if engine == "mahimahi":
         wanted += [path for name in PROGRAMS if not (path := Path("build") / name).exists()]
-    if controller is not None and controller_sources(controller)[0].is_file():
-        note = note_sources(f"controller.{controller}", controller_sources(controller))
-        if not is_newer(shared_object(controller), note):
-            wanted.append(shared_object(controller))
     described = _folder(network) / "network.json"
     source = config.parent / "networks" / f"{network}.yaml"
     if not source.is_file():
@@ -124,12 +130,14 @@ def _make_what_is_missing(config: Path, network: str, engine: str, controller: s
         wanted.append(described)
     if wanted:
         make(config, wanted, quiet=True)
+        for program, note in notes.items():
+            settle(program, note)
 
 
-def _settings(engine: str) -> EngineSettings:
+def _settings(engine: str, config: Path) -> EngineSettings:
     if engine == "emulator":
         return EmulatorSettings.of(EMULATE)
-    real_time = Settings(seed=0).real_time
+    real_time = read_config(config, Settings).real_time
     return MahimahiSettings.of(Path("build"), real_time.busy_us, real_time.keep_awake)
 
 
