@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from analysis.frames import Record
-from analysis.results import EMULATOR, MAHIMAHI, Results
+from analysis.results import Results
 from analysis.statistics import exclusions
 from analysis.tables import Tables
-from experiments.config import Engine
+from experiments.config import EMULATOR, MAHIMAHI, Engine
 
 Found = tuple[Record, pd.DataFrame]
 """What runs are, and the runs."""

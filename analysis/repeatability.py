@@ -5,9 +5,10 @@ import pandas as pd
 from analysis import statistics
 from analysis.frames import together
 from analysis.metrics import POWER
-from analysis.results import EMULATOR, MAHIMAHI, Results
+from analysis.results import Results
 from analysis.schema import STAGES
 from analysis.tables import Tables
+from experiments.config import EMULATOR, MAHIMAHI
 
 CALIBRATED = "calibrated"
 """Whose runs they are: those of the emulator on the calibrated host; or an engine's."""

@@ -17,14 +17,18 @@ from analysis.link_log import LinkLog, read_link_log
 from common.errors import unusable
 from engines.catalogue import Catalogue, load_catalogue
 from experiments import config as configuration
-from experiments.config import Workflow, load_workflow
+from experiments.config import (
+    EMULATOR,
+    MAHIMAHI,
+    Workflow,
+    load_workflow,
+    study_of_calibration,
+)
 from experiments.published import PublishedTable, load_table
 from experiments.results import read_frame
 from search.spaces import HOST, searched_ranges
 
 EMULATE = Path("build/emulate")
-EMULATOR: configuration.Engine = "emulator"
-MAHIMAHI: configuration.Engine = "mahimahi"
 
 
 @dataclass(frozen=True)
@@ -285,15 +289,7 @@ class Results:
         wanted = self.workflow.confirm
         if wanted is None or not (self.folder / "calibration" / "study.json").exists():
             return None
-        fitted = configuration.calibrating(wanted)[0].controller
-        study = configuration.Study(
-            title="The emulated host, fitted to real fixed windows",
-            controller=fitted,
-            networks=(wanted.network,),
-            host=wanted.calibration.host,
-            objective=configuration.Objective(fit=("confirm",)),
-        )
-        return self._study("calibration", study)
+        return self._study("calibration", study_of_calibration(wanted))
 
     def delays(self) -> pd.DataFrame | None:
         """The waits for the processor that the calibration takes over (see search.calibration)."""

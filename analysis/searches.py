@@ -10,11 +10,12 @@ from analysis import statistics, surface
 from analysis.frames import CONSTANT, Record, record, records, together
 from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import EMULATOR, MAHIMAHI, Results, Study
+from analysis.results import Results, Study
 from analysis.schema import STAGES
 from analysis.statistics import Best, Chance
 from analysis.sweeps import Luck
 from analysis.tables import Tables
+from experiments.config import EMULATOR, MAHIMAHI
 
 ONE_PEAK = ("ternary", "golden")
 """The samplers that search one constant for a single peak."""

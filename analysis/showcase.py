@@ -7,9 +7,10 @@ import pandas as pd
 
 from analysis import link_log
 from analysis.frames import together
-from analysis.results import EMULATOR, MAHIMAHI, Results
+from analysis.results import Results
 from analysis.schema import STAGES
 from analysis.tables import Tables
+from experiments.config import EMULATOR, MAHIMAHI
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:

@@ -153,6 +153,8 @@ class Objective(ConfigModel):
 
 Engine = Literal["emulator", "mahimahi"]
 """emulator: virtual time. mahimahi: real time, on hosts with mahimahi installed."""
+EMULATOR: Engine = "emulator"
+MAHIMAHI: Engine = "mahimahi"
 
 
 class Study(ConfigModel):
@@ -616,6 +618,18 @@ def calibrating(confirm: Confirm) -> tuple[Setting, ...]:
     return tuple(
         Setting(controller="fixed_window", constants={"window": window, "keepalive_ms": 1000})
         for window in confirm.calibration.windows
+    )
+
+
+def study_of_calibration(confirm: Confirm) -> Study:
+    """Returns the fit of the emulated host to real fixed windows, which no file describes."""
+    return Study(
+        title="The emulated host, fitted to real fixed windows",
+        controller=calibrating(confirm)[0].controller,
+        networks=(confirm.network,),
+        host=confirm.calibration.host,
+        objective=Objective(fit=("confirm",)),
+        runs_per_trial=confirm.calibration.runs_per_trial,
     )
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,6 @@ from experiments.config import Engine, Workflow
 from experiments.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecutor
 from experiments.journal import RunJournal
 from experiments.progress import Progress, progress_of
-from experiments.results import read_table
 from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
 
@@ -76,9 +75,10 @@ class Job:
         """Reads a prepared network."""
         return PreparedNetwork.load(self.networks / name / "network.json")
 
-    def sign(self, step: str, engine: EngineSettings, *files: str) -> None:
-        """Writes down that a step has made files of the output folder, with runs on an engine."""
-        ran = set(read_table(self.out_dir / "runs.parquet").column("controller").to_pylist())
+    def sign(
+        self, step: str, engine: EngineSettings, ran: Iterable[str], files: Iterable[str]
+    ) -> None:
+        """Records that a step made files of the output folder, with runs of controllers."""
         controllers = {each: self.controller(each).sha256 for each in ran}
         sign(self.out_dir, step, files, engine.engine, engine.sha256, controllers)
 

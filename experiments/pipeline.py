@@ -91,10 +91,11 @@ def carry_out(job: Job, name: str, planner: str, plan: Plan) -> None:
     """
     with job.runner(name, plan.engine, plan.total) as (runner, progress):
         outcome = follow(plan.steps, runner)
-        write_table(job.out_dir / RUNS, runs_table(name, runner.recall(outcome.runs)))
-        for file, table in outcome.tables.items():
+        runs = runs_table(name, runner.recall(outcome.runs))
+        for file, table in {RUNS: runs, **outcome.tables}.items():
             write_table(job.out_dir / file, table)
         for file, summary in outcome.summaries.items():
             write_summary(job.out_dir / file, summary)
-        job.sign(planner, plan.engine, RUNS, *outcome.tables, *outcome.summaries)
+        ran = runs.column("controller").unique().to_pylist()
+        job.sign(planner, plan.engine, ran, (RUNS, *outcome.tables, *outcome.summaries))
         progress.end(outcome.message)

@@ -8,11 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.config import Engine, Workflow
+from experiments.config import EMULATOR, MAHIMAHI, Engine, Workflow
 from experiments.planners import example
-
-EMULATOR: Engine = "emulator"
-MAHIMAHI: Engine = "mahimahi"
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from analysis.schema import STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from experiments.cluster import start_cluster
+from experiments.config import MAHIMAHI
 from experiments.registry import (
     AGREEMENT,
-    MAHIMAHI,
     REPLICATES,
     STUDY,
     experiments_of,

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from common.errors import KneepointError
 from engines.base import PreparedNetwork
-from experiments.config import Confirm, Objective, Study
+from experiments.config import Confirm, study_of_calibration
 from experiments.job import Job
 from experiments.pipeline import Plan, Steps
 from experiments.planners.confirmation import NAME as CONFIRM
@@ -151,18 +151,11 @@ def plan_calibration(
     job: Job, name: str, wanted: Confirm, table: PublishedTable, network: PreparedNetwork
 ) -> StudyPlan:
     """Returns the fit as a study like any other."""
-    study = Study(
-        title="The emulated host, fitted to real fixed windows",
-        controller=CONTROLLER,
-        networks=(wanted.network,),
-        host=wanted.calibration.host,
-        objective=Objective(fit=(CONFIRM,)),
-        runs_per_trial=wanted.calibration.runs_per_trial,
-    )
+    study = study_of_calibration(wanted)
     return plan_study(
         name,
         study,
-        job.controller(CONTROLLER),
+        job.controller(study.controller),
         {CONFIRM: table},
         [network],
         job.engine(),

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from analysis.frames import Record, records, select
 from analysis.metrics import POWER
-from analysis.results import EMULATOR, MAHIMAHI
 from analysis.tables import Tables
+from experiments.config import EMULATOR, MAHIMAHI
 from reports.figures import FigureKind, style
 
 

@@ -10,7 +10,6 @@ import pandas as pd
 from analysis.link_log import LinkLog
 from analysis.metrics import METRICS
 from analysis.results import (
-    EMULATOR,
     Confirmation,
     HoldOut,
     Probe,
@@ -23,6 +22,7 @@ from analysis.results import (
 )
 from analysis.run import run
 from analysis.schema import STAGES
+from experiments.config import EMULATOR
 
 NETWORK = "contest"
 

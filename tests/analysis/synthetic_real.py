@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.metrics import METRICS
-from analysis.results import MAHIMAHI, Confirmation, Probe, Repeats, Searched, Study
+from analysis.results import Confirmation, Probe, Repeats, Searched, Study
+from experiments.config import MAHIMAHI
 from tests.analysis import synthetic
 from tests.analysis.synthetic import run_row
 
