@@ -8,29 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from common.files import hold_lock
 from experiments.results import read_frame, read_table
-from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
 from tests.conftest import ROOT
+from tests.experiments.wire import NETWORK, prepare_wire, write
+from tests.experiments.wire import STUDY as WINDOWS
 
 EMULATE = ROOT / "build" / "emulate"
 
-NETWORK = {
-    "title": "A second of a wire",
-    "uplink": {"constant_mbps": 6},
-    "downlink": {"constant_mbps": 6},
-    "duration_s": 1,
-}
-STUDY = {
-    "title": "Windows",
-    "controller": "fixed_window",
-    "networks": ["wire"],
-    "space": {"window": {"values": [2, 8, 32]}},
-    "runs_per_trial": 2,
-}
+STUDY = {**WINDOWS, "runs_per_trial": 2}
 REPEAT = {
     "title": "Again",
     "network": "wire",
@@ -57,19 +44,8 @@ def folder(tmp_path: Path) -> Path:
     write(tmp_path / "config/networks/wire.yaml", NETWORK)
     write(tmp_path / "config/studies/windows.yaml", STUDY)
     write(tmp_path / "config/repeats/again.yaml", REPEAT)
-    prepare_network(
-        "wire",
-        load_network(tmp_path / "config/config.yaml", "wire"),
-        tmp_path / "config/networks/wire.yaml",
-        tmp_path / "networks/wire",
-        TraceMaker(tmp_path, tmp_path),
-    )
+    prepare_wire(tmp_path, tmp_path / "networks/wire")
     return tmp_path
-
-
-def write(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(content))
 
 
 def command(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":

@@ -12,14 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import yaml
 
 from common.errors import KneepointError
 from experiments.journal import RunJournal
-from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
 from tests.conftest import ROOT
 from tests.experiments.fakes import measure, run_spec
+from tests.experiments.wire import NETWORK, STUDY, prepare_wire, write
 
 RECORDS = [measure(run_spec(window)) for window in (12, 13, 14)]
 REMEDY = "free some space and run the command again"
@@ -59,30 +57,11 @@ def test_study_on_a_full_disk_ends_with_one_line(tmp_path: Path, runs: int, name
     """First the journal of runs has no room, then the tables have none."""
     if not (ROOT / "build/emulate").exists():
         pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
-    network = {
-        "title": "A wire",
-        "uplink": {"constant_mbps": 6},
-        "downlink": {"constant_mbps": 6},
-        "duration_s": 1,
-    }
-    study = {
-        "title": "Windows",
-        "controller": "fixed_window",
-        "networks": ["wire"],
-        "space": {"window": {"values": [2, 8, 32]}},
-        "runs_per_trial": runs,
-    }
     config = tmp_path / "config/config.yaml"
     write(config, {"seed": 1, "results": str(tmp_path / "out"), "studies": ["windows"]})
-    write(tmp_path / "config/networks/wire.yaml", network)
-    write(tmp_path / "config/studies/windows.yaml", study)
-    prepare_network(
-        "wire",
-        load_network(config, "wire"),
-        tmp_path / "config/networks/wire.yaml",
-        tmp_path / "networks/wire",
-        TraceMaker(tmp_path, tmp_path),
-    )
+    write(tmp_path / "config/networks/wire.yaml", NETWORK)
+    write(tmp_path / "config/studies/windows.yaml", {**STUDY, "runs_per_trial": runs})
+    prepare_wire(tmp_path, tmp_path / "networks/wire")
     arguments = f"windows --config {config} --networks {tmp_path}/networks"
     with room_for(5000):
         result = subprocess.run(
@@ -101,8 +80,3 @@ def test_study_on_a_full_disk_ends_with_one_line(tmp_path: Path, runs: int, name
     _, *kept = (tmp_path / "out/windows/runs.jsonl").read_text().splitlines()
     assert all(json.loads(line)["record"]["status"] == "ok" for line in kept)
     assert len(kept) == (0 if name else 3)
-
-
-def write(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(content))

@@ -10,27 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from common.files import hold_lock
 from experiments.progress import Progress
 from kneepoint.cli import _COMMANDS
-from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
 from tests.conftest import ROOT
+from tests.experiments.wire import NETWORK as WIRE
+from tests.experiments.wire import STUDY, prepare_wire, write
 
-NETWORK = {
-    "title": "Two seconds of a wire",
-    "uplink": {"constant_mbps": 6},
-    "downlink": {"constant_mbps": 6},
-    "duration_s": 2,
-}
-STUDY = {
-    "title": "Windows",
-    "controller": "fixed_window",
-    "networks": ["wire"],
-    "space": {"window": {"values": [2, 8, 32]}},
-}
+NETWORK = {**WIRE, "title": "Two seconds of a wire", "duration_s": 2}
 
 
 def copy(source: str | Path, target: str | Path) -> None:
@@ -53,17 +41,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     write(folder / "config/config.yaml", {"seed": 1, "studies": ["windows"]})
     write(folder / "config/networks/wire.yaml", NETWORK)
     write(folder / "config/studies/windows.yaml", STUDY)
-    config = folder / "config/config.yaml"
-    where = folder / "config/networks/wire.yaml"
-    maker = TraceMaker(folder, folder)
-    into = folder / "build/networks/wire"
-    prepare_network("wire", load_network(config, "wire"), where, into, maker)
+    prepare_wire(folder, folder / "build/networks/wire")
     yield folder
-
-
-def write(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(content))
 
 
 def ask(workspace: Path, *words: str) -> "subprocess.CompletedProcess[str]":

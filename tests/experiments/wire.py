@@ -1,0 +1,34 @@
+"""A study on a constant link: the smallest configuration that runs."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from networks.config import load_network
+from networks.prepare import TraceMaker, prepare_network
+
+NETWORK: dict[str, Any] = {
+    "title": "A second of a wire",
+    "uplink": {"constant_mbps": 6},
+    "downlink": {"constant_mbps": 6},
+    "duration_s": 1,
+}
+STUDY: dict[str, Any] = {
+    "title": "Windows",
+    "controller": "fixed_window",
+    "networks": ["wire"],
+    "space": {"window": {"values": [2, 8, 32]}},
+}
+
+
+def write(path: Path, content: object) -> None:
+    """Writes a YAML file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(content))
+
+
+def prepare_wire(folder: Path, into: Path) -> None:
+    """Prepares the network wire of folder/config."""
+    config, where = folder / "config/config.yaml", folder / "config/networks/wire.yaml"
+    prepare_network("wire", load_network(config, "wire"), where, into, TraceMaker(folder, folder))
