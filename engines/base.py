@@ -5,12 +5,12 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
-from common.errors import unusable
 from engines.catalogue import Controller
+from networks.scenario import ALONE, PreparedNetwork, Traffic, scenario_of
 
 METRICS = (
     "throughput_mbps",
@@ -21,6 +21,24 @@ METRICS = (
     "power",
 )
 COUNTS = ("packets_sent", "packets_delivered", "packets_dropped")
+
+FLOW_METRICS = (
+    "throughput_mbps",
+    "goodput_mbps",
+    "loss",
+    "retransmissions",
+    "delay_p50_ms",
+    "delay_p95_ms",
+    "rtt_mean_ms",
+    "rtt_p50_ms",
+    "rtt_p95_ms",
+    "mean_window_packets",
+    "completion_s",
+)
+"""Of one flow; those that do not exist (completion_s of an endless flow) are None."""
+FLOW_SERIES = ("throughput_by_interval_mbps", "window_by_interval_packets", "rtt_by_interval_ms")
+"""Of one flow over time, if the traffic has interval_s; element k is that of interval k."""
+PROBE_METRICS = ("sent", "answered", "rtt_mean_ms", "rtt_p50_ms", "rtt_p95_ms")
 
 Status = Literal["ok", "failed", "fault"]
 """ok: measured. failed: caused by the controller, final. fault: caused by the machine."""
@@ -34,50 +52,8 @@ def canonical_json(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class PreparedNetwork:
-    """A network prepared by rule prepare_network; trace paths are relative to the repository."""
-
-    name: str
-    uplink: str
-    downlink: str
-    uplink_sha256: str
-    downlink_sha256: str
-    delay_ms: int
-    uplink_queue: str
-    downlink_queue: str
-    duration_s: float | None
-    host_model: str
-    host_latency_us: float
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Reads a network.json.
-
-        Raises:
-            KneepointError: the file is missing or damaged.
-        """
-        try:
-            content = json.loads(path.read_bytes())
-            return cls(**{name: content[name] for name in cls.__dataclass_fields__})
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise unusable(path, error) from None
-
-    def with_host(self, setting: str, value: float | str) -> Self:
-        """Returns the network on an event-loop host with one more setting, or another value."""
-        kind, _, text = self.host_model.partition(":")
-        settings = dict(part.split("=") for part in text.split(",") if part)
-        settings[setting] = str(value)
-        described = ",".join(f"{key}={value}" for key, value in settings.items())
-        return replace(self, host_model=f"{kind}:{described}")
-
-    def identity(self) -> dict[str, Any]:
-        """Returns everything that affects results, which excludes names of network and files."""
-        return {k: v for k, v in asdict(self).items() if k not in ("name", "uplink", "downlink")}
-
-
-@dataclass(frozen=True)
 class RunSpec:
-    """One run: one controller, all its constants, one network, one seed, on one engine."""
+    """One run: a controller with all its constants, in one scenario, on one engine."""
 
     engine: str
     engine_sha256: str
@@ -86,6 +62,7 @@ class RunSpec:
     constants: Mapping[str, float]
     network: PreparedNetwork
     seed: int
+    traffic: Traffic = ALONE
     run_id: str = field(init=False, compare=False)
 
     @classmethod
@@ -96,6 +73,7 @@ class RunSpec:
         constants: Mapping[str, float],
         network: PreparedNetwork,
         seed: int,
+        traffic: Traffic = ALONE,
     ) -> Self:
         """Describes a run of the current controller on the current engine."""
         return cls(
@@ -106,17 +84,26 @@ class RunSpec:
             constants=constants,
             network=network,
             seed=seed,
+            traffic=traffic,
         )
 
-    def __post_init__(self) -> None:
-        identity = {
-            "engine": self.engine,
-            "engine_sha256": self.engine_sha256,
+    def scenario(self) -> dict[str, Any]:
+        """Returns what the engine is to run (see scenario_of)."""
+        subject = {
             "controller": self.controller,
             "controller_sha256": self.controller_sha256,
             "constants": dict(self.constants),
-            "network": self.network.identity(),
-            "seed": self.seed,
+        }
+        return scenario_of(self.network, self.traffic, subject, self.seed)
+
+    def __post_init__(self) -> None:
+        scenario = self.scenario()
+        for link in ("uplink", "downlink"):  # a trace is its content
+            scenario[link].pop("trace", None)
+        identity = {
+            "engine": self.engine,
+            "engine_sha256": self.engine_sha256,
+            "scenario": scenario,
         }
         digest = hashlib.sha256(canonical_json(identity).encode()).hexdigest()
         object.__setattr__(self, "run_id", digest)
@@ -129,7 +116,8 @@ class RunRecord:
     `scheduling_delay_p99_us` is what the host added in real time: the 99th percentile of the time
     from the kernel's receipt of a datagram to the receiver's reading it. Element k of
     `scheduling_delays_us` is the time that one datagram in 2^k took at least. In virtual time there
-    is neither.
+    is neither. `flows` and `probes` are those of the traffic, in its order, each with its `name`
+    and its metrics and series; traffic that is not measured by flows has neither.
     """
 
     run_id: str
@@ -146,10 +134,13 @@ class RunRecord:
     packets_dropped: int | None = None
     scheduling_delay_p99_us: float | None = None
     scheduling_delays_us: tuple[float, ...] | None = None
+    flows: tuple[Mapping[str, Any], ...] | None = None
+    probes: tuple[Mapping[str, Any], ...] | None = None
 
     @classmethod
-    def measured(cls, run_id: str, answer: Mapping[str, Any]) -> Self:
-        """Takes an engine's metrics; an invalid one makes the run a failed one."""
+    def measured(cls, spec: RunSpec, answer: Mapping[str, Any]) -> Self:
+        """Takes an engine's answer; an invalid metric makes the run a failed one."""
+        run_id, traffic = spec.run_id, spec.traffic
         metrics = {name: answer.get(name) for name in METRICS}
         for name, value in metrics.items():
             if not _is_measurement(value):
@@ -163,20 +154,37 @@ class RunRecord:
             **metrics,
             **others,
             scheduling_delays_us=None if delays is None else tuple(delays),
+            **(_measured_flows(traffic, answer) if traffic.measures_flows else {}),
         )
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Self:
         """Reads what `to_json` wrote; raises ValueError, KeyError or TypeError on anything else."""
         content = json.loads(line)
-        delays_us = content.get("scheduling_delays_us")
-        if delays_us is not None:
-            content["scheduling_delays_us"] = tuple(delays_us)
+        for name in ("scheduling_delays_us", "flows", "probes"):
+            if content.get(name) is not None:
+                content[name] = tuple(content[name])
         return cls(**content)
 
     def to_json(self) -> str:
         """Returns one line of text without its end."""
         return canonical_json(asdict(self))
+
+
+def _measured_flows(traffic: Traffic, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a record that the traffic's flows and probes have."""
+    names = [flow.name for flow in traffic.flows]
+    return {
+        "flows": tuple(
+            {"name": name, "controller": flow["controller"]}
+            | {key: flow.get(key) for key in (*FLOW_METRICS, *FLOW_SERIES)}
+            for name, flow in zip(names, answer["flows"], strict=True)
+        ),
+        "probes": tuple(
+            {"name": name} | {key: probe.get(key) for key in PROBE_METRICS}
+            for name, probe in zip(traffic.probes, answer["probes"], strict=True)
+        ),
+    }
 
 
 def _is_measurement(value: object) -> bool:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from common.errors import KneepointError
-from engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
+from engines.base import MachineFaultError, RunRecord, RunSpec, canonical_json
+from networks.scenario import PreparedNetwork
 
 # Signals of a crash; any other signal comes from outside.
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGBUS)
@@ -30,22 +31,12 @@ def digest_of(binary: Path) -> str:
         raise KneepointError(f"{binary}: {error.strerror}; build it: make build") from None
 
 
-def arguments_of(spec: RunSpec) -> list[str]:
-    """Returns the emulator's arguments for a run."""
-    network = spec.network
-    words = ["--controller", spec.controller, "--controller-sha256", spec.controller_sha256]
-    for name, value in spec.constants.items():
-        words += ["--set", f"{name}={value!r}"]
-    words += ["--uplink", network.uplink, "--downlink", network.downlink]
-    words += ["--uplink-sha256", network.uplink_sha256]
-    words += ["--downlink-sha256", network.downlink_sha256]
-    words += ["--delay-ms", str(network.delay_ms), "--seed", str(spec.seed)]
-    words += ["--uplink-queue", network.uplink_queue, "--downlink-queue", network.downlink_queue]
-    words += ["--host-model", network.host_model]
-    words += ["--host-latency-us", repr(network.host_latency_us)]
-    if network.duration_s is not None:
-        words += ["--duration-s", repr(network.duration_s)]
-    return words
+def request_of(spec: RunSpec, keep_log: Path | None = None) -> bytes:
+    """Returns the line of a batch that asks for a run."""
+    request: dict[str, Any] = {"scenario": spec.scenario(), "flows": spec.traffic.measures_flows}
+    if keep_log:
+        request["uplink_log"] = str(keep_log)
+    return canonical_json(request).encode() + b"\n"
 
 
 @dataclass(frozen=True)
@@ -121,8 +112,7 @@ class EmulatorEngine:
 
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run (see Engine)."""
-        kept = self._settings.keep_log
-        line = _quote([*arguments_of(spec), *(["--uplink-log", str(kept)] if kept else [])])
+        line = request_of(spec, self._settings.keep_log)
         process = self._process or self._start()
         try:
             assert process.popen.stdin is not None
@@ -195,7 +185,7 @@ class EmulatorEngine:
             text = line[:80].decode(errors="replace")
             raise MachineFaultError(f"the emulator answered {text!r}") from None
         if status == "ok":
-            return RunRecord.measured(spec.run_id, answer)
+            return RunRecord.measured(spec, answer)
         reason = str(answer.get("reason", "no reason given"))
         if status == "failed":
             self.close()  # it may have ended, and serves no other controller's run in any case
@@ -236,11 +226,3 @@ def _activity_of(process_id: int) -> _Activity:
     except (FileNotFoundError, ProcessLookupError):
         return _Activity(is_runnable=True, cpu_ticks=0)  # it has ended, as its output will say
     return _Activity(fields[0] == "R", int(fields[11]) + int(fields[12]))
-
-
-def _quote(words: list[str]) -> bytes:
-    for word in words:
-        if "\n" in word:
-            raise KneepointError(f"{word!r}: contains a line break; rename it")
-    doubled = (word.replace('"', '""') for word in words)
-    return (" ".join(f'"{word}"' for word in doubled) + "\n").encode()

@@ -16,8 +16,11 @@ from common.files import require_folder
 from engines.catalogue import Catalogue, require_sources
 from experiments.published import Metric, PublishedTable, load_table
 from networks.config import Name, Network, TraceSources, load_network, load_trace_catalogue
+from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
+from networks.traffic import TrafficFile
 
 _RESERVED = (
+    *("comparisons", "kernel"),
     *("repeats", "hold_out", "showcase", "figures", "tables"),
     *("probe", "confirm", "calibration", "agreement", "again", "real_showcase"),
 )
@@ -125,6 +128,17 @@ class Objective(ConfigModel):
     power: Literal["mean", "worst", "mean_log"] | None = Field(
         default=None, description="maximise power: its mean, worst case or mean log over networks"
     )
+    flows: Literal["sum_log", "worst", "share"] | None = Field(
+        default=None,
+        description="maximise over the flows of the traffic: the sum of the logarithms of their "
+        "goodputs, the least goodput, or the share of the controller under study",
+    )
+    least: str | None = Field(
+        default=None, description="minimise this searched parameter, which needs keeping"
+    )
+    keeping: Mapping[Literal["utilization", "throughput_mbps", "power"], float] = Field(
+        default={}, description="with least: metrics and the means that they must reach"
+    )
     fit: tuple[Name, ...] = Field(
         default=(), description="minimise the misfit to one published table, or jointly to several"
     )
@@ -139,8 +153,11 @@ class Objective(ConfigModel):
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
-        if (self.power is None) == (not self.fit):
-            raise ValueError("needs exactly one of power and fit; give one")
+        given = [self.power, self.flows, self.least, self.fit or None]
+        if sum(each is not None for each in given) != 1:
+            raise ValueError("needs exactly one of power, flows, least and fit; give one")
+        if (self.least is None) != (not self.keeping):
+            raise ValueError("least and keeping belong together; give both or neither")
         if len(set(self.fit)) != len(self.fit):
             raise ValueError("fit lists a table twice; remove one")
         return self
@@ -148,11 +165,21 @@ class Objective(ConfigModel):
     @property
     def minimises(self) -> bool:
         """Whether a smaller value is better."""
-        return bool(self.fit)
+        return bool(self.fit) or self.least is not None
+
+    def __str__(self) -> str:
+        """Returns its name in results."""
+        if self.fit:
+            return "fit"
+        if self.flows:
+            return f"{self.flows} goodput"
+        return f"least {self.least}" if self.least else f"{self.power} power"
 
 
 Engine = Literal["emulator", "mahimahi"]
 """emulator: virtual time. mahimahi: real time, on hosts with mahimahi installed."""
+NETWORK = "network."
+"""How the parameters of a network begin in a study's space."""
 EMULATOR: Engine = "emulator"
 MAHIMAHI: Engine = "mahimahi"
 
@@ -166,9 +193,15 @@ class Study(ConfigModel):
     networks: tuple[Name, ...] = Field(
         min_length=1, description="names of files in config/networks"
     )
+    traffic: Name | None = Field(
+        default=None, description="file of config/traffic; null: one endless flow of datagrams"
+    )
     constants: Mapping[str, float] = Field(default={}, description="parameters with fixed values")
     space: Mapping[str, Range] = Field(
-        default={}, description="parameters to search, with their ranges"
+        default={},
+        description="parameters to search, with their ranges: the controller's, and those of the "
+        "network: network.delay_ms, network.rate_mbps, network.loss_probability, and of its "
+        "uplink's queue, as network.queue.packets",
     )
     host: Host = Field(
         default={},
@@ -222,6 +255,19 @@ class Study(ConfigModel):
                 raise ValueError(
                     f"{name} is both fixed (constants) and searched (space); remove one"
                 )
+        for name in self.space:
+            of_network = name.removeprefix(NETWORK)
+            if name.startswith(NETWORK) and not (
+                of_network in NETWORK_PARAMETERS or of_network.startswith(OF_QUEUE)
+            ):
+                known = ", ".join(NETWORK + each for each in (*NETWORK_PARAMETERS, "queue.NAME"))
+                raise ValueError(f"{name!r} is no parameter of a network; known: {known}")
+        if self.objective.least is not None and self.objective.least not in self.space:
+            raise ValueError(
+                f"objective: least is {self.objective.least!r}, which space does not search; add it"
+            )
+        if self.objective.flows and self.traffic is None:
+            raise ValueError("objective: flows needs traffic; add it")
         if self.host and self.engine != "emulator":
             raise ValueError("only the emulator has a host model; remove host or use that engine")
         if self.host and not self.objective.fit:
@@ -242,7 +288,8 @@ class Study(ConfigModel):
     @property
     def tunes(self) -> bool:
         """Whether it searches for the greatest power instead of following a given list."""
-        return not self.table and not self.objective.fit and self.sampler.kind != "grid"
+        wants_power = self.objective.power is not None and self.traffic is None
+        return wants_power and not self.table and self.sampler.kind != "grid"
 
     def count_runs(self, rows: int) -> int | None:
         """The number of runs, given the number of table rows; None if the sampler decides."""
@@ -303,6 +350,28 @@ class Repeat(ConfigModel):
                     f"published names setting {spread.setting}, but the last one is "
                     f"{len(self.settings) - 1}; correct it"
                 )
+        return self
+
+
+class Comparison(ConfigModel):
+    """Settings on networks under the same traffic: config/comparisons/NAME.yaml."""
+
+    title: str = Field(min_length=1, description="title in reports")
+    engines: tuple[Engine, ...] = Field(
+        default=("emulator",), min_length=1, description="where it runs"
+    )
+    traffic: Name = Field(description="file of config/traffic")
+    networks: tuple[Name, ...] = Field(min_length=1, description="files of config/networks")
+    settings: tuple[Setting, ...] = Field(
+        min_length=1, description="the controllers under study, each with its parameters"
+    )
+    repeats: int = Field(ge=1, description="replicates of each setting on each network")
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        for key, values in (("networks", self.networks), ("engines", self.engines)):
+            if len(set(values)) != len(values):
+                raise ValueError(f"{key} lists one twice; remove it")
         return self
 
 
@@ -438,6 +507,9 @@ class Settings(ConfigModel):
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
     studies: tuple[Name, ...] = Field(default=(), description="names of files in config/studies")
     repeats: tuple[Name, ...] = Field(default=(), description="names of files in config/repeats")
+    comparisons: tuple[Name, ...] = Field(
+        default=(), description="names of files in config/comparisons"
+    )
     hold_out: HoldOut | None = Field(
         default=None, description="networks on which published and tuned settings run as well"
     )
@@ -447,7 +519,7 @@ class Settings(ConfigModel):
     real_time: RealTime = Field(default=RealTime(), description="runs in real mahimahi")
     confirm: Confirm | None = Field(default=None, description="settings to run in real mahimahi")
 
-    @field_validator("studies", "repeats")
+    @field_validator("studies", "repeats", "comparisons")
     @classmethod
     def _names_differ(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
@@ -464,6 +536,8 @@ class Workflow:
     settings: Settings
     studies: Mapping[str, Study]
     repeats: Mapping[str, Repeat]
+    comparisons: Mapping[str, Comparison]
+    traffic: Mapping[str, TrafficFile]
     tables: Mapping[str, PublishedTable]
     networks: Mapping[str, Network]
 
@@ -478,7 +552,11 @@ class Workflow:
         Raises:
             KneepointError: a path is blocked or not writable.
         """
-        folders = [*_RESERVED, *self.studies, *(f"repeats/{name}" for name in self.repeats)]
+        folders = [
+            *(*_RESERVED, *self.studies),
+            *(f"repeats/{name}" for name in self.repeats),
+            *(f"comparisons/{name}" for name in self.comparisons),
+        ]
         for folder in ("", *folders):
             require_folder(self.results / folder)
 
@@ -549,6 +627,11 @@ class Workflow:
             named.setdefault(setting.controller, where)
         return named
 
+    def controllers_beside(self, traffic: str | None) -> list[str]:
+        """Controllers of a traffic's flows that are not under study."""
+        flows = self.traffic[traffic].flows.values() if traffic else ()
+        return [flow.controller for flow in flows if flow.controller is not None]
+
     @property
     def held_controllers(self) -> list[str]:
         """Controllers whose settings run on held-out networks."""
@@ -599,6 +682,14 @@ class Workflow:
         for name, repeat in self.repeats.items():
             for setting in repeat.settings:
                 yield self._file("repeats", name), setting
+        for name, comparison in self.comparisons.items():
+            for setting in comparison.settings:
+                yield self._file("comparisons", name), setting
+        for name, traffic in self.traffic.items():
+            for flow in traffic.flows.values():
+                if flow.controller is not None:
+                    beside = Setting(controller=flow.controller, constants=flow.constants)
+                    yield self._file("traffic", name), beside
         if self.settings.showcase:
             yield f"{self.path}, showcase", self.settings.showcase
         if self.probe:
@@ -642,6 +733,14 @@ def load_workflow(config: Path) -> Workflow:
     settings = read_config(config, Settings)
     studies = {name: _load(config, "studies", name, Study) for name in settings.studies}
     repeats = {name: _load(config, "repeats", name, Repeat) for name in settings.repeats}
+    comparisons = {
+        name: _load(config, "comparisons", name, Comparison) for name in settings.comparisons
+    }
+    users = [*studies.values(), *comparisons.values()]
+    traffic = {
+        name: _load(config, "traffic", name, TrafficFile)
+        for name in dict.fromkeys(user.traffic for user in users if user.traffic)
+    }
     for name, study in studies.items():
         if name in _RESERVED:
             raise KneepointError(f"{config}: {name!r} is a reserved name; rename the study")
@@ -653,13 +752,15 @@ def load_workflow(config: Path) -> Workflow:
         _check_tables(config, name, study, tables)
     named = [network for study in studies.values() for network in study.networks]
     named += [repeat.network for repeat in repeats.values()]
+    named += [network for each in comparisons.values() for network in each.networks]
     named += [settings.hold_out.training, *settings.hold_out.networks] if settings.hold_out else []
     named += [settings.showcase.network] if settings.showcase else []
     named += [settings.confirm.network] if settings.confirm else []
     named += [settings.real_time.probe.network] if settings.real_time.probe else []
     networks = {name: load_network(config, name) for name in dict.fromkeys(named)}
     _check_traces(config, networks)
-    workflow = Workflow(config, settings, studies, repeats, tables, networks)
+    workflow = Workflow(config, settings, studies, repeats, comparisons, traffic, tables, networks)
+    _check_real_networks(workflow)
     _check_hold_out(workflow)
     return workflow
 
@@ -696,6 +797,37 @@ def _check_tables(
         if table_name in (study.table, *study.objective.fit) and not table.replayable:
             raise KneepointError(
                 f"{path}: no row of table {table_name} has all its parameters; choose another"
+            )
+
+
+def _check_real_networks(workflow: Workflow) -> None:
+    """Refuses runs in mahimahi on what it does not have."""
+    folder = workflow.path.parent
+    confirmed = [workflow.confirm.network] if workflow.confirm else []
+    real = {
+        **dict.fromkeys(confirmed, workflow.path),
+        **{
+            network: folder / "studies" / f"{name}.yaml"
+            for name, study in workflow.studies.items()
+            if study.engine == MAHIMAHI
+            for network in study.networks
+        },
+        **{
+            repeat.network: folder / "repeats" / f"{name}.yaml"
+            for name, repeat in workflow.repeats.items()
+            if repeat.engine == MAHIMAHI
+        },
+    }
+    for network, where in real.items():
+        if not workflow.networks[network].is_mahimahi:
+            raise KneepointError(
+                f"{where}: network {network} has rate_mbps or loss, which mahimahi cannot emulate; "
+                "give the link a trace or constant_mbps, or use the engine emulator"
+            )
+    for name, study in workflow.studies.items():
+        if study.traffic and study.engine == MAHIMAHI:
+            raise KneepointError(
+                f"{folder / 'studies' / name}.yaml: traffic runs in the emulator only; remove it"
             )
 
 
@@ -736,6 +868,8 @@ def _check_study(
     controller = catalogue.controller(study.controller, where)
     controller.complete(study.constants, where)
     for name, searched in study.space.items():
+        if name.startswith(NETWORK):
+            continue
         constant = controller.constant(name, where)
         for value in searched.values if searched.values is not None else searched.bounds:
             constant.check(value, f"{where}, space")

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from common.locks import hold_lock_patiently
 from common.made_by import sign
-from engines.base import EngineSettings, PreparedNetwork
+from engines.base import EngineSettings
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from engines.emulator import EmulatorSettings
 from engines.mahimahi.engine import MahimahiSettings
@@ -20,6 +21,8 @@ from experiments.journal import RunJournal
 from experiments.progress import Progress, progress_of
 from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
+from networks.scenario import Flow, PreparedNetwork, Traffic
+from networks.traffic import TrafficFlow
 
 _WITHOUT_RAY = 300
 """Emulated runs that finish faster than a process attaches to Ray; a search with small batches
@@ -74,6 +77,27 @@ class Job:
     def network(self, name: str) -> PreparedNetwork:
         """Reads a prepared network."""
         return PreparedNetwork.load(self.networks / name / "network.json")
+
+    def traffic(self, name: str) -> Traffic:
+        """Returns the traffic of a file in config/traffic, with the digests of its controllers."""
+        file = self.workflow.traffic[name]
+        flows = [self._flow(each, flow) for each, flow in file.flows.items()]
+        probes = {each: probe.model_dump(exclude_none=True) for each, probe in file.probes.items()}
+        options: dict[str, Any] = {"measure_from_s": file.measure_from_s}
+        if file.interval_s is not None:
+            options["interval_s"] = file.interval_s
+        return Traffic(name, tuple(flows), probes, options)
+
+    def _flow(self, name: str, flow: TrafficFlow) -> Flow:
+        if flow.controller is None:
+            return Flow(name, None, flow.options)
+        controller = self.controller(flow.controller)
+        beside = {
+            "controller": controller.name,
+            "controller_sha256": controller.sha256,
+            "constants": controller.complete(flow.constants, f"traffic, flow {name}"),
+        }
+        return Flow(name, beside, flow.options)
 
     def sign(
         self, step: str, engine: EngineSettings, ran: Iterable[str], files: Iterable[str]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from experiments.config import EMULATOR, MAHIMAHI, Engine, Workflow
 from experiments.planners import example
+from experiments.planners.comparisons import FOLDERS
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class Kind:
 
 STUDY = Kind("search_study", "search.study", ("study.json", "trials.parquet"), "Searching")
 REPLICATES = Kind("replicate_settings", "experiments.planners.replicates", (), "Replicating")
+COMPARISON = Kind(
+    "compare_settings", "experiments.planners.comparisons", (), "Running the comparison"
+)
 HELD_OUT = Kind(
     "hold_out_settings",
     "experiments.planners.held_out",
@@ -109,7 +113,7 @@ class Experiment:
     @property
     def rule(self) -> str:
         """The rule that makes it; where both engines run its kind, real runs have another."""
-        in_both = self.kind in (STUDY, REPLICATES, EXAMPLE)
+        in_both = self.kind in (STUDY, REPLICATES, COMPARISON, EXAMPLE)
         return f"{self.kind.rule}_real" if in_both and self.is_real else self.kind.rule
 
     @property
@@ -123,6 +127,7 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
     found = [
         *_studies(workflow),
         *_replicates(workflow),
+        *_comparisons(workflow),
         *_held_out(workflow),
         *_examples(workflow),
         *_probe(workflow),
@@ -135,6 +140,7 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
 def _studies(workflow: Workflow) -> Iterator[Experiment]:
     config = workflow.path.parent
     for name, study in workflow.studies.items():
+        traffic = [config / f"traffic/{study.traffic}.yaml"] if study.traffic else []
         tables = [
             config / f"published/{table}.{suffix}"
             for table in study.tables
@@ -144,9 +150,9 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
             name,
             STUDY,
             study.engine,
-            [study.controller],
+            [study.controller, *workflow.controllers_beside(study.traffic)],
             study.networks,
-            reads=[config / f"studies/{name}.yaml", *tables],
+            reads=[config / f"studies/{name}.yaml", *traffic, *tables],
         )
 
 
@@ -160,6 +166,24 @@ def _replicates(workflow: Workflow) -> Iterator[Experiment]:
             [repeat.network],
             reads=[workflow.path.parent / f"repeats/{name}.yaml"],
         )
+
+
+def _comparisons(workflow: Workflow) -> Iterator[Experiment]:
+    config = workflow.path.parent
+    for name, comparison in workflow.comparisons.items():
+        under_study = [setting.controller for setting in comparison.settings]
+        for engine in comparison.engines:
+            yield Experiment(
+                f"{FOLDERS[engine]}/{name}",
+                COMPARISON,
+                engine,
+                [*under_study, *workflow.controllers_beside(comparison.traffic)],
+                comparison.networks,
+                reads=[
+                    config / f"comparisons/{name}.yaml",
+                    config / f"traffic/{comparison.traffic}.yaml",
+                ],
+            )
 
 
 def _held_out(workflow: Workflow) -> Iterator[Experiment]:

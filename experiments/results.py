@@ -1,8 +1,9 @@
 """The results schema: tables of runs and trials in Parquet, the same bytes for the same content.
 
-Version 4. A newer version is refused; an older one is upgraded step by step when it is read.
+Version 5. A newer version is refused; an older one is upgraded step by step when it is read.
 Version 1 had no real-time runs, and so no column scheduling_delay_p99_us; version 2 had no
-scheduling_delays_us; up to version 3 a fault of the machine had the status failed.
+scheduling_delays_us; up to version 3 a fault of the machine had the status failed; up to
+version 4 runs had neither traffic nor flows.
 """
 
 import io
@@ -21,12 +22,21 @@ import pyarrow.parquet as pq
 
 from common.errors import KneepointError, unusable
 from common.files import write_whole
-from engines.base import COUNTS, METRICS, RunRecord, RunSpec, canonical_json
+from engines.base import (
+    COUNTS,
+    FLOW_METRICS,
+    FLOW_SERIES,
+    METRICS,
+    PROBE_METRICS,
+    RunRecord,
+    RunSpec,
+    canonical_json,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-VERSION = 4
+VERSION = 5
 _VERSION_KEY = b"kneepoint_schema"
 
 TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
@@ -35,11 +45,33 @@ TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_m
 _SCHEDULING_P99 = pa.field("scheduling_delay_p99_us", pa.float64())
 _SCHEDULING = pa.field("scheduling_delays_us", pa.list_(pa.float64()))
 
+# Of runs whose traffic is measured by flows: see RunRecord.
+_FLOW = pa.struct(
+    [
+        pa.field("name", pa.string(), nullable=False),
+        pa.field("controller", pa.string(), nullable=False),
+        *(pa.field(name, pa.float64()) for name in FLOW_METRICS),
+        *(pa.field(name, pa.list_(pa.float64())) for name in FLOW_SERIES),
+    ]
+)
+_PROBE = pa.struct(
+    [
+        pa.field("name", pa.string(), nullable=False),
+        *(pa.field(name, pa.float64()) for name in PROBE_METRICS),
+    ]
+)
+_OF_TRAFFIC = (
+    pa.field("traffic", pa.string()),
+    pa.field("flows", pa.list_(_FLOW)),
+    pa.field("probes", pa.list_(_PROBE)),
+)
+
 # From version n to n + 1: what to do with a table of version n.
 _UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {
-    1: lambda table: _with_column(table, _SCHEDULING_P99),
-    2: lambda table: _with_column(table, _SCHEDULING),
+    1: lambda table: _with_columns(table, [_SCHEDULING_P99]),
+    2: lambda table: _with_columns(table, [_SCHEDULING]),
     3: lambda table: _with_faults(table),
+    4: lambda table: _with_columns(table, _OF_TRAFFIC),
 }
 _MACHINE = "machine: "
 """How the reason of a fault began up to version 3."""
@@ -65,6 +97,7 @@ RUNS_SCHEMA = pa.schema(
         *(pa.field(name, pa.int64()) for name in COUNTS),
         _SCHEDULING_P99,
         _SCHEDULING,
+        *_OF_TRAFFIC,
     ]
 )
 
@@ -250,6 +283,9 @@ def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
         **{name: getattr(record, name) for name in COUNTS},
         "scheduling_delay_p99_us": record.scheduling_delay_p99_us,
         "scheduling_delays_us": record.scheduling_delays_us,
+        "traffic": spec.traffic.name if spec.traffic.measures_flows else None,
+        "flows": record.flows,
+        "probes": record.probes,
     }
 
 
@@ -266,11 +302,12 @@ def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
     }
 
 
-def _with_column(table: pa.Table, column: pa.Field) -> pa.Table:
-    """A table of runs with one more column, without values; other tables stay as they are."""
-    if "run_id" not in table.column_names:
-        return table
-    return table.append_column(column, pa.nulls(table.num_rows, column.type))
+def _with_columns(table: pa.Table, columns: Iterable[pa.Field]) -> pa.Table:
+    """A table of runs with further columns, without values; other tables stay as they are."""
+    if "run_id" in table.column_names:
+        for column in columns:
+            table = table.append_column(column, pa.nulls(table.num_rows, column.type))
+    return table
 
 
 def _with_faults(table: pa.Table) -> pa.Table:

@@ -14,15 +14,18 @@ from pydantic import BaseModel
 from common.code import ROOT
 from common.errors import run_command_line
 from common.files import write_whole
-from experiments.config import Repeat, Settings, Study
+from experiments.config import Comparison, Repeat, Settings, Study
 from experiments.published import TableDescription
 from networks.config import Network, TraceCatalogue
+from networks.traffic import TrafficFile
 
 FOLDER = ROOT / "config/schemas"
 FILES: Mapping[str, type[BaseModel]] = {
     "config": Settings,
     "study": Study,
     "repeat": Repeat,
+    "comparison": Comparison,
+    "traffic": TrafficFile,
     "network": Network,
     "published": TableDescription,
     "traces": TraceCatalogue,

@@ -10,7 +10,7 @@ import click
 from common.config_file import read_config
 from common.errors import KneepointError
 from common.files import sha256_of
-from engines.base import EngineSettings, PreparedNetwork, RunRecord, RunSpec, run_reliably
+from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from engines.built import (
     controller_sources,
     core_sources,
@@ -25,6 +25,7 @@ from engines.mahimahi.engine import MahimahiSettings
 from experiments.config import Settings
 from kneepoint.cli import columns, config_option, examples, json_option, say
 from kneepoint.workflow import make
+from networks.scenario import PreparedNetwork
 
 EMULATE = Path("build/emulate")
 PROGRAMS = ("sender", "receiver", "measure", "keep_awake")

@@ -132,20 +132,44 @@ class LinkTrace(ConfigModel):
         default=None, description="name of a trace in config/traces.yaml"
     )
     cut: Cut | None = Field(default=None, description="part of the trace to use; null: all")
-    constant_mbps: float | None = Field(default=None, gt=0, description="constant rate (Mbit/s)")
+    constant_mbps: float | None = Field(
+        default=None, gt=0, description="constant rate (Mbit/s), as a trace of whole packets"
+    )
+    rate_mbps: float | None = Field(
+        default=None,
+        ge=0.001,
+        le=100_000,
+        description="constant rate (Mbit/s), by bytes and exact: a router's port instead of a "
+        "trace; not in mahimahi",
+    )
     synthetic: Synthetic | None = Field(default=None, description="synthetic cellular link")
     sha256: Sha256 | None = Field(
         default=None, description="expected SHA-256 of the resulting trace file"
     )
+    loss_probability: float = Field(
+        default=0, ge=0, le=1, description="probability that a packet is lost before the link"
+    )
+    loss_period: int | None = Field(
+        default=None, ge=2, description="every n-th packet is lost before the link"
+    )
 
     @model_validator(mode="after")
     def _has_one_kind(self) -> Self:
-        kinds = (self.trace, self.constant_mbps, self.synthetic)
+        kinds = (self.trace, self.constant_mbps, self.synthetic, self.rate_mbps)
         if sum(kind is not None for kind in kinds) != 1:
-            raise ValueError("needs exactly one of trace, constant_mbps and synthetic; give one")
+            raise ValueError(
+                "needs exactly one of trace, constant_mbps, synthetic and rate_mbps; give one"
+            )
         if self.cut and self.trace is None:
             raise ValueError("cut applies to trace only; remove it")
+        if self.sha256 and self.rate_mbps is not None:
+            raise ValueError("rate_mbps has no trace; remove sha256")
         return self
+
+    @property
+    def is_mahimahi(self) -> bool:
+        """Whether mahimahi has such links."""
+        return self.rate_mbps is None and not self.loss_probability and self.loss_period is None
 
 
 class Network(ConfigModel):
@@ -154,8 +178,12 @@ class Network(ConfigModel):
     title: str = Field(min_length=1, description="title in reports")
     uplink: LinkTrace = Field(description="link that carries the data")
     downlink: LinkTrace = Field(description="link that carries the ACKs")
-    delay_ms: int = Field(
-        default=20, ge=0, description="one-way propagation delay in each direction (ms)"
+    delay_ms: float = Field(
+        default=20,
+        ge=0,
+        le=60_000,
+        description="one-way propagation delay in each direction (ms); whole unless both links "
+        "have rate_mbps",
     )
     uplink_queue: Queue = Field(
         default="infinite", description="infinite, or a discipline such as droptail:packets=100"
@@ -175,10 +203,18 @@ class Network(ConfigModel):
 
     @model_validator(mode="after")
     def _ends(self) -> Self:
-        constant = self.uplink.constant_mbps or self.downlink.constant_mbps
+        links = (self.uplink, self.downlink)
+        constant = any(link.constant_mbps or link.rate_mbps for link in links)
         if constant and self.duration_s is None:
             raise ValueError("duration_s: is missing; a constant rate needs one, add it")
+        if self.delay_ms % 1 and not all(link.rate_mbps for link in links):
+            raise ValueError(f"delay_ms: {self.delay_ms:g} must be whole, as mahimahi's delays are")
         return self
+
+    @property
+    def is_mahimahi(self) -> bool:
+        """Whether mahimahi can emulate it in real time."""
+        return self.uplink.is_mahimahi and self.downlink.is_mahimahi
 
     @property
     def trace_names(self) -> tuple[str, ...]:

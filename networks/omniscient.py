@@ -1,6 +1,7 @@
 """The omniscient bound: what a sender that knows the trace in advance would achieve."""
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +62,15 @@ def omniscient_bound(uplink_ms: Sequence[int], end_ms: int, repeats: bool = Fals
     signal_delay_ms = ages_ms[int(0.95 * len(ages_ms))]
     capacity_mbps = len(times_ms) * OPPORTUNITY_BYTES * 8 / (usable_ms[-1] * 1000)
     return Bound(capacity_mbps, signal_delay_ms, capacity_mbps / (signal_delay_ms / 1000))
+
+
+def bound_of_rate(rate_mbps: float) -> Bound:
+    """Returns the bound of a link of constant rate: each packet waits for its own transmission.
+
+    Delays count in whole milliseconds, as those of a trace do.
+    """
+    delay_ms = math.ceil(OPPORTUNITY_BYTES * 8 / rate_mbps / 1000)
+    return Bound(rate_mbps, delay_ms, rate_mbps / (delay_ms / 1000))
 
 
 def _opportunities(uplink_ms: Sequence[int], end_ms: int, repeats: bool) -> Iterator[int]:

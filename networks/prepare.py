@@ -13,7 +13,8 @@ from common.errors import KneepointError, run_command_line
 from common.files import sha256_of, write_whole
 from networks.config import Cut, LinkTrace, Network, Synthetic, load_network
 from networks.constant_rate import constant_rate_trace
-from networks.omniscient import omniscient_bound
+from networks.omniscient import Bound, bound_of_rate, omniscient_bound
+from networks.scenario import PreparedLink, PreparedNetwork
 from networks.validate import CHECK_TRACE, format_trace, parse_trace
 
 
@@ -130,27 +131,55 @@ def prepare_network(
     Raises:
         KneepointError: see TraceMaker.make and omniscient_bound.
     """
-    uplink = maker.make(network.uplink, f"{where}: uplink")
-    downlink = maker.make(network.downlink, f"{where}: downlink")
-    end_ms = min(uplink.times_ms[-1], downlink.times_ms[-1])  # end of a run without duration_s
-    if network.duration_s is not None:
-        end_ms = round(network.duration_s * 1000)
+    made = {
+        direction: None if link.rate_mbps else maker.make(link, f"{where}: {direction}")
+        for direction, link in (("uplink", network.uplink), ("downlink", network.downlink))
+    }
     try:
-        bound = omniscient_bound(uplink.times_ms, end_ms, network.duration_s is not None)
+        bound = _bound(network, made["uplink"], made["downlink"])
     except KneepointError as error:
         raise KneepointError(f"{where}: uplink: {error}") from None
-    write_whole(into / "uplink.trace", uplink.content)
-    write_whole(into / "downlink.trace", downlink.content)
-    description = {
-        "name": name,
-        **network.model_dump(exclude={"uplink", "downlink"}),
-        "uplink": str(into / "uplink.trace"),
-        "downlink": str(into / "downlink.trace"),
-        "uplink_sha256": sha256_of(uplink.content),
-        "downlink_sha256": sha256_of(downlink.content),
-        "omniscient": asdict(bound),
-    }
+    links: dict[str, PreparedLink] = {}
+    for direction, trace in made.items():
+        path = into / f"{direction}.trace"
+        # Empty where the link has none: the rule's outputs are the same for every network.
+        write_whole(path, trace.content if trace else b"")
+        links[direction] = _prepared(network, direction, trace, path)
+    prepared = PreparedNetwork(
+        name,
+        links["uplink"],
+        links["downlink"],
+        network.duration_s,
+        network.host_model,
+        network.host_latency_us,
+    )
+    description = {"title": network.title, **asdict(prepared), "omniscient": asdict(bound)}
     write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
+
+
+def _bound(network: Network, uplink: MadeTrace | None, downlink: MadeTrace | None) -> Bound:
+    if uplink is None:
+        assert network.uplink.rate_mbps is not None
+        return bound_of_rate(network.uplink.rate_mbps)
+    if network.duration_s is not None:
+        return omniscient_bound(uplink.times_ms, round(network.duration_s * 1000), repeats=True)
+    assert downlink is not None, "a link of constant rate has a duration"
+    return omniscient_bound(uplink.times_ms, min(uplink.times_ms[-1], downlink.times_ms[-1]))
+
+
+def _prepared(
+    network: Network, direction: str, trace: MadeTrace | None, path: Path
+) -> PreparedLink:
+    link: LinkTrace = getattr(network, direction)
+    return PreparedLink(
+        trace=str(path) if trace else "",
+        trace_sha256=sha256_of(trace.content) if trace else "",
+        rate_mbps=link.rate_mbps or 0,
+        delay_ms=int(network.delay_ms) if network.delay_ms % 1 == 0 else network.delay_ms,
+        queue=getattr(network, f"{direction}_queue"),
+        loss_period=link.loss_period or 0,
+        loss_probability=link.loss_probability,
+    )
 
 
 def main() -> None:

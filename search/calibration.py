@@ -14,7 +14,6 @@ from typing import Any
 import pyarrow as pa
 
 from common.errors import KneepointError
-from engines.base import PreparedNetwork
 from experiments.config import Confirm, study_of_calibration
 from experiments.job import Job
 from experiments.pipeline import Plan, Steps
@@ -29,6 +28,7 @@ from experiments.published import Column, PublishedRow, PublishedTable, TableDes
 from experiments.results import FinishedRun, make_table
 from experiments.runner import Batch
 from experiments.seeds import study_seed
+from networks.scenario import PreparedNetwork
 from search.objective import FIT_METRICS
 from search.plan import StudyPlan, plan_study
 from search.study import search

@@ -68,7 +68,7 @@ def ask_and_tell(
 
 
 def _finish(plan: StudyPlan, trial: Trial, runs: list[FinishedRun]) -> FinishedTrial:
-    score = plan.score(runs)
+    score = plan.score(runs, trial.params)
     return FinishedTrial(
         trial.number, trial.params, score.value, score.reason, means_of(runs), len(runs)
     )

@@ -1,7 +1,7 @@
 """Objectives: pure functions from the runs of a trial to its score."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +9,9 @@ from experiments.results import FinishedRun, FinishedTrial
 
 LEAST_POWER = 1e-3
 """Floor of power (Mbit/s/s) in logarithms; also the power of a failed run."""
+
+LEAST_GOODPUT = 1e-6
+"""Floor of a goodput (Mbit/s) in logarithms."""
 
 MISFIT_SCALE = 0.02
 """Relative error up to which the robust misfit is quadratic: published figures have two or three
@@ -50,6 +53,62 @@ def score_power(runs: Sequence[FinishedRun], over: Literal["mean", "worst", "mea
     else:
         value = math.fsum(math.log(max(mean, LEAST_POWER)) for mean in means) / len(means)
     return Score(value, _failure(runs))
+
+
+def score_flows(
+    runs: Sequence[FinishedRun],
+    over: Literal["sum_log", "worst", "share"],
+    subjects: frozenset[str],
+) -> Score:
+    """Scores by the goodput of several flows, the greater the better; averaged over the runs.
+
+    sum_log is the sum of the natural logarithms (Mbit/s), the utility of proportional fairness
+    (Kelly, Maulloo, Tan: Rate control for communication networks, J. Oper. Res. Soc. 1998); worst
+    the least goodput; share what the flows of the controller under study have of the sum. A failed
+    run counts as if its flows had nothing.
+
+    Args:
+        runs: the runs of the trial, with their flows.
+        over: which.
+        subjects: names of the flows of the controller under study.
+    """
+    values = []
+    for run in runs:
+        flows = run.record.flows or ()
+        goodputs = {flow["name"]: flow["goodput_mbps"] or 0.0 for flow in flows}
+        total = math.fsum(goodputs.values())
+        if over == "sum_log":
+            each = [math.log(max(goodput, LEAST_GOODPUT)) for goodput in goodputs.values()]
+            values.append(math.fsum(each) if each else math.log(LEAST_GOODPUT))
+        elif over == "worst":
+            values.append(min(goodputs.values(), default=0.0))
+        else:
+            own = math.fsum(goodputs[name] for name in subjects if name in goodputs)
+            values.append(own / total if total > 0 else 0.0)
+    return Score(math.fsum(values) / len(values), _failure(runs))
+
+
+def score_least(
+    runs: Sequence[FinishedRun], value: float, greatest: float, keeping: Iterable[tuple[str, float]]
+) -> Score:
+    """Scores by a parameter that is to be as small as some metrics allow, the smaller the better.
+
+    Where the mean of each metric reaches its bound the score is the parameter; otherwise it is
+    greater than any such parameter, by the largest relative shortfall: so a metric that only grows
+    with the parameter makes the score unimodal, which bracketing samplers need.
+
+    Args:
+        runs: the runs of the trial.
+        value: the parameter.
+        greatest: its upper bound in the search.
+        keeping: metrics and their bounds.
+    """
+    shortfall = 0.0
+    for metric, bound in keeping:
+        values = [getattr(run.record, metric) or 0.0 for run in runs]
+        mean = math.fsum(values) / len(values)
+        shortfall = max(shortfall, (bound - mean) / bound)
+    return Score(value if shortfall <= 0 else greatest * (1 + shortfall), _failure(runs))
 
 
 def score_fit(

@@ -1,17 +1,18 @@
 """The plan of a study: from a trial's point to its runs, and from its runs to its score."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from optuna.distributions import BaseDistribution
 
-from engines.base import EngineSettings, PreparedNetwork, RunSpec
+from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Controller
-from experiments.config import Study
+from experiments.config import NETWORK, Study
 from experiments.published import PublishedRow, PublishedTable, number_on
 from experiments.results import FinishedRun, PlannedRun
 from experiments.seeds import run_seed
+from networks.scenario import ALONE, PreparedNetwork, Traffic
 from search import objective, spaces
 from search.spaces import CONSTANT, Point
 
@@ -33,6 +34,7 @@ class StudyPlan:
     tables: tuple[tuple[PublishedRow, ...], ...]
     points: Sequence[Point] | None
     space: Mapping[str, BaseDistribution]
+    traffic: Traffic = ALONE
 
     @property
     def rows(self) -> tuple[PublishedRow, ...]:
@@ -64,26 +66,39 @@ class StudyPlan:
         """The declared defaults, with which a search for power begins so as not to end below them.
 
         None where a default lies outside the searched range, for samplers that choose their own
-        beginning, and for fits, which are not to be told.
+        beginning, for fits, which are not to be told, and where a network is searched.
         """
-        if self.study.objective.fit or self.study.sampler.kind not in ("tpe", "cmaes"):
+        if self.study.objective.minimises or self.study.sampler.kind not in ("tpe", "cmaes"):
             return None
         start: dict[str, float] = {}
         for name, searched in self.study.space.items():
+            if name.startswith(NETWORK):
+                return None
             constant = self.controller.constants[name]
             if not searched.contains(constant.default):
                 return None
             start[CONSTANT + name] = constant.typed(constant.default)
         return start
 
-    def score(self, runs: Sequence[FinishedRun]) -> objective.Score:
+    def score(self, runs: Sequence[FinishedRun], point: Point) -> objective.Score:
         """Returns a trial's score."""
         wanted = self.study.objective
         if wanted.fit:
             tables = [{row.number: row.metrics for row in table} for table in self.tables]
             return objective.score_fit(runs, tables, wanted.robust)
+        if wanted.flows:
+            return objective.score_flows(runs, wanted.flows, self.subjects)
+        if wanted.least:
+            column = spaces.column_of(wanted.least)
+            greatest = self.study.space[wanted.least].bounds[1]
+            return objective.score_least(runs, point[column], greatest, wanted.keeping.items())
         assert wanted.power is not None
         return objective.score_power(runs, wanted.power)
+
+    @property
+    def subjects(self) -> frozenset[str]:
+        """The flows of the controller under study."""
+        return frozenset(flow.name for flow in self.traffic.flows if flow.controller is None)
 
     def _spec(
         self, trial: int, run: int, row: PublishedRow | None, network: PreparedNetwork, point: Point
@@ -98,17 +113,19 @@ class StudyPlan:
             engine=self.engine,
             controller=self.controller,
             constants=self.controller.complete(given, f"study {self.name}"),
-            network=self._on_host(network, point),
+            network=self._at(network, point),
             seed=run_seed(self.seed, trial, run),
+            traffic=self.traffic,
         )
 
-    def _on_host(self, network: PreparedNetwork, point: Point) -> PreparedNetwork:
-        for setting in self.study.host:
-            value = point[spaces.column_of_host(setting)]
-            if setting == "host_latency_us":
-                network = replace(network, host_latency_us=value)
-            else:
-                network = network.with_host(setting, value)
+    def _at(self, network: PreparedNetwork, point: Point) -> PreparedNetwork:
+        """Returns a network as a trial searches it."""
+        for name in self.study.space:
+            if name.startswith(NETWORK):
+                value = point[spaces.column_of(name)]
+                network = network.having(name.removeprefix(NETWORK), value)
+        for parameter in self.study.host:
+            network = network.with_host(parameter, point[spaces.column_of_host(parameter)])
         return network
 
 
@@ -120,6 +137,7 @@ def plan_study(
     networks: Sequence[PreparedNetwork],
     engine: EngineSettings,
     seed: int,
+    traffic: Traffic = ALONE,
 ) -> StudyPlan:
     """Makes the plan of a study that has been checked."""
     names = (study.table,) if study.table else study.objective.fit
@@ -135,7 +153,7 @@ def plan_study(
         else spaces.make_distributions(study, controller)
     )
     placed = tuple(engine.place(network) for network in networks)
-    return StudyPlan(name, study, controller, placed, engine, seed, rows, points, space)
+    return StudyPlan(name, study, controller, placed, engine, seed, rows, points, space, traffic)
 
 
 def summarise(plan: StudyPlan) -> dict[str, Any]:
@@ -150,7 +168,7 @@ def summarise(plan: StudyPlan) -> dict[str, Any]:
         "constants": dict(study.constants),
         "table": study.table,
         "sampler": "table" if study.table else study.sampler.kind,
-        "objective": "fit" if study.objective.fit else f"{study.objective.power} power",
+        "objective": str(study.objective),
         "fit": list(study.objective.fit),
         "direction": "minimize" if study.objective.minimises else "maximize",
         "runs_per_trial": study.runs_per_trial,

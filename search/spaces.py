@@ -11,11 +11,11 @@ from optuna.distributions import (
 )
 
 from engines.catalogue import Controller
-from experiments.config import Range, Study
+from experiments.config import NETWORK, Range, Study
 from experiments.published import PublishedRow
 
 Point = Mapping[str, float]
-"""A value for every searched name; names are columns of the results: constant_*, host_*."""
+"""A value for every searched name; names are columns: constant_*, network_*, host_*."""
 
 CONSTANT = "constant_"
 HOST = "host_"
@@ -25,6 +25,10 @@ def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Ran
     """Returns range, is_integer and is_log of everything that a study searches, by column."""
     ranges: dict[str, tuple[Range, bool, bool]] = {}
     for name, searched in study.space.items():
+        if name.startswith(NETWORK):
+            is_whole = name.endswith(("packets", "bytes"))
+            ranges[column_of(name)] = (searched, is_whole, bool(searched.log))
+            continue
         constant = controller.constants[name]
         is_log = constant.is_log if searched.log is None else searched.log
         ranges[CONSTANT + name] = (searched, constant.is_integer, is_log)
@@ -32,6 +36,11 @@ def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Ran
         is_whole = name.endswith("_us")  # times are whole microseconds
         ranges[column_of_host(name)] = (searched, is_whole, bool(searched.log))
     return ranges
+
+
+def column_of(name: str) -> str:
+    """Returns the column of a name in a study's space: of network.queue.packets network_..."""
+    return name.replace(".", "_") if name.startswith(NETWORK) else CONSTANT + name
 
 
 def column_of_host(setting: str) -> str:

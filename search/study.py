@@ -11,6 +11,7 @@ from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import FinishedRun, FinishedTrial, PlannedRun, trials_table
 from experiments.runner import Batch
 from experiments.seeds import study_seed
+from networks.scenario import ALONE
 from search import objective
 from search.loop import ask_and_tell, direction_of
 from search.optuna_journal import OptunaJournal
@@ -34,6 +35,7 @@ def plan(job: Job, name: str) -> Plan:
         [job.network(network) for network in study.networks],
         job.engine(study.engine),
         study_seed(workflow.settings.seed, name),
+        job.traffic(study.traffic) if study.traffic else ALONE,
     )
 
     def steps() -> Steps:

@@ -27,8 +27,8 @@ JSON object. Without --duration-s the traces run once; with it they repeat until
 QUEUE: infinite, droptail:packets=N, droptail:bytes=N, drophead:..., codel:target=MS,interval=MS,
 pie:qdelay_ref=MS,max_burst=MS. A controller is NAME.so in the folder controllers/ beside this
 program, or any such file by its PATH, as ./mine.so. --list describes every controller and its
-constants. --batch reads one run a line from stdin, in these same words, and answers each with one
-line. A file of another digest than its HEX is refused. A controller that uses 30 s of CPU time in
+parameters. --batch reads one run a line from stdin and answers each with one line: these same words,
+or an object with a scenario, {"scenario": {...}, "flows": true, "uplink_log": F, "flow_log": F}. A file of another digest than its HEX is refused. A controller that uses 30 s of CPU time in
 one call has failed. A scenario is JSON, as --scenario-schema describes it: several flows, TCP, links of
 constant rate, probes; its answer has the figures of every flow.
 )";
@@ -75,7 +75,7 @@ struct Parser {
           "there are only --uplink-log and --flow-log");
     run.scenario = Scenario::parse("scenario " + scenario_file,
                                    read_file(scenario_file, "scenario", most_scenario_bytes));
-    run.has_scenario_file = true;
+    run.measures_flows = true;
     return std::move(run);
   }
 };
@@ -138,8 +138,34 @@ RunArguments parse_run_arguments(const std::vector<std::string>& words) {
     parser.has_run = parser.has_run or not is_shared;
   }
   RunArguments run = parser.finish();
-  for (const std::string& word : words)
-    run.command_line += (run.command_line.empty() ? "" : " ") + word;
+  for (const std::string& word : words) run.request += (run.request.empty() ? "" : " ") + word;
+  return run;
+}
+
+RunArguments parse_batch_line(const std::string& line) {
+  if (not line.starts_with('{')) return parse_run_arguments(split_words(line));
+  RunArguments run;
+  run.request = line;
+  const JsonValue request = JsonValue::parse("the request", line);
+  bool has_scenario = false;
+  for (const auto& [key, value] : *request.object()) {
+    if (key == "scenario") {
+      run.scenario = Scenario::read("scenario", value);
+      has_scenario = true;
+    } else if (key == "flows" and value.boolean() != nullptr) {
+      run.measures_flows = *value.boolean();
+    } else if (key == "uplink_log" and value.text() != nullptr) {
+      run.uplink_log = *value.text();
+    } else if (key == "flow_log" and value.text() != nullptr) {
+      run.flow_log = *value.text();
+    } else {
+      throw std::invalid_argument(
+          "the request: " + shown(key) +
+          " is no key, or of another type; there are: scenario (an "
+          "object), flows (true or false), uplink_log and flow_log (texts)");
+    }
+  }
+  if (not has_scenario) throw std::invalid_argument("the request lacks scenario");
   return run;
 }
 

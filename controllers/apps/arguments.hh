@@ -1,4 +1,4 @@
-// The command line of a run, the same on the shell and in a line of a batch.
+// What a run is asked for: by options, the same on the shell and in a line of a batch, or by JSON.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +12,19 @@ namespace kneepoint {
 
 struct RunArguments {
   Scenario scenario{};
-  bool has_scenario_file = false;  // answered in full
+  bool measures_flows = false;  // answered with the figures of every flow
   std::optional<std::filesystem::path> uplink_log{};
   std::optional<std::filesystem::path> flow_log{};
-  std::string command_line{};
+  std::string request{};  // as it was made
 };
 
 extern const char* const run_usage;
 
 // Throws std::invalid_argument for an unknown option, a missing or impossible value.
 RunArguments parse_run_arguments(const std::vector<std::string>& words);
+
+// A line of a batch: an object with the scenario and what is wanted of it, or options.
+// Throws std::invalid_argument as above.
+RunArguments parse_batch_line(const std::string& line);
 
 }  // namespace kneepoint

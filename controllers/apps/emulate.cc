@@ -36,7 +36,7 @@ std::string answer(std::string_view status, std::string_view reason) {
 // Runs one line of a batch. What it returns says nothing of the controller if memory ran out.
 std::string run_line(Runner& runner, const std::string& line) {
   try {
-    const RunArguments arguments = parse_run_arguments(split_words(line));
+    const RunArguments arguments = parse_batch_line(line);
     const Watchdog watchdog(longest_call, exit_controller_failed);
     return runner.run(arguments).json;
   } catch (const std::bad_alloc&) {

@@ -10,15 +10,11 @@ namespace kneepoint {
 
 namespace {
 
-std::string describe(const RunResult& result) {
-  JsonWriter json;
-  json.begin_object().field("status", "ok");
-  return write_metrics(json, result.metrics)
+void write(JsonWriter& json, const RunResult& result) {
+  write_metrics(json, result.metrics)
       .field("packets_sent", result.packets_sent)
       .field("packets_delivered", result.packets_delivered)
-      .field("packets_dropped", result.packets_dropped)
-      .end_object()
-      .text();
+      .field("packets_dropped", result.packets_dropped);
 }
 
 std::string describe_failure(const std::string& reason) {
@@ -65,7 +61,7 @@ RunReport Runner::run(const RunArguments& arguments) {
     if (uplink == nullptr) {
       throw std::invalid_argument("--uplink-log needs an uplink with a trace");
     }
-    link_log.emplace(*arguments.uplink_log, uplink->name(), arguments.command_line,
+    link_log.emplace(*arguments.uplink_log, uplink->name(), arguments.request,
                      scenario.uplink.queue);
   }
   if (arguments.flow_log) flow_log.emplace(*arguments.flow_log);
@@ -73,10 +69,10 @@ RunReport Runner::run(const RunArguments& arguments) {
   Rig rig(scenario, {.uplink = uplink.get(),
                      .downlink = downlink.get(),
                      .controllers = {controllers.begin(), controllers.end()},
-                     .meter = uplink == nullptr ? nullptr : &meter_,
+                     .meter = &meter_,
                      .link_log = link_log ? &*link_log : nullptr,
                      .flow_log = flow_log ? &*flow_log : nullptr,
-                     .measures_flows = arguments.has_scenario_file});
+                     .measures_flows = arguments.measures_flows});
   try {
     const RunResult result = rig.run();
     if (link_log) link_log->finish();
@@ -84,10 +80,10 @@ RunReport Runner::run(const RunArguments& arguments) {
     if (result.packets_delivered == 0) {
       return {RunStatus::failed, describe_failure("no datagram was delivered")};
     }
-    if (not arguments.has_scenario_file) return {RunStatus::ok, describe(result)};
     JsonWriter json;
     json.begin_object().field("status", "ok");
-    rig.write(json);
+    write(json, result);
+    if (arguments.measures_flows) rig.write(json);
     return {RunStatus::ok, json.end_object().text()};
   } catch (const ControllerFailure& failure) {
     return {RunStatus::failed, describe_failure(failure.what())};

@@ -110,6 +110,7 @@ void Rig::build_uplink(const RunInputs& inputs) {
     up_.wire = std::make_unique<Wire>(agenda_.of_shell(2), delays_of(settings), to_receivers_);
     up_.rate_link = std::make_unique<RateLink>(agenda_.of_shell(0), settings.rate_mbps,
                                                settings.by_packets, std::move(queue), *up_.wire);
+    up_.rate_link->observe(meter_);
     up_.entry = up_.rate_link.get();
     add(ends_, *up_.rate_link);
     add(ends_ + 2, *up_.wire);
@@ -210,25 +211,36 @@ void Rig::add_tcp_flow(const FlowSettings& flow, size_t number, const RunInputs&
 }
 
 void Rig::add_probe(const ProbeSettings& probe, size_t number) {
-  ProbeProcess& process =
-      probes_.emplace_back(agenda_, near_end(number), static_cast<uint16_t>(number),
-                           in_us(probe.start_s), std::llround(probe.interval_ms * 1000),
-                           static_cast<uint16_t>(probe.bytes), outboxes_[near_end(number)]);
+  ProbeProcess& process = probes_.emplace_back(
+      agenda_, near_end(number), static_cast<uint16_t>(number), in_us(probe.start_s),
+      std::llround(probe.interval_ms * 1000), probe.count, static_cast<uint16_t>(probe.bytes),
+      outboxes_[near_end(number)]);
   add(ends_ + Agenda::shells + near_end(number), process);
   to_senders_.add(process);
   to_receivers_.add(echoes_.emplace_back(outboxes_[far_end(number)]));
 }
 
-RunResult Rig::run() {
-  for (Agenda::Event event; (event = agenda_.next()).time_us < end_us_;) {
+void Rig::run_until(Microseconds end_us) {
+  for (Agenda::Event event; (event = agenda_.next()).time_us < end_us;) {
     note_progress();
     processes_[event.place]->act(event.time_us);
   }
+}
+
+RunResult Rig::run() {
+  if (const Microseconds from_us = in_us(scenario_.measure_from_s); from_us > 0) {
+    run_until(from_us);
+    for (FlowMeter& meter : meters_) meter.begin(from_us);
+  }
+  run_until(end_us_);
   RunResult result;
   if (up_.link != nullptr) {
     up_.link->queue().advance(duration_ms_, [](const Packet&) {});  // too late to arrive anywhere
     up_.link->queue().report_opportunities();
-    result.metrics = meter_->metrics();
+  }
+  if (meter_ != nullptr) {
+    result.metrics = meter_->metrics(
+        up_.link != nullptr ? std::nullopt : std::optional(scenario_.uplink.rate_mbps));
   }
   for (const SenderProcess& sender : contest_senders_) {
     result.packets_sent += sender.packets_sent();

@@ -27,7 +27,7 @@
 namespace kneepoint {
 
 struct RunResult {
-  Metrics metrics;  // of the uplink's trace, if it has one
+  Metrics metrics;  // of the uplink
   uint64_t packets_sent = 0;
   uint64_t packets_delivered = 0;  // to the receivers
   uint64_t packets_dropped = 0;    // by either direction's queue or a shell's full device
@@ -39,7 +39,7 @@ struct RunInputs {
   const Trace* uplink = nullptr;
   const Trace* downlink = nullptr;
   std::vector<ControllerHandle> controllers{};  // one a flow
-  Meter* meter = nullptr;                       // of the uplink's trace
+  Meter* meter = nullptr;                       // of the uplink
   LinkLog* link_log = nullptr;
   FlowLog* flow_log = nullptr;
   bool measures_flows = false;
@@ -79,6 +79,7 @@ class Rig {
   void add_loss(Direction& direction, const LinkSettings& settings, uint64_t stream);
   void add_contest_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
   void add_tcp_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
+  void run_until(Microseconds end_us);
   void add_probe(const ProbeSettings& probe, size_t number);
   void write_link(JsonWriter& json, const Direction& direction, const LinkSettings& settings);
   std::optional<double> convergence_s() const;

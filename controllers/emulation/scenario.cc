@@ -214,6 +214,7 @@ Fields flow_fields(FlowSettings& flow) {
 Fields probe_fields(ProbeSettings& probe) {
   return {real("start_s", probe.start_s, 0, longest_run_s, "when the first is sent"),
           real("interval_ms", probe.interval_ms, 1, 1e6, "from one to the next"),
+          whole("count", probe.count, 1, 1ULL << 40, "how many; otherwise endless"),
           whole("bytes", probe.bytes, 32, datagram_bytes, "on the link")};
 }
 
@@ -262,6 +263,8 @@ Fields scenario_fields(Scenario& scenario) {
           std::move(duration),
           real("interval_s", scenario.interval_s, 0.001, longest_run_s,
                "of the series over time; otherwise there is none"),
+          real("measure_from_s", scenario.measure_from_s, 0, longest_run_s,
+               "the flows' figures count what happens from then on"),
           whole("seed", scenario.seed, 0, std::numeric_limits<uint64_t>::max(),
                 "of all that is drawn")};
 }
@@ -273,6 +276,9 @@ void check(const Scenario& scenario, const std::string& name) {
     refuse(name, "lacks duration_s: links of constant rate never end");
   }
   const double end_s = static_cast<double>(scenario.duration_ms.value_or(longest_run_ms)) / 1000;
+  if (scenario.measure_from_s >= end_s) {
+    refuse(name + ".measure_from_s", "is not before the end of the run");
+  }
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
     const FlowSettings& flow = scenario.flows[i];
     const std::string where = name + ".flows[" + std::to_string(i) + "]";
@@ -291,9 +297,13 @@ void check(const Scenario& scenario, const std::string& name) {
 }  // namespace
 
 Scenario Scenario::parse(const std::string& name, std::string_view text) {
+  return read(name, JsonValue::parse(name, text));
+}
+
+Scenario Scenario::read(const std::string& name, const JsonValue& value) {
   Scenario scenario;
   scenario.host = make_host_model("event-loop");
-  read_fields(JsonValue::parse(name, text), scenario_fields(scenario), name);
+  read_fields(value, scenario_fields(scenario), name);
   check(scenario, name);
   return scenario;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/constants.hh"
+#include "common/json_value.hh"
 #include "common/time.hh"
 #include "host/host_model.hh"
 #include "transport/tcp_sender.hh"
@@ -46,6 +47,7 @@ struct FlowSettings {
 struct ProbeSettings {
   double start_s = 0;
   double interval_ms = 1000;
+  uint64_t count = 0;   // 0: endless
   uint64_t bytes = 88;  // on the link, TUN's 4 included
 };
 
@@ -57,11 +59,13 @@ struct Scenario {
   HostModel host{};
   std::optional<Milliseconds> duration_ms{};  // none: once through the traces
   double interval_s = 0;                      // of the series over time; 0: none
+  double measure_from_s = 0;                  // the flows' figures count what happens since
   uint64_t seed = 0;
 
   // From JSON as schema() has it. Throws std::invalid_argument, naming `name`, the key and what is
   // wrong with its value, for whatever could not run.
   static Scenario parse(const std::string& name, std::string_view text);
+  static Scenario read(const std::string& name, const JsonValue& value);
 
   // The JSON schema (draft 2020-12) of what parse() reads.
   static std::string schema();

@@ -12,6 +12,7 @@
 #include "host/process.hh"
 #include "host/shell.hh"
 #include "links/delay_trace.hh"
+#include "measure/metrics.hh"
 #include "queues/packet_queue.hh"
 
 namespace kneepoint {
@@ -65,6 +66,9 @@ class RateLink final : public Process {
         queue_(std::move(queue)),
         next_(next) {}
 
+  // It must outlive the link, which measures nothing without.
+  void observe(Meter* meter) { meter_ = meter; }
+
   void arrive(Microseconds time_us, const Packet& packet) override {
     inbox_.push(time_us, packet);
     plan();
@@ -75,6 +79,7 @@ class RateLink final : public Process {
       depart(now_us);
     } else {
       const Packet packet = inbox_.pop();
+      if (meter_ != nullptr) meter_->event(whole_ms(now_us));
       queue_->enqueue(packet, now_us);
       if (queue_->has_drops()) packets_dropped_ += queue_->take_drops().packets;
       if (departs_us_ == never) begin(now_us);
@@ -91,6 +96,10 @@ class RateLink final : public Process {
 
   void depart(Microseconds now_us) {
     bytes_carried_ += in_transit_.bytes;
+    if (meter_ != nullptr) {
+      meter_->event(whole_ms(now_us));
+      meter_->departure(whole_ms(in_transit_.queued_us), whole_ms(now_us), in_transit_.bytes);
+    }
     next_.arrive(now_us, in_transit_);
     begin(now_us);
   }
@@ -116,6 +125,7 @@ class RateLink final : public Process {
   bool by_packets_;
   std::unique_ptr<PacketQueue> queue_;
   Hop& next_;
+  Meter* meter_ = nullptr;
   Inbox inbox_{};
   Packet in_transit_{};
   Microseconds departs_us_ = never;

@@ -37,7 +37,7 @@ void TcpSenderProcess::act(Microseconds now_us) {
     const uint64_t samples = sender_.rtt_samples();
     sender_.acknowledged(end_.letters.take(number), now_us);
     if (end_.meter != nullptr and sender_.rtt_samples() != samples) {
-      end_.meter->measured(sender_.last_rtt_us());
+      end_.meter->measured(sender_.last_rtt_us(), now_us);
     }
     if (end_.meter != nullptr and not is_done_ and sender_.is_done()) {
       is_done_ = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 
 namespace kneepoint {
 
@@ -20,6 +21,12 @@ double Samples::quantile_ms(double q) {
   return static_cast<double>(*nth) / 1000;
 }
 
+double Samples::mean_ms() const {
+  if (times_us_.empty()) return undefined;
+  const uint64_t sum_us = std::accumulate(times_us_.begin(), times_us_.end(), uint64_t{0});
+  return static_cast<double>(sum_us) / static_cast<double>(times_us_.size()) / 1000;
+}
+
 FlowMeter::FlowMeter(Microseconds start_us, Microseconds end_us, Microseconds interval_us,
                      Microseconds run_us)
     : start_us_(start_us), end_us_(end_us), interval_us_(interval_us) {
@@ -27,6 +34,24 @@ FlowMeter::FlowMeter(Microseconds start_us, Microseconds end_us, Microseconds in
   const auto intervals = static_cast<size_t>((run_us + interval_us - 1) / interval_us);
   bytes_by_interval_.resize(intervals);
   window_by_interval_.resize(intervals);
+  rtt_by_interval_ms_.resize(intervals, undefined);
+}
+
+void FlowMeter::begin(Microseconds now_us) {
+  begin_us_ = std::max(start_us_, now_us);
+  packets_sent_ = retransmissions_ = packets_received_ = bytes_received_ = 0;
+  bytes_before_ = bytes_in_order_;
+  delays_.clear();
+  rtts_.clear();
+  window_us_ = 0;
+  if (window_since_us_ != never) window_start_us_ = window_since_us_ = now_us;
+}
+
+void FlowMeter::measured(Microseconds rtt_us, Microseconds now_us) {
+  rtts_.add(rtt_us);
+  if (double* const rtt_ms = at(rtt_by_interval_ms_, now_us)) {
+    *rtt_ms = static_cast<double>(rtt_us) / 1000;
+  }
 }
 
 void FlowMeter::received(Microseconds sent_us, Microseconds now_us, uint64_t payload_bytes,
@@ -35,9 +60,7 @@ void FlowMeter::received(Microseconds sent_us, Microseconds now_us, uint64_t pay
   bytes_received_ += payload_bytes;
   bytes_in_order_ = in_order * payload_bytes;
   delays_.add(now_us - sent_us);
-  if (interval_us_ == 0) return;
-  const auto interval = static_cast<size_t>(now_us / interval_us_);
-  if (interval < bytes_by_interval_.size()) bytes_by_interval_[interval] += payload_bytes;
+  if (uint64_t* const bytes = at(bytes_by_interval_, now_us)) *bytes += payload_bytes;
 }
 
 void FlowMeter::saw_window(double packets, Microseconds now_us) {
@@ -48,9 +71,7 @@ void FlowMeter::saw_window(double packets, Microseconds now_us) {
   }
   window_ = packets;
   window_since_us_ = now_us;
-  if (interval_us_ == 0) return;
-  const auto interval = static_cast<size_t>(now_us / interval_us_);
-  if (interval < window_by_interval_.size()) window_by_interval_[interval] = packets;
+  if (double* const window = at(window_by_interval_, now_us)) *window = packets;
 }
 
 double FlowMeter::mean_window_packets() const {
@@ -59,11 +80,11 @@ double FlowMeter::mean_window_packets() const {
 }
 
 double FlowMeter::seconds() const {
-  return static_cast<double>(std::min(end_us_, completed_us_) - start_us_) / 1e6;
+  return static_cast<double>(std::min(end_us_, completed_us_) - begin_us_) / 1e6;
 }
 
 double FlowMeter::goodput_mbps() const {
-  return static_cast<double>(bytes_in_order_) * 8 / 1e6 / seconds();
+  return static_cast<double>(bytes_in_order_ - bytes_before_) * 8 / 1e6 / seconds();
 }
 
 void FlowMeter::write(JsonWriter& json) {
@@ -77,6 +98,7 @@ void FlowMeter::write(JsonWriter& json) {
                                                   static_cast<double>(packets_sent_))
       .field("delay_p50_ms", delays_.quantile_ms(0.5))
       .field("delay_p95_ms", delays_.quantile_ms(0.95))
+      .field("rtt_mean_ms", rtts_.mean_ms())
       .field("rtt_p50_ms", rtts_.quantile_ms(0.5))
       .field("rtt_p95_ms", rtts_.quantile_ms(0.95))
       .field("mean_window_packets", mean_window_packets())
@@ -89,7 +111,9 @@ void FlowMeter::write(JsonWriter& json) {
   for (const uint64_t bytes : bytes_by_interval_) {
     json.value(static_cast<double>(bytes) * 8 / 1e6 / interval_s);
   }
-  json.end_array().field("window_by_interval_packets", window_by_interval_);
+  json.end_array()
+      .field("window_by_interval_packets", window_by_interval_)
+      .field("rtt_by_interval_ms", rtt_by_interval_ms_);
 }
 
 double jains_index(const std::vector<double>& shares) {

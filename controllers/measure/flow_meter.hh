@@ -17,8 +17,10 @@ class Samples {
   explicit Samples(std::vector<uint32_t> times_us) : times_us_(std::move(times_us)) {}
 
   void add(Microseconds time_us) { times_us_.push_back(static_cast<uint32_t>(time_us)); }
-  // Element floor(q n) of the n sorted samples, in ms; NaN without any.
+  void clear() { times_us_.clear(); }
+  // Of the n sorted samples element floor(q n), in ms; NaN without any, as is the mean.
   double quantile_ms(double q);
+  double mean_ms() const;
 
  private:
   std::vector<uint32_t> times_us_{};
@@ -33,6 +35,9 @@ class FlowMeter {
   FlowMeter(Microseconds start_us, Microseconds end_us, Microseconds interval_us,
             Microseconds run_us);
 
+  // What has been until now counts no longer, the series over time apart.
+  void begin(Microseconds now_us);
+
   void sent(bool is_retransmission) {
     ++packets_sent_;
     retransmissions_ += is_retransmission;
@@ -40,7 +45,7 @@ class FlowMeter {
   // A data packet arrives at the receiver, which has then `in_order` of them.
   void received(Microseconds sent_us, Microseconds now_us, uint64_t payload_bytes,
                 uint64_t in_order);
-  void measured(Microseconds rtt_us) { rtts_.add(rtt_us); }
+  void measured(Microseconds rtt_us, Microseconds now_us);
   void saw_window(double packets, Microseconds now_us);
   void completed(Microseconds now_us) { completed_us_ = now_us; }
 
@@ -55,8 +60,16 @@ class FlowMeter {
 
  private:
   double seconds() const;
+  // The place of a time in a series over time; null without one.
+  template <class Value>
+  Value* at(std::vector<Value>& series, Microseconds now_us) const {
+    if (interval_us_ == 0) return nullptr;
+    const auto interval = static_cast<size_t>(now_us / interval_us_);
+    return interval < series.size() ? &series[interval] : nullptr;
+  }
 
   Microseconds start_us_;
+  Microseconds begin_us_ = start_us_;  // since then it counts
   Microseconds end_us_;
   Microseconds interval_us_;
   uint64_t packets_sent_ = 0;
@@ -64,11 +77,13 @@ class FlowMeter {
   uint64_t packets_received_ = 0;
   uint64_t bytes_received_ = 0;
   uint64_t bytes_in_order_ = 0;
+  uint64_t bytes_before_ = 0;  // in order, when it began to count
   Microseconds completed_us_ = never;
   Samples delays_{};
   Samples rtts_{};
   std::vector<uint64_t> bytes_by_interval_{};
   std::vector<double> window_by_interval_{};
+  std::vector<double> rtt_by_interval_ms_{};
   // The integral of the window over time.
   double window_us_ = 0;
   double window_ = 0;

@@ -53,11 +53,12 @@ double Meter::signal_delay_p95_ms() const {
   return percentile_95(milliseconds_by_delay, arrivals.size());
 }
 
-Metrics Meter::metrics() const {
+Metrics Meter::metrics(std::optional<double> rate_mbps) const {
   Metrics result;
   const double duration_us = static_cast<double>(last_event_ms_ - first_event_ms_) * 1000;
   result.throughput_mbps = static_cast<double>(departed_bytes_) * 8 / duration_us;
-  result.capacity_mbps = static_cast<double>(opportunities_ * datagram_bytes) * 8 / duration_us;
+  result.capacity_mbps =
+      rate_mbps.value_or(static_cast<double>(opportunities_ * datagram_bytes) * 8 / duration_us);
   result.utilization = result.throughput_mbps / result.capacity_mbps;
   result.queueing_delay_p95_ms = queueing_delay_p95_ms();
   result.signal_delay_p95_ms = signal_delay_p95_ms();

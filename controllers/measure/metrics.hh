@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/time.hh"
@@ -47,7 +48,8 @@ class Meter {
   // Signal delay: for each millisecond in which a packet arrived, the least delay of these packets;
   // for one without, value(t) = value(t + 1) + 1; from the first to the last arrival that departed.
   // It is the age of the newest information at the far end of the link.
-  Metrics metrics() const;
+  // The capacity is that of the opportunities, or, of a link of constant rate, the rate.
+  Metrics metrics(std::optional<double> rate_mbps = {}) const;
 
  private:
   static constexpr int32_t no_arrival_ = -1;

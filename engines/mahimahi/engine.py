@@ -18,10 +18,12 @@ from typing import Any
 from common.code import ROOT
 from common.errors import KneepointError
 from common.files import sha256_of
-from engines.base import MachineFaultError, PreparedNetwork, RunRecord, RunSpec
+from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.mahimahi.diagnosis import diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
+from networks.notation import Notation
+from networks.scenario import PreparedNetwork
 
 STATUS_FOLDER = Path("build/real-time")
 """Folder of status files, one per run in progress (see supervisor.py)."""
@@ -160,7 +162,7 @@ class MahimahiEngine:
             folder.remove()
         status = answer.pop("status")
         if status == "ok":
-            return RunRecord.measured(spec.run_id, answer)
+            return RunRecord.measured(spec, answer)
         if status == "failed":
             return RunRecord(spec.run_id, "failed", answer["reason"])
         if status == "fault":
@@ -187,11 +189,8 @@ class MahimahiEngine:
         """Puts into the folder what the run reads, and describes it."""
         settings, network = self._settings, spec.network
         traces = {
-            name: _trace(settings.folder / getattr(network, name), sha256)
-            for name, sha256 in (
-                ("uplink", network.uplink_sha256),
-                ("downlink", network.downlink_sha256),
-            )
+            name: _trace(settings.folder / link.trace, link.trace_sha256)
+            for name, link in (("uplink", network.uplink), ("downlink", network.downlink))
         }
         user = ordinary_user()
         programs = {name: settings.build / name for name in _PROGRAMS}
@@ -231,15 +230,16 @@ class MahimahiEngine:
 
 def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
     """Returns mm-delay and mm-link with their arguments; traces and log are in the folder."""
-    words = [_find("mm-delay"), str(network.delay_ms)]
+    words = [_find("mm-delay"), f"{network.uplink.delay_ms:.0f}"]
     words += [_find("mm-link"), f"{folder.path}/uplink.trace", f"{folder.path}/downlink.trace"]
     if network.duration_s is None:
         words.append("--once")
     words.append(f"--uplink-log={folder.work}/uplink.log")
-    for direction in ("uplink", "downlink"):
-        kind, _, arguments = getattr(network, f"{direction}_queue").partition(":")
-        if kind != "infinite":
-            words.append(f"--{direction}-queue={kind}")
+    for direction, link in (("uplink", network.uplink), ("downlink", network.downlink)):
+        queue = Notation.parse(link.queue)
+        if queue.kind != "infinite":
+            arguments = ",".join(f"{name}={value}" for name, value in queue.parameters.items())
+            words.append(f"--{direction}-queue={queue.kind}")
             words.append(f"--{direction}-queue-args={arguments}")
     return words
 

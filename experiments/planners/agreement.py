@@ -1,9 +1,9 @@
 """Runs every confirmed setting in the emulator, on the host that search.calibration has fitted."""
 
-from engines.base import PreparedNetwork
 from experiments.job import Job
 from experiments.pipeline import Plan, plan_list
 from experiments.planners.confirmation import configured, plan_settings, read_confirmed
+from networks.scenario import PreparedNetwork
 
 
 def plan(job: Job, name: str) -> Plan:

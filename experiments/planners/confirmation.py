@@ -13,13 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from common.errors import unusable
-from engines.base import EngineSettings, PreparedNetwork, RunSpec, canonical_json
+from engines.base import EngineSettings, RunSpec, canonical_json
 from experiments.config import Confirm, Setting, calibrating
 from experiments.job import Job
 from experiments.pipeline import Plan, plan_list
 from experiments.published import PublishedRow, PublishedTable
 from experiments.results import PlannedRun, make_table, read_table
 from experiments.seeds import derive_seed, study_seed
+from networks.scenario import PreparedNetwork
 
 NAME = "confirm"
 

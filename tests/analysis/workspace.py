@@ -87,7 +87,7 @@ window,throughput_kbps,delay_ms
 def write_runs(path: Path, rows: Sequence[Mapping[str, object]], name: str) -> None:
     """Writes a table of runs; columns that the schema lacks are left out."""
     known = set(RUNS_SCHEMA.names)
-    plain = [{key: row[key] for key in known} | {"study": name} for row in rows]
+    plain = [{key: row.get(key) for key in known} | {"study": name} for row in rows]
     write_table(path, pa.Table.from_pylist(plain, schema=RUNS_SCHEMA))
 
 

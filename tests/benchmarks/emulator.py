@@ -27,8 +27,9 @@ MOST_FUNCTIONS = 12
 def line_of(network: dict[str, Any], controller: str) -> str:
     """Returns a batch's line, without its end."""
     return (
-        f"--controller {controller} --uplink {network['uplink']} --downlink {network['downlink']}"
-        f" --delay-ms {network['delay_ms']} --host-model {network['host_model']}"
+        f"--controller {controller} --uplink {network['uplink']['trace']}"
+        f" --downlink {network['downlink']['trace']}"
+        f" --delay-ms {network['uplink']['delay_ms']:.0f} --host-model {network['host_model']}"
         f" --host-latency-us {network['host_latency_us']}"
     )
 

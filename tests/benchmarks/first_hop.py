@@ -22,13 +22,13 @@ from common.files import sha256_of
 from engines.base import (
     EngineSettings,
     MachineFaultError,
-    PreparedNetwork,
     RunRecord,
     RunSpec,
 )
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from engines.mahimahi.engine import MahimahiSettings
+from networks.scenario import PreparedNetwork
 from search.calibration import pooled_delays
 
 WINDOWS = (400, 600, 800, 1000, 1500, 2000, 4000, 6000, 8000)
@@ -47,21 +47,17 @@ def joined_packets(log: Path) -> int:
 
 def silent_network(folder: Path, contest: PreparedNetwork) -> PreparedNetwork:
     """Makes a network with some opportunities for datagrams, and later for acknowledgments."""
-    digests = {}
+    links = {}
     for direction, begin_ms in (("uplink", SILENT_MS + 500), ("downlink", SILENT_MS + 600)):
         times_ms = range(begin_ms, begin_ms + 10)  # the kernel's own packets take some
         content = "".join(f"{time_ms}\n" for time_ms in times_ms).encode()
         (folder / direction).write_bytes(content)
-        digests[direction] = sha256_of(content)
-    return replace(
-        contest,
-        name="silent",
-        uplink=str(folder / "uplink"),
-        downlink=str(folder / "downlink"),
-        uplink_sha256=digests["uplink"],
-        downlink_sha256=digests["downlink"],
-        duration_s=(SILENT_MS + 700) / 1000,
-    )
+        links[direction] = replace(
+            getattr(contest, direction),
+            trace=str(folder / direction),
+            trace_sha256=sha256_of(content),
+        )
+    return replace(contest, name="silent", duration_s=(SILENT_MS + 700) / 1000, **links)
 
 
 class Bench:

@@ -19,9 +19,10 @@ from analysis.frames import CONSTANT, records
 from analysis.metrics import METRICS
 from analysis.recovery import fitted_rows, recovered, row_losses
 from analysis.results import Results, Study
-from engines.base import PreparedNetwork, RunSpec
+from engines.base import RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
+from networks.scenario import PreparedNetwork
 
 EMULATE = Path("build/emulate")
 

@@ -23,8 +23,9 @@ def real_engine(build: Path = ROOT / "build", busy_us: float = _PATIENT_US) -> M
     return MahimahiSettings.of(build, busy_us, keep_awake=True)
 
 
-def write_traces(folder: Path, trace: str) -> dict[str, str]:
+def write_traces(folder: Path, trace: str) -> dict[str, dict[str, str]]:
     """Writes both traces of the tests' network; returns what it says of them."""
     for name in ("up.trace", "down.trace"):
         (folder / name).write_text(trace)
-    return dict.fromkeys(("uplink_sha256", "downlink_sha256"), sha256_of(trace.encode()))
+    digest = sha256_of(trace.encode())
+    return {direction: {"trace_sha256": digest} for direction in ("uplink", "downlink")}

@@ -1,5 +1,6 @@
 """What every engine must do, and what the emulator's does when its process misbehaves."""
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,13 +14,13 @@ from engines.base import (
     Engine,
     EngineSettings,
     MachineFaultError,
-    PreparedNetwork,
     RunRecord,
     RunSpec,
     canonical_json,
     run_reliably,
 )
-from engines.emulator import EmulatorSettings, arguments_of, digest_of
+from engines.emulator import EmulatorSettings, digest_of, request_of
+from networks.scenario import PreparedNetwork
 from tests.conftest import ROOT
 from tests.engines.real import real_engine
 from tests.experiments.fakes import NETWORK, FakeSettings, built_spec, network, run_spec
@@ -31,7 +32,7 @@ SCRIPT = """#!{python}
 import json, os, signal, sys, time
 answers = 0
 for line in sys.stdin:
-    window = line.split("window=")[1].split('"')[0]
+    window = str(json.loads(line)["scenario"]["flows"][0]["constants"]["window"])
     answers += 1
     if window == "666":
         os.kill(os.getpid(), signal.SIGSEGV)
@@ -86,10 +87,8 @@ def link(tmp_path: Path) -> PreparedNetwork:
     return network(
         "wire",
         duration_s=2,
-        uplink=str(tmp_path / "up.trace"),
-        downlink=str(tmp_path / "down.trace"),
-        uplink_sha256=digest,
-        downlink_sha256=digest,
+        uplink={"trace": str(tmp_path / "up.trace"), "trace_sha256": digest},
+        downlink={"trace": str(tmp_path / "down.trace"), "trace_sha256": digest},
     )
 
 
@@ -129,6 +128,7 @@ def test_engine_answers_with_all_figures(
     record = engine.run(spec)
     assert (record.run_id, record.status, record.reason) == (spec.run_id, "ok", "")
     absent = [name for name, value in vars(record).items() if value is None]
+    assert [absent.pop(), absent.pop()] == ["probes", "flows"], "one flow has the link's metrics"
     real_only = ["scheduling_delay_p99_us", "scheduling_delays_us"]
     assert absent == ([] if settings.is_real_time else real_only)
     assert record.power == pytest.approx(
@@ -158,12 +158,12 @@ def test_run_id_depends_on_everything_that_a_result_can() -> None:
         run_spec(controller_sha256="0" * 64),
         run_spec(engine="mahimahi"),
         run_spec(engine_sha256="0" * 64),
-        run_spec(network=network("wire", delay_ms=21)),
-        run_spec(network=network("wire", uplink_sha256="c" * 64)),
+        run_spec(network=network("wire", uplink={"delay_ms": 21})),
+        run_spec(network=network("wire", uplink={"trace_sha256": "c" * 64})),
         run_spec(network=network("wire", host_latency_us=1)),
     ]
     assert len({spec.run_id for spec in specs}) == len(specs)
-    same = run_spec(network=network("other name", uplink="elsewhere/up.trace"))
+    same = run_spec(network=network("other name", uplink={"trace": "elsewhere/up.trace"}))
     assert same.run_id == specs[0].run_id
 
 
@@ -179,43 +179,51 @@ def test_nonsense_never_becomes_a_measurement(nonsense: object) -> None:
         ("throughput_mbps", "capacity_mbps", "utilization", "queueing_delay_p95_ms"), 1.0
     )
     answer = {**figures, "signal_delay_p95_ms": 1.0, "power": nonsense}
-    record = RunRecord.measured("a" * 64, answer)
+    record = RunRecord.measured(run_spec(), answer)
     assert (record.status, record.power) == ("failed", None)
     assert record.reason == f"nonsense: power is {nonsense}"
 
 
-def test_emulator_is_given_every_setting() -> None:
-    words = arguments_of(run_spec(network=network("wire", uplink_queue="droptail:packets=9")))
-    options = dict(zip(words[::2], words[1::2], strict=True))
-    options.pop("--set")
-    assert options == {
-        "--controller": "fixed_window",
-        "--controller-sha256": "c" * 64,
-        "--uplink": "up.trace",
-        "--downlink": "down.trace",
-        "--uplink-sha256": "a" * 64,
-        "--downlink-sha256": "b" * 64,
-        "--delay-ms": "20",
-        "--seed": "1",
-        "--uplink-queue": "droptail:packets=9",
-        "--downlink-queue": "infinite",
-        "--host-model": "event-loop",
-        "--host-latency-us": "0",
-        "--duration-s": "10",
+def test_emulator_is_asked_for_the_whole_scenario(tmp_path: Path) -> None:
+    spec = run_spec(network=network("wire", uplink={"queue": "droptail:packets=9"}))
+    link = {"delay_ms": 20, "queue": "infinite"}
+    scenario = {
+        "uplink": {
+            "trace": "up.trace",
+            "trace_sha256": "a" * 64,
+            **link,
+            "queue": "droptail:packets=9",
+        },
+        "downlink": {"trace": "down.trace", "trace_sha256": "b" * 64, **link},
+        "flows": [
+            {
+                "controller": "fixed_window",
+                "controller_sha256": "c" * 64,
+                "constants": {"keepalive_ms": 1000, "window": 12},
+            }
+        ],
+        "probes": [],
+        "host_model": "event-loop",
+        "host_latency_us": 0,
+        "duration_s": 10,
+        "seed": 1,
     }
-    assert "keepalive_ms=1000" in words
-    assert "window=12" in words
+    assert json.loads(request_of(spec)) == {"scenario": scenario, "flows": False}
+    assert json.loads(request_of(spec, tmp_path))["uplink_log"] == str(tmp_path)
+    assert request_of(spec).count(b"\n") == 1
 
 
 def test_trace_that_is_not_the_prepared_one_is_no_result(link: PreparedNetwork) -> None:
     emulator = EmulatorSettings.of(EMULATE)
     spec = spec_for(emulator, link)
-    uplink = Path(link.uplink)
+    uplink = Path(link.uplink.trace)
     whole = uplink.read_bytes()
     uplink.write_bytes(whole[: whole.index(b"\n1500\n") + 1])  # a trace still, but a shorter one
     digest = sha256_of(uplink.read_bytes())
     engine = emulator.open()
-    message = rf"trace {uplink} has SHA-256 {digest}, not {link.uplink_sha256}; remove it and run"
+    message = (
+        rf"trace {uplink} has SHA-256 {digest}, not {link.uplink.trace_sha256}; remove it and run"
+    )
     with pytest.raises(KneepointError, match=message):
         engine.run(spec)
     uplink.write_bytes(whole)
@@ -327,11 +335,6 @@ def test_emulator_that_was_rebuilt_is_refused(script: EmulatorSettings) -> None:
 def test_emulator_that_is_not_built_is_named(tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match=r"emulate: No such file.*make build"):
         EmulatorSettings.of(tmp_path / "emulate")
-
-
-def test_names_with_line_breaks_are_refused(script: EmulatorSettings) -> None:
-    with pytest.raises(KneepointError, match="contains a line break"):
-        script.open().run(run_spec(network=network("wire", uplink="a\nb")))
 
 
 def test_prepared_network_that_is_missing_is_named(tmp_path: Path) -> None:

@@ -78,13 +78,14 @@ def background() -> Iterator[ThreadPoolExecutor]:
 
 
 def spec_for(
-    settings: MahimahiSettings, duration_s: float | None, window: int = 40, **changes: Any
+    settings: MahimahiSettings, duration_s: float | None, window: int = 40, **uplink: Any
 ) -> RunSpec:
-    """Returns a run on a link of 6 Mbit/s; keywords replace fields of its network."""
+    """Returns a run on a link of 6 Mbit/s; keywords replace fields of its uplink."""
     last_ms = 2000 if duration_s is None else 1000
     trace = "".join(f"{time_ms}\n" for time_ms in range(2, last_ms + 1, 2))
-    digests = write_traces(settings.folder, trace)
-    link = network("wire", duration_s=duration_s, **digests | changes)
+    links: dict[str, Any] = write_traces(settings.folder, trace)
+    links["uplink"] = {**links["uplink"], **uplink}
+    link = network("wire", duration_s=duration_s, **links)
     return built_spec(window, engine="mahimahi", engine_sha256=settings.sha256, network=link)
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ from common.files import sha256_of
 from engines.base import (
     EngineSettings,
     MachineFaultError,
-    PreparedNetwork,
     RunRecord,
     RunSpec,
 )
@@ -22,28 +21,30 @@ from experiments.pipeline import carry_out
 from experiments.published import PublishedRow, PublishedTable, TableDescription
 from experiments.registry import experiments_of
 from experiments.runner import Batch
+from networks.scenario import PreparedLink, PreparedNetwork
 from search.plan import StudyPlan, plan_study
 from tests.conftest import ROOT
 from tests.experiments.listing import CATALOGUE
 
 NETWORK = PreparedNetwork(
     name="wire",
-    uplink="up.trace",
-    downlink="down.trace",
-    uplink_sha256="a" * 64,
-    downlink_sha256="b" * 64,
-    delay_ms=20,
-    uplink_queue="infinite",
-    downlink_queue="infinite",
+    uplink=PreparedLink(trace="up.trace", trace_sha256="a" * 64),
+    downlink=PreparedLink(trace="down.trace", trace_sha256="b" * 64),
     duration_s=10,
     host_model="event-loop",
     host_latency_us=0,
 )
 
 
-def network(name: str, **changes: Any) -> PreparedNetwork:
-    """Returns the network above under another name."""
-    return PreparedNetwork(**{**vars(NETWORK), "name": name, **changes})
+def network(name: str, uplink: Any = None, downlink: Any = None, **changes: Any) -> PreparedNetwork:
+    """Returns the network above under another name, with other values, also of its links."""
+    return replace(
+        NETWORK,
+        name=name,
+        uplink=replace(NETWORK.uplink, **(uplink or {})),
+        downlink=replace(NETWORK.downlink, **(downlink or {})),
+        **changes,
+    )
 
 
 def run_spec(window: int = 12, seed: int = 1, **changes: Any) -> RunSpec:
@@ -74,7 +75,7 @@ def measure(spec: RunSpec) -> RunRecord:
     delay_ms = 80 + 0.02 * spec.network.host_latency_us + window**2 / 3
     throughput = 0.25 * window * (1 + 0.001 * noise)
     return RunRecord.measured(
-        spec.run_id,
+        spec,
         {
             "throughput_mbps": throughput,
             "capacity_mbps": 5.04,

@@ -225,7 +225,8 @@ def test_study_in_which_every_run_fails_is_still_a_result(folder: Path) -> None:
     """With a tenth of a second of link after a long delay, nothing is delivered."""
     path = folder / "networks/wire/network.json"
     description = json.loads(path.read_text())
-    path.write_text(json.dumps(description | {"delay_ms": 5000}))
+    description["uplink"]["delay_ms"] = 5000
+    path.write_text(json.dumps(description))
     result = command(folder, "windows")
     assert result.returncode == 0, result.stderr
     runs = read_frame(folder / "out/windows/runs.parquet")

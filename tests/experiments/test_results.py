@@ -37,6 +37,9 @@ def finished(trial: int, window: int, status: str = "ok", row: int | None = None
 RUNS = [finished(0, 12), finished(1, 13, "failed", row=4), finished(2, 14, "fault")]
 
 
+OF_TRAFFIC = ["traffic", "flows", "probes"]
+
+
 def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
     write_table(tmp_path / "runs.parquet", runs_table("windows", RUNS))
     frame = read_frame(tmp_path / "runs.parquet")
@@ -46,7 +49,7 @@ def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
             "run_id study trial run row engine controller network constants seed status reason "
             "throughput_mbps capacity_mbps utilization queueing_delay_p95_ms signal_delay_p95_ms "
             "power packets_sent packets_delivered packets_dropped scheduling_delay_p99_us "
-            "scheduling_delays_us"
+            "scheduling_delays_us traffic flows probes"
         ).split()
     )
     assert frame["row"].dtype == frame["packets_sent"].dtype == "Int64"
@@ -152,7 +155,11 @@ assert list(table.to_pandas()["a"].isna()) == [False, True]
 
 @pytest.mark.parametrize(
     ("version", "lacked"),
-    [(1, ["scheduling_delay_p99_us", "scheduling_delays_us"]), (2, ["scheduling_delays_us"])],
+    [
+        (1, ["scheduling_delay_p99_us", "scheduling_delays_us", *OF_TRAFFIC]),
+        (2, ["scheduling_delays_us", *OF_TRAFFIC]),
+        (4, OF_TRAFFIC),
+    ],
 )
 def test_earlier_versions_had_fewer_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, lacked: list[str]

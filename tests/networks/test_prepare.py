@@ -60,19 +60,25 @@ def test_prepare_writes_traces_and_description(tmp_path: Path) -> None:
     into = tmp_path / "into"
     assert read_trace(into / "uplink.trace") == [0, 500, 1000, 1500, 2000]
     assert read_trace(into / "downlink.trace") == [500, 1000]
+    others = {"delay_ms": 30, "rate_mbps": 0, "loss_period": 0, "loss_probability": 0}
     assert json.loads((into / "network.json").read_text()) == {
         "name": "net",
         "title": "A network",
-        "delay_ms": 30,
-        "uplink_queue": "droptail:packets=9",
-        "downlink_queue": "infinite",
+        "uplink": {
+            "trace": str(into / "uplink.trace"),
+            "trace_sha256": hashlib.sha256(b"0\n500\n1000\n1500\n2000\n").hexdigest(),
+            "queue": "droptail:packets=9",
+            **others,
+        },
+        "downlink": {
+            "trace": str(into / "downlink.trace"),
+            "trace_sha256": hashlib.sha256(b"500\n1000\n").hexdigest(),
+            "queue": "infinite",
+            **others,
+        },
         "duration_s": None,
         "host_model": "event-loop",
         "host_latency_us": 700,
-        "uplink": str(into / "uplink.trace"),
-        "downlink": str(into / "downlink.trace"),
-        "uplink_sha256": hashlib.sha256(b"0\n500\n1000\n1500\n2000\n").hexdigest(),
-        "downlink_sha256": hashlib.sha256(b"500\n1000\n").hexdigest(),
         # The downlink ends the run at 1000. Opportunities at 0, 500 and 1000; ages of the signal
         # 1 and 500 to 1, and element 475 of these 501 is 475.
         "omniscient": {

@@ -60,7 +60,9 @@ STUDIES: dict[str, dict[str, Any]] = {
 
 def study(name: str) -> StudyPlan:
     networks = (
-        [network("wire"), network("air", delay_ms=30)] if name == "tpe" else [network("wire")]
+        [network("wire"), network("air", uplink={"delay_ms": 30})]
+        if name == "tpe"
+        else [network("wire")]
     )
     return plan({"printed": TABLE}, networks, **STUDIES[name])
 

@@ -8,10 +8,17 @@ import pytest
 from engines.base import RunRecord
 from experiments.results import FinishedRun, FinishedTrial, PlannedRun
 from search import objective
-from search.objective import Score, find_best, score_fit, score_power
+from search.objective import (
+    Score,
+    find_best,
+    score_fit,
+    score_flows,
+    score_least,
+    score_power,
+)
 from tests.experiments.fakes import network, run_spec
 
-WIRE, AIR = network("wire"), network("air", delay_ms=30)
+WIRE, AIR = network("wire"), network("air", uplink={"delay_ms": 30})
 
 
 def run(
@@ -111,3 +118,33 @@ def test_best_is_the_first_of_equals() -> None:
     trials = [trial(0, 6.0), trial(1, 5.0), trial(2, 7.0), trial(3, 7.0), trial(4, 5.0)]
     assert find_best(trials, minimise=False).number == 2
     assert find_best(trials, minimise=True).number == 1
+
+
+def flows(**goodputs: float) -> FinishedRun:
+    spec = run_spec()
+    measured = tuple({"name": k, "goodput_mbps": v} for k, v in goodputs.items())
+    return FinishedRun(PlannedRun(0, 0, None, spec), RunRecord(spec.run_id, "ok", flows=measured))
+
+
+def test_flows_are_scored_by_their_goodputs() -> None:
+    runs = [flows(own=1.0, other=3.0), flows(own=2.0, other=2.0)]
+    own = frozenset({"own"})
+    assert score_flows(runs, "share", own) == Score(0.375)
+    assert score_flows(runs, "worst", own) == Score(1.5)
+    expected = (math.log(3) + math.log(4)) / 2
+    assert score_flows(runs, "sum_log", own).value == pytest.approx(expected, rel=1e-12)
+
+
+def test_failed_run_leaves_its_flows_nothing() -> None:
+    runs = [flows(own=1.0, other=1.0), failed()]
+    assert score_flows(runs, "share", frozenset({"own"})) == Score(0.25, "crashed: SIGSEGV")
+    assert score_flows(runs, "worst", frozenset({"own"})).value == 0.5
+    assert score_flows([failed()], "sum_log", frozenset()).value == math.log(1e-6)
+
+
+def test_least_parameter_counts_where_the_bound_is_reached() -> None:
+    bound = [("utilization", 0.95)]
+    assert score_least([run(1.0, utilization=0.96)], 30, 400, bound) == Score(30)
+    missed = [score_least([run(1.0, utilization=u)], 3, 400, bound).value for u in (0.94, 0.5)]
+    assert missed == pytest.approx([400 * (1 + 0.01 / 0.95), 400 * (1 + 0.45 / 0.95)])
+    assert score_least([failed()], 3, 400, bound) == Score(800, "crashed: SIGSEGV")

@@ -40,7 +40,7 @@ void restrain(LinkSettings& link) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     RunArguments arguments;
-    arguments.has_scenario_file = true;
+    arguments.measures_flows = true;
     Scenario& scenario = arguments.scenario;
     scenario = Scenario::parse("s", std::string_view(reinterpret_cast<const char*>(data), size));
     if (scenario.flows.size() > most_flows or scenario.probes.size() > most_flows) return 0;

@@ -1,0 +1,189 @@
+"""What a run emulates: a prepared network and the traffic on it, in the emulator's own terms.
+
+`build/emulate --scenario-schema` describes a scenario, which every engine takes.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from common.errors import unusable
+from networks.notation import Notation
+
+
+@dataclass(frozen=True)
+class PreparedLink:
+    """One direction of a network; it has either a trace or a constant rate.
+
+    Fields have the names, units and defaults of a scenario's link. A trace's path is relative to
+    the repository.
+    """
+
+    trace: str = ""
+    trace_sha256: str = ""
+    rate_mbps: float = 0
+    delay_ms: float = 20
+    queue: str = "infinite"
+    loss_period: int = 0
+    loss_probability: float = 0
+
+    def in_scenario(self) -> dict[str, Any]:
+        """Returns the link as a scenario has it: what is not there has no key."""
+        always = ("delay_ms", "queue")
+        return {k: v for k, v in vars(self).items() if v or k in always}
+
+
+@dataclass(frozen=True)
+class PreparedNetwork:
+    """A network prepared by rule prepare_network."""
+
+    name: str
+    uplink: PreparedLink
+    downlink: PreparedLink
+    duration_s: float | None
+    host_model: str
+    host_latency_us: float
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Reads a network.json.
+
+        Raises:
+            KneepointError: the file is missing or damaged.
+        """
+        try:
+            content = json.loads(path.read_bytes())
+            fields = {name: content[name] for name in cls.__dataclass_fields__}
+            for name in ("uplink", "downlink"):
+                fields[name] = PreparedLink(**fields[name])
+            return cls(**fields)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise unusable(path, error) from None
+
+    def with_host(self, parameter: str, value: float | str) -> Self:
+        """Returns the network on an event-loop host with one more parameter, or another value."""
+        if parameter == "host_latency_us":
+            return replace(self, host_latency_us=value)  # type: ignore[arg-type]
+        host = Notation.parse(self.host_model).having(parameter, value)
+        return replace(self, host_model=str(host))
+
+    def having(self, parameter: str, value: float) -> Self:
+        """Returns the network with another value of one of NETWORK_PARAMETERS, or of its queue's.
+
+        `delay_ms` counts in each direction; the others are the uplink's: `queue.packets`.
+        """
+        if parameter == "delay_ms":
+            uplink, downlink = (
+                replace(link, delay_ms=value) for link in (self.uplink, self.downlink)
+            )
+            return replace(self, uplink=uplink, downlink=downlink)
+        if parameter.startswith(OF_QUEUE):
+            notation = Notation.parse(self.uplink.queue)
+            changes: dict[str, Any] = {
+                "queue": str(notation.having(parameter.removeprefix(OF_QUEUE), value))
+            }
+        else:
+            changes = {parameter: value}
+        return replace(self, uplink=replace(self.uplink, **changes))
+
+    def identity(self) -> dict[str, Any]:
+        """Returns everything that affects results, which excludes names of network and files."""
+        content = asdict(self)
+        del content["name"]
+        for link in ("uplink", "downlink"):
+            del content[link]["trace"]
+        return content
+
+
+OF_QUEUE = "queue."
+NETWORK_PARAMETERS = ("delay_ms", "rate_mbps", "loss_probability")
+"""What a study may vary of a network, beside the parameters of its uplink's queue."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow of the traffic.
+
+    Args:
+        name: what results call it.
+        controller: its controller with `controller_sha256` and `constants`, as a scenario has them;
+            None: the controller under study.
+        options: the other keys of a scenario's flow: transport, start_s, bytes and so on; and
+            start_spread_s: it begins up to so much later, by the run's seed.
+    """
+
+    name: str
+    controller: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Who sends what, and what is measured beside the link's metrics.
+
+    Args:
+        name: of its file in the configuration.
+        flows: in the order of the results.
+        probes: by name, with the keys of a scenario's probe, and start_spread_s.
+        options: keys of a scenario itself: measure_from_s, interval_s.
+    """
+
+    name: str = "alone"
+    flows: tuple[Flow, ...] = (Flow("flow"),)
+    probes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def measures_flows(self) -> bool:
+        """Whether flows have metrics of their own: of one endless flow the link's say it all."""
+        return self != ALONE
+
+
+ALONE = Traffic()
+"""One endless flow of the contest's datagrams."""
+
+
+def scenario_of(
+    network: PreparedNetwork, traffic: Traffic, subject: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    """Returns the scenario of a run.
+
+    Args:
+        network: where it takes place.
+        traffic: the flows.
+        subject: the controller under study, like Flow.controller.
+        seed: of everything random.
+    """
+    scenario = {
+        "uplink": network.uplink.in_scenario(),
+        "downlink": network.downlink.in_scenario(),
+        "flows": [
+            {
+                **(subject if flow.controller is None else flow.controller),
+                **_started(flow.options, flow.name, seed),
+            }
+            for flow in traffic.flows
+        ],
+        "probes": [_started(probe, name, seed) for name, probe in traffic.probes.items()],
+        "host_model": network.host_model,
+        "host_latency_us": network.host_latency_us,
+        **traffic.options,
+        "seed": seed,
+    }
+    if network.duration_s is not None:
+        scenario["duration_s"] = network.duration_s
+    return scenario
+
+
+def _started(options: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
+    """Returns the options with the start that the seed draws, in whole microseconds."""
+    started = dict(options)
+    spread_s = started.pop("start_spread_s", 0)
+    if spread_s:
+        digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
+        drawn = int.from_bytes(digest[:8]) / 2**64  # uniform in [0, 1)
+        started["start_s"] = round(started.get("start_s", 0) + drawn * spread_s, 6)
+    return started

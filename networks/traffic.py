@@ -1,0 +1,98 @@
+"""Configuration models of traffic: who sends what, and what is measured beside it."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from common.config_file import ConfigModel
+from networks.config import Name
+
+
+class Tcp(ConfigModel):
+    """Details of TCP; what is not given is as in the RFCs, or as the emulator has it."""
+
+    sack: bool | None = Field(
+        default=None, description="recovery by RFC 6675 (null: true); false: NewReno, RFC 6582"
+    )
+    least_rto_ms: float | None = Field(
+        default=None, ge=1, le=60_000, description="1000 in RFC 6298, 200 in Linux"
+    )
+    delayed_ack_ms: float | None = Field(
+        default=None, ge=0, le=500, description="0: the receiver acknowledges every segment"
+    )
+    receive_window_packets: int | None = Field(
+        default=None, ge=1, le=2**20, description="what the receiver offers (packets)"
+    )
+
+
+class TrafficFlow(ConfigModel):
+    """One flow."""
+
+    controller: str | None = Field(
+        default=None, description="its controller; null: the controller under study"
+    )
+    constants: Mapping[str, float] = Field(
+        default={}, description="parameters of a controller that is not under study"
+    )
+    transport: Literal["datagrams", "tcp"] = Field(
+        default="datagrams", description="the contest's datagrams, or TCP"
+    )
+    tcp: Tcp | None = Field(default=None, description="details of TCP")
+    start_s: float = Field(default=0, ge=0, description="when it begins (s)")
+    start_spread_s: float = Field(
+        default=0, ge=0, description="it begins up to so much later, at random in each run (s)"
+    )
+    stop_s: float | None = Field(
+        default=None, gt=0, description="when it sends nothing new (s); null: at the end"
+    )
+    bytes: int | None = Field(default=None, ge=1, description="payload (bytes); null: endless")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        if self.controller is None and self.constants:
+            raise ValueError("has constants, but those of the controller under study vary; remove")
+        if self.tcp and self.transport != "tcp":
+            raise ValueError("has tcp, but its transport is datagrams; give transport: tcp")
+        if self.stop_s is not None and self.stop_s <= self.start_s + self.start_spread_s:
+            raise ValueError(f"stop_s {self.stop_s:g} must be after the latest start")
+        return self
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keys of a scenario's flow, apart from its controller's."""
+        return self.model_dump(exclude={"controller", "constants"}, exclude_defaults=True)
+
+
+class Probe(ConfigModel):
+    """Small datagrams that the far end answers at once, like ICMP echoes."""
+
+    start_s: float = Field(default=0, ge=0, description="when the first leaves (s)")
+    start_spread_s: float = Field(
+        default=0, ge=0, description="it leaves up to so much later, at random in each run (s)"
+    )
+    interval_ms: float = Field(default=1000, ge=1, description="from one to the next (ms)")
+    count: int | None = Field(default=None, ge=1, description="how many; null: endless")
+    bytes: int = Field(default=88, ge=32, le=1504, description="size on the link (bytes)")
+
+
+class TrafficFile(ConfigModel):
+    """Flows and probes on one network: config/traffic/NAME.yaml."""
+
+    title: str = Field(min_length=1, description="title in reports")
+    flows: Mapping[Name, TrafficFlow] = Field(
+        min_length=1, description="flows by name, those of the controller under study first"
+    )
+    probes: Mapping[Name, Probe] = Field(default={}, description="probes by name")
+    measure_from_s: float = Field(
+        default=0, ge=0, description="metrics of flows count what happens from then on (s)"
+    )
+    interval_s: float | None = Field(
+        default=None, ge=0.001, description="interval of rate, window and RTT over time (s)"
+    )
+
+    @model_validator(mode="after")
+    def _has_a_subject(self) -> Self:
+        if all(flow.controller for flow in self.flows.values()):
+            raise ValueError("no flow has the controller under study; remove a flow's controller")
+        return self

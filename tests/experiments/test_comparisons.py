@@ -1,0 +1,198 @@
+"""Comparisons: settings under the same traffic on several networks, and studies of a network."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from common.errors import KneepointError
+from experiments.config import load_workflow
+from experiments.results import read_table
+from networks.config import load_network
+from networks.prepare import TraceMaker, prepare_network
+from tests.conftest import ROOT
+from tests.experiments.wire import write
+
+ROUTER = {
+    "title": "A router",
+    "uplink": {"rate_mbps": 1.5},
+    "downlink": {"rate_mbps": 100},
+    "delay_ms": 10,
+    "uplink_queue": "droptail:packets=20",
+    "duration_s": 12,
+}
+TRAFFIC = {
+    "title": "A download and pings beside a long flow",
+    "flows": {
+        "long": {"transport": "tcp"},
+        "web": {"transport": "tcp", "controller": "reno", "start_s": 4, "bytes": 30000},
+    },
+    "probes": {"ping": {"start_s": 5, "start_spread_s": 1, "count": 3}},
+}
+COMPARISON = {
+    "title": "Two rules",
+    "traffic": "web",
+    "networks": ["router", "deep"],
+    "settings": [{"controller": "reno"}, {"controller": "cubic"}],
+    "repeats": 2,
+}
+STUDY = {
+    "title": "The smallest buffer",
+    "controller": "reno",
+    "traffic": "web",
+    "networks": ["router"],
+    "space": {"network.queue.packets": {"values": [2, 20, 60]}},
+    "objective": {"least": "network.queue.packets", "keeping": {"utilization": 0.9}},
+}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    folder = tmp_path / "config"
+    write(folder / "traces.yaml", {})
+    write(folder / "networks/router.yaml", ROUTER)
+    write(folder / "networks/deep.yaml", {**ROUTER, "uplink_queue": "droptail:packets=100"})
+    write(folder / "traffic/web.yaml", TRAFFIC)
+    write(folder / "comparisons/rules.yaml", COMPARISON)
+    write(folder / "studies/buffer.yaml", STUDY)
+    settings = {"seed": 1, "studies": ["buffer"], "comparisons": ["rules"]}
+    write(folder / "config.yaml", {**settings, "results": str(tmp_path / "results")})
+    return folder / "config.yaml"
+
+
+RUN: tuple[str, ...] = (sys.executable, "-m", "experiments.run")
+FILES = {
+    "study": "studies/buffer.yaml",
+    "comparison": "comparisons/rules.yaml",
+    "traffic": "traffic/web.yaml",
+    "network": "networks/router.yaml",
+}
+
+
+def change(config: Path, file: str, **changes: object) -> None:
+    path = config.parent / FILES[file]
+    write(path, {**yaml.safe_load(path.read_text()), **changes})
+
+
+def run(config: Path, name: str) -> "subprocess.CompletedProcess[str]":
+    networks = config.parent.parent / "networks"
+    for network in ("router", "deep"):
+        path = config.parent / f"networks/{network}.yaml"
+        maker = TraceMaker(networks, networks)
+        prepare_network(network, load_network(config, network), path, networks / network, maker)
+    return subprocess.run(
+        [*RUN, name, "--config", config, "--networks", networks],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_comparison_measures_flows_and_probes(config: Path) -> None:
+    result = run(config, "comparisons/rules")
+    assert result.returncode == 0, result.stderr
+    runs = read_table(config.parent.parent / "results/comparisons/rules/runs.parquet").to_pylist()
+    places = [(each["controller"], each["network"]) for each in runs]
+    assert places == [
+        (rule, on) for rule in ("reno", "cubic") for on in ("router",) * 2 + ("deep",) * 2
+    ]
+    assert {each["traffic"] for each in runs} == {"web"}
+    for each in runs:
+        long, web = each["flows"]
+        (ping,) = each["probes"]
+        assert (each["status"], long["name"], web["name"], ping["name"]) == (
+            "ok",
+            "long",
+            "web",
+            "ping",
+        )
+        assert (long["controller"], web["controller"]) == (each["controller"], "reno")
+        assert long["goodput_mbps"] > 0.8
+        assert long["completion_s"] is None
+        assert 0.2 < web["completion_s"] < 8
+        assert ping["sent"] == 3 >= ping["answered"] > 0  # a full queue drops pings, too
+        assert ping["rtt_mean_ms"] > 20
+    seeds = [each["seed"] for each in runs]
+    assert seeds[:4] == seeds[4:], "both rules meet the same chance"
+    assert len(set(seeds)) == 4
+    delays = {each["network"]: each["probes"][0]["rtt_mean_ms"] for each in runs}
+    assert delays["deep"] > delays["router"], "a deeper buffer holds a longer queue"
+
+
+def test_study_searches_a_network(config: Path) -> None:
+    result = run(config, "buffer")
+    assert result.returncode == 0, result.stderr
+    folder = config.parent.parent / "results/buffer"
+    trials = read_table(folder / "trials.parquet").to_pylist()
+    assert [trial["network_queue_packets"] for trial in trials] == [2, 20, 60]
+    assert [trial["value"] for trial in trials][1:] == [20, 60]
+    assert trials[0]["value"] > 60, "two packets keep no link busy"
+    summary = json.loads((folder / "study.json").read_text())
+    assert summary["objective"] == "least network.queue.packets"
+    assert (summary["direction"], summary["best"]["value"]) == ("minimize", 20)
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "message"),
+    [
+        ("study", {"space": {"network.queue": {"values": [1]}}}, "no parameter of a"),
+        ("study", {"objective": {"least": "beta"}}, "least and keeping belong"),
+        (
+            "study",
+            {"objective": {"least": "beta", "keeping": {"utilization": 1}}},
+            "least is 'beta', which space does not search",
+        ),
+        (
+            "study",
+            {"traffic": None, "objective": {"flows": "worst"}},
+            "needs traffic",
+        ),
+        ("study", {"traffic": "wob"}, "traffic lists 'wob'"),
+        (
+            "study",
+            {"engine": "mahimahi", "host": {}},
+            "which mahimahi cannot emulate",
+        ),
+        ("comparison", {"networks": ["router", "router"]}, "networks lists one twice"),
+        ("comparison", {"networks": ["rooter"]}, "unknown network 'rooter'"),
+        (
+            "traffic",
+            {"flows": {"a": {"controller": "reno"}}},
+            "no flow has the controller",
+        ),
+        (
+            "traffic",
+            {"flows": {"a": {"stop_s": 1, "start_s": 2}}},
+            "after the latest start",
+        ),
+        (
+            "traffic",
+            {"flows": {"a": {"tcp": {"sack": True}}}},
+            "its transport is datagrams",
+        ),
+        ("traffic", {"flows": {"a": {"constants": {"beta": 1}}}}, "under study vary"),
+        (
+            "network",
+            {"delay_ms": 10.5, "uplink": {"constant_mbps": 3}},
+            "must be whole",
+        ),
+        ("network", {"duration_s": None}, "a constant rate needs one"),
+        ("network", {"uplink": {"rate_mbps": 1, "sha256": "a" * 64}}, "remove sha256"),
+        (
+            "network",
+            {"uplink": {"rate_mbps": 1, "loss_probability": 1.1}},
+            "at most 1",
+        ),
+    ],
+)
+def test_mistake_is_named_before_anything_runs(
+    config: Path, file: str, changes: dict[str, object], message: str
+) -> None:
+    change(config, file, **changes)
+    with pytest.raises(KneepointError, match=message) as caught:
+        load_workflow(config)
+    assert str(caught.value).startswith(str(config.parent)), "it names a file"

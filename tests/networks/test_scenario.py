@@ -1,0 +1,64 @@
+"""What runs emulate: networks with other values, and traffic with starts that the seed draws."""
+
+import pytest
+
+from networks.notation import Notation
+from networks.scenario import ALONE, Flow, Traffic, scenario_of
+from tests.experiments.fakes import network
+
+SUBJECT = {"controller": "reno", "controller_sha256": "c" * 64, "constants": {"beta": 0.5}}
+CUBIC = {"controller": "cubic", "controller_sha256": "d" * 64, "constants": {}}
+ROUTER = network("router", uplink={"rate_mbps": 1.5, "queue": "droptail:packets=100"})
+
+
+def test_notation_keeps_its_parameters_in_order() -> None:
+    queue = Notation.parse("codel:target=5,interval=100")
+    assert (queue.kind, dict(queue.parameters)) == ("codel", {"target": "5", "interval": "100"})
+    assert str(queue.having("target", 9).having("ecn", 1)) == "codel:target=9,interval=100,ecn=1"
+    assert str(Notation.parse("infinite")) == "infinite"
+    with pytest.raises(ValueError, match="not KIND:NAME=VALUE"):
+        Notation.parse("codel:target")
+
+
+def test_network_takes_other_values_of_its_uplink() -> None:
+    assert ROUTER.having("queue.packets", 7).uplink.queue == "droptail:packets=7"
+    assert ROUTER.having("rate_mbps", 3).uplink.rate_mbps == 3
+    assert ROUTER.having("rate_mbps", 3).downlink == ROUTER.downlink
+    slower = ROUTER.having("delay_ms", 50)
+    assert (slower.uplink.delay_ms, slower.downlink.delay_ms) == (50, 50)
+
+
+def test_host_takes_other_values() -> None:
+    host = ROUTER.with_host("wake_us", 9).with_host("host_latency_us", 600)
+    assert (host.host_model, host.host_latency_us) == ("event-loop:wake_us=9", 600)
+
+
+def test_scenario_has_each_flow_with_its_controller() -> None:
+    traffic = Traffic(
+        "pair",
+        (Flow("own", None, {"transport": "tcp"}), Flow("other", CUBIC, {"start_s": 3})),
+        {"ping": {"start_s": 40, "count": 10}},
+        {"measure_from_s": 30},
+    )
+    scenario = scenario_of(ROUTER, traffic, SUBJECT, 7)
+    assert scenario["flows"] == [{**SUBJECT, "transport": "tcp"}, {**CUBIC, "start_s": 3}]
+    assert scenario["probes"] == [{"start_s": 40, "count": 10}]
+    assert (scenario["measure_from_s"], scenario["seed"], scenario["duration_s"]) == (30, 7, 10)
+    assert scenario_of(ROUTER, ALONE, SUBJECT, 7)["flows"] == [SUBJECT]
+    assert (traffic.measures_flows, ALONE.measures_flows) == (True, False)
+
+
+def test_starts_are_drawn_from_the_seed_and_the_name() -> None:
+    flow = {"start_s": 60, "start_spread_s": 10}
+    traffic = Traffic("two", (Flow("a", None, flow), Flow("b", None, flow)))
+
+    def starts(seed: int) -> list[float]:
+        scenario = scenario_of(ROUTER, traffic, SUBJECT, seed)
+        assert all("start_spread_s" not in each for each in scenario["flows"])
+        return [each["start_s"] for each in scenario["flows"]]
+
+    drawn = [start for seed in range(100) for start in starts(seed)]
+    assert starts(1) == starts(1)
+    assert len(set(drawn)) == len(drawn)
+    assert all(60 <= start < 70 for start in drawn)
+    assert 64 < sum(drawn) / len(drawn) < 66
