@@ -2,12 +2,9 @@
 
 import contextlib
 import hashlib
-import json
 import math
 import os
-import select
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -22,6 +19,7 @@ from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.mahimahi.diagnosis import diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
+from engines.supervision import START_AND_END_S, ask, finish
 from networks.notation import Notation
 from networks.scenario import PreparedNetwork
 
@@ -33,8 +31,6 @@ HOST_MODEL = "real"
 
 _PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
 _SHELLS = ("mm-delay", "mm-link")
-_START_AND_END_S = 30.0
-"""Time limit of a run beyond its duration (s)."""
 _EARLIER = ("earlier try", "earlier tries")
 _ATTEMPTS = 3
 """Attempts at a run on a busy host."""
@@ -138,7 +134,7 @@ class MahimahiEngine:
     def close(self) -> None:
         """Ends the run that goes on, if one does."""
         if self._supervisor is not None:
-            _finish(self._supervisor)
+            finish(self._supervisor)
             self._supervisor = None
 
     def _run_once(self, spec: RunSpec) -> RunRecord:
@@ -183,7 +179,7 @@ class MahimahiEngine:
             raise MachineFaultError(f"{sys.executable}: {error.strerror}") from None
         if self._is_stopped:
             raise MachineFaultError("the run was stopped")
-        return _ask(self._supervisor, request)
+        return ask(self._supervisor, asdict(request), request.time_limit_s + START_AND_END_S)
 
     def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
         """Puts into the folder what the run reads, and describes it."""
@@ -221,7 +217,7 @@ class MahimahiEngine:
             sending=sending_of(spec, controller),
             expected_s=duration_s,
             log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
-            time_limit_s=duration_s + _START_AND_END_S,
+            time_limit_s=duration_s + START_AND_END_S,
             user=user,
             status=str(status),
             keep_log=str(settings.keep_log) if settings.keep_log else None,
@@ -252,38 +248,6 @@ def sending_of(spec: RunSpec, controller: Path) -> list[str]:
     if spec.network.duration_s is not None:
         words += ["--duration-s", repr(spec.network.duration_s)]
     return words
-
-
-def _ask(supervisor: "subprocess.Popen[bytes]", request: Request) -> dict[str, Any]:
-    """Returns the supervisor's answer. Its input stays open: when that closes, it ends the run."""
-    assert supervisor.stdin is not None and supervisor.stdout is not None
-    try:
-        supervisor.stdin.write(f"{json.dumps(asdict(request))}\n".encode())
-        supervisor.stdin.flush()
-    except (BrokenPipeError, ValueError):  # it ended, or was told to stop
-        raise MachineFaultError("the run's supervisor did not start") from None
-    limit_s = request.time_limit_s + _START_AND_END_S
-    if not select.select([supervisor.stdout], [], [], limit_s)[0]:
-        raise MachineFaultError(f"the run's supervisor did not answer within {limit_s:g} s")
-    line = supervisor.stdout.readline()
-    try:
-        answer: dict[str, Any] = json.loads(line)
-    except ValueError:
-        raise MachineFaultError("the run's supervisor was killed") from None
-    return answer
-
-
-def _finish(supervisor: "subprocess.Popen[bytes]") -> None:
-    """Closes the supervisor's input, on which it ends its run, and waits for it."""
-    for stream in (supervisor.stdin, supervisor.stdout):
-        if stream is not None:
-            with contextlib.suppress(BrokenPipeError):
-                stream.close()
-    try:
-        supervisor.wait(_START_AND_END_S)
-    except subprocess.TimeoutExpired:
-        supervisor.send_signal(signal.SIGKILL)
-        supervisor.wait()
 
 
 def _last_opportunity_s(times_ms: Sequence[int], duration_s: float) -> float:

@@ -12,9 +12,7 @@ Programs end with it even if it is killed.
 import contextlib
 import json
 import os
-import selectors
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -34,6 +32,7 @@ from engines.mahimahi.processes import (
 )
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.tail import LogTail
+from engines.supervision import RunEndedError, StopWatch
 
 _POLL_S = 0.05
 _STATUS_S = 1.0
@@ -49,8 +48,6 @@ _LOG, _SENT, _SENDER_SAID = "work/uplink.log", "work/sender.out", "work/sender.e
 _NO_WORD = "no reason given"
 _AFTERMATH = "process exited with failure status"
 """What shells of mahimahi say when it was another one that failed."""
-
-_STOP_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -87,19 +84,6 @@ class Request:
     keep_log: str | None
 
 
-class RunEndedError(Exception):
-    """The run is over before its end; the text says why.
-
-    Args:
-        reason: what happened.
-        status: whose doing it was, as the engine reports it: failed is the controller's.
-    """
-
-    def __init__(self, reason: str, status: str = "fault") -> None:
-        super().__init__(reason)
-        self.status = status
-
-
 class Supervisor:
     """Carries out one request.
 
@@ -108,7 +92,7 @@ class Supervisor:
         stopped: tells whether somebody wants the run to end now.
     """
 
-    def __init__(self, request: Request, stopped: "StopWatch") -> None:
+    def __init__(self, request: Request, stopped: StopWatch) -> None:
         self._request = request
         self._folder = folder = RunFolder(Path(request.folder))
         self._stopped = stopped
@@ -283,26 +267,6 @@ class Supervisor:
     def _last_words(self, name: str, otherwise: str = _NO_WORD) -> str:
         lines = [line for line in self._folder.read(name).splitlines() if line.strip()]
         return lines[-1].strip().removeprefix("error: ") if lines else otherwise
-
-
-class StopWatch:
-    """Sees signals that ask to stop, and the end of the standard input, on which nothing comes."""
-
-    def __init__(self) -> None:
-        self._stopped = False
-        self._input = selectors.DefaultSelector()
-        self._input.register(sys.stdin, selectors.EVENT_READ)
-        for number in _STOP_SIGNALS:
-            signal.signal(number, self._stop)
-
-    def __call__(self) -> bool:
-        """Whether the run is to end now."""
-        if not self._stopped and self._input.select(0):
-            self._stopped = not os.read(sys.stdin.fileno(), 1)
-        return self._stopped
-
-    def _stop(self, *_: object) -> None:
-        self._stopped = True
 
 
 def _json(text: str) -> dict[str, Any]:

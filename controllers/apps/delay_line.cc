@@ -1,0 +1,157 @@
+// delay_line: a wire between two TUN devices, in real time.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "apps/program.hh"
+#include "common/text.hh"
+#include "realtime/delayed_packets.hh"
+#include "realtime/stop_signal.hh"
+
+namespace {
+
+using namespace kneepoint;
+
+const char* const usage =
+    R"(usage: delay_line FIRST SECOND --delays-ms MS,MS --rates-mbps R,R
+
+Hands packets from one TUN device to the other, both open as these file descriptors, until SIGHUP,
+SIGINT or SIGTERM ends it. A packet takes the time of its own transmission, at the rate R, and the
+propagation delay MS; of the two, the first is from FIRST to SECOND, the second back.
+)";
+
+constexpr size_t most_bytes = 1 << 16;
+
+struct Arguments {
+  std::array<int, 2> devices{};
+  std::array<double, 2> delays_ms{};
+  std::array<double, 2> rates_mbps{};
+};
+
+[[noreturn]] void fail(const char* call) {
+  throw std::system_error(errno, std::system_category(), call);
+}
+
+std::array<double, 2> to_pair(const std::string& text, const std::string& option, double least,
+                              double most) {
+  const std::vector<std::string> parts = split(text, ',');
+  if (parts.size() != 2) throw std::invalid_argument(option + " needs two numbers, A,B");
+  return {to_real(parts[0], option, least, most), to_real(parts[1], option, least, most)};
+}
+
+int to_descriptor(const std::string& text) {
+  const auto descriptor = static_cast<int>(to_whole(text, "descriptor", 0, 1 << 20));
+  const int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0) throw std::invalid_argument("descriptor " + text + " is not open");
+  if (fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0) fail("fcntl");
+  return descriptor;
+}
+
+Arguments parse(const Words& words) {
+  if (words.size() < 2) throw std::invalid_argument("FIRST SECOND is missing; delay_line --help");
+  Arguments arguments{.devices = {to_descriptor(words[0]), to_descriptor(words[1])}};
+  bool has_delays = false;
+  bool has_rates = false;
+  for (size_t i = 2; i < words.size(); ++i) {
+    const std::string& option = words[i];
+    if (++i == words.size()) throw std::invalid_argument(option + " needs a value");
+    if (option == "--delays-ms") {
+      arguments.delays_ms = to_pair(words[i], option, 0, 60'000);
+      has_delays = true;
+    } else if (option == "--rates-mbps") {
+      arguments.rates_mbps = to_pair(words[i], option, 0.001, 100'000);
+      has_rates = true;
+    } else {
+      throw std::invalid_argument("unknown option '" + option + "'; delay_line --help lists them");
+    }
+  }
+  if (not has_delays or not has_rates) {
+    throw std::invalid_argument("--delays-ms or --rates-mbps is missing; delay_line --help");
+  }
+  return arguments;
+}
+
+Microseconds clock_us() {
+  timespec now{};
+  if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) fail("clock_gettime");
+  return Microseconds{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
+}
+
+// A device that is down, or whose queue is full, loses packets; any other error is the end.
+bool is_passing() { return errno == EAGAIN or errno == EINTR or errno == EIO or errno == ENOBUFS; }
+
+// One direction.
+class Way {
+ public:
+  Way(int from, int to, double delay_ms, double rate_mbps)
+      : from_(from), to_(to), packets_(static_cast<Microseconds>(delay_ms * 1000), 8 / rate_mbps) {}
+
+  void read(std::span<std::byte> buffer) {
+    while (true) {
+      const ssize_t size = ::read(from_, buffer.data(), buffer.size());
+      if (size < 0) {
+        if (is_passing()) return;
+        fail("read");
+      }
+      packets_.push(buffer.first(static_cast<size_t>(size)), clock_us());
+    }
+  }
+
+  void release(Microseconds now_us) {
+    while (packets_.next_us() <= now_us) {
+      const std::vector<std::byte> packet = packets_.pop();
+      if (::write(to_, packet.data(), packet.size()) < 0 and not is_passing()) fail("write");
+    }
+  }
+
+  Microseconds next_us() const { return packets_.next_us(); }
+
+ private:
+  int from_;
+  int to_;
+  DelayedPackets packets_;
+};
+
+std::optional<timespec> wait_until(Microseconds next_us) {
+  if (next_us == never) return std::nullopt;
+  const Microseconds wait_us = std::max<Microseconds>(0, next_us - clock_us());
+  return timespec{wait_us / 1'000'000, wait_us % 1'000'000 * 1000};
+}
+
+int run(const Words& words) {
+  const Arguments arguments = parse(words);
+  const auto [first, second] = arguments.devices;
+  catch_stop_signals();
+  prctl(PR_SET_TIMERSLACK, 1);  // ns: a release must not wait for others to be due
+  Way there(first, second, arguments.delays_ms[0], arguments.rates_mbps[0]);
+  Way back(second, first, arguments.delays_ms[1], arguments.rates_mbps[1]);
+  std::vector<std::byte> buffer(most_bytes);
+  while (not stop_requested()) {
+    std::array<pollfd, 2> readable{{{first, POLLIN, 0}, {second, POLLIN, 0}}};
+    const auto wait = wait_until(std::min(there.next_us(), back.next_us()));
+    if (ppoll(readable.data(), readable.size(), wait ? &*wait : nullptr, nullptr) < 0) {
+      if (errno != EINTR) fail("ppoll");
+      continue;
+    }
+    if (readable[0].revents != 0) there.read(buffer);
+    if (readable[1].revents != 0) back.read(buffer);
+    const Microseconds now_us = clock_us();
+    there.release(now_us);
+    back.release(now_us);
+  }
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) { return run_program(argc, argv, usage, run); }

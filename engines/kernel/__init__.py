@@ -1,0 +1,1 @@
+"""The kernel's own TCP on an emulated bottleneck, in real time."""

@@ -1,0 +1,196 @@
+"""From samples to the JSON object that `build/emulate --scenario` answers with.
+
+What the kernel does not tell is None: the one-way delay of a flow's packets. RTTs of flows are the
+kernel's smoothed ones, as sampled; those of probes are ping's.
+"""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engines.kernel.netlink import TcpSocket
+from engines.kernel.scenario import HEADERS_BYTES, PAYLOAD_BYTES, Flow, Link, Scenario
+from engines.kernel.traffic import Answers
+
+_FAIR, _SETTLED_INTERVALS = 0.9, 5
+
+
+@dataclass
+class FlowSamples:
+    """A flow over time: (time in s, the sender's socket), (time in s, the receiver's)."""
+
+    sender: list[tuple[float, TcpSocket]] = field(default_factory=list)
+    receiver: list[tuple[float, TcpSocket]] = field(default_factory=list)
+    completion_s: float | None = None
+    last: dict[str, float] | None = None
+
+
+@dataclass
+class LinkSamples:
+    """A queue over time: (time in s, packets, bytes of IP); and its counters at the end."""
+
+    held: list[tuple[float, int, int]] = field(default_factory=list)
+    bytes: int = 0
+    packets: int = 0
+    drops: int = 0
+
+
+def answer_of(
+    scenario: Scenario,
+    links: Sequence[LinkSamples],
+    flows: Sequence[FlowSamples],
+    probes: Sequence[Answers],
+) -> dict[str, Any]:
+    """Returns the answer; `links` are uplink and downlink."""
+    told = [_flow(scenario, f, s) for f, s in zip(scenario.flows, flows, strict=True)]
+    goodputs = [flow["goodput_mbps"] for flow in told]
+    return {
+        "status": "ok",
+        "uplink": _link(scenario, scenario.uplink, links[0]),
+        "downlink": _link(scenario, scenario.downlink, links[1]),
+        "flows": told,
+        "probes": [_probe(answers) for answers in probes],
+        "jains_index": jains_index(goodputs),
+        "convergence_s": _convergence_s(scenario, told),
+    }
+
+
+def quantile(values: Sequence[float], q: float) -> float | None:
+    """Returns element floor(q n) of the n sorted values; None of none."""
+    return sorted(values)[min(int(q * len(values)), len(values) - 1)] if values else None
+
+
+def jains_index(shares: Sequence[float]) -> float | None:
+    """Returns Jain's index of fairness; None if nobody has anything."""
+    squares = sum(share * share for share in shares)
+    return sum(shares) ** 2 / (len(shares) * squares) if squares else None
+
+
+def loss_events_s(samples: Sequence[tuple[float, TcpSocket]]) -> list[float]:
+    """Returns when the sender began to repair a loss (s).
+
+    A second loss that interrupts a recovery (a timeout) shows as another ssthresh.
+    """
+    times: list[float] = []
+    was_repairing, ssthresh = False, None
+    for time_s, sender in samples:
+        changed = sender.ssthresh_packets != ssthresh
+        if sender.is_repairing and (changed or not was_repairing):
+            times.append(time_s)
+        was_repairing, ssthresh = sender.is_repairing, sender.ssthresh_packets
+    return times
+
+
+def _link(scenario: Scenario, link: Link, samples: LinkSamples) -> dict[str, Any]:
+    carried = samples.bytes + HEADERS_BYTES * samples.packets
+    throughput_mbps = carried * 8 / 1e6 / scenario.duration_s
+    delays_ms = [
+        (size + HEADERS_BYTES * packets) * 8 / link.rate_mbps / 1000
+        for _, packets, size in samples.held
+    ]
+    told = {
+        "throughput_mbps": throughput_mbps,
+        "utilization": throughput_mbps / link.rate_mbps,
+        "queueing_delay_p50_ms": quantile(delays_ms, 0.5),
+        "queueing_delay_p95_ms": quantile(delays_ms, 0.95),
+        "packets_dropped": samples.drops,
+        "packets_lost": 0,
+    }
+    if scenario.interval_s:
+        held = [(time_s, float(packets)) for time_s, packets, _ in samples.held]
+        told["queue_by_interval_packets"] = _last_by_interval(scenario, held)
+    return told
+
+
+def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
+    end_s = min(scenario.duration_s, flow.stop_s or scenario.duration_s)
+    seconds = samples.completion_s or end_s - flow.start_s
+    last = samples.sender[-1][1] if samples.sender else None
+    received = samples.receiver[-1][1] if samples.receiver else None
+    sent = int(samples.last["packets_sent"]) if samples.last else last.packets_sent if last else 0
+    again = samples.last["retransmissions"] if samples.last else last and last.retransmissions
+    in_order = flow.bytes if samples.completion_s else received.bytes_received if received else 0
+    assert in_order is not None
+    packets = received.packets_received if received else 0
+    if samples.completion_s:  # the last look at the receiver was before its end
+        packets = max(packets, -(-in_order // PAYLOAD_BYTES))
+    rtts_ms = [s.rtt_ms for _, s in samples.sender if s.rtt_ms]
+    told = {
+        "controller": flow.controller,
+        "throughput_mbps": max(packets * PAYLOAD_BYTES, in_order) * 8 / 1e6 / seconds,
+        "goodput_mbps": in_order * 8 / 1e6 / seconds,
+        "packets_sent": sent,
+        "packets_received": packets,
+        "retransmissions": int(again or 0),
+        "loss": max(0.0, 1 - packets / sent) if sent else None,
+        "delay_p50_ms": None,
+        "delay_p95_ms": None,
+        "rtt_p50_ms": quantile(rtts_ms, 0.5),
+        "rtt_p95_ms": quantile(rtts_ms, 0.95),
+        "mean_window_packets": _mean([s.window_packets for _, s in samples.sender]),
+        "completion_s": samples.completion_s,
+        "loss_events_s": loss_events_s(samples.sender),
+    }
+    if scenario.interval_s:
+        told["throughput_by_interval_mbps"] = _rates(scenario, samples)
+        windows = [(time_s, float(s.window_packets)) for time_s, s in samples.sender]
+        told["window_by_interval_packets"] = _last_by_interval(scenario, windows)
+        rtts = [(time_s, s.rtt_ms) for time_s, s in samples.sender]
+        told["rtt_by_interval_ms"] = _last_by_interval(scenario, rtts)
+    return told
+
+
+def _probe(answers: Answers) -> dict[str, Any]:
+    answered = [rtt_ms for rtt_ms in answers.rtts_ms if rtt_ms is not None]
+    return {
+        "sent": len(answers.rtts_ms),
+        "answered": len(answered),
+        "rtt_p50_ms": quantile(answered, 0.5),
+        "rtt_p95_ms": quantile(answered, 0.95),
+        "rtt_mean_ms": _mean(answered),
+        "rtts_ms": answers.rtts_ms,
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return statistics.fmean(values) if values else None
+
+
+def _intervals(scenario: Scenario) -> int:
+    return -int(-scenario.duration_s // scenario.interval_s)
+
+
+def _last_by_interval(
+    scenario: Scenario, samples: Sequence[tuple[float, float]]
+) -> list[float | None]:
+    """Returns the last value within each interval, and 0 where there is none."""
+    values: list[float | None] = [0.0] * _intervals(scenario)
+    for time_s, value in samples:
+        values[min(int(time_s / scenario.interval_s), len(values) - 1)] = value
+    return values
+
+
+def _rates(scenario: Scenario, samples: FlowSamples) -> list[float]:
+    """Returns the rate of payload received in each interval, in Mbit/s."""
+    packets = [0] * _intervals(scenario)
+    before = 0
+    for time_s, receiver in samples.receiver:
+        place = min(int(time_s / scenario.interval_s), len(packets) - 1)
+        packets[place] += receiver.packets_received - before
+        before = receiver.packets_received
+    return [count * PAYLOAD_BYTES * 8 / 1e6 / scenario.interval_s for count in packets]
+
+
+def _convergence_s(scenario: Scenario, flows: Sequence[dict[str, Any]]) -> float | None:
+    """Returns the time from the last flow's start until, for some intervals, shares were fair."""
+    if len(flows) < 2 or not scenario.interval_s:
+        return None
+    first = int(max(flow.start_s for flow in scenario.flows) / scenario.interval_s)
+    fair = 0
+    for number in range(first, _intervals(scenario)):
+        index = jains_index([flow["throughput_by_interval_mbps"][number] for flow in flows])
+        fair = fair + 1 if index is not None and index >= _FAIR else 0
+        if fair == _SETTLED_INTERVALS:
+            return (number + 1 - _SETTLED_INTERVALS - first) * scenario.interval_s
+    return None

@@ -1,0 +1,108 @@
+"""Diagnoses why the kernel's rig cannot work on this machine, with cheap checks and no run.
+
+    python -m engines.kernel.diagnosis
+
+prints nothing if it can work.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from common.errors import KneepointError, run_command_line
+
+SEARCH_PATH = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
+"""Where programs are looked for: an ordinary user's PATH may lack sbin."""
+UNSHARE = (
+    "unshare",
+    *("--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child"),
+)
+"""Starts a command as root of namespaces of its own, which end with it."""
+
+_INSTALL = "run `sudo make kernel-rig`"
+_PACKAGES: Mapping[str, str] = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "ethtool": "ethtool",
+    "ping": "iputils-ping",
+    "iperf3": "iperf3",
+    "unshare": "util-linux",
+}
+"""What the rig needs, and the package of Debian and Ubuntu that has it."""
+PACKAGES = tuple(sorted({package for package in _PACKAGES.values() if package != "util-linux"}))
+_TIME_LIMIT_S = 10
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the diagnosis asks of a system."""
+
+    missing: tuple[str, ...]  # programs that are not on the PATH
+    namespaces_denied: str  # what unshare says, if it fails
+    tun: bool  # whether there is the device
+    tun_usable: bool  # whether we may open it
+
+
+def diagnose(facts: Facts | None = None) -> None:
+    """Raises KneepointError, with cause and remedy, if the rig cannot work here."""
+    facts = read_facts() if facts is None else facts
+    if facts.missing:
+        program = facts.missing[0]
+        raise KneepointError(
+            f"{program} is not installed, which the kernel's rig needs; {_INSTALL} "
+            f"(it installs {_PACKAGES[program]})"
+        )
+    if facts.namespaces_denied:
+        raise KneepointError(
+            f"this process may not make namespaces ({facts.namespaces_denied}); allow user "
+            "namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone=1, "
+            "kernel.apparmor_restrict_unprivileged_userns=0), or run as root; in a container, "
+            "with --privileged"
+        )
+    if not facts.tun:
+        raise KneepointError(
+            "/dev/net/tun is missing, which the kernel's rig needs for its delay line; run "
+            "`modprobe tun` as root (in a container: --device /dev/net/tun)"
+        )
+    if not facts.tun_usable:
+        raise KneepointError(
+            "/dev/net/tun cannot be opened, which the kernel's rig needs for its delay line; run "
+            "`chmod 666 /dev/net/tun` as root, as is usual, or run as root"
+        )
+
+
+def read_facts() -> Facts:
+    """Reads the facts of this system."""
+    missing = tuple(name for name in _PACKAGES if shutil.which(name, path=SEARCH_PATH) is None)
+    tun = Path("/dev/net/tun")
+    return Facts(
+        missing=missing,
+        namespaces_denied="" if missing else _refusal_of_namespaces(),
+        tun=tun.exists(),
+        tun_usable=os.access(tun, os.R_OK | os.W_OK),
+    )
+
+
+def _refusal_of_namespaces() -> str:
+    try:
+        result = subprocess.run(
+            [*UNSHARE, "true"],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=_TIME_LIMIT_S,
+            env={**os.environ, "PATH": SEARCH_PATH, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if result.returncode == 0:
+        return ""
+    lines = result.stderr.strip().splitlines()
+    return lines[0] if lines else f"exit status {result.returncode}"
+
+
+if __name__ == "__main__":
+    run_command_line(diagnose)

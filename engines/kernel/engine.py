@@ -1,0 +1,150 @@
+"""The kernel engine: a scenario on the kernel's own TCP, one supervisor per run."""
+
+import contextlib
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from common.code import ROOT
+from common.errors import KneepointError
+from engines.base import MachineFaultError
+from engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
+from engines.kernel.scenario import scenario_of
+from engines.supervision import START_AND_END_S, ask, finish
+
+_DELAY_LINE = "delay_line"
+_MOST_S = 10.0
+"""How long a rig may take to be built."""
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """What the engine is made from.
+
+    Args:
+        build: the folder of delay_line.
+        sha256: digest of delay_line, iperf3, ping, and of the kernel's release.
+    """
+
+    build: Path
+    sha256: str
+
+    @classmethod
+    def of(cls, build: Path) -> "KernelSettings":
+        """Takes the programs as they are now.
+
+        Raises:
+            KneepointError: the rig does not work here, or delay_line is not built.
+        """
+        diagnose()
+        return cls(build.resolve(), _digest(build))
+
+    @property
+    def engine(self) -> str:
+        """The engine's name in results."""
+        return "kernel"
+
+    @property
+    def is_real_time(self) -> bool:
+        """Runs take one of the host's slots."""
+        return True
+
+    def open(self) -> "KernelEngine":
+        """Makes the engine."""
+        return KernelEngine(self)
+
+
+class KernelEngine:
+    """Runs on the kernel's rig, one scenario after the other."""
+
+    def __init__(self, settings: KernelSettings) -> None:
+        self._settings = settings
+        self._supervisor: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
+
+    def run(self, scenario: Mapping[str, Any]) -> dict[str, Any]:
+        """Runs a decoded scenario and returns the answer (see engines.kernel.answer).
+
+        Raises:
+            MachineFaultError: retrying may help.
+            KneepointError: the kernel cannot run it; retrying will not help.
+        """
+        return self._carry_out(scenario, only_builds=False)
+
+    def check(self, scenario: Mapping[str, Any]) -> None:
+        """Builds the rig of a scenario and takes it down; raises as `run` does."""
+        self._carry_out(scenario, only_builds=True)
+
+    def stop(self) -> None:
+        """Tells the supervisor to end its run; a thread that waits for it notices."""
+        self._is_stopped = True
+        supervisor = self._supervisor
+        if supervisor is not None and supervisor.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                supervisor.stdin.close()
+
+    def close(self) -> None:
+        """Ends the run that goes on, if one does."""
+        if self._supervisor is not None:
+            finish(self._supervisor)
+            self._supervisor = None
+
+    def _carry_out(self, scenario: Mapping[str, Any], only_builds: bool) -> dict[str, Any]:
+        settings = self._settings
+        duration_s = 0 if only_builds else scenario_of(scenario, "the scenario").duration_s
+        if _digest(settings.build) != settings.sha256:
+            raise KneepointError(
+                f"{settings.build}: rebuilt during the study; run the command again"
+            )
+        request = {
+            "scenario": scenario,
+            "delay_line": str(settings.build / _DELAY_LINE),
+            "only_builds": only_builds,
+        }
+        try:
+            self._supervisor = _start()
+            if self._is_stopped:
+                raise MachineFaultError("the run was stopped")
+            answer = ask(self._supervisor, request, duration_s + _MOST_S + START_AND_END_S)
+        finally:
+            self.close()
+        status = answer["status"]
+        if status == "fault":
+            raise MachineFaultError(answer["reason"])
+        if status == "error":
+            raise KneepointError(f"kernel: {answer['reason']}")
+        return answer
+
+
+def _start() -> "subprocess.Popen[bytes]":
+    command = [*UNSHARE, sys.executable, "-m", "engines.kernel.supervisor"]
+    try:
+        return subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "PATH": SEARCH_PATH, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise MachineFaultError(f"{command[0]}: {error.strerror}") from None
+
+
+def _digest(build: Path) -> str:
+    digest = hashlib.sha256(platform.release().encode())
+    programs = [build / _DELAY_LINE]
+    programs += [Path(shutil.which(name, path=SEARCH_PATH) or name) for name in ("iperf3", "ping")]
+    for program in programs:
+        try:
+            digest.update(hashlib.sha256(program.read_bytes()).digest())
+        except OSError as error:
+            raise KneepointError(f"{program}: {error.strerror}; build it: make build") from None
+    return digest.hexdigest()

@@ -1,0 +1,167 @@
+"""What the kernel says of its sockets and queues, by netlink(7), as ss(8) and tc(8) ask it."""
+
+import socket
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engines.kernel.namespaces import Namespace
+
+_NETLINK_ROUTE, _NETLINK_SOCK_DIAG = 0, 4
+_RTM_GETQDISC, _SOCK_DIAG_BY_FAMILY = 38, 20
+_NLMSG_ERROR, _NLMSG_DONE = 2, 3
+_NLM_F_DUMP = 0x301  # of a request, all that there is
+_HEADER = struct.Struct("=IHHII")
+_ATTRIBUTE = struct.Struct("=HH")
+_INET_DIAG_INFO, _TCA_KIND, _TCA_STATS = 2, 1, 3
+_ALL_STATES, LISTEN = (1 << 12) - 1, 10
+_MOST_BYTES = 1 << 16
+
+# linux/tcp.h: the fields of struct tcp_info up to bytes_retrans; the kernel may know more.
+_TCP_INFO = struct.Struct("=8B24I4Q6I4Q2I2Q")
+_RECOVERY = 3
+"""enum tcp_ca_state: from here on the sender repairs a loss."""
+# linux/pkt_sched.h: struct tc_stats, of a queue.
+_TC_STATS = struct.Struct("=QIIIIIII")
+
+
+@dataclass(frozen=True)
+class TcpSocket:
+    """A socket's state; the sender's figures and the receiver's.
+
+    Windows are in packets, `rtt_ms` is the kernel's smoothed RTT.
+    """
+
+    state: int
+    local_port: int
+    remote_port: int
+    is_repairing: bool
+    window_packets: int
+    ssthresh_packets: int
+    rtt_ms: float
+    retransmissions: int
+    packets_sent: int
+    packets_received: int
+    bytes_received: int
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """A qdisc's counters, and what it holds now; `bytes` are of IP packets."""
+
+    kind: str
+    parent: int
+    bytes: int
+    packets: int
+    drops: int
+    held_packets: int
+    held_bytes: int
+
+
+class _Netlink:
+    def __init__(self, namespace: Namespace, protocol: int) -> None:
+        with namespace.entered():
+            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
+        self._socket.settimeout(5)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def dump(self, kind: int, request: bytes) -> Iterator[memoryview]:
+        """Yields the content of each message that answers."""
+        length = _HEADER.size + len(request)
+        self._socket.send(_HEADER.pack(length, kind, _NLM_F_DUMP, 1, 0) + request)
+        while True:
+            answer = memoryview(self._socket.recv(_MOST_BYTES))
+            while answer:
+                length, said, *_ = _HEADER.unpack_from(answer)
+                content = answer[_HEADER.size : length]
+                if said == _NLMSG_DONE:
+                    return
+                if said == _NLMSG_ERROR:
+                    (number,) = struct.unpack_from("=i", content)
+                    raise OSError(-number, "netlink")
+                yield content
+                answer = answer[_aligned(length) :]
+
+
+class TcpSockets(_Netlink):
+    """The TCP sockets of a namespace."""
+
+    def __init__(self, namespace: Namespace) -> None:
+        super().__init__(namespace, _NETLINK_SOCK_DIAG)
+
+    def read(self) -> list[TcpSocket]:
+        """Returns them all, as they are now."""
+        request = struct.pack(
+            "=BBBxI48x", socket.AF_INET, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), _ALL_STATES
+        )
+        return [_socket_of(content) for content in self.dump(_SOCK_DIAG_BY_FAMILY, request)]
+
+
+class Queues(_Netlink):
+    """The qdiscs of a namespace."""
+
+    def __init__(self, namespace: Namespace) -> None:
+        super().__init__(namespace, _NETLINK_ROUTE)
+
+    def read(self) -> list[QueueState]:
+        """Returns them all, as they are now."""
+        return [_queue_of(content) for content in self.dump(_RTM_GETQDISC, bytes(20))]
+
+
+def tcp_info(content: bytes | memoryview) -> dict[str, float]:
+    """Takes a struct tcp_info apart, as far as it is needed; an older kernel's is shorter."""
+    fields = _TCP_INFO.unpack(bytes(content[: _TCP_INFO.size]).ljust(_TCP_INFO.size, b"\0"))
+    numbers = fields[8:]  # from tcpi_rto on
+    return {
+        "is_repairing": fields[1] >= _RECOVERY,
+        "unacknowledged": numbers[4],
+        "rtt_ms": numbers[15] / 1000,
+        "ssthresh_packets": numbers[17],
+        "window_packets": numbers[18],
+        "retransmissions": numbers[23],
+        "bytes_received": numbers[27],
+        "packets_received": numbers[32],
+        "packets_sent": numbers[33],
+    }
+
+
+def _socket_of(content: memoryview) -> TcpSocket:
+    _, state = struct.unpack_from("=BB", content)
+    local_port, remote_port = struct.unpack_from("!HH", content, 4)
+    attributes = dict(_attributes(content[72:]))
+    info = tcp_info(attributes.get(_INET_DIAG_INFO, b""))
+    return TcpSocket(
+        state=state,
+        local_port=local_port,
+        remote_port=remote_port,
+        is_repairing=bool(info["is_repairing"]),
+        window_packets=int(info["window_packets"]),
+        ssthresh_packets=int(info["ssthresh_packets"]),
+        rtt_ms=info["rtt_ms"],
+        retransmissions=int(info["retransmissions"]),
+        packets_sent=int(info["packets_sent"]),
+        packets_received=int(info["packets_received"]),
+        bytes_received=int(info["bytes_received"]),
+    )
+
+
+def _queue_of(content: memoryview) -> QueueState:
+    (parent,) = struct.unpack_from("=I", content, 12)
+    attributes = dict(_attributes(content[20:]))
+    stats = bytes(attributes[_TCA_STATS][: _TC_STATS.size]).ljust(_TC_STATS.size, b"\0")
+    counted, packets, drops, _, _, _, held_packets, held_bytes = _TC_STATS.unpack(stats)
+    kind = bytes(attributes[_TCA_KIND]).rstrip(b"\0").decode()
+    return QueueState(kind, parent, counted, packets, drops, held_packets, held_bytes)
+
+
+def _attributes(content: memoryview) -> Iterator[tuple[int, memoryview]]:
+    while len(content) >= _ATTRIBUTE.size:
+        length, kind = _ATTRIBUTE.unpack_from(content)
+        yield kind, content[_ATTRIBUTE.size : length]
+        content = content[_aligned(length) :]
+
+
+def _aligned(length: int) -> int:
+    return (length + 3) & ~3

@@ -1,0 +1,208 @@
+"""Server, router and client in network namespaces, and the bottleneck between router and client.
+
+    server --- veth --- router --- delay line (two TUN devices) --- client
+                          |
+                  HTB, pfifo: the uplink's rate and queue
+
+Data goes from the server to the client, so that the queue is the router's, not the sender's own.
+Everything is held by this process: nothing has to be taken back.
+"""
+
+import fcntl
+import os
+import struct
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from common.errors import KneepointError
+from engines.kernel.namespaces import Namespace
+from engines.kernel.scenario import HEADERS_BYTES, SEGMENT_BYTES, Link, Scenario
+
+SERVER, CLIENT = "10.0.0.2", "10.0.1.2"
+_ROUTER_TO_SERVER, _ROUTER_TO_CLIENT = "10.0.0.1", "10.0.1.1"
+_TUN = Path("/dev/net/tun")
+_TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000  # linux/if_tun.h
+_OFFLOADS = ("tso", "gso", "gro")
+
+_FIRST_PORT = 6001
+_BURST_S = 1e-3
+"""What HTB sends at once after a timer that was late, in time at the link's rate."""
+_MAJOR, _ROOT = 1, 0x1
+CLASSES = (0x10, 0x20)
+"""Minor numbers of HTB's classes: the first flow's, where there are two, and the others'."""
+
+
+def data_port(number: int) -> int:
+    """Returns the server's TCP port from which a flow's data comes."""
+    return _FIRST_PORT + number
+
+
+class Rig:
+    """The rig of a scenario, ready for traffic; a context."""
+
+    def __init__(self, scenario: Scenario, delay_line: Path) -> None:
+        """Builds it.
+
+        Raises:
+            KneepointError: this host does not let us, or lacks something; names it.
+        """
+        self._scenario = scenario
+        self._devices: list[int] = []
+        self._wire: subprocess.Popen[bytes] | None = None
+        self.router = Namespace.here()
+        self.server = Namespace.make()
+        self.client = Namespace.make()
+        for namespace in (self.router, self.server, self.client):
+            _prepare(namespace)
+        self._connect_server()
+        self._connect_client(delay_line)
+        shape(self.router, scenario.uplink)
+        shape(self.client, scenario.downlink)
+        if scenario.uplink.buffer.classes == 2:
+            classify(self.router, data_port(0))
+        self._await_answer()
+
+    def __enter__(self) -> "Rig":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._wire is not None:
+            self._wire.kill()
+            self._wire.wait()
+        for device in self._devices:
+            os.close(device)
+        for namespace in (self.server, self.client, self.router):
+            namespace.close()
+
+    def check(self) -> None:
+        """Raises KneepointError if the delay line has ended."""
+        if self._wire is not None and self._wire.poll() is not None:
+            raise KneepointError("the delay line ended during the run; run it again")
+
+    def _connect_server(self) -> None:
+        peer = f"/proc/self/fd/{self.server.descriptor}"
+        self.router.run(
+            *"ip link add server type veth peer name router netns".split(),
+            peer,
+            passing=[self.server.descriptor],
+        )
+        for namespace, device, address in (
+            (self.router, "server", _ROUTER_TO_SERVER),
+            (self.server, "router", SERVER),
+        ):
+            # Otherwise a packet is up to 64 KB.
+            for offload in _OFFLOADS:
+                namespace.run("ethtool", "-K", device, offload, "off")
+            _bring_up(namespace, device, address)
+        self.server.run("ip", "route", "add", "default", "via", _ROUTER_TO_SERVER)
+
+    def _connect_client(self, delay_line: Path) -> None:
+        for namespace, address in ((self.router, _ROUTER_TO_CLIENT), (self.client, CLIENT)):
+            self._devices.append(_open_tun(namespace))
+            _bring_up(namespace, "link", address)
+        self.client.run("ip", "route", "add", "default", "via", _ROUTER_TO_CLIENT)
+        links = (self._scenario.uplink, self._scenario.downlink)
+        words = [str(delay_line), *map(str, self._devices)]
+        words += ["--delays-ms", ",".join(repr(link.delay_ms) for link in links)]
+        words += ["--rates-mbps", ",".join(repr(link.rate_mbps) for link in links)]
+        try:
+            self._wire = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, pass_fds=self._devices
+            )
+        except OSError as error:
+            raise KneepointError(f"{delay_line}: {error.strerror}; run: make build") from None
+
+    def _await_answer(self) -> None:
+        """Waits for the first answer from the client: then both directions work."""
+        links = (self._scenario.uplink, self._scenario.downlink)
+        round_trip_s = sum(link.delay_ms / 1000 + 0.001 / link.rate_mbps for link in links)
+        deadline = time.monotonic() + 2 + 3 * round_trip_s
+        while time.monotonic() < deadline:
+            self.check()
+            with suppress(KneepointError):
+                wait_s = max(1, round(2 * round_trip_s))
+                self.server.run("ping", "-n", "-q", "-c", "1", "-W", str(wait_s), CLIENT)
+                return
+        raise KneepointError("the client does not answer through the link; run it again")
+
+
+def shape(namespace: Namespace, link: Link) -> None:
+    """Gives the device `link` of a namespace the rate and the queue.
+
+    HTB releases a packet when the one before has been transmitted. The delay line adds the packet's
+    own transmission time.
+    """
+    rate = ["rate", f"{round(link.rate_mbps * 1e6)}bit"]
+    burst_bytes = max(1, round(link.rate_mbps * 1e6 / 8 * _BURST_S))
+    details = ["burst", str(burst_bytes), "cburst", str(burst_bytes)]
+    details += ["overhead", str(HEADERS_BYTES), "quantum", str(SEGMENT_BYTES)]
+    buffer = link.buffer
+    used = CLASSES[-buffer.classes :]
+    tc(namespace, "qdisc add dev link root handle 1: htb default", f"{CLASSES[-1]:x}")
+    tc(namespace, "class add dev link parent 1: classid", f"1:{_ROOT}", "htb", *rate, *details)
+    for minor in used:
+        share = ["rate", f"{round(link.rate_mbps * 1e6 / buffer.classes)}bit", "ceil", rate[1]]
+        parent = ["class add dev link parent", f"1:{_ROOT}", "classid", f"1:{minor:x}"]
+        tc(namespace, *parent, "htb", *share, *details)
+        limit = ["pfifo", "limit", str(buffer.packets)]
+        tc(namespace, "qdisc add dev link parent", f"1:{minor:x}", *limit)
+
+
+def classify(namespace: Namespace, port: int) -> None:
+    """Puts what comes from a TCP port of the server into the first class, by u32."""
+    match = f"match ip sport {port} 0xffff"
+    target = f"1:{CLASSES[0]:x}"
+    tc(namespace, f"filter add dev link parent 1: protocol ip u32 {match} flowid {target}")
+
+
+def tc(namespace: Namespace, *words: str) -> None:
+    """Runs tc(8); phrases are split at blanks.
+
+    Raises:
+        KneepointError: it fails; says so if the kernel lacks the queue discipline.
+    """
+    command = ["tc", *(word for phrase in words for word in phrase.split())]
+    try:
+        namespace.run(*command)
+    except KneepointError as error:
+        if "kind is unknown" not in str(error):
+            raise
+        kind = next((word for word in ("htb", "pfifo", "u32") if word in command), command[-1])
+        raise KneepointError(
+            f"this kernel has no queue discipline or classifier {kind}; load its module "
+            f"(modprobe {'cls' if kind == 'u32' else 'sch'}_{kind}), or use another kernel"
+        ) from None
+
+
+def leaf_of(minor: int) -> int:
+    """Returns the handle of a class, which its qdisc calls its parent."""
+    return _MAJOR << 16 | minor
+
+
+def _prepare(namespace: Namespace) -> None:
+    with namespace.entered():
+        if Path("/proc/sys/net/ipv6").is_dir():
+            namespace.write_setting("net.ipv6.conf.all.disable_ipv6", "1")
+    namespace.run("ip", "link", "set", "dev", "lo", "up")
+    namespace.write_setting("net.ipv4.ip_forward", "1")
+    # Otherwise a connection inherits ssthresh from the one before.
+    namespace.write_setting("net.ipv4.tcp_no_metrics_save", "1")
+
+
+def _bring_up(namespace: Namespace, device: str, address: str) -> None:
+    namespace.run("ip", "address", "add", f"{address}/30", "dev", device)
+    namespace.run("ip", "link", "set", "dev", device, "up")
+
+
+def _open_tun(namespace: Namespace) -> int:
+    """Makes the TUN device `link` of a namespace; it goes when the result is closed."""
+    try:
+        with namespace.entered():
+            device = os.open(_TUN, os.O_RDWR | os.O_CLOEXEC)
+            fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH14x", b"link", _IFF_TUN | _IFF_NO_PI))
+    except OSError as error:
+        raise KneepointError(f"{_TUN}: {error.strerror}; make it writable") from None
+    return device
+

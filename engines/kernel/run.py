@@ -1,0 +1,51 @@
+"""Runs a scenario on the kernel's own TCP, in real time.
+
+    python -m engines.kernel.run SCENARIO.json
+
+prints one JSON object, as `build/emulate --scenario SCENARIO.json` does in virtual time.
+"""
+
+import argparse
+import json
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from common.errors import run_command_line
+from engines.base import MachineFaultError
+from engines.kernel.engine import KernelSettings
+from engines.kernel.scenario import read_scenario
+
+
+def main() -> None:
+    """Reads the command line; prints the answer, or ends with status 2 (1: a machine fault)."""
+    parser = argparse.ArgumentParser(
+        prog="python -m engines.kernel.run", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("scenario", type=Path, help="see build/emulate --scenario-schema")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="where delay_line is")
+    parser.add_argument("--check", action="store_true", help="builds the rig, and runs nothing")
+    arguments = parser.parse_args()
+    read_scenario(arguments.scenario)
+    content = json.loads(arguments.scenario.read_bytes())
+    engine = KernelSettings.of(arguments.build).open()
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        if arguments.check:
+            engine.check(content)
+            return
+        print(json.dumps(engine.run(content)))
+    except MachineFaultError as fault:
+        print(f"error: {fault}; run it again", file=sys.stderr)
+        sys.exit(1)
+    finally:
+        engine.close()
+
+
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    run_command_line(main)

@@ -1,0 +1,232 @@
+"""What the kernel does of a scenario, and what it refuses.
+
+A scenario is the JSON that `build/emulate --scenario` reads. Whatever the kernel would do otherwise
+than the scenario says is refused by name.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from common.errors import KneepointError
+
+HEADERS_BYTES = 4
+"""What a packet has on the emulated link beside its IP packet: 4 bytes of the TUN device."""
+SEGMENT_BYTES, PAYLOAD_BYTES = 1504, 1448
+"""A full TCP segment on the link, and what it carries."""
+LONGEST_S = 86_400
+_PING_BYTES = HEADERS_BYTES + 28
+"""Of IP and ICMP."""
+
+_KERNELS_OWN: Mapping[str, Mapping[str, float]] = {
+    "reno": {"initial_window": 10, "alpha": 1, "beta": 0.5},
+    "cubic": {"initial_window": 10, "c": 0.4, "beta": 0.7, "fast_convergence": 1, "hystart": 1},
+}
+"""The constants of Linux's congestion controls, which no run can change."""
+_LINUX_TCP: Mapping[str, float] = {"sack": True, "least_rto_ms": 200, "delayed_ack_ms": 40}
+
+_QUEUE = re.compile(r"(?P<policy>\w+)(:(?P<arguments>\w+=\d+(,\w+=\d+)*))?")
+_UNLIMITED_PACKETS = 1_000_000
+
+_Seconds = Annotated[float, Field(ge=0, le=LONGEST_S)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Queue(_Part):
+    """A drop-tail queue, or one for each of two classes that are served fairly."""
+
+    packets: int
+    classes: Literal[1, 2] = 1
+
+    @classmethod
+    def parse(cls, description: str) -> Self:
+        """Reads `infinite`, `droptail:packets=N` or `drr:classes=2,packets=N`.
+
+        Raises:
+            ValueError: it is another one.
+        """
+        match = _QUEUE.fullmatch(description)
+        words = (match["arguments"] or "").split(",") if match else []
+        arguments = {name: int(value) for name, _, value in (w.partition("=") for w in words if w)}
+        policy = match["policy"] if match else description
+        if policy == "infinite" and not arguments:
+            return cls(packets=_UNLIMITED_PACKETS)
+        packets = arguments.get("packets", 0)
+        if policy == "droptail" and set(arguments) == {"packets"} and packets > 0:
+            return cls(packets=packets)
+        if policy == "drr" and set(arguments) == {"packets", "classes"} and packets > 0:
+            if arguments["classes"] == 2:
+                return cls(packets=packets, classes=2)
+            raise ValueError(f"{description!r}: the rig has two classes; write classes=2")
+        raise ValueError(
+            f"{description!r}: the kernel's rig has droptail:packets=N, "
+            "drr:classes=2,packets=N and infinite; use one of them, or the emulator"
+        )
+
+
+class Link(_Part):
+    """One direction of the bottleneck."""
+
+    rate_mbps: float = Field(default=0, ge=0.001, le=100_000)
+    delay_ms: float = Field(default=20, ge=0, le=60_000)
+    queue: str = "infinite"
+
+    @property
+    def buffer(self) -> Queue:
+        """The queue, taken apart."""
+        return Queue.parse(self.queue)
+
+
+class Flow(_Part):
+    """A TCP flow over the uplink: endless, or a download of some bytes of payload."""
+
+    controller: str
+    constants: Mapping[str, float] = {}
+    transport: Literal["datagrams", "tcp"] = "datagrams"
+    tcp: Mapping[str, float] = {}
+    start_s: _Seconds = 0
+    stop_s: _Seconds | None = None
+    bytes: int | None = Field(default=None, ge=1, le=1 << 50)
+
+
+class Probe(_Part):
+    """A train of pings."""
+
+    start_s: _Seconds = 0
+    interval_ms: float = Field(default=1000, ge=2, le=1e6)
+    bytes: int = Field(default=88, ge=_PING_BYTES, le=SEGMENT_BYTES)
+
+
+SAMPLE_S = 0.05
+"""How often the kernel is asked for windows and queues."""
+MOST_FLOWS = 100
+
+
+class Scenario(_Part):
+    """A run on the kernel's rig."""
+
+    uplink: Link
+    downlink: Link
+    flows: tuple[Flow, ...] = Field(min_length=1, max_length=MOST_FLOWS)
+    probes: tuple[Probe, ...] = ()
+    duration_s: float = Field(ge=0.001, le=LONGEST_S)
+    interval_s: float = Field(default=0, ge=0, le=LONGEST_S)
+    seed: int = 0
+
+
+_ELSEWHERE: Mapping[str, str] = {
+    "trace": "a trace needs mahimahi or the emulator",
+    "trace_sha256": "a trace needs mahimahi or the emulator",
+    "by_packets": "the kernel's HTB shapes by bytes",
+    "delay_trace": "the kernel's delay line has a constant delay; use delay_ms",
+    "loss_period": "the kernel's rig loses at full queues only; use the emulator",
+    "loss_first": "the kernel's rig loses at full queues only; use the emulator",
+    "loss_probability": "the kernel's rig loses at full queues only; use the emulator",
+}
+"""What a link of the emulator has and the kernel's has not. Without effect it is no matter."""
+_OF_EMULATED_HOST = ("host_model", "host_latency_us")
+"""What a scenario says of the emulated host: this one is real."""
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Reads a scenario for the kernel from a file.
+
+    Raises:
+        KneepointError: the file is unreadable, or the kernel cannot run what it describes.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror}; check the path") from None
+    except ValueError as error:
+        raise KneepointError(f"{path}: not JSON ({error}); correct it") from None
+    return scenario_of(content, str(path))
+
+
+def scenario_of(content: Mapping[str, Any], where: str) -> Scenario:
+    """Takes a decoded scenario.
+
+    Args:
+        content: an object as `build/emulate --scenario-schema` describes it.
+        where: what to call it in errors.
+
+    Raises:
+        KneepointError: it is no scenario, or not one that the kernel can run; names the key.
+    """
+    if not isinstance(content, Mapping):
+        raise KneepointError(f"{where}: not an object; see build/emulate --scenario-schema")
+    mine = {key: value for key, value in content.items() if key not in _OF_EMULATED_HOST}
+    for name in ("uplink", "downlink"):
+        if isinstance(mine.get(name), Mapping):
+            mine[name] = _link_without_emulation(mine[name], f"{where}: {name}")
+    try:
+        scenario = Scenario.model_validate_json(json.dumps(mine))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise KneepointError(
+            f"{where}: {place}: {first['msg']}; see build/emulate --scenario-schema"
+        ) from None
+    _check(scenario, where)
+    return scenario
+
+
+def _link_without_emulation(link: Mapping[str, Any], where: str) -> dict[str, Any]:
+    for key, reason in _ELSEWHERE.items():
+        if link.get(key):
+            raise KneepointError(f"{where}.{key}: {reason}")
+    return {key: value for key, value in link.items() if key not in _ELSEWHERE}
+
+
+def _check(scenario: Scenario, where: str) -> None:
+    for name in ("uplink", "downlink"):
+        link: Link = getattr(scenario, name)
+        if link.rate_mbps == 0:
+            raise KneepointError(f"{where}: {name}: lacks rate_mbps; the kernel's links have one")
+        try:
+            buffer = link.buffer
+        except ValueError as error:
+            raise KneepointError(f"{where}: {name}.queue: {error}") from None
+        if name == "downlink" and buffer.classes != 1:
+            raise KneepointError(f"{where}: downlink.queue: two classes are the uplink's only")
+    if 0 < scenario.interval_s < SAMPLE_S:
+        raise KneepointError(
+            f"{where}: interval_s: the kernel is asked every {SAMPLE_S:g} s; use at least that"
+        )
+    for number, flow in enumerate(scenario.flows):
+        _check_flow(flow, f"{where}: flows.{number}", scenario.duration_s)
+    for number, probe in enumerate(scenario.probes):
+        if probe.start_s >= scenario.duration_s:
+            raise KneepointError(f"{where}: probes.{number}.start_s: not before the end of the run")
+
+
+def _check_flow(flow: Flow, where: str, duration_s: float) -> None:
+    if flow.transport != "tcp":
+        raise KneepointError(
+            f"{where}.transport: the kernel's engine runs its own TCP; "
+            'write "tcp", or use the emulator'
+        )
+    if flow.start_s >= duration_s:
+        raise KneepointError(f"{where}.start_s: not before the end of the run")
+    if flow.stop_s is not None and flow.stop_s <= flow.start_s:
+        raise KneepointError(f"{where}.stop_s: not after start_s")
+    if flow.stop_s is not None and flow.bytes is not None:
+        raise KneepointError(f"{where}.stop_s: a download ends with its bytes; remove stop_s")
+    for key, owned, given in (
+        ("constants", _KERNELS_OWN.get(flow.controller, {}), flow.constants),
+        ("tcp", _LINUX_TCP, flow.tcp),
+    ):
+        for name, value in given.items():
+            if owned.get(name) != value:
+                said = f"has {owned[name]:g}" if name in owned else "cannot be told"
+                raise KneepointError(
+                    f"{where}.{key}.{name}: {value:g} is the emulator's to do, the kernel {said}; "
+                    "remove it or use the emulator"
+                )

@@ -1,0 +1,159 @@
+"""One run on the kernel's rig, from its namespaces to its figures.
+
+    unshare --user --map-root-user --net --pid --fork --kill-child \\
+        python -m engines.kernel.supervisor < REQUEST
+
+The request is one line of JSON, {"scenario": ..., "delay_line": PATH}; the answer is another one on
+stdout. With "only_builds": true the rig is built, and the answer has no figures.
+
+The supervisor is the first process of a process namespace, and holds the network namespaces: when
+it ends, however it does, the kernel ends all that it started, and the namespaces go with their
+devices, queues and settings.
+"""
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from common.errors import KneepointError
+from engines.kernel.answer import FlowSamples, LinkSamples, answer_of
+from engines.kernel.netlink import Queues, TcpSockets
+from engines.kernel.rig import CLASSES, Rig, data_port, leaf_of
+from engines.kernel.scenario import SAMPLE_S, Scenario, scenario_of
+from engines.kernel.traffic import (
+    Download,
+    Iperf,
+    Ping,
+    Traffic,
+    TrafficError,
+    require_control,
+)
+from engines.supervision import RunEndedError, StopWatch
+
+_CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+_ESTABLISHED = 1
+_POLL_S = 0.01
+
+
+class Run:
+    """A scenario's traffic on its rig, and what the kernel says of it over time."""
+
+    def __init__(self, scenario: Scenario, rig: Rig) -> None:
+        self._scenario, self._rig = scenario, rig
+        self._sockets = (TcpSockets(rig.server), TcpSockets(rig.client))
+        self._queues = (Queues(rig.router), Queues(rig.client))
+        self._flows: list[Traffic] = []
+        for number, flow in enumerate(scenario.flows):
+            if flow.bytes is None:
+                iperf = Iperf(rig, flow, number)
+                iperf.wait_until_ready(self._sockets[1])
+                self._flows.append(iperf)
+            else:
+                self._flows.append(Download(rig, flow, number))
+        self._probes = [Ping(rig, probe) for probe in scenario.probes]
+        self._links = (LinkSamples(), LinkSamples())
+        self._samples = [FlowSamples() for _ in scenario.flows]
+
+    def run(self, stopped: Callable[[], bool]) -> dict[str, Any]:
+        """Returns the answer.
+
+        Raises:
+            RunEndedError: somebody wants it to end, or it cannot go on.
+        """
+        begun_s = time.monotonic()
+        agenda = self._agenda()
+        next_sample_s = 0.0
+        while (now_s := time.monotonic() - begun_s) < self._scenario.duration_s:
+            if stopped():
+                raise RunEndedError("the run was stopped")
+            while agenda and agenda[0][0] <= now_s:
+                agenda.pop(0)[1]()
+            if now_s >= next_sample_s:
+                self._sample(now_s)
+                next_sample_s = now_s + SAMPLE_S
+            self._check()
+            time.sleep(_POLL_S)
+        self._sample(now_s)
+        return self._answer()
+
+    def _agenda(self) -> list[tuple[float, Callable[[], object]]]:
+        """Returns what is to be done when (s), in this order."""
+        planned: list[tuple[float, Callable[[], object]]] = []
+        for flow, traffic in zip(self._scenario.flows, self._flows, strict=True):
+            planned.append((flow.start_s, traffic.start))
+            if flow.stop_s is not None:
+                planned.append((flow.stop_s, traffic.stop))
+        for probe, ping in zip(self._scenario.probes, self._probes, strict=True):
+            planned.append((probe.start_s, ping.start))
+        return sorted(planned, key=lambda entry: entry[0])
+
+    def _check(self) -> None:
+        try:
+            self._rig.check()
+            for each in (*self._flows, *self._probes):
+                each.check()
+        except (KneepointError, TrafficError) as error:
+            raise RunEndedError(str(error)) from None
+
+    def _sample(self, now_s: float) -> None:
+        # Of the sender's sockets the local port is the data's, of the receiver's the remote one.
+        ports = {data_port(number): number for number in range(len(self._samples))}
+        for sender in self._sockets[0].read():
+            if sender.state == _ESTABLISHED and sender.local_port in ports:
+                self._samples[ports[sender.local_port]].sender.append((now_s, sender))
+        for receiver in self._sockets[1].read():
+            if receiver.state == _ESTABLISHED and receiver.remote_port in ports:
+                self._samples[ports[receiver.remote_port]].receiver.append((now_s, receiver))
+        leaves = [leaf_of(minor) for minor in CLASSES]
+        for link, queues in zip(self._links, self._queues, strict=True):
+            states = [state for state in queues.read() if state.parent in leaves]
+            held_packets = sum(state.held_packets for state in states)
+            link.held.append((now_s, held_packets, sum(state.held_bytes for state in states)))
+            link.bytes = sum(state.bytes for state in states)
+            link.packets = sum(state.packets for state in states)
+            link.drops = sum(state.drops for state in states)
+
+    def _answer(self) -> dict[str, Any]:
+        answers = [ping.stop() for ping in self._probes]
+        for traffic, samples in zip(self._flows, self._samples, strict=True):
+            samples.completion_s, samples.last = traffic.completion_s, traffic.last
+            traffic.stop()
+        return answer_of(self._scenario, self._links, self._samples, answers)
+
+
+def supervise(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Carries out a request and returns the answer."""
+    stopped = StopWatch()
+    try:
+        scenario = scenario_of(request["scenario"], "the scenario")
+        available = _CONTROLS.read_text()
+        for flow in scenario.flows:
+            require_control(flow.controller, available)
+        with Rig(scenario, Path(request["delay_line"])) as rig:
+            if request.get("only_builds"):
+                return {"status": "ok"}
+            return Run(scenario, rig).run(stopped)
+    except RunEndedError as error:
+        return {"status": error.status, "reason": str(error)}
+    except TrafficError as error:
+        return {"status": "fault", "reason": str(error)}
+    except KneepointError as error:
+        return {"status": "error", "reason": str(error)}
+    except OSError as error:
+        return {"status": "fault", "reason": f"{error.filename or 'the rig'}: {error.strerror}"}
+
+
+def main() -> None:
+    """Reads the request, carries it out and prints the answer."""
+    request = json.loads(sys.stdin.readline())
+    answer = supervise(request)
+    with contextlib.suppress(BrokenPipeError):  # our starter was killed
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

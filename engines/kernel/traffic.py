@@ -1,0 +1,245 @@
+"""What crosses the rig: iperf3, downloads over HTTP, ping."""
+
+import fcntl
+import http.client
+import http.server
+import re
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import termios
+import threading
+import time
+from dataclasses import dataclass
+from typing import IO, Any, Protocol
+
+from common.errors import KneepointError
+from engines.kernel.netlink import LISTEN, TcpSockets, tcp_info
+from engines.kernel.rig import CLIENT, SERVER, Rig, data_port
+from engines.kernel.scenario import HEADERS_BYTES, LONGEST_S, Flow, Probe
+
+_FIRST_CONTROL_PORT = 5201
+_START_LIMIT_S = 10.0
+_POLL_S = 0.01
+_TCP_INFO_BYTES = 256
+_CHUNK = bytes(1 << 16)
+_REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
+
+
+class TrafficError(Exception):
+    """A program that makes traffic has failed; the text says which, and why."""
+
+
+class Traffic(Protocol):
+    """A flow's source and its sink."""
+
+    completion_s: float | None
+    last: dict[str, float] | None
+    """The sender's figures at its end, if it has ended."""
+
+    def start(self) -> None:
+        """Begins to send."""
+
+    def check(self) -> None:
+        """Raises TrafficError if it has failed."""
+
+    def stop(self) -> None:
+        """Ends it at once."""
+
+
+class Iperf:
+    """An endless flow by iperf3, whose client is the data's sender."""
+
+    completion_s = None
+    last = None
+
+    def __init__(self, rig: Rig, flow: Flow, number: int) -> None:
+        self._rig, self._flow, self._number = rig, flow, number
+        self._port = _FIRST_CONTROL_PORT + number
+        self._said: IO[bytes] = tempfile.TemporaryFile()
+        self._client: subprocess.Popen[bytes] | None = None
+        server = ["iperf3", "--server", "--one-off", "-4", "--port", str(self._port)]
+        self._server = rig.client.start(server, stdout=subprocess.DEVNULL, stderr=self._said)
+
+    def wait_until_ready(self, sockets: TcpSockets) -> None:
+        """Waits for the server.
+
+        Raises:
+            TrafficError: it does not answer.
+        """
+        deadline = time.monotonic() + _START_LIMIT_S
+        while not any(s.state == LISTEN and s.local_port == self._port for s in sockets.read()):
+            if self._server.poll() is not None or time.monotonic() > deadline:
+                raise TrafficError(f"iperf3's server does not answer: {self._last_words()}")
+            time.sleep(_POLL_S)
+
+    def start(self) -> None:
+        """Begins to send."""
+        flow = self._flow
+        words = ["iperf3", "--client", CLIENT, "--port", str(self._port), "-C", flow.controller]
+        words += ["--cport", str(data_port(self._number)), "--time", str(LONGEST_S)]
+        self._client = self._rig.server.start(
+            [*words, "--interval", "0"], stdout=subprocess.DEVNULL, stderr=self._said
+        )
+
+    def check(self) -> None:
+        """Raises TrafficError if it has ended."""
+        if self._client is not None and self._client.poll() is not None:
+            raise TrafficError(f"iperf3 ended during the run: {self._last_words()}")
+        if self._server.poll() is not None:
+            raise TrafficError(f"iperf3's server ended during the run: {self._last_words()}")
+
+    def stop(self) -> None:
+        """Ends both."""
+        for process in (self._client, self._server):
+            if process is not None:
+                process.kill()
+                process.wait()
+
+    def _last_words(self) -> str:
+        self._said.seek(0)
+        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        return lines[-1].removeprefix("iperf3: error - ") if lines else "no reason given"
+
+
+class Download:
+    """One object over HTTP, whose server sends the data; each end is a thread in its namespace."""
+
+    def __init__(self, rig: Rig, flow: Flow, number: int) -> None:
+        assert flow.bytes is not None
+        self.completion_s: float | None = None
+        self.last: dict[str, float] | None = None
+        self._rig, self._bytes, self._port = rig, flow.bytes, data_port(number)
+        self._failure = ""
+        with rig.server.entered():
+            self._server = http.server.HTTPServer((SERVER, self._port), _handler_of(self))
+        # Connections inherit it.
+        self._server.socket.setsockopt(
+            socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow.controller.encode()
+        )
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def start(self) -> None:
+        """Asks for the object."""
+        threading.Thread(target=self._fetch, daemon=True).start()
+
+    def check(self) -> None:
+        """Raises TrafficError if it has failed."""
+        if self._failure:
+            raise TrafficError(f"the HTTP server does not answer: {self._failure}")
+
+    def stop(self) -> None:
+        """Lets go of it; it ends with this process."""
+
+    def send(self, connection: socket.socket) -> None:
+        """Sends the object, and waits until all is acknowledged."""
+        left = self._bytes
+        while left > 0:
+            connection.sendall(_CHUNK[:left])
+            left -= len(_CHUNK)
+        while struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]:
+            time.sleep(_POLL_S)
+        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
+        self.last = tcp_info(info)
+
+    @property
+    def length(self) -> int:
+        """The object's bytes."""
+        return self._bytes
+
+    def _fetch(self) -> None:
+        begun_s = time.monotonic()
+        try:
+            with self._rig.client.entered():
+                connection = http.client.HTTPConnection(SERVER, self._port, timeout=LONGEST_S)
+                connection.request("GET", "/")
+                content = connection.getresponse().read()
+                ended_s = time.monotonic()
+                connection.close()
+        except (OSError, http.client.HTTPException) as error:
+            self._failure = str(error)
+            return
+        if len(content) != self._bytes:
+            self._failure = f"{len(content)} of {self._bytes} bytes came"
+        self.completion_s = ended_s - begun_s
+
+
+def _handler_of(download: Download) -> type[http.server.BaseHTTPRequestHandler]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # noqa: N802 (the library's name)
+            self.send_response(200)
+            self.send_header("Content-Length", str(download.length))
+            self.end_headers()
+            download.send(self.connection)
+
+        def log_message(self, format: str, *_: Any) -> None:  # noqa: A002 (the library's name)
+            pass
+
+    return Handler
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What came back of a train of pings: an RTT for each, None for one without answer."""
+
+    rtts_ms: list[float | None]
+
+
+class Ping:
+    """A train of pings from the server to the client, along the data."""
+
+    def __init__(self, rig: Rig, probe: Probe) -> None:
+        self._rig, self._probe = rig, probe
+        self._said: IO[bytes] = tempfile.TemporaryFile()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Sends the first."""
+        words = ["ping", "-n", "-i", f"{self._probe.interval_ms / 1000:g}"]
+        words += ["-s", str(self._probe.bytes - HEADERS_BYTES - 28), CLIENT]
+        self._process = self._rig.server.start(words, stdout=self._said, stderr=self._said)
+
+    def check(self) -> None:
+        """Raises TrafficError if it has ended."""
+        if self._process is not None and self._process.poll() is not None:
+            raise TrafficError(f"ping ended during the run: {self._text().strip()[-200:]}")
+
+    def stop(self) -> Answers:
+        """Ends it and returns what came back until now."""
+        if self._process is None:
+            return Answers([])
+        self._process.send_signal(signal.SIGINT)  # it then says how many it has sent
+        try:
+            self._process.wait(_START_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        return answers_of(self._text())
+
+    def _text(self) -> str:
+        self._said.seek(0)
+        return self._said.read().decode(errors="replace")
+
+
+def answers_of(text: str) -> Answers:
+    """Reads what ping(8) has said; an answer that came twice counts once."""
+    replies = {int(number): float(rtt_ms) for number, rtt_ms in _REPLY.findall(text)}
+    sent = re.search(r"(\d+) packets transmitted", text)
+    count = int(sent[1]) if sent else max(replies, default=0)
+    return Answers([replies.get(number) for number in range(1, count + 1)])
+
+
+def require_control(name: str, available: str) -> None:
+    """Raises KneepointError unless the kernel has a congestion control.
+
+    Args:
+        name: the congestion control.
+        available: net.ipv4.tcp_available_congestion_control.
+    """
+    if name not in available.split():
+        raise KneepointError(
+            f"this kernel has no congestion control {name!r}, but {', '.join(available.split())}; "
+            f"load it (modprobe tcp_{name}), or use the emulator for controllers of ours"
+        )

@@ -1,0 +1,181 @@
+"""The kernel's TCP beside the emulator's, on report 003's network.
+
+    python -m tests.benchmarks.kernel_tcp --repeats 5 --at-once 6
+
+Two congestion controls, three buffers, one queue and two. A run lasts 150 s: a long-lived flow from
+the start, a ping a second from 30 s on, a download of 177,669 bytes at 120 s and later, the repeats
+2.3 s apart. Throughput, RTT and loss events are of the 90 s before the download.
+The kernel's answers are kept in build/kernel-tcp; those that are there are not made again.
+"""
+
+import argparse
+import dataclasses
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from engines.kernel.engine import KernelSettings
+
+BUFFERS_PACKETS = (20, 50, 100)
+FOLDER = Path("build/kernel-tcp")
+_FROM_S, _TO_S, _END_S = 30, 120, 150
+_APART_S = 2.3
+_PAGE_BYTES = 177_669
+_INTERVAL_S = 0.1
+_LINUX = {"least_rto_ms": 200}
+_LINUX_CONSTANTS = {"reno": {}, "cubic": {"hystart": 1}}
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """A congestion control, a buffer in packets (of each queue), and one queue or two."""
+
+    controller: str
+    packets: int
+    queues: int
+
+    def __str__(self) -> str:
+        return f"{self.controller}-{self.packets}-{self.queues}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Figures:
+    """What is compared."""
+
+    throughput_mbps: float
+    rtt_ms: float
+    events_a_minute: float
+    download_s: float
+    least_window_packets: float
+    greatest_window_packets: float
+
+
+def scenario(setting: Setting, repeat: int, queue: str, emulated: bool) -> dict[str, Any]:
+    """Returns the scenario of a repeat."""
+    start_s = _TO_S + _APART_S * repeat
+    flow: dict[str, Any] = {"controller": setting.controller, "transport": "tcp"}
+    if emulated:
+        flow |= {"constants": _LINUX_CONSTANTS[setting.controller], "tcp": _LINUX}
+    return {
+        "uplink": {"rate_mbps": 1.5, "delay_ms": 10, "queue": queue},
+        "downlink": {"rate_mbps": 100, "delay_ms": 10},
+        "flows": [
+            # The emulator repeats itself to the bit; its flows start a little apart.
+            flow | {"start_s": 0.1 * repeat if emulated else 0},
+            flow | {"start_s": start_s, "bytes": _PAGE_BYTES},
+        ],
+        "probes": [{"start_s": _FROM_S}],
+        "duration_s": _END_S,
+        "interval_s": _INTERVAL_S,
+        "seed": repeat,
+    }
+
+
+def kernel_figures(setting: Setting, repeat: int) -> Figures:
+    """Runs a repeat on the kernel's rig, unless it is there."""
+    path = FOLDER / f"{setting}-{repeat}.json"
+    if not path.exists():
+        policy = "drr:classes=2" if setting.queues == 2 else "droptail:"
+        queue = f"{policy},packets={setting.packets}".replace(":,", ":")
+        engine = KernelSettings.of(Path("build")).open()
+        answer = engine.run(scenario(setting, repeat, queue, emulated=False))
+        path.write_text(json.dumps(answer))
+    answer = json.loads(path.read_text())
+    flow, page = answer["flows"]
+    events = [time_s for time_s in flow["loss_events_s"] if _FROM_S <= time_s < _TO_S]
+    rtts_ms = [rtt for rtt in answer["probes"][0]["rtts_ms"][: _TO_S - _FROM_S] if rtt is not None]
+    return _figures(flow, page, len(events), rtts_ms)
+
+
+def emulated_figures(setting: Setting, repeat: int) -> Figures:
+    """Runs a repeat in virtual time."""
+    policy = "drr" if setting.queues == 2 else "droptail"
+    content = scenario(setting, repeat, f"{policy}:packets={setting.packets}", emulated=True)
+    with tempfile.TemporaryDirectory() as folder:
+        file, log = Path(folder) / "scenario.json", Path(folder) / "log"
+        file.write_text(json.dumps(content))
+        answer = _emulate(file, "--flow-log", str(log))
+        windows = [
+            (int(words[0]) / 1e6, float(words[5]))
+            for words in map(str.split, log.read_text().splitlines())
+            if len(words) == 6 and words[1:3] == ["0", "ack"]
+        ]
+        # A window falls at a loss and nowhere else.
+        events = sum(
+            after < 0.95 * before and _FROM_S <= time_s < _TO_S
+            for (_, before), (time_s, after) in zip(windows, windows[1:], strict=False)
+        )
+        # Pings that are over before the download begins; the emulator gives their median alone.
+        content |= {"duration_s": _TO_S, "flows": content["flows"][:1]}
+        content["probes"] = [
+            {"start_s": _FROM_S + number, "interval_ms": 1e6} for number in range(_TO_S - _FROM_S)
+        ]
+        file.write_text(json.dumps(content))
+        rtts_ms = [
+            probe["rtt_p50_ms"] for probe in _emulate(file)["probes"] if probe["answered"]
+        ]
+    flow, page = answer["flows"]
+    return _figures(flow, page, events, rtts_ms)
+
+
+def _emulate(*words: object) -> dict[str, Any]:
+    command = ["build/emulate", "--scenario", *map(str, words)]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    answer: dict[str, Any] = json.loads(result.stdout)
+    return answer
+
+
+def _figures(
+    flow: dict[str, Any], page: dict[str, Any], events: int, rtts_ms: Sequence[float]
+) -> Figures:
+    part = slice(round(_FROM_S / _INTERVAL_S), round(_TO_S / _INTERVAL_S))
+    payload_mbps = statistics.fmean(flow["throughput_by_interval_mbps"][part])
+    windows = sorted(flow["window_by_interval_packets"][part])
+    return Figures(
+        throughput_mbps=payload_mbps,
+        rtt_ms=statistics.fmean(rtts_ms),
+        events_a_minute=events * 60 / (_TO_S - _FROM_S),
+        download_s=page["completion_s"] or float("nan"),
+        least_window_packets=windows[len(windows) // 50],
+        greatest_window_packets=windows[-1 - len(windows) // 50],
+    )
+
+
+def main() -> None:
+    """Reads the command line; prints a table: the kernel's mean and its range, the emulator's."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--at-once", type=int, default=4)
+    arguments = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    settings = [
+        Setting(controller, packets, queues)
+        for controller in ("reno", "cubic")
+        for queues in (1, 2)
+        for packets in BUFFERS_PACKETS
+    ]
+    runs = [(setting, repeat) for repeat in range(arguments.repeats) for setting in settings]
+    with ThreadPoolExecutor(arguments.at_once) as pool:
+        kernel = dict(zip(runs, pool.map(lambda run: kernel_figures(*run), runs), strict=True))
+    fields = [field.name for field in dataclasses.fields(Figures)]
+    sys.stdout.write("| setting | " + " | ".join(fields) + " |\n|" + "---|" * (len(fields) + 1))
+    for setting in settings:
+        cells = []
+        emulated = [emulated_figures(setting, repeat) for repeat in range(arguments.repeats)]
+        for field in fields:
+            of_kernel = [getattr(kernel[setting, r], field) for r in range(arguments.repeats)]
+            ours = statistics.fmean(getattr(figures, field) for figures in emulated)
+            mean, low, high = statistics.fmean(of_kernel), min(of_kernel), max(of_kernel)
+            cells.append(f"{mean:.3g} ({low:.3g} to {high:.3g}) / {ours:.3g}")
+        sys.stdout.write(f"\n| {setting} | " + " | ".join(cells) + " |")
+    sys.stdout.write("\n")
+
+
+if __name__ == "__main__":
+    main()
