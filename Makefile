@@ -24,7 +24,7 @@ FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard mahimahi mahimahi-remove lock clean
+.PHONY: help setup compiler build reproduce confirm test sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard mahimahi mahimahi-remove kernel-rig lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -108,7 +108,11 @@ mahimahi: ## installs and verifies real mahimahi: sudo make mahimahi
 	$(need_python)
 	@$(PYTHON) -uB -m engines.mahimahi.install
 
-mahimahi-remove: ## undoes the changes of `make mahimahi`
+kernel-rig: ## installs what experiments with the kernel's own TCP need: sudo make kernel-rig
+	$(need_python)
+	@$(PYTHON) -uB -m engines.kernel.install
+
+mahimahi-remove: ## undoes the changes of `make mahimahi` and `make kernel-rig`
 	$(need_python)
 	@$(PYTHON) -uB -m engines.mahimahi.remove
 

@@ -89,7 +89,7 @@ def _link(scenario: Scenario, link: Link, samples: LinkSamples) -> dict[str, Any
         (size + HEADERS_BYTES * packets) * 8 / link.rate_mbps / 1000
         for _, packets, size in samples.held
     ]
-    told = {
+    told: dict[str, Any] = {
         "throughput_mbps": throughput_mbps,
         "utilization": throughput_mbps / link.rate_mbps,
         "queueing_delay_p50_ms": quantile(delays_ms, 0.5),
@@ -116,7 +116,7 @@ def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any
     if samples.completion_s:  # the last look at the receiver was before its end
         packets = max(packets, -(-in_order // PAYLOAD_BYTES))
     rtts_ms = [s.rtt_ms for _, s in samples.sender if s.rtt_ms]
-    told = {
+    told: dict[str, Any] = {
         "controller": flow.controller,
         "throughput_mbps": max(packets * PAYLOAD_BYTES, in_order) * 8 / 1e6 / seconds,
         "goodput_mbps": in_order * 8 / 1e6 / seconds,

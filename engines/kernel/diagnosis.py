@@ -32,7 +32,6 @@ _PACKAGES: Mapping[str, str] = {
     "unshare": "util-linux",
 }
 """What the rig needs, and the package of Debian and Ubuntu that has it."""
-PACKAGES = tuple(sorted({package for package in _PACKAGES.values() if package != "util-linux"}))
 _TIME_LIMIT_S = 10
 
 
@@ -72,6 +71,11 @@ def diagnose(facts: Facts | None = None) -> None:
             "/dev/net/tun cannot be opened, which the kernel's rig needs for its delay line; run "
             "`chmod 666 /dev/net/tun` as root, as is usual, or run as root"
         )
+
+
+def missing_packages(facts: Facts) -> list[str]:
+    """Returns the packages of Debian and Ubuntu that have what is missing."""
+    return list(dict.fromkeys(_PACKAGES[program] for program in facts.missing))
 
 
 def read_facts() -> Facts:

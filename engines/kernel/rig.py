@@ -158,7 +158,7 @@ def classify(namespace: Namespace, port: int) -> None:
 
 
 def tc(namespace: Namespace, *words: str) -> None:
-    """Runs tc(8); phrases are split at blanks.
+    """Has tc(8) change a namespace's queues; phrases are split at blanks.
 
     Raises:
         KneepointError: it fails; says so if the kernel lacks the queue discipline.
@@ -205,4 +205,3 @@ def _open_tun(namespace: Namespace) -> int:
     except OSError as error:
         raise KneepointError(f"{_TUN}: {error.strerror}; make it writable") from None
     return device
-

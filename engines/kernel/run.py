@@ -10,7 +10,6 @@ import json
 import signal
 import sys
 from pathlib import Path
-from types import FrameType
 
 from common.errors import run_command_line
 from engines.base import MachineFaultError
@@ -43,7 +42,7 @@ def main() -> None:
         engine.close()
 
 
-def _interrupt(_: int, frame: FrameType | None) -> None:
+def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 

@@ -90,7 +90,7 @@ class Flow(_Part):
     controller: str
     constants: Mapping[str, float] = {}
     transport: Literal["datagrams", "tcp"] = "datagrams"
-    tcp: Mapping[str, float] = {}
+    tcp: Mapping[str, bool | float] = {}
     start_s: _Seconds = 0
     stop_s: _Seconds | None = None
     bytes: int | None = Field(default=None, ge=1, le=1 << 50)

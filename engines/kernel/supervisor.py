@@ -1,7 +1,6 @@
 """One run on the kernel's rig, from its namespaces to its figures.
 
-    unshare --user --map-root-user --net --pid --fork --kill-child \\
-        python -m engines.kernel.supervisor < REQUEST
+    unshare -Urnpf --kill-child python -m engines.kernel.supervisor < REQUEST
 
 The request is one line of JSON, {"scenario": ..., "delay_line": PATH}; the answer is another one on
 stdout. With "only_builds": true the rig is built, and the answer has no figures.
@@ -94,8 +93,10 @@ class Run:
     def _check(self) -> None:
         try:
             self._rig.check()
-            for each in (*self._flows, *self._probes):
-                each.check()
+            for flow in self._flows:
+                flow.check()
+            for probe in self._probes:
+                probe.check()
         except (KneepointError, TrafficError) as error:
             raise RunEndedError(str(error)) from None
 

@@ -52,13 +52,12 @@ class Traffic(Protocol):
 class Iperf:
     """An endless flow by iperf3, whose client is the data's sender."""
 
-    completion_s = None
-    last = None
-
     def __init__(self, rig: Rig, flow: Flow, number: int) -> None:
+        self.completion_s: float | None = None
+        self.last: dict[str, float] | None = None
         self._rig, self._flow, self._number = rig, flow, number
         self._port = _FIRST_CONTROL_PORT + number
-        self._said: IO[bytes] = tempfile.TemporaryFile()
+        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
         self._client: subprocess.Popen[bytes] | None = None
         server = ["iperf3", "--server", "--one-off", "-4", "--port", str(self._port)]
         self._server = rig.client.start(server, stdout=subprocess.DEVNULL, stderr=self._said)
@@ -168,13 +167,13 @@ class Download:
 
 def _handler_of(download: Download) -> type[http.server.BaseHTTPRequestHandler]:
     class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802 (the library's name)
+        def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Length", str(download.length))
             self.end_headers()
             download.send(self.connection)
 
-        def log_message(self, format: str, *_: Any) -> None:  # noqa: A002 (the library's name)
+        def log_message(self, *_: Any) -> None:
             pass
 
     return Handler
@@ -192,7 +191,7 @@ class Ping:
 
     def __init__(self, rig: Rig, probe: Probe) -> None:
         self._rig, self._probe = rig, probe
-        self._said: IO[bytes] = tempfile.TemporaryFile()
+        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:

@@ -10,6 +10,7 @@ The kernel's answers are kept in build/kernel-tcp; those that are there are not 
 
 import argparse
 import dataclasses
+import itertools
 import json
 import statistics
 import subprocess
@@ -28,7 +29,7 @@ _FROM_S, _TO_S, _END_S = 30, 120, 150
 _APART_S = 2.3
 _PAGE_BYTES = 177_669
 _INTERVAL_S = 0.1
-_LINUX = {"least_rto_ms": 200}
+_LINUX: dict[str, float] = {"least_rto_ms": 1000}
 _LINUX_CONSTANTS = {"reno": {}, "cubic": {"hystart": 1}}
 
 
@@ -109,7 +110,7 @@ def emulated_figures(setting: Setting, repeat: int) -> Figures:
         # A window falls at a loss and nowhere else.
         events = sum(
             after < 0.95 * before and _FROM_S <= time_s < _TO_S
-            for (_, before), (time_s, after) in zip(windows, windows[1:], strict=False)
+            for (_, before), (time_s, after) in itertools.pairwise(windows)
         )
         # Pings that are over before the download begins; the emulator gives their median alone.
         content |= {"duration_s": _TO_S, "flows": content["flows"][:1]}
@@ -117,9 +118,7 @@ def emulated_figures(setting: Setting, repeat: int) -> Figures:
             {"start_s": _FROM_S + number, "interval_ms": 1e6} for number in range(_TO_S - _FROM_S)
         ]
         file.write_text(json.dumps(content))
-        rtts_ms = [
-            probe["rtt_p50_ms"] for probe in _emulate(file)["probes"] if probe["answered"]
-        ]
+        rtts_ms = [probe["rtt_p50_ms"] for probe in _emulate(file)["probes"] if probe["answered"]]
     flow, page = answer["flows"]
     return _figures(flow, page, events, rtts_ms)
 

@@ -1,0 +1,268 @@
+"""The kernel's rig: its figures, the ways in which runs end, and that nothing is left.
+
+Everything here is a real run of a few seconds; figures are compared loosely.
+"""
+
+import copy
+import dataclasses
+import json
+import os
+import pickle
+import signal
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.errors import KneepointError
+from engines.base import MachineFaultError
+from engines.kernel import diagnosis, engine
+from engines.kernel.engine import KernelEngine, KernelSettings
+from tests.conftest import ROOT
+from tests.engines.kernel.bufferbloat import BUFFERBLOAT
+from tests.engines.kernel.real import PATIENCE_S, descendants, kernel_engine, lives, wait_until
+
+pytestmark = pytest.mark.real_time
+
+WORKER = """
+import pickle, sys
+settings, scenario = pickle.load(sys.stdin.buffer)
+settings.open().run(scenario)
+"""
+
+
+@pytest.fixture
+def settings() -> KernelSettings:
+    return kernel_engine()
+
+
+@pytest.fixture
+def background() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+def scenario(**changes: Any) -> dict[str, Any]:
+    return {**copy.deepcopy(BUFFERBLOAT), **changes}
+
+
+def short(**changes: Any) -> dict[str, Any]:
+    """One flow for three seconds."""
+    flows = [{"controller": "reno", "transport": "tcp"}]
+    return scenario(**{"flows": flows, "probes": [], "duration_s": 3, "interval_s": 0.5} | changes)
+
+
+def in_path(folder: Path, name: str, script: str) -> str:
+    """Puts a program before all others; returns the path that finds it."""
+    program = folder / name
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return f"{folder}:{diagnosis.SEARCH_PATH}"
+
+
+def test_bufferbloat_of_the_kernel_is_like_the_emulators(
+    settings: KernelSettings, tmp_path: Path
+) -> None:
+    content = scenario(probes=[{"interval_ms": 100}])
+    content["flows"][0]["start_s"] = 1
+    ours = settings.open().run(content)
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps(content))
+    command = [ROOT / "build/emulate", "--scenario", file]
+    emulated = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    for place in ("uplink", "downlink"):
+        assert set(emulated[place]) <= set(ours[place])
+    assert set(emulated["flows"][0]) <= set(ours["flows"][0])
+    assert set(emulated["probes"][0]) <= set(ours["probes"][0])
+    assert set(emulated) <= set(ours)
+    idle_ms = [rtt_ms for rtt_ms in ours["probes"][0]["rtts_ms"][2:9] if rtt_ms]
+    assert 20.4 <= min(idle_ms) <= 21.5
+    assert ours["uplink"]["utilization"] == pytest.approx(
+        emulated["uplink"]["utilization"], rel=0.03
+    )
+    for name in ("throughput_by_interval_mbps", "window_by_interval_packets", "rtt_by_interval_ms"):
+        assert len(ours["flows"][0][name]) == 15
+    assert max(ours["flows"][0]["window_by_interval_packets"]) == pytest.approx(180, rel=0.2)
+    assert max(ours["uplink"]["queue_by_interval_packets"]) == pytest.approx(100, abs=2)
+    assert ours["uplink"]["packets_dropped"] > 0
+    assert 0 < len(ours["flows"][0]["loss_events_s"]) <= 4
+    assert 1.0 < ours["flows"][1]["completion_s"] < 10
+    assert ours["flows"][1]["packets_sent"] >= 123  # 177,669 bytes
+
+
+def test_two_classes_keep_pings_out_of_the_long_flows_queue(settings: KernelSettings) -> None:
+    uplink = {**BUFFERBLOAT["uplink"], "queue": "drr:packets=100,classes=2"}
+    flows = [
+        {"controller": "cubic", "transport": "tcp", "class": 1},
+        {"controller": "reno", "transport": "tcp", "start_s": 3, "bytes": 177_669},
+    ]
+    probes = [{"start_s": 2, "interval_ms": 200}]
+    answer = settings.open().run(
+        scenario(uplink=uplink, flows=flows, probes=probes, duration_s=6, interval_s=1)
+    )
+    assert max(answer["uplink"]["queue_by_interval_packets"]) > 50
+    assert statistics.fmean(answer["probes"][0]["rtts_ms"]) < 45
+    assert 1.8 < answer["flows"][1]["completion_s"] < 2.6  # half of the link: 2 s
+
+
+def test_check_builds_the_rig_and_runs_nothing(settings: KernelSettings) -> None:
+    settings.open().check(scenario(duration_s=3600))
+
+
+def test_command_prints_the_answer(settings: KernelSettings, tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps(short(duration_s=1, interval_s=0)))
+    command = [sys.executable, "-m", "engines.kernel.run", file, "--build", settings.build]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    answer = json.loads(result.stdout)
+    assert answer["flows"][0]["controller"] == "reno"
+    assert "window_by_interval_packets" not in answer["flows"][0]
+    file.write_text("{}")
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {file}: ")
+
+
+def test_congestion_control_that_the_kernel_lacks(settings: KernelSettings) -> None:
+    flows = [{"controller": "timely", "transport": "tcp"}]
+    for act in (settings.open().run, settings.open().check):
+        with pytest.raises(KneepointError, match="kernel: this kernel has no congestion control"):
+            act(short(flows=flows))
+
+
+@pytest.mark.parametrize("kind", ["htb", "pfifo"])
+def test_queue_discipline_that_the_kernel_lacks(
+    settings: KernelSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    said = "echo 'Error: Specified qdisc kind is unknown.' >&2; exit 2"
+    script = f'case "$*" in *{kind}*) {said};; esac; PATH=${{PATH#*:}}; exec tc "$@"'
+    monkeypatch.setattr(engine, "SEARCH_PATH", in_path(tmp_path, "tc", script))
+    with pytest.raises(KneepointError, match=rf"no queue discipline .* {kind}; .*sch_{kind}"):
+        settings.open().run(short())
+
+
+def test_server_that_does_not_answer(
+    settings: KernelSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = "echo 'iperf3: error - something is wrong' >&2; exit 1"
+    monkeypatch.setattr(engine, "SEARCH_PATH", in_path(tmp_path, "iperf3", script))
+    monkeypatch.setattr(engine, "_digest", lambda _: settings.sha256)
+    with pytest.raises(
+        MachineFaultError, match="iperf3's server does not answer: something is wrong"
+    ):
+        settings.open().run(short())
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [("exec sleep 60", "the client does not answer"), ("exit 1", "the delay line ended")],
+)
+def test_link_that_hands_on_nothing(
+    settings: KernelSettings, tmp_path: Path, script: str, reason: str
+) -> None:
+    in_path(tmp_path, "delay_line", script)
+    broken = dataclasses.replace(
+        settings, build=tmp_path, sha256=KernelSettings.of(tmp_path).sha256
+    )
+    with pytest.raises(KneepointError, match=reason):
+        broken.open().run(short())
+
+
+def test_no_right_to_make_namespaces(
+    settings: KernelSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = "echo 'unshare: unshare failed: Operation not permitted' >&2; exit 1"
+    monkeypatch.setattr(diagnosis, "SEARCH_PATH", in_path(tmp_path, "unshare", script))
+    with pytest.raises(KneepointError, match=r"may not make namespaces .*Operation not permitted"):
+        KernelSettings.of(settings.build)
+
+
+def start(
+    settings: KernelSettings, background: ThreadPoolExecutor
+) -> tuple[KernelEngine, Future[dict[str, Any]], dict[int, str], int]:
+    """Starts a long run; returns its processes once there is traffic, and unshare's id."""
+    run = settings.open()
+    future = background.submit(run.run, short(duration_s=100, probes=[{}]))
+    found: dict[int, str] = {}
+
+    def has_traffic() -> bool:
+        if run._supervisor is not None:
+            found.update(descendants(run._supervisor.pid))
+        names = list(found.values())
+        return names.count("iperf3") == 2 and "ping" in names and "delay_line" in names
+
+    wait_until(has_traffic)
+    assert run._supervisor is not None
+    return run, future, found, run._supervisor.pid
+
+
+def nothing_is_left(found: dict[int, str], starter: int) -> None:
+    wait_until(lambda: not any(map(lives, [starter, *found])))
+
+
+def test_stop_ends_a_run(settings: KernelSettings, background: ThreadPoolExecutor) -> None:
+    run, future, found, starter = start(settings, background)
+    run.stop()
+    with pytest.raises(MachineFaultError, match="the run was stopped"):
+        future.result(PATIENCE_S)
+    nothing_is_left(found, starter)
+
+
+@pytest.mark.parametrize(
+    ("victim", "number"),
+    [("supervisor", signal.SIGTERM), ("supervisor", signal.SIGKILL), ("unshare", signal.SIGKILL)],
+)
+def test_killed_supervisor_leaves_nothing(
+    settings: KernelSettings, background: ThreadPoolExecutor, victim: str, number: int
+) -> None:
+    _, future, found, starter = start(settings, background)
+    supervisor = next(pid for pid, name in found.items() if name.startswith("python"))
+    os.kill(supervisor if victim == "supervisor" else starter, number)
+    with pytest.raises(MachineFaultError, match=r"was stopped|was killed"):
+        future.result(PATIENCE_S)
+    nothing_is_left(found, starter)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_killed_worker_leaves_nothing(settings: KernelSettings, number: int) -> None:
+    worker = subprocess.Popen(
+        [sys.executable, "-c", WORKER], cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert worker.stdin is not None
+    pickle.dump((settings, short(duration_s=100)), worker.stdin)
+    worker.stdin.close()
+    found: dict[int, str] = {}
+
+    def has_traffic() -> bool:
+        found.update(descendants(worker.pid))
+        return list(found.values()).count("iperf3") == 2
+
+    wait_until(has_traffic)
+    worker.send_signal(number)
+    worker.wait(PATIENCE_S)
+    nothing_is_left(found, worker.pid)
+
+
+@pytest.mark.parametrize(
+    ("victim", "reason"),
+    [("delay_line", "the delay line ended"), ("iperf3", "iperf3"), ("ping", "ping")],
+)
+def test_killed_program_is_a_fault(
+    settings: KernelSettings, background: ThreadPoolExecutor, victim: str, reason: str
+) -> None:
+    _, future, found, starter = start(settings, background)
+    os.kill(next(pid for pid, name in found.items() if name == victim), signal.SIGKILL)
+    with pytest.raises(MachineFaultError, match=reason):
+        future.result(PATIENCE_S)
+    nothing_is_left(found, starter)
+
+
+def test_engine_notices_another_build(settings: KernelSettings) -> None:
+    other = dataclasses.replace(settings, sha256="0" * 64)
+    with pytest.raises(KneepointError, match="rebuilt during the study"):
+        other.open().run(short())

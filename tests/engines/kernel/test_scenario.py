@@ -1,0 +1,96 @@
+import copy
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.errors import KneepointError
+from engines.kernel.scenario import Queue, read_scenario, scenario_of
+from tests.conftest import ROOT
+from tests.engines.kernel.bufferbloat import BUFFERBLOAT
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    """The scenario with other values; uplink__queue is the key `queue` of `uplink`."""
+    content: dict[str, Any] = copy.deepcopy(BUFFERBLOAT)
+    for path, value in changes.items():
+        place: Any = content
+        *outer, key = path.split("__")
+        for name in outer:
+            place = place[int(name) if name.isdecimal() else name]
+        place[key] = value
+    return content
+
+
+def test_scenario_of_the_emulator_is_taken_as_it_is() -> None:
+    scenario = scenario_of(changed(host_model="ideal", host_latency_us=0), "s")
+    assert scenario.uplink.buffer == Queue(packets=100)
+    assert scenario.downlink.buffer.packets == 1_000_000
+    assert [flow.bytes for flow in scenario.flows] == [None, 177_669]
+    assert scenario.probes[0].bytes == 88
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"uplink__trace": "a.trace"}, "uplink.trace: a trace needs mahimahi or the emulator"),
+        ({"uplink__by_packets": True}, "uplink.by_packets: the kernel's HTB shapes by bytes"),
+        ({"uplink__loss_probability": 0.01}, "loss_probability: the kernel's rig loses at full"),
+        ({"uplink__delay_trace": "d"}, "uplink.delay_trace: the kernel's delay line has a const"),
+        ({"uplink__queue": "codel:target=5,interval=100"}, "the kernel's rig has droptail"),
+        ({"uplink__queue": "droptail:packets=0"}, "the kernel's rig has droptail"),
+        ({"uplink__queue": "droptail:bytes=9"}, "the kernel's rig has droptail"),
+        ({"uplink__queue": "!"}, "'!': the kernel's rig has droptail"),
+        ({"uplink__rate_mbps": 0}, "uplink.rate_mbps: Input should be greater than or equal"),
+        ({"uplink": {"queue": "infinite"}}, "uplink: lacks rate_mbps"),
+        ({"downlink__queue": "drr:packets=9,classes=2"}, "downlink.queue: two classes are the up"),
+        ({"flows": []}, "flows: Tuple should have at least 1 item"),
+        ({"flows__0__transport": "datagrams"}, "flows.0.transport: the kernel's engine runs its"),
+        ({"flows__0__constants": {"beta": 0.9}}, "constants.beta: 0.9 is the emulator's to do, "),
+        ({"flows__0__constants": {"gamma": 1}}, "gamma: 1 is the emulator's to do, the kernel ca"),
+        ({"flows__0__tcp": {"least_rto_ms": 1000}}, "least_rto_ms: 1000 is the emulator's to do"),
+        ({"flows__0__start_s": 15}, "flows.0.start_s: not before the end of the run"),
+        ({"flows__0__start_s": -1}, "flows.0.start_s: Input should be greater than or equal to 0"),
+        ({"flows__0__stop_s": 0}, "flows.0.stop_s: not after start_s"),
+        ({"flows__1__stop_s": 9}, "flows.1.stop_s: a download ends with its bytes"),
+        ({"probes__0__start_s": 15}, "probes.0.start_s: not before the end of the run"),
+        ({"probes__0__bytes": 2000}, "probes.0.bytes: Input should be less than or equal to 1504"),
+        ({"interval_s": 0.01}, "interval_s: the kernel is asked every 0.05 s"),
+        ({"speed": 1}, "speed: Extra inputs are not permitted; see build/emulate --scenario-sch"),
+    ],
+)
+def test_scenario_beyond_the_kernel_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(KneepointError, match=r"^s: ") as raised:
+        scenario_of(changed(**changes), "s")
+    assert message in str(raised.value)
+
+
+def test_constants_of_the_kernels_own_are_no_matter() -> None:
+    linux = {"sack": True, "least_rto_ms": 200, "delayed_ack_ms": 40}
+    scenario_of(changed(flows__0__constants={"beta": 0.5}, flows__0__tcp=linux), "s")
+    cubic = {"flows__0__controller": "cubic", "flows__0__constants": {"hystart": 1, "c": 0.4}}
+    scenario_of(changed(**cubic), "s")
+
+
+def test_read_scenario_names_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    with pytest.raises(KneepointError, match=r"s\.json: No such file or directory; check the path"):
+        read_scenario(file)
+    file.write_text("{")
+    with pytest.raises(KneepointError, match=r"s\.json: not JSON"):
+        read_scenario(file)
+    file.write_text("[]")
+    with pytest.raises(KneepointError, match=r"s\.json: not an object"):
+        read_scenario(file)
+    file.write_text(json.dumps(BUFFERBLOAT))
+    assert read_scenario(file).duration_s == BUFFERBLOAT["duration_s"]
+
+
+def test_bufferbloat_is_a_scenario_of_the_emulator(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps(BUFFERBLOAT))
+    command = [ROOT / "build/emulate", "--scenario", file]
+    answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert answer["status"] == "ok"
