@@ -29,9 +29,7 @@ _OFFLOADS = ("tso", "gso", "gro")
 _FIRST_PORT = 6001
 _BURST_S = 1e-3
 """What HTB sends at once after a timer that was late, in time at the link's rate."""
-_MAJOR, _ROOT = 1, 0x1
-CLASSES = (0x10, 0x20)
-"""Minor numbers of HTB's classes: the first flow's, where there are two, and the others'."""
+_MAJOR, _ROOT, _FIRST_CLASS = 1, 0x1, 0x10
 
 
 def data_port(number: int) -> int:
@@ -60,8 +58,7 @@ class Rig:
         self._connect_client(delay_line)
         shape(self.router, scenario.uplink)
         shape(self.client, scenario.downlink)
-        if scenario.uplink.buffer.classes == 2:
-            classify(self.router, data_port(0))
+        classify(self.router, scenario)
         self._await_answer()
 
     def __enter__(self) -> "Rig":
@@ -139,26 +136,45 @@ def shape(namespace: Namespace, link: Link) -> None:
     details = ["burst", str(burst_bytes), "cburst", str(burst_bytes)]
     details += ["overhead", str(HEADERS_BYTES), "quantum", str(SEGMENT_BYTES)]
     buffer = link.buffer
-    used = CLASSES[-buffer.classes :]
-    tc(namespace, "qdisc add dev link root handle 1: htb default", f"{CLASSES[-1]:x}")
-    tc(namespace, "class add dev link parent 1: classid", f"1:{_ROOT}", "htb", *rate, *details)
-    for minor in used:
+    change_queues(namespace, "qdisc add dev link root handle 1: htb default", f"{_FIRST_CLASS:x}")
+    change_queues(
+        namespace, "class add dev link parent 1: classid", f"1:{_ROOT}", "htb", *rate, *details
+    )
+    for minor in _classes(link):
         share = ["rate", f"{round(link.rate_mbps * 1e6 / buffer.classes)}bit", "ceil", rate[1]]
         parent = ["class add dev link parent", f"1:{_ROOT}", "classid", f"1:{minor:x}"]
-        tc(namespace, *parent, "htb", *share, *details)
+        change_queues(namespace, *parent, "htb", *share, *details)
         limit = ["pfifo", "limit", str(buffer.packets)]
-        tc(namespace, "qdisc add dev link parent", f"1:{minor:x}", *limit)
+        change_queues(namespace, "qdisc add dev link parent", f"1:{minor:x}", *limit)
 
 
-def classify(namespace: Namespace, port: int) -> None:
-    """Puts what comes from a TCP port of the server into the first class, by u32."""
-    match = f"match ip sport {port} 0xffff"
-    target = f"1:{CLASSES[0]:x}"
-    tc(namespace, f"filter add dev link parent 1: protocol ip u32 {match} flowid {target}")
+def classify(namespace: Namespace, scenario: Scenario) -> None:
+    """Puts flows, by the server's TCP port, and pings into their classes, by u32.
+
+    What belongs to none of them, as iperf3's control connections, is in class 0.
+    """
+    if scenario.uplink.buffer.classes == 1:
+        return
+    wanted = {
+        f"match ip sport {data_port(number)} 0xffff": flow.share_class
+        for number, flow in enumerate(scenario.flows)
+    }
+    if scenario.probes:
+        wanted["match ip protocol 1 0xff"] = scenario.probes[0].share_class
+    for match, number in wanted.items():
+        target = f"1:{_FIRST_CLASS + number:x}"
+        change_queues(
+            namespace, f"filter add dev link parent 1: protocol ip u32 {match} flowid {target}"
+        )
 
 
-def tc(namespace: Namespace, *words: str) -> None:
-    """Has tc(8) change a namespace's queues; phrases are split at blanks.
+def leaves(link: Link) -> set[int]:
+    """Returns the handles of a link's classes, which their queues call their parents."""
+    return {_MAJOR << 16 | minor for minor in _classes(link)}
+
+
+def change_queues(namespace: Namespace, *words: str) -> None:
+    """Changes a namespace's queues by tc(8); phrases are split at blanks.
 
     Raises:
         KneepointError: it fails; says so if the kernel lacks the queue discipline.
@@ -169,16 +185,15 @@ def tc(namespace: Namespace, *words: str) -> None:
     except KneepointError as error:
         if "kind is unknown" not in str(error):
             raise
-        kind = next((word for word in ("htb", "pfifo", "u32") if word in command), command[-1])
+        kind = next((word for word in ("pfifo", "u32") if word in command), "htb")
         raise KneepointError(
             f"this kernel has no queue discipline or classifier {kind}; load its module "
             f"(modprobe {'cls' if kind == 'u32' else 'sch'}_{kind}), or use another kernel"
         ) from None
 
 
-def leaf_of(minor: int) -> int:
-    """Returns the handle of a class, which its qdisc calls its parent."""
-    return _MAJOR << 16 | minor
+def _classes(link: Link) -> range:
+    return range(_FIRST_CLASS, _FIRST_CLASS + link.buffer.classes)
 
 
 def _prepare(namespace: Namespace) -> None:

@@ -31,6 +31,7 @@ _LINUX_TCP: Mapping[str, float] = {"sack": True, "least_rto_ms": 200, "delayed_a
 
 _QUEUE = re.compile(r"(?P<policy>\w+)(:(?P<arguments>\w+=\d+(,\w+=\d+)*))?")
 _UNLIMITED_PACKETS = 1_000_000
+MOST_CLASSES = 16
 
 _Seconds = Annotated[float, Field(ge=0, le=LONGEST_S)]
 
@@ -40,14 +41,14 @@ class _Part(BaseModel):
 
 
 class Queue(_Part):
-    """A drop-tail queue, or one for each of two classes that are served fairly."""
+    """A drop-tail queue, or one for each of some classes that are served fairly."""
 
     packets: int
-    classes: Literal[1, 2] = 1
+    classes: int = 1
 
     @classmethod
     def parse(cls, description: str) -> Self:
-        """Reads `infinite`, `droptail:packets=N` or `drr:classes=2,packets=N`.
+        """Reads `infinite`, `droptail:packets=N` or `drr:packets=N,classes=C`.
 
         Raises:
             ValueError: it is another one.
@@ -61,13 +62,13 @@ class Queue(_Part):
         packets = arguments.get("packets", 0)
         if policy == "droptail" and set(arguments) == {"packets"} and packets > 0:
             return cls(packets=packets)
-        if policy == "drr" and set(arguments) == {"packets", "classes"} and packets > 0:
-            if arguments["classes"] == 2:
-                return cls(packets=packets, classes=2)
-            raise ValueError(f"{description!r}: the rig has two classes; write classes=2")
+        classes = arguments.get("classes", 0)
+        is_fair = policy == "drr" and set(arguments) == {"packets", "classes"}
+        if is_fair and packets > 0 and 1 <= classes <= MOST_CLASSES:
+            return cls(packets=packets, classes=classes)
         raise ValueError(
-            f"{description!r}: the kernel's rig has droptail:packets=N, "
-            "drr:classes=2,packets=N and infinite; use one of them, or the emulator"
+            f"{description!r}: the kernel's rig has droptail:packets=N, infinite and "
+            f"drr:packets=N,classes=C with at most {MOST_CLASSES}; use one of them, or the emulator"
         )
 
 
@@ -91,6 +92,7 @@ class Flow(_Part):
     constants: Mapping[str, float] = {}
     transport: Literal["datagrams", "tcp"] = "datagrams"
     tcp: Mapping[str, bool | float] = {}
+    share_class: int = Field(default=0, ge=0, alias="class")
     start_s: _Seconds = 0
     stop_s: _Seconds | None = None
     bytes: int | None = Field(default=None, ge=1, le=1 << 50)
@@ -99,6 +101,7 @@ class Flow(_Part):
 class Probe(_Part):
     """A train of pings."""
 
+    share_class: int = Field(default=0, ge=0, alias="class")
     start_s: _Seconds = 0
     interval_ms: float = Field(default=1000, ge=2, le=1e6)
     bytes: int = Field(default=88, ge=_PING_BYTES, le=SEGMENT_BYTES)
@@ -195,16 +198,34 @@ def _check(scenario: Scenario, where: str) -> None:
         except ValueError as error:
             raise KneepointError(f"{where}: {name}.queue: {error}") from None
         if name == "downlink" and buffer.classes != 1:
-            raise KneepointError(f"{where}: downlink.queue: two classes are the uplink's only")
+            raise KneepointError(f"{where}: downlink.queue: classes are the uplink's only")
     if 0 < scenario.interval_s < SAMPLE_S:
         raise KneepointError(
             f"{where}: interval_s: the kernel is asked every {SAMPLE_S:g} s; use at least that"
         )
+    _check_classes(scenario, where)
     for number, flow in enumerate(scenario.flows):
         _check_flow(flow, f"{where}: flows.{number}", scenario.duration_s)
     for number, probe in enumerate(scenario.probes):
         if probe.start_s >= scenario.duration_s:
             raise KneepointError(f"{where}: probes.{number}.start_s: not before the end of the run")
+
+
+def _check_classes(scenario: Scenario, where: str) -> None:
+    classes = scenario.uplink.buffer.classes
+    if classes == 1:
+        return
+    if len({probe.share_class for probe in scenario.probes}) > 1:
+        raise KneepointError(
+            f"{where}: probes: in several classes; the kernel's rig tells pings from flows only: "
+            "put all probes into one class"
+        )
+    used = {each.share_class for each in (*scenario.flows, *scenario.probes)}
+    if used != set(range(classes)):
+        raise KneepointError(
+            f"{where}: uplink.queue: {classes} classes, but flows and probes are in "
+            f"{', '.join(map(str, sorted(used)))}; use each class, and no other"
+        )
 
 
 def _check_flow(flow: Flow, where: str, duration_s: float) -> None:

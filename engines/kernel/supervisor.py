@@ -21,7 +21,7 @@ from typing import Any
 from common.errors import KneepointError
 from engines.kernel.answer import FlowSamples, LinkSamples, answer_of
 from engines.kernel.netlink import Queues, TcpSockets
-from engines.kernel.rig import CLASSES, Rig, data_port, leaf_of
+from engines.kernel.rig import Rig, data_port, leaves
 from engines.kernel.scenario import SAMPLE_S, Scenario, scenario_of
 from engines.kernel.traffic import (
     Download,
@@ -55,6 +55,7 @@ class Run:
                 self._flows.append(Download(rig, flow, number))
         self._probes = [Ping(rig, probe) for probe in scenario.probes]
         self._links = (LinkSamples(), LinkSamples())
+        self._leaves = (leaves(scenario.uplink), leaves(scenario.downlink))
         self._samples = [FlowSamples() for _ in scenario.flows]
 
     def run(self, stopped: Callable[[], bool]) -> dict[str, Any]:
@@ -109,9 +110,8 @@ class Run:
         for receiver in self._sockets[1].read():
             if receiver.state == _ESTABLISHED and receiver.remote_port in ports:
                 self._samples[ports[receiver.remote_port]].receiver.append((now_s, receiver))
-        leaves = [leaf_of(minor) for minor in CLASSES]
-        for link, queues in zip(self._links, self._queues, strict=True):
-            states = [state for state in queues.read() if state.parent in leaves]
+        for link, queues, parents in zip(self._links, self._queues, self._leaves, strict=True):
+            states = [state for state in queues.read() if state.parent in parents]
             held_packets = sum(state.held_packets for state in states)
             link.held.append((now_s, held_packets, sum(state.held_bytes for state in states)))
             link.bytes = sum(state.bytes for state in states)

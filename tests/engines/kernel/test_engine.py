@@ -106,7 +106,8 @@ def test_two_classes_keep_pings_out_of_the_long_flows_queue(settings: KernelSett
         scenario(uplink=uplink, flows=flows, probes=probes, duration_s=6, interval_s=1)
     )
     assert max(answer["uplink"]["queue_by_interval_packets"]) > 50
-    assert statistics.fmean(answer["probes"][0]["rtts_ms"]) < 45
+    before_download_ms = answer["probes"][0]["rtts_ms"][:5]
+    assert statistics.fmean(before_download_ms) < 35
     assert 1.8 < answer["flows"][1]["completion_s"] < 2.6  # half of the link: 2 s
 
 

@@ -45,7 +45,21 @@ def test_scenario_of_the_emulator_is_taken_as_it_is() -> None:
         ({"uplink__queue": "!"}, "'!': the kernel's rig has droptail"),
         ({"uplink__rate_mbps": 0}, "uplink.rate_mbps: Input should be greater than or equal"),
         ({"uplink": {"queue": "infinite"}}, "uplink: lacks rate_mbps"),
-        ({"downlink__queue": "drr:packets=9,classes=2"}, "downlink.queue: two classes are the up"),
+        (
+            {"downlink__queue": "drr:packets=9,classes=2"},
+            "downlink.queue: classes are the uplink's only",
+        ),
+        ({"uplink__queue": "drr:packets=9"}, "drr:packets=N,classes=C with at most 16"),
+        ({"uplink__queue": "drr:packets=9,classes=17"}, "classes=C with at most 16"),
+        ({"uplink__queue": "drr:packets=9,classes=2"}, "2 classes, but flows and probes are in 0;"),
+        (
+            {"uplink__queue": "drr:packets=9,classes=2", "flows__0__class": 2},
+            "2 classes, but flows and probes are in 0, 2; use each class, and no other",
+        ),
+        (
+            {"uplink__queue": "drr:packets=9,classes=2", "probes": [{}, {"class": 1}]},
+            "probes: in several classes",
+        ),
         ({"flows": []}, "flows: Tuple should have at least 1 item"),
         ({"flows__0__transport": "datagrams"}, "flows.0.transport: the kernel's engine runs its"),
         ({"flows__0__constants": {"beta": 0.9}}, "constants.beta: 0.9 is the emulator's to do, "),
