@@ -220,7 +220,8 @@ def _check_classes(scenario: Scenario, where: str) -> None:
             f"{where}: probes: in several classes; the kernel's rig tells pings from flows only: "
             "put all probes into one class"
         )
-    used = {each.share_class for each in (*scenario.flows, *scenario.probes)}
+    used = {flow.share_class for flow in scenario.flows}
+    used |= {probe.share_class for probe in scenario.probes}
     if used != set(range(classes)):
         raise KneepointError(
             f"{where}: uplink.queue: {classes} classes, but flows and probes are in "

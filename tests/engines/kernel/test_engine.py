@@ -73,7 +73,7 @@ def test_bufferbloat_of_the_kernel_is_like_the_emulators(
     ours = settings.open().run(content)
     file = tmp_path / "s.json"
     file.write_text(json.dumps(content))
-    command = [ROOT / "build/emulate", "--scenario", file]
+    command: list[str | Path] = [ROOT / "build/emulate", "--scenario", file]
     emulated = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     for place in ("uplink", "downlink"):
         assert set(emulated[place]) <= set(ours[place])
@@ -118,7 +118,8 @@ def test_check_builds_the_rig_and_runs_nothing(settings: KernelSettings) -> None
 def test_command_prints_the_answer(settings: KernelSettings, tmp_path: Path) -> None:
     file = tmp_path / "s.json"
     file.write_text(json.dumps(short(duration_s=1, interval_s=0)))
-    command = [sys.executable, "-m", "engines.kernel.run", file, "--build", settings.build]
+    words = ["-m", "engines.kernel.run", str(file), "--build", str(settings.build)]
+    command = [sys.executable, *words]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     answer = json.loads(result.stdout)
     assert answer["flows"][0]["controller"] == "reno"

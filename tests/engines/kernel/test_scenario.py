@@ -105,6 +105,6 @@ def test_read_scenario_names_the_file(tmp_path: Path) -> None:
 def test_bufferbloat_is_a_scenario_of_the_emulator(tmp_path: Path) -> None:
     file = tmp_path / "s.json"
     file.write_text(json.dumps(BUFFERBLOAT))
-    command = [ROOT / "build/emulate", "--scenario", file]
+    command: list[str | Path] = [ROOT / "build/emulate", "--scenario", file]
     answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     assert answer["status"] == "ok"
