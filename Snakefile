@@ -107,6 +107,7 @@ onstart:
             *{each.kind.planner for each in EXPERIMENTS.values()},
         ],
         Path("logs/fork_server.log"),
+        late=["reports.draw"],
     )
 
 

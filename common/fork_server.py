@@ -19,6 +19,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -27,12 +28,17 @@ SOCKET = Path("build/fork_server.sock")
 
 _LONGEST_REQUEST = 2**16
 _POLL_S = 0.5
+_PATIENCE_S = 10.0
+"""How long a client that has connected may take to ask."""
 
 
-def start_fork_server(modules: Sequence[str], log: Path, path: Path = SOCKET) -> None:
+def start_fork_server(
+    modules: Sequence[str], log: Path, path: Path = SOCKET, late: Sequence[str] = ()
+) -> None:
     """Starts the server, which imports these modules, and returns at once.
 
-    It ends with this process. It has a session of its own, so that Ctrl-C reaches only the
+    It imports those of `late` when a client first asks for one of them, once for all clients. It
+    ends with this process. It has a session of its own, so that Ctrl-C reaches only the
     workflow, which ends its jobs.
     """
     path.unlink(missing_ok=True)
@@ -43,6 +49,7 @@ def start_fork_server(modules: Sequence[str], log: Path, path: Path = SOCKET) ->
         path.chmod(0o600)
         listener.listen(128)  # queues clients while the server still imports
         options = [f"--owner={os.getpid()}", f"--listener={listener.fileno()}", *modules]
+        options += [f"--late={module}" for module in late]
         subprocess.Popen(
             [sys.executable, "-m", "common.fork_server", *options],
             stdin=subprocess.DEVNULL,
@@ -53,7 +60,7 @@ def start_fork_server(modules: Sequence[str], log: Path, path: Path = SOCKET) ->
         )
 
 
-def _serve(owner: int, listener: socket.socket) -> None:
+def _serve(owner: int, listener: socket.socket, late: set[str]) -> None:
     """Forks for each request until the process that started this one has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # lets the kernel reap children
     listener.settimeout(_POLL_S)
@@ -63,23 +70,35 @@ def _serve(owner: int, listener: socket.socket) -> None:
         except TimeoutError:
             continue
         with connection:
-            if os.fork() == 0:
+            connection.settimeout(_PATIENCE_S)
+            try:
+                request, descriptors, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, 2)
+            except OSError:  # the client ended before it asked
+                continue
+            module, *arguments = request.decode(errors="surrogateescape").split("\0")[:-1] or [""]
+            if module in late:
+                late.remove(module)
+                with suppress(Exception):  # the fork reports it
+                    import_module(module)
+            if module and os.fork() == 0:
                 listener.close()
-                _run(connection)
+                _run(connection, descriptors, module, arguments)
+            for descriptor in descriptors:
+                os.close(descriptor)
 
 
-def _run(connection: socket.socket) -> None:
+def _run(
+    connection: socket.socket, descriptors: Sequence[int], module: str, arguments: Sequence[str]
+) -> None:
     """Body of the forked process: runs the requested module and exits."""
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         connection.settimeout(None)
-        request, descriptors, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, 2)
         for standard, descriptor in enumerate(descriptors, start=1):
             os.dup2(descriptor, standard)
             os.close(descriptor)
         threading.Thread(target=_end_when_alone, args=(connection,), daemon=True).start()
-        module, *arguments = request.decode(errors="surrogateescape").split("\0")[:-1]
         sys.argv = [module, *arguments]
         status = _exit_status_of(module)
         sys.stdout.flush()
@@ -91,6 +110,7 @@ def _run(connection: socket.socket) -> None:
 
 def _exit_status_of(module: str) -> int:
     """Runs a module to its end, as the interpreter would."""
+    sys.modules.pop(module, None)  # runpy warns of a module that is imported already
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as end:
@@ -118,10 +138,11 @@ def main() -> None:
     )
     parser.add_argument("--listener", type=int, required=True, help="descriptor of a socket")
     parser.add_argument("modules", nargs="*", help="modules to import in advance")
+    parser.add_argument("--late", action="append", default=[], help="module to import on request")
     arguments = parser.parse_args()
     for module in arguments.modules:
         import_module(module)
-    _serve(arguments.owner, socket.socket(fileno=arguments.listener))
+    _serve(arguments.owner, socket.socket(fileno=arguments.listener), set(arguments.late))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""Writes the report: figures, tables, report.html, report.pdf and provenance.json.
+"""Writes the report: tables, report.html, report.pdf and provenance.json.
 
 python -m reports.build --config config/config.yaml
 
-reads the tables of the analysis (see analysis.schema), and computes nothing.
+reads the tables of the analysis (see analysis.schema) and the figures that reports.draw has drawn,
+and computes nothing.
 """
 
 import argparse
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,31 +17,29 @@ from analysis.schema import TABLES
 from analysis.tables import TableFolder
 from common.errors import run_command_line
 from common.files import write_whole
-from reports import document, figures, render, words
+from reports import document, render, words
 from reports.provenance import Provenance, gather
 from reports.tables import write_tables
 
 
-def build(config: Path, into: Path | None = None, processes: int = 1) -> None:
+def build(config: Path, into: Path | None = None) -> None:
     """Writes everything into the folder `into`, by default the results of the configuration.
 
-    So many processes draw the figures; nothing else depends on them. An older report stays as it
-    is until all of the new one is there.
+    An older report stays as it is until all of the new one is there.
 
     Raises:
-        KneepointError: the configuration is wrong, or tables are missing or damaged.
+        KneepointError: the configuration is wrong, or tables or figures are missing or damaged.
     """
     results = Results.of(config)
     tables = TableFolder(results.folder, TABLES)
+    figures = {path.stem: path for path in results.folder.glob("figures/*/*.svg")}
     provenance = gather(results)
-    content = document.document(words.compose(tables, provenance), _made_of(provenance))
+    content = document.document(words.compose(tables, provenance, figures), _made_of(provenance))
     with _whole(into or results.folder) as new:
-        for part in ("figures", "tables"):  # which a small study leaves empty
-            (new / part).mkdir()
-        figures.draw_all(document.figures(content), tables, new / "figures", processes)
+        (new / "tables").mkdir()  # which a small study leaves empty
         write_tables(tables, new / "tables")
-        write_whole(new / "report.html", render.to_html(content, new / "figures"))
-        write_whole(new / "report.pdf", render.to_pdf(content, new / "figures"))
+        write_whole(new / "report.html", render.to_html(content, figures))
+        write_whole(new / "report.pdf", render.to_pdf(content, figures))
         write_whole(new / "provenance.json", provenance.json())
 
 
@@ -77,11 +75,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("--into", type=Path, help="folder to write to (the results folder)")
-    parser.add_argument(
-        "--cores", type=int, default=os.cpu_count() or 1, help="for drawing (%(default)s)"
-    )
     arguments = parser.parse_args()
-    build(arguments.config, arguments.into, arguments.cores)
+    build(arguments.config, arguments.into)
 
 
 if __name__ == "__main__":

@@ -66,12 +66,6 @@ def document(xml: str, made_of: str) -> Json:
     }
 
 
-def figures(content: Json) -> list[str]:
-    """The names of the figures that a document places."""
-    blocks = (block for section in content["sections"] for block in section["blocks"])
-    return [block["name"] for block in blocks if block["kind"] == "figure"]
-
-
 def _numbers(report: Element) -> dict[str, str]:
     """What each name is called in the text."""
     counts = {"table": 0, "figure": 0}

@@ -1,29 +1,91 @@
-"""Draws one figure from the tables of the analysis.
+"""Draws figures from the tables of the analysis.
 
-python -m reports.draw --config config/config.yaml --out results/figures/power-curve.svg
+python -m reports.draw --results results power-curve
 
-writes it as SVG and as PNG. It is called after its kind, and where there are several of that after
-what it shows, too: power-curve-fixed_window-window-contest.
+draws every figure of a kind, as SVG and PNG, into results/figures/power-curve. Each is named after
+its kind and what it shows: power-curve-fixed_window-window-contest. With --out FOLDER/NAME.svg it
+draws only the figure of that name; the name of the kind stands for the first of its figures.
 """
 
 import argparse
+import shutil
+from collections.abc import Callable, Iterable
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from analysis.schema import TABLES
-from analysis.tables import TableFolder
-from common.errors import run_command_line
-from experiments.config import load_workflow
-from reports import figures
+from analysis.tables import TableFolder, Tables
+from common.errors import KneepointError, run_command_line
+from reports.figures import READS, kind_of, style
+
+Drawing = Callable[[], Figure]
+
+
+def available(tables: Tables, kinds: Iterable[str] = READS) -> dict[str, Drawing]:
+    """Returns every figure that the tables have data for, by its name.
+
+    The drawing functions see the tables that their kinds declare, and no others.
+    """
+    found: dict[str, Drawing] = {}
+    for kind in kinds:
+        module = import_module(f"reports.figures.{kind.replace('-', '_')}")
+        read = {table: tables[table] for table in READS[kind]}
+        for key, subject in module.subjects(read).items():
+            found[f"{kind}-{key}"] = partial(module.draw, subject, read)
+    return found
+
+
+def draw(name: str, tables: Tables, stem: Path) -> None:
+    """Draws a figure as `stem`.svg and `stem`.png.
+
+    Args:
+        name: of the figure; that of its kind stands for the first of its figures.
+        tables: of the analysis; those that its kind reads suffice.
+        stem: path of the files without their suffixes.
+
+    Raises:
+        KneepointError: there is no such figure.
+    """
+    kind = kind_of(name)
+    if kind is None:
+        raise KneepointError(f"there is no figure {name}; kinds of figures: {', '.join(READS)}")
+    found = available(tables, [kind])
+    if not found or name not in (kind, *found):
+        known = ", ".join(found) or "none, because the tables have no data"
+        raise KneepointError(f"there is no figure {name}; figures of this kind: {known}")
+    save(found.get(name) or next(iter(found.values())), stem)
+
+
+def save(drawing: Drawing, stem: Path) -> None:
+    """Draws in the house style, as `stem`.svg and `stem`.png."""
+    with style.house():
+        style.save(drawing(), stem)
+
+
+def draw_kind(kind: str, tables: Tables, folder: Path) -> None:
+    """Draws every figure of a kind into `folder`, which afterwards holds nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, drawing in available(tables, [kind]).items():
+        save(drawing, folder / name)
 
 
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
-    parser.add_argument("--out", type=Path, required=True, help="the figure's SVG")
+    parser.add_argument("--results", type=Path, required=True, help="folder of the tables")
+    parser.add_argument("--out", type=Path, help="draw this figure only: the path of its SVG")
+    parser.add_argument("kind", choices=READS, metavar="KIND", help="%(choices)s")
     arguments = parser.parse_args()
-    tables = TableFolder(load_workflow(arguments.config).results, TABLES)
-    figures.draw(arguments.out.stem, tables, arguments.out.with_suffix(""))
+    schemas = {name: TABLES[name] for name in READS[arguments.kind]}
+    tables = TableFolder(arguments.results, schemas)
+    if arguments.out:
+        draw(arguments.out.stem, tables, arguments.out.with_suffix(""))
+    else:
+        draw_kind(arguments.kind, tables, arguments.results / "figures" / arguments.kind)
 
 
 if __name__ == "__main__":

@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from analysis.results import Results
+from analysis.schema import STAGES
 from common.errors import unusable
 from common.files import sha256_of
 from common.made_by import current_commit, read_made_by
 from experiments.config import Workflow
 from experiments.registry import experiments_of
 from experiments.results import read_table
+from reports.figures import READS
 
-_PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
+_PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "typst")
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,7 @@ def _jobs(workflow: Workflow) -> set[str]:
     """The names of the jobs that a report comes from: other configurations leave times, too."""
     traces = {trace for each in workflow.networks.values() for trace in each.trace_names}
     named = {*experiments_of(workflow), *workflow.controllers, *workflow.networks, *traces}
-    return named | {"build", "contradicted", "outside"}
+    return named | {"build", *STAGES, *READS}
 
 
 def _wall_times(folder: Path, jobs: set[str]) -> tuple[WallTime, ...]:

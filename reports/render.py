@@ -3,6 +3,7 @@
 import base64
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,15 +12,20 @@ import typst
 
 from common.errors import KneepointError
 from reports.document import Json
+from reports.figures import kind_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def to_html(content: Json, figures: Path) -> str:
-    """One self-contained page: styles and figures are in it."""
+def to_html(content: Json, figures: Mapping[str, Path]) -> str:
+    """One self-contained page: styles and figures, which are SVG files by their names, are in it.
+
+    Raises:
+        KneepointError: a figure is missing.
+    """
 
     def picture(name: str) -> str:
-        encoded = base64.b64encode((figures / name).read_bytes()).decode()
+        encoded = base64.b64encode(_file(figures, name).read_bytes()).decode()
         return f"data:image/svg+xml;base64,{encoded}"
 
     environment = jinja2.Environment(
@@ -33,11 +39,11 @@ def to_html(content: Json, figures: Path) -> str:
     return template.render(**content, picture=picture)
 
 
-def to_pdf(content: Json, figures: Path) -> bytes:
+def to_pdf(content: Json, figures: Mapping[str, Path]) -> bytes:
     """The same on paper; equal content gives equal bytes, for it carries no date.
 
     Raises:
-        KneepointError: typst refuses the document.
+        KneepointError: a figure is missing, or typst refuses the document.
     """
     with TemporaryDirectory() as folder:
         source = Path(folder) / "report.typ"
@@ -46,8 +52,15 @@ def to_pdf(content: Json, figures: Path) -> bytes:
         for section in content["sections"]:
             for item in section["blocks"]:
                 if item["kind"] == "figure":
-                    shutil.copy(figures / item["svg"], folder)
+                    shutil.copy(_file(figures, item["name"]), Path(folder) / item["svg"])
         try:
             return typst.compile(source, root=Path(folder), ignore_system_fonts=True, format="pdf")
         except typst.TypstError as error:
             raise KneepointError(f"{TEMPLATES / 'report.typ'}: typst says: {error}") from None
+
+
+def _file(figures: Mapping[str, Path], name: str) -> Path:
+    if name not in figures:
+        rule = f"draw_{kind_of(name)}".replace("-", "_")
+        raise KneepointError(f"figure {name} is missing; `snakemake --force {rule}` draws it")
+    return figures[name]

@@ -5,7 +5,7 @@ Templates write the XML of `reports.document`; jinja escapes whatever comes from
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from analysis.metrics import METRICS
 from analysis.schema import VERDICTS
 from analysis.searches import NEAR, ONE_PEAK
 from analysis.tables import Tables
-from reports import figures
 from reports.provenance import Provenance
 from search.objective import MISFIT_SCALE
 
@@ -30,8 +29,14 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SAMPLERS = {"tpe": "TPE", "cmaes": "CMA-ES", "qmc": "quasi-Monte-Carlo"}
 
 
-def compose(tables: Tables, provenance: Provenance) -> str:
-    """The whole report, as XML."""
+def compose(tables: Tables, provenance: Provenance, figures: Container[str]) -> str:
+    """The whole report, as XML.
+
+    Args:
+        tables: of the analysis.
+        provenance: where the report comes from.
+        figures: names of the figures that were drawn.
+    """
 
     @cache
     def every(name: str) -> list[Record]:
@@ -47,7 +52,7 @@ def compose(tables: Tables, provenance: Provenance) -> str:
         .render(
             rows=every,
             best_constants=best_constants,
-            has_figure=figures.available(tables).__contains__,
+            has_figure=figures.__contains__,
             provenance=provenance,
         )
     )

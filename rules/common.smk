@@ -10,6 +10,7 @@ from experiments.registry import (
     STUDY,
     experiments_of,
 )
+from reports.figures import READS, kind_of
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
 CLUSTER = Path("build/cluster.json")
@@ -121,3 +122,8 @@ def results_in(*groups):
 def analysed(tables):
     """Returns the files of tables."""
     return [f"{RESULTS}/{table}.parquet" for table in tables]
+
+
+def module_of(kind):
+    """Returns the module of reports.figures that draws a kind of figure."""
+    return kind.replace("-", "_")

@@ -1,14 +1,66 @@
 TEMPLATES = sorted(str(path) for path in Path("reports/templates").rglob("*") if path.is_file())
 
 
-# One job draws and writes everything, because importing pandas and matplotlib takes longer than most
-# figures.
+# Every figure of a kind, in a folder of their own: only the tables say how many there are.
+for kind, tables in READS.items():
+
+    rule:
+        name:
+            f"draw_{module_of(kind)}"
+        input:
+            code_of("reports.draw"),
+            code_of(f"reports.figures.{module_of(kind)}"),
+            tables=analysed(tables),
+        output:
+            directory(f"{RESULTS}/figures/{kind}"),
+        log:
+            f"logs/draw/{kind}.log",
+        benchmark:
+            f"benchmarks/draw/{kind}.tsv"
+        conda:
+            "../environment.yml"
+        params:
+            results=RESULTS,
+            kind=kind,
+        message:
+            f"Drawing: {kind}"
+        shell:
+            "python -IS common/forked.py reports.draw --results {params.results:q} {params.kind} > {log:q} 2>&1"
+
+
+# A figure by itself; the name of a kind stands for the first of its figures.
+rule draw_figure:
+    input:
+        code_of("reports.draw"),
+        lambda wildcards: code_of(f"reports.figures.{module_of(kind_of(wildcards.figure))}"),
+        tables=lambda wildcards: analysed(READS[kind_of(wildcards.figure)]),
+    output:
+        multiext(f"{RESULTS}/figures/{{figure}}", ".svg", ".png"),
+    log:
+        "logs/draw_figure/{figure}.log",
+    benchmark:
+        "benchmarks/draw_figure/{figure}.tsv"
+    wildcard_constraints:
+        figure=f"({'|'.join(READS)})(-[^/]+)?",
+    conda:
+        "../environment.yml"
+    params:
+        results=RESULTS,
+        kind=lambda wildcards: kind_of(wildcards.figure),
+    message:
+        "Drawing: {wildcards.figure}"
+    shell:
+        "python -IS common/forked.py reports.draw --results {params.results:q} {params.kind}"
+        " --out {output[0]:q} > {log:q} 2>&1"
+
+
 rule write_report:
     input:
         code_of("reports.build"),
         TEMPLATES,
         config=CONFIG,
         tables=analysed(TABLES),
+        figures=[f"{RESULTS}/figures/{kind}" for kind in READS],
         results=lambda _: results_in("published", *map(group_of, EXPERIMENTS.values())),
     # An older report stays where it is until the new one is whole.
     output:
@@ -19,7 +71,6 @@ rule write_report:
             caption="captions/provenance.rst",
             category="Provenance",
         ),
-        figures=update(directory(f"{RESULTS}/figures")),
         tables=update(directory(f"{RESULTS}/tables")),
     log:
         "logs/write_report/report.log",
@@ -27,32 +78,9 @@ rule write_report:
         "benchmarks/write_report/report.tsv"
     conda:
         "../environment.yml"
-    threads: 2
     params:
         config=CONFIG,
     message:
         "Writing the report"
     shell:
-        "python -m reports.build --config {params.config:q} --cores {threads} > {log:q} 2>&1"
-
-
-# A figure by itself, without the report: Snakemake takes one or the other, for the report owns the folder.
-rule draw_figure:
-    input:
-        code_of("reports.draw"),
-        config=CONFIG,
-        tables=analysed(TABLES),
-    output:
-        f"{RESULTS}/figures/{{figure}}.svg",
-    log:
-        "logs/draw_figure/{figure}.log",
-    benchmark:
-        "benchmarks/draw_figure/{figure}.tsv"
-    conda:
-        "../environment.yml"
-    params:
-        config=CONFIG,
-    message:
-        "Drawing: {wildcards.figure}"
-    shell:
-        "python -m reports.draw --config {params.config:q} --out {output:q} > {log:q} 2>&1"
+        "python -IS common/forked.py reports.build --config {params.config:q} > {log:q} 2>&1"

@@ -10,7 +10,7 @@ from analysis.agreement import CALIBRATION
 from analysis.frames import Record, records, select
 from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
 from analysis.tables import Tables
-from reports.figures import FigureKind, only, style
+from reports.figures import only, style
 
 _SHOWN = (THROUGHPUT, SIGNAL_DELAY)
 _LINE_IN = 0.15
@@ -91,6 +91,4 @@ def _name_lines(
             text.set_fontweight("bold")
 
 
-FIGURE = FigureKind(
-    "agreement", only("agreement_accuracy", "real", lambda row: row["is_compared"]), draw
-)
+subjects = only("agreement_accuracy", "real", lambda row: row["is_compared"])

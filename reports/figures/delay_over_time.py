@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from analysis.frames import Record, select
 from analysis.link_log import BIN_MS
 from analysis.tables import Tables
-from reports.figures import FigureKind, each, style
+from reports.figures import each, style
 
 
 def draw(run: Record, tables: Tables) -> Figure:
@@ -53,4 +53,4 @@ def onto(
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, markerscale=6)
 
 
-FIGURE = FigureKind("delay-over-time", each("showcase", "run"), draw)
+subjects = each("showcase", "run")

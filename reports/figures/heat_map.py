@@ -1,14 +1,14 @@
 """How does power depend on two constants, and does it agree with the published grid?"""
 
+import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis import labels
 from analysis.frames import Record, extremes, select
 from analysis.tables import Tables
-from reports.figures import FigureKind, each, style
+from reports.figures import each, style
 
 
 def draw(grid: Record, tables: Tables) -> Figure:
@@ -20,7 +20,7 @@ def draw(grid: Record, tables: Tables) -> Figure:
     )
     rows = len(ours)
     figure = style.page(0.95 + 0.27 * rows)
-    scale = _scale(cells[["ours", "published"]])
+    scale = extremes(cells[["ours", "published"]])
     if grid["table"] is None:
         _panel(figure.add_subplot(), grid, ours, "Power, ours (Mbit/s/s)", scale)
         return figure
@@ -29,40 +29,34 @@ def draw(grid: Record, tables: Tables) -> Figure:
     source = labels.report_of(grid["table"])
     _panel(panels[1], grid, published, f"Power, {source}", scale)
     limit = max(5.0, 100 * extremes(relative.abs())[1])
-    scale = {"cmap": style.DIVERGING, "vmin": -1.6 * limit, "vmax": 1.6 * limit, "fmt": "+.1f"}
-    _panel(panels[2], grid, 100 * relative, "Difference (%)", scale)
+    scale = -1.6 * limit, 1.6 * limit
+    _panel(panels[2], grid, 100 * relative, "Difference (%)", scale, style.DIVERGING, "+.1f")
     for axes in panels[1:]:
         axes.set_ylabel("")
         axes.tick_params(left=False)
     return figure
 
 
-def _scale(both: pd.DataFrame) -> dict[str, object]:
-    least, greatest = extremes(both)
-    return {"cmap": style.SEQUENTIAL, "vmin": least, "vmax": greatest, "fmt": ".2f"}
-
-
 def _panel(
-    axes: Axes, grid: Record, values: pd.DataFrame, title: str, options: dict[str, object]
+    axes: Axes,
+    grid: Record,
+    values: pd.DataFrame,
+    title: str,
+    limits: tuple[float, float],
+    colours: str = style.SEQUENTIAL,
+    digits: str = ".2f",
 ) -> None:
-    sns.heatmap(
-        values,
-        ax=axes,
-        annot=True,
-        cbar=False,
-        linewidths=0.8,
-        linecolor="white",
-        annot_kws={"fontsize": 8.0},
-        **options,
+    texts = values.map(lambda value: format(value, digits).replace("-", labels.MINUS))
+    style.heat_map(axes, values, texts, limits, colours, linewidths=0.8, fontsize=8.0)
+    axes.set_xticks(
+        0.5 + np.arange(values.shape[1]), [labels.number(float(x)) for x in values.columns]
     )
-    for text in axes.texts:
-        text.set_text(text.get_text().replace("-", labels.MINUS))
-    axes.set_xticklabels([labels.number(float(x)) for x in values.columns])
-    axes.set_yticklabels([labels.number(y) for y in values.index], rotation=0)
+    names = [labels.number(y) for y in values.index]
+    axes.set_yticks(0.5 + np.arange(values.shape[0]), names, va="center")
     axes.set_title(title)
     axes.set_xlabel(labels.axis(grid["x"]))
     axes.set_ylabel(labels.axis(grid["y"]))
     axes.tick_params(length=0)
 
 
-FIGURE = FigureKind("heat-map", each("grids", "grid"), draw)
+subjects = each("grids", "grid")

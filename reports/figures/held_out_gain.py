@@ -14,7 +14,7 @@ from analysis import labels
 from analysis.frames import Record, records
 from analysis.held_out import PUBLISHED, TUNED
 from analysis.tables import Tables
-from reports.figures import FigureKind, only, style
+from reports.figures import only, style
 
 _SIDES = ((5, 4), (5, -5), (-5, 5), (-5, -5), (0, 9), (0, -9), (5, 12), (5, -12))
 """Where a name may stand beside its dot (points), the best place first."""
@@ -103,4 +103,4 @@ def _beside(axes: Axes, row: Record, offset: Point) -> Annotation:
     )
 
 
-FIGURE = FigureKind("held-out-gain", only("held_out", "all"), draw)
+subjects = only("held_out", "all")

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.frames import Record
 from analysis.held_out import PUBLISHED
 from analysis.tables import Tables
-from reports.figures import FigureKind, only, style
+from reports.figures import only, style
 
 
 def draw(_: Record, tables: Tables) -> Figure:
@@ -34,23 +33,10 @@ def draw(_: Record, tables: Tables) -> Figure:
 
 
 def _panel(axes: Axes, part: pd.DataFrame) -> None:
-    sns.heatmap(
-        part / part.max(),
-        ax=axes,
-        vmin=0,
-        vmax=1,
-        cmap=style.SEQUENTIAL,
-        annot=part.map(_cell),
-        fmt="",
-        cbar=False,
-        linewidths=0.6,
-        linecolor="white",
-        annot_kws={"fontsize": 6.8},
-        yticklabels=False,
-        xticklabels=True,
-    )
-    axes.set_xticklabels(part.columns, rotation=90, fontsize=7.5)
-    axes.set(xlabel="", ylabel="")
+    shares = part / part.max()
+    style.heat_map(axes, shares, part.map(_cell), (0, 1), linewidths=0.6, fontsize=6.8)
+    axes.set_xticks(0.5 + np.arange(part.shape[1]), part.columns, rotation=90, fontsize=7.5)
+    axes.set_yticks([])
     axes.tick_params(length=0)
 
 
@@ -58,4 +44,4 @@ def _cell(value: float) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-FIGURE = FigureKind("held-out-map", only("held_out", "all"), draw)
+subjects = only("held_out", "all")

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from analysis.frames import Record, records
 from analysis.held_out import PUBLISHED
 from analysis.tables import Tables
-from reports.figures import FigureKind, style
+from reports.figures import style
 
 
 def draw(_: Record, tables: Tables) -> Figure:
@@ -60,9 +60,6 @@ def _lines(standings: pd.DataFrame) -> list[int]:
     return [int(place) - 1 for place in order]
 
 
-def _subjects(tables: Tables) -> dict[str, Record]:
+def subjects(tables: Tables) -> dict[str, Record]:
     """Two ranks need no figure."""
     return {"all": {}} if len(tables["held_out_standings"]) > 2 else {}
-
-
-FIGURE = FigureKind("held-out-ranks", _subjects, draw)

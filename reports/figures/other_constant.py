@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from analysis import labels
 from analysis.frames import Record, records, select
 from analysis.tables import Tables
-from reports.figures import FigureKind, style
+from reports.figures import style
 
 
 def draw(grid: Record, tables: Tables) -> Figure:
@@ -26,10 +26,7 @@ def draw(grid: Record, tables: Tables) -> Figure:
     return figure
 
 
-def _subjects(tables: Tables) -> dict[str, Record]:
+def subjects(tables: Tables) -> dict[str, Record]:
     """The grids that vary a further constant."""
     further = set(tables["grid_effects"]["grid"])
     return {grid["grid"]: grid for grid in records(tables["grids"]) if grid["grid"] in further}
-
-
-FIGURE = FigureKind("other-constant", _subjects, draw)

@@ -9,7 +9,7 @@ from analysis import labels
 from analysis.frames import Record, extremes, select
 from analysis.metrics import POWER
 from analysis.tables import Tables
-from reports.figures import FigureKind, each, style
+from reports.figures import each, style
 
 WIDE = 150
 """A sweep whose values differ by more than this factor has a logarithmic axis."""
@@ -77,4 +77,4 @@ def _zoom(axes: Axes, sweep: Record, curve: pd.DataFrame, published: pd.DataFram
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
 
 
-FIGURE = FigureKind("power-curve", each("sweeps", "sweep"), draw)
+subjects = each("sweeps", "sweep")

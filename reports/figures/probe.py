@@ -8,7 +8,7 @@ from analysis import labels
 from analysis.frames import Record, extremes
 from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
 from analysis.tables import Tables
-from reports.figures import FigureKind, only, style
+from reports.figures import only, style
 
 
 def draw(host: Record, tables: Tables) -> Figure:
@@ -87,4 +87,4 @@ def _dots(axes: Axes, x: "pd.Series[float]", y: "pd.Series[float]") -> None:
     axes.plot(x, y, "o", color=style.OURS, markersize=2.8, alpha=0.45, linewidth=0, zorder=2)
 
 
-FIGURE = FigureKind("probe", only("host", "host"), draw)
+subjects = only("host", "host")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from analysis.frames import Record, select
 from analysis.link_log import BIN_MS
 from analysis.tables import Tables
-from reports.figures import FigureKind, each, style
+from reports.figures import each, style
 
 Floats = NDArray[np.float64]
 
@@ -67,4 +67,4 @@ def _steps(rates: pd.DataFrame) -> list[Floats]:
     ]
 
 
-FIGURE = FigureKind("rate-over-time", each("showcase", "run"), draw)
+subjects = each("showcase", "run")

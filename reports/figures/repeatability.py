@@ -9,7 +9,7 @@ from analysis.frames import Record, records, select
 from analysis.metrics import POWER
 from analysis.tables import Tables
 from experiments.config import EMULATOR, MAHIMAHI
-from reports.figures import FigureKind, style
+from reports.figures import style
 
 
 def draw(subject: Record, tables: Tables) -> Figure:
@@ -70,11 +70,8 @@ def _draw_published(axes: Axes, line: int, row: Record) -> None:
     )
 
 
-def _subjects(tables: Tables) -> dict[str, Record]:
+def subjects(tables: Tables) -> dict[str, Record]:
     """What each engine repeated."""
     there = set(tables["repeatability"]["whose"])
     names = {"all": EMULATOR, "real": MAHIMAHI}
     return {key: {"whose": whose} for key, whose in names.items() if whose in there}
-
-
-FIGURE = FigureKind("repeatability", _subjects, draw)

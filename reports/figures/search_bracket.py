@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 from analysis.frames import Record, records, select
 from analysis.searches import ONE_PEAK
 from analysis.tables import Tables
-from reports.figures import FigureKind, each, style
+from reports.figures import each, style
 
 OBJECTIVES = {
     "misfit": "Misfit",
@@ -81,12 +81,8 @@ def objective_axis(search: Record) -> str:
     return OBJECTIVES[search["objective"]]
 
 
-FIGURE = FigureKind(
-    "search-bracket",
-    each(
-        "searches",
-        "search",
-        lambda search: search["searched"] == 1 and search["sampler"] in ONE_PEAK,
-    ),
-    draw,
+subjects = each(
+    "searches",
+    "search",
+    lambda search: search["searched"] == 1 and search["sampler"] in ONE_PEAK,
 )

@@ -6,7 +6,7 @@ from matplotlib.ticker import MaxNLocator
 
 from analysis.frames import CONSTANT, Record, records, select
 from analysis.tables import Tables
-from reports.figures import FigureKind, each, style
+from reports.figures import each, style
 from reports.figures.search_bracket import objective_axis
 
 
@@ -44,12 +44,8 @@ def draw(search: Record, tables: Tables) -> Figure:
     return figure
 
 
-FIGURE = FigureKind(
-    "search-contours",
-    each(
-        "searches",
-        "search",
-        lambda search: search["objective"] != "misfit" and isinstance(search["surface_x"], str),
-    ),
-    draw,
+subjects = each(
+    "searches",
+    "search",
+    lambda search: search["objective"] != "misfit" and isinstance(search["surface_x"], str),
 )

@@ -6,7 +6,7 @@ from analysis import labels
 from analysis.frames import CONSTANT, Record, records, select
 from analysis.searches import ONE_PEAK
 from analysis.tables import Tables
-from reports.figures import FigureKind, each, style
+from reports.figures import each, style
 from reports.figures.search_bracket import objective_axis
 
 
@@ -36,12 +36,8 @@ def draw(search: Record, tables: Tables) -> Figure:
     return figure
 
 
-FIGURE = FigureKind(
-    "search-curve",
-    each(
-        "searches",
-        "search",
-        lambda search: search["searched"] == 1 and search["sampler"] not in ONE_PEAK,
-    ),
-    draw,
+subjects = each(
+    "searches",
+    "search",
+    lambda search: search["searched"] == 1 and search["sampler"] not in ONE_PEAK,
 )

@@ -6,7 +6,7 @@ from analysis import labels
 from analysis.frames import Record, select
 from analysis.searches import ENUMERATING, ONE_PEAK
 from analysis.tables import Tables
-from reports.figures import FigureKind, each, style
+from reports.figures import each, style
 from reports.figures.search_bracket import objective_axis
 
 
@@ -38,8 +38,6 @@ def draw(search: Record, tables: Tables) -> Figure:
     return figure
 
 
-FIGURE = FigureKind(
-    "search-history",
-    each("searches", "search", lambda search: search["sampler"] not in (*ONE_PEAK, *ENUMERATING)),
-    draw,
+subjects = each(
+    "searches", "search", lambda search: search["sampler"] not in (*ONE_PEAK, *ENUMERATING)
 )

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from analysis.frames import CONSTANT, Record, records, select
 from analysis.tables import Tables
-from reports.figures import FigureKind, each, style
+from reports.figures import each, style
 from reports.figures.search_bracket import objective_axis
 
 
@@ -43,8 +43,4 @@ def draw(search: Record, tables: Tables) -> Figure:
     return figure
 
 
-FIGURE = FigureKind(
-    "search-slices",
-    each("searches", "search", lambda search: search["searched"] > 1),
-    draw,
-)
+subjects = each("searches", "search", lambda search: search["searched"] > 1)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -105,6 +106,55 @@ def save(figure: Figure, stem: Path) -> None:
     figure.set_layout_engine(None)  # laid out; a format would draw once more for any engine
     figure.savefig(stem.with_name(stem.name + ".svg"), metadata={"Date": None, "Creator": None})
     figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
+
+
+def heat_map(
+    axes: Axes,
+    values: pd.DataFrame,
+    texts: pd.DataFrame,
+    limits: tuple[float, float],
+    colours: str = SEQUENTIAL,
+    **options: Any,
+) -> None:
+    """A cell for each value, the first row above, with its text in dark or white ink.
+
+    Args:
+        axes: where to draw; cell (i, j) has its centre at (j + 0.5, i + 0.5).
+        values: what the colours show; columns name the cells below.
+        texts: what is written into the cells, of the same shape.
+        limits: the values of the first and the last colour.
+        colours: name of the colour map.
+        options: `linewidths` between the cells, `fontsize`.
+    """
+    mesh = axes.pcolormesh(
+        values,
+        cmap=colours,
+        vmin=limits[0],
+        vmax=limits[1],
+        linewidths=options["linewidths"],
+        edgecolors="white",
+    )
+    axes.set(xlim=(0, values.shape[1]), ylim=(values.shape[0], 0))
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    mesh.update_scalarmappable()
+    rows, columns = np.indices(values.shape).reshape(2, -1)
+    for row, column, face in zip(rows, columns, mesh.get_facecolor(), strict=True):
+        axes.text(
+            column + 0.5,
+            row + 0.5,
+            texts.iloc[row, column],
+            color=".15" if _luminance(face[:3]) > 0.408 else "w",
+            ha="center",
+            va="center",
+            fontsize=options["fontsize"],
+        )
+
+
+def _luminance(rgb: np.ndarray) -> float:
+    """Relative luminance of a colour (WCAG 2.2): from 0, black, to 1, white."""
+    linear = np.where(rgb <= 0.03928, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
 
 
 def search_axis(axes: Axes, constant: Record, which: Literal["x", "y"] = "x") -> None:

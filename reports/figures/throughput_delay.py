@@ -9,7 +9,7 @@ from analysis import labels
 from analysis.frames import Record, records, select
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.tables import Tables
-from reports.figures import FigureKind, each, style
+from reports.figures import each, style
 
 
 def draw(sweep: Record, tables: Tables) -> Figure:
@@ -105,4 +105,4 @@ def _label_points(axes: Axes, curve: pd.DataFrame, apart_points: float = 13.0) -
             )
 
 
-FIGURE = FigureKind("throughput-delay", each("sweeps", "sweep"), draw)
+subjects = each("sweeps", "sweep")

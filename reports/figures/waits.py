@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 
 from analysis.frames import Record, extremes
 from analysis.tables import Tables
-from reports.figures import FigureKind, only, style
+from reports.figures import only, style
 
 
 def draw(_: Record, tables: Tables) -> Figure:
@@ -30,4 +30,4 @@ def draw(_: Record, tables: Tables) -> Figure:
     return figure
 
 
-FIGURE = FigureKind("waits", only("scheduling_delays", "host"), draw)
+subjects = only("scheduling_delays", "host")

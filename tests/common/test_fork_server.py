@@ -40,10 +40,10 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
 
-    def start(*words: str, alone: bool = False) -> "subprocess.Popen[str]":
+    def start(*words: str, alone: bool = False, module: str = "program") -> "subprocess.Popen[str]":
         if not alone and not fork_server.SOCKET.exists():
             fork_server.start_fork_server(["json"], tmp_path / "server.log")
-        command = [sys.executable, "-IS", str(ROOT / "common/forked.py"), "program", *words]
+        command = [sys.executable, "-IS", str(ROOT / "common/forked.py"), module, *words]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     yield start
@@ -74,6 +74,26 @@ def test_program_does_what_it_does_by_itself(
 def test_many_at_once_do_not_mix(ask: Ask) -> None:
     asked = [ask(str(number)) for number in range(12)]
     assert [each.communicate()[0] for each in asked] == [f"words {n}\n" for n in range(12)]
+
+
+def test_a_late_module_is_imported_once_for_all(tmp_path: Path, ask: Ask) -> None:
+    (tmp_path / "library.py").write_text("open('imports', 'a').write('once ')\n")
+    (tmp_path / "late.py").write_text("import library\nif __name__ == '__main__': print('ran')\n")
+    fork_server.start_fork_server(["json"], tmp_path / "server.log", late=["late"])
+    for _ in range(3):
+        assert ask("", module="late").communicate() == ("ran\n", "")
+    assert (tmp_path / "imports").read_text() == "once "
+
+
+def test_a_late_module_that_cannot_be_imported_fails_in_its_own_job(
+    tmp_path: Path, ask: Ask
+) -> None:
+    (tmp_path / "late.py").write_text("raise ValueError('odd')\n")
+    fork_server.start_fork_server(["json"], tmp_path / "server.log", late=["late"])
+    for _ in range(2):
+        asked = ask("", module="late")
+        assert asked.communicate()[1].endswith("ValueError: odd\n")
+        assert asked.returncode == 1
 
 
 def test_program_that_is_killed_is_an_error(ask: Ask) -> None:

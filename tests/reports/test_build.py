@@ -1,44 +1,68 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from analysis import run
 from analysis.results import Results
-from analysis.schema import STAGES
+from analysis.schema import STAGES, TABLES
+from analysis.tables import TableFolder
 from common.errors import KneepointError
 from reports import build, draw, render
+from reports.figures import READS
 from tests.analysis.test_results import ask_for_real_runs, run_for_real
+from tests.analysis.workspace import make_workspace
 
 CONFIG = Path("config/config.yaml")
 
 
-def analyse(config: Path = CONFIG) -> None:
-    """Every stage of the analysis, as the workflow runs them."""
+def prepare(config: Path = CONFIG) -> None:
+    """Every stage of the analysis and every figure, as the workflow makes them."""
     results = Results.of(config)
     for stage in STAGES:
         run.write_stage(results, stage)
+    tables = TableFolder(results.folder, TABLES)
+    for kind in READS:
+        draw.draw_kind(kind, tables, results.folder / "figures" / kind)
 
 
-@pytest.mark.usefixtures("workspace")
-def test_build_writes_everything(workspace: Path) -> None:
-    analyse()
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace in which nothing but the report is missing."""
+    folder = tmp_path_factory.mktemp("prepared")
+    make_workspace(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        prepare()
+    return folder
+
+
+@pytest.fixture
+def ready(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The results folder of a copy of `prepared`, which is the current folder."""
+    folder = shutil.copytree(prepared, tmp_path / "copy")
+    config = folder / CONFIG
+    config.write_text(config.read_text().replace(str(prepared), str(folder)))
+    monkeypatch.chdir(folder)
+    return folder / "results"
+
+
+def test_build_writes_everything(ready: Path) -> None:
     build.build(CONFIG)
-    results = workspace / "results"
-    assert (results / "report.html").read_text().startswith("<!doctype html>")
-    assert (results / "report.pdf").read_bytes().startswith(b"%PDF")
-    provenance = json.loads((results / "provenance.json").read_text())
+    assert (ready / "report.html").read_text().startswith("<!doctype html>")
+    assert (ready / "report.pdf").read_bytes().startswith(b"%PDF")
+    provenance = json.loads((ready / "provenance.json").read_text())
     assert provenance["seed"] == 5
     assert [each["name"] for each in provenance["results"]] == ["windows", "fit", "repeats/again"]
-    assert (results / "tables" / "reports-beside-ours.csv").is_file()
-    assert (results / "tables" / "recovery.csv").is_file()
-    assert (results / "figures" / "rate-over-time-fixed_window.svg").is_file()
+    assert (ready / "tables" / "reports-beside-ours.csv").is_file()
+    assert (ready / "tables" / "recovery.csv").is_file()
 
 
 def test_build_takes_in_what_was_done_for_real(workspace: Path) -> None:
     config = ask_for_real_runs(workspace)
     run_for_real(workspace / "results")
-    analyse(config)
+    prepare(config)
     build.build(config)
     provenance = json.loads((workspace / "results" / "provenance.json").read_text())
     assert [each["name"] for each in provenance["results"]][3:] == [
@@ -48,37 +72,28 @@ def test_build_takes_in_what_was_done_for_real(workspace: Path) -> None:
     assert "Real mahimahi" in (workspace / "results" / "report.html").read_text()
 
 
-def test_build_names_a_missing_table(workspace: Path) -> None:
-    analyse()
-    (workspace / "results" / "tuning.parquet").unlink()
+def test_build_names_a_missing_table(ready: Path) -> None:
+    (ready / "tuning.parquet").unlink()
     with pytest.raises(KneepointError, match=r"tuning\.parquet: No such file.*snakemake"):
         build.build(CONFIG)
 
 
-def test_a_figure_is_drawn_by_itself(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    analyse()
-    out = workspace / "results/figures/rate-over-time.svg"
-    monkeypatch.setattr("sys.argv", ["draw", "--config", str(CONFIG), "--out", str(out)])
-    draw.main()
-    assert out.read_text().startswith("<?xml")
-    build.build(CONFIG)
-    drawn = out.with_name("rate-over-time-fixed_window.svg")
-    out = workspace / "again" / drawn.name
-    monkeypatch.setattr("sys.argv", ["draw", "--config", str(CONFIG), "--out", str(out)])
-    draw.main()
-    assert out.read_bytes() == drawn.read_bytes()
-
-
-def test_a_figure_that_there_is_not_is_refused(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    analyse()
-    out = str(workspace / "power-curve.svg")
-    monkeypatch.setattr("sys.argv", ["draw", "--config", str(CONFIG), "--out", out])
+def test_build_names_a_missing_figure(ready: Path) -> None:
+    (ready / "figures/rate-over-time/rate-over-time-fixed_window.svg").unlink()
     with pytest.raises(
-        KneepointError, match=r"no figure power-curve; there are: .*delay-over-time"
+        KneepointError,
+        match=r"rate-over-time-fixed_window is missing; `snakemake --force draw_rate_over_time`",
     ):
-        draw.main()
+        build.build(CONFIG)
+
+
+def test_a_figure_is_drawn_by_itself(ready: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = ready / "figures/rate-over-time.svg"
+    words = ["draw", "--results", str(ready), "rate-over-time", "--out", str(out)]
+    monkeypatch.setattr("sys.argv", words)
+    draw.main()
+    in_folder = ready / "figures/rate-over-time/rate-over-time-fixed_window.svg"
+    assert out.read_bytes() == in_folder.read_bytes()
 
 
 def everything_in(folder: Path) -> dict[str, bytes]:
@@ -88,11 +103,10 @@ def everything_in(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("step", ["to_pdf", "to_html"])
 def test_report_that_cannot_be_finished_leaves_the_old_one_whole(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch, step: str
+    ready: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    analyse()
     build.build(CONFIG)
-    before = everything_in(workspace / "results")
+    before = everything_in(ready)
 
     def fail(*_: object) -> None:
         raise ZeroDivisionError
@@ -101,7 +115,7 @@ def test_report_that_cannot_be_finished_leaves_the_old_one_whole(
         broken.setattr(render, step, fail)
         with pytest.raises(ZeroDivisionError):
             build.build(CONFIG)
-    assert everything_in(workspace / "results") == before
-    (workspace / "results/figures/of-another-configuration.svg").write_text("")
+    assert everything_in(ready) == before
+    (ready / "tables/of-another-configuration.csv").write_text("")
     build.build(CONFIG)
-    assert everything_in(workspace / "results").keys() == before.keys()
+    assert everything_in(ready).keys() == before.keys()

@@ -1,5 +1,7 @@
 import dataclasses
 import math
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +12,13 @@ from matplotlib.lines import Line2D
 
 from analysis import labels
 from analysis.frames import records
+from analysis.schema import TABLES
 from common.errors import KneepointError
-from reports import figures
+from reports import draw, figures
 from reports.figures import style
 from tests.analysis import synthetic
 
 Tables = dict[str, pd.DataFrame]
-
-
-@pytest.fixture(autouse=True)
-def _house() -> "object":
-    with style.house():
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +26,27 @@ def tables() -> Tables:
     return synthetic.analysed(synthetic.results())
 
 
-def drawn(tables: Tables, name: str) -> Figure:
-    kind, subject = figures.available(tables)[name]
-    return kind.draw(subject, tables)
+class Asked(dict[str, pd.DataFrame]):
+    """Tables that note which of them were read."""
+
+    def __init__(self, tables: Mapping[str, pd.DataFrame]) -> None:
+        super().__init__(tables)
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+
+def drawn(tables: Mapping[str, pd.DataFrame], name: str) -> Figure:
+    """A figure, which has to read the tables that its kind declares and no others."""
+    kind = figures.kind_of(name)
+    assert kind is not None
+    module, asked = import_module(f"reports.figures.{kind.replace('-', '_')}"), Asked(tables)
+    with style.house():
+        figure: Figure = module.draw(module.subjects(asked)[name.removeprefix(f"{kind}-")], asked)
+    assert asked.names == set(figures.READS[kind])
+    return figure
 
 
 SWEEP = "fixed_window-window-contest"
@@ -101,7 +116,7 @@ def test_search_curve_is_in_the_order_of_the_constant() -> None:
     tables |= synthetic.analysed(fit_alone, "audit", "sweeps", "searches")
     curve, _ = drawn(tables, "search-curve-best_window").axes[0].lines
     assert x_of(curve) == sorted(x_of(curve))
-    assert list(figures.available(tables)) == ["search-curve-best_window"]
+    assert list(draw.available(tables)) == ["search-curve-best_window"]
 
 
 def test_search_history_shows_trials_best_and_failures(tables: Tables) -> None:
@@ -142,7 +157,7 @@ def test_search_contours_fill_the_plane_of_what_matters_most() -> None:
     worse = dataclasses.replace(study, fit=("001-delay-threshold",), objective="misfit")
     tables |= synthetic.analysed(synthetic.MadeUp(studies=(worse,)), "audit", "sweeps", "searches")
     assert isinstance(tables["searches"]["surface_x"][0], str)
-    assert "search-contours-hill" not in figures.available(tables)
+    assert "search-contours-hill" not in draw.available(tables)
 
 
 def test_identity_names_the_row_that_is_contradicted(tables: Tables) -> None:
@@ -177,28 +192,51 @@ def test_delay_over_time_shows_every_packet_and_millisecond(tables: Tables) -> N
     assert len(x_of(packets)) == len(tables["showcase_packets"])
 
 
-def test_every_file_of_figures_declares_one() -> None:
+def test_every_file_of_figures_is_a_kind() -> None:
     files = {path.stem for path in Path(figures.__path__[0]).glob("*.py")} - {"__init__", "style"}
-    assert len(figures.kinds()) == len(files)
-    assert len({kind.name for kind in figures.kinds()}) == len(files)
+    assert {kind.replace("-", "_") for kind in figures.READS} == files
+    assert set().union(*figures.READS.values()) <= set(TABLES)
 
 
 def test_draw_writes_both_formats_the_same_each_time(tables: Tables, tmp_path: Path) -> None:
-    names = [f"throughput-delay-{SWEEP}", f"power-curve-{SWEEP}"]
-    for folder, processes in (("a", 1), ("b", 2)):
-        figures.draw_all(names, tables, tmp_path / folder, processes)
-    for name in names:
-        for ending in (".svg", ".png"):
-            first = (tmp_path / "a" / (name + ending)).read_bytes()
-            assert first == (tmp_path / "b" / (name + ending)).read_bytes()
+    draw.draw(f"power-curve-{SWEEP}", tables, tmp_path / "long")
+    draw.draw("power-curve", tables, tmp_path / "short")
+    for suffix in (".svg", ".png"):
+        assert (tmp_path / f"short{suffix}").read_bytes() == (
+            tmp_path / f"long{suffix}"
+        ).read_bytes()
 
 
-def test_a_kind_s_name_draws_the_first_of_its_figures(tables: Tables, tmp_path: Path) -> None:
-    figures.draw("power-curve", tables, tmp_path / "short")
-    figures.draw(f"power-curve-{SWEEP}", tables, tmp_path / "long")
-    assert (tmp_path / "short.svg").read_bytes() == (tmp_path / "long.svg").read_bytes()
-    with pytest.raises(KneepointError, match=r"no figure nothing; there are: .*power-curve"):
-        figures.draw("nothing", tables, tmp_path / "x")
+def test_a_folder_holds_the_figures_of_its_kind_and_nothing_older(
+    tables: Tables, tmp_path: Path
+) -> None:
+    for older in ("power-curve-of-a-removed-study.svg", "notes"):
+        (tmp_path / older).write_text("")
+    draw.draw_kind("power-curve", tables, tmp_path)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [f"power-curve-{SWEEP}.png", f"power-curve-{SWEEP}.svg"]
+
+
+def test_figures_that_there_are_not_are_refused(tables: Tables, tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match=r"no figure nothing; kinds of figures: .*power-curve"):
+        draw.draw("nothing", tables, tmp_path / "x")
+    with pytest.raises(KneepointError, match=rf"figures of this kind: power-curve-{SWEEP}"):
+        draw.draw("power-curve-other", tables, tmp_path / "x")
+    with pytest.raises(KneepointError, match=r"no figure waits; .* none, because"):
+        draw.draw("waits", {"scheduling_delays": pd.DataFrame()}, tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    ("figure", "kind"),
+    [
+        ("power-curve", "power-curve"),
+        ("search-curve-power-curve", "search-curve"),
+        ("agreement-real", "agreement"),
+        ("power-curves", None),
+    ],
+)
+def test_the_kind_of_a_figure_follows_from_its_name(figure: str, kind: str | None) -> None:
+    assert figures.kind_of(figure) == kind
 
 
 def test_the_house_style_ignores_the_users_own() -> None:
@@ -249,5 +287,5 @@ def test_ranks_join_both_places_of_every_setting(tables: Tables) -> None:
 
 def test_two_settings_have_no_figure_of_ranks(tables: Tables) -> None:
     few = {**tables, "held_out_standings": tables["held_out_standings"][:2]}
-    names = [name for name in figures.available(few) if name.startswith("held-out")]
+    names = [name for name in draw.available(few) if name.startswith("held-out")]
     assert sorted(names) == ["held-out-gain-all", "held-out-map-all"]

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 
 from analysis import labels
 from analysis.metrics import POWER, THROUGHPUT
-from reports import figures, render, tables
-from reports.figures import style
+from reports import render, tables
 from tests.analysis import synthetic, synthetic_real
+from tests.reports.test_figures import drawn
 from tests.reports.test_render import Page, blank
 from tests.reports.told import Told, told
 
@@ -41,12 +40,6 @@ def analysed() -> Tables:
 def only_real(**more: object) -> Told:
     """A report on nothing but what was done for real."""
     return told(synthetic.MadeUp(**{**synthetic_real.parts(), **more}))
-
-
-def drawn(tables: Tables, name: str) -> Figure:
-    kind, subject = figures.available(tables)[name]
-    with style.house():
-        return kind.draw(subject, tables)
 
 
 # What is said ---------------------------------------------------------------------------------

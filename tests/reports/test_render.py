@@ -2,7 +2,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,10 +13,10 @@ import pytest
 import typst
 from markupsafe import Markup, escape
 
-from reports import document, figures, render, words
+from reports import document, draw, render
 from reports.document import Json
 from tests.analysis import synthetic
-from tests.reports.told import PROVENANCE, Told, told
+from tests.reports.told import Told, told, told_by
 
 NASTY = '<b> & "quotes" #set $x$ [a] *b* _c_ `d` {e} \\ @f // ~'
 
@@ -28,16 +28,17 @@ def tables() -> dict[str, pd.DataFrame]:
 
 @pytest.fixture(scope="module")
 def report(tables: dict[str, pd.DataFrame]) -> Told:
-    return Told(document.document(words.compose(tables, PROVENANCE), "v"))
+    return told_by(tables)
 
 
 @pytest.fixture(scope="module")
 def drawn(
     report: Told, tables: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Json, Path]:
+) -> tuple[Json, Mapping[str, Path]]:
     folder = tmp_path_factory.mktemp("figures")
-    figures.draw_all(report.figures(), tables, folder)
-    return report.document, folder
+    for name, drawing in draw.available(tables).items():
+        draw.save(drawing, folder / name)
+    return report.document, svgs(folder)
 
 
 def small(xml: str, title: str = "T") -> Json:
@@ -47,11 +48,15 @@ def small(xml: str, title: str = "T") -> Json:
     return document.document(whole, title)
 
 
-def blank(content: Json, folder: Path) -> Path:
+def svgs(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in folder.glob("*.svg")}
+
+
+def blank(content: Json, folder: Path) -> dict[str, Path]:
     """Something in the place of every figure."""
-    for name in document.figures(content):
+    for name in Told(content).figures():
         (folder / f"{name}.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
-    return folder
+    return svgs(folder)
 
 
 class Page(HTMLParser):
@@ -79,7 +84,9 @@ class Page(HTMLParser):
         self.text += data
 
 
-def test_html_is_one_file_that_refers_to_nothing_outside(drawn: tuple[Json, Path]) -> None:
+def test_html_is_one_file_that_refers_to_nothing_outside(
+    drawn: tuple[Json, Mapping[str, Path]],
+) -> None:
     html = render.to_html(*drawn)
     page = Page(html)
     outside = [r for r in page.references if not r.startswith(("#", "data:image/svg+xml;base64,"))]
@@ -90,7 +97,9 @@ def test_html_is_one_file_that_refers_to_nothing_outside(drawn: tuple[Json, Path
     assert len(page.ids) == len(set(page.ids))
 
 
-def test_html_shows_every_section_figure_and_table(report: Told, drawn: tuple[Json, Path]) -> None:
+def test_html_shows_every_section_figure_and_table(
+    report: Told, drawn: tuple[Json, Mapping[str, Path]]
+) -> None:
     html = render.to_html(*drawn)
     blocks = [block["name"] for kind in ("table", "figure") for block in report.blocks(kind)]
     assert {*report.names, *blocks} <= set(Page(html).ids)
@@ -100,11 +109,11 @@ def test_html_shows_every_section_figure_and_table(report: Told, drawn: tuple[Js
 def test_every_figure_that_there_is_data_for_has_its_place(
     report: Told, tables: dict[str, pd.DataFrame]
 ) -> None:
-    assert sorted(report.figures()) == sorted(figures.available(tables))
+    assert sorted(report.figures()) == sorted(draw.available(tables))
 
 
 def test_html_escapes_what_comes_from_data() -> None:
-    html = render.to_html(small(f"<p>{escape(NASTY)}</p>", NASTY), Path())
+    html = render.to_html(small(f"<p>{escape(NASTY)}</p>", NASTY), {})
     assert "<b>" not in html
     assert Page(html).text.count(NASTY) == 5
 
@@ -126,8 +135,9 @@ def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
         ),
     )
     tables = synthetic.analysed(titled)
-    content = document.document(words.compose(tables, PROVENANCE), NASTY)
-    page = Page(render.to_html(content, blank(content, tmp_path)))
+    content = told_by(tables).document
+    drawn = blank(content, tmp_path)
+    page = Page(render.to_html(content, drawn))
     sought = tables["searches"].to_dict("records")
     assert len(sought) > 1
     for search in sought:
@@ -137,8 +147,8 @@ def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
     for written in (f"{NASTY} {synthetic.NETWORK}", f"{NASTY} 001-fixed-window"):
         assert written in page.text
     assert page.text.count("<b>") == page.text.count(NASTY)
-    assert render.to_pdf(content, tmp_path).startswith(b"%PDF")
-    figures.draw("held-out-map", tables, tmp_path / "map")  # titles stand in it
+    assert render.to_pdf(content, drawn).startswith(b"%PDF")
+    draw.draw("held-out-map", tables, tmp_path / "map")  # titles stand in it
 
 
 def test_characters_that_xml_cannot_hold_are_replaced() -> None:
@@ -154,7 +164,7 @@ def test_pdf_shows_text_as_it_is_written(tmp_path: Path) -> None:
         f"<row><cell>{text}</cell></row></table>",
         NASTY,
     )
-    assert render.to_pdf(content, Path()).startswith(b"%PDF-")
+    assert render.to_pdf(content, {}).startswith(b"%PDF-")
     (tmp_path / "report.json").write_text(json.dumps(content))
     source = Path(shutil.copy(render.TEMPLATES / "report.typ", tmp_path))
     for element in ("par", "table"):
@@ -172,7 +182,7 @@ def texts_in(content: Any) -> Iterator[str]:
         yield from texts_in(part)
 
 
-def test_pdf_is_the_same_bytes_each_time(drawn: tuple[Json, Path]) -> None:
+def test_pdf_is_the_same_bytes_each_time(drawn: tuple[Json, Mapping[str, Path]]) -> None:
     pdf = render.to_pdf(*drawn)
     assert pdf.startswith(b"%PDF-")
     assert pdf == render.to_pdf(*drawn)
@@ -244,11 +254,11 @@ def test_a_report_of_one_study_has_its_sections_only(tmp_path: Path) -> None:
     assert render.to_pdf(report.document, folder)
 
 
-def test_a_report_of_nothing_still_renders(tmp_path: Path) -> None:
+def test_a_report_of_nothing_still_renders() -> None:
     report = told(synthetic.MadeUp())
     assert report.names == ["exclusions", "provenance"]
     assert "No study of this configuration has results." in report.abstract
-    assert render.to_pdf(report.document, tmp_path)
+    assert render.to_pdf(report.document, {})
 
 
 def test_search_slices_say_what_lies_below_the_axis_only_where_it_does(report: Told) -> None:
@@ -258,6 +268,6 @@ def test_search_slices_say_what_lies_below_the_axis_only_where_it_does(report: T
     fit_alone = synthetic.MadeUp(studies=(fit,), published=synthetic.published_rows())
     tables = synthetic.analysed(fit_alone, "audit", "sweeps", "searches")
     empty = synthetic.analysed(synthetic.MadeUp())
-    there = figures.available({**empty, **tables})
+    there = draw.available({**empty, **tables})
     assert "search-contours-delay_tpe" not in there
     assert "search-slices-delay_tpe" in there

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from analysis.results import Results
-from reports import document, words
+from analysis.tables import Tables
+from reports import document, draw, words
 from reports.document import Json
 from reports.provenance import Provenance
 from tests.analysis import synthetic
@@ -82,5 +83,10 @@ class Told:
 
 def told(results: Results) -> Told:
     """What the report says of results."""
-    xml = words.compose(synthetic.analysed(results), PROVENANCE)
+    return told_by(synthetic.analysed(results))
+
+
+def told_by(tables: Tables) -> Told:
+    """What the report says of tables, with every figure that they have data for."""
+    xml = words.compose(tables, PROVENANCE, draw.available(tables))
     return Told(document.document(xml, "v"))

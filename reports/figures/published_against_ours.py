@@ -12,7 +12,7 @@ from analysis.audit import REPORTS, SHOWN
 from analysis.frames import Record, records, select
 from analysis.metrics import METRICS
 from analysis.tables import Tables
-from reports.figures import FigureKind, each, style
+from reports.figures import each, style
 
 FAR = 0.1
 """Beyond this difference the lower panels are logarithmic."""
@@ -139,4 +139,4 @@ def _letter(axes: Axes, rows: pd.DataFrame, y: "pd.Series[float]", metric: str) 
         )
 
 
-FIGURE = FigureKind("published-against-ours", each("audit_summary", "comparison"), draw)
+subjects = each("audit_summary", "comparison")
