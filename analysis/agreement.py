@@ -126,11 +126,12 @@ def beside_real(
 
     Returns:
         One row for each setting and metric: trial, metric; real_ and emulated_ n, mean,
-        standard_deviation; real_low, real_high (95 % t interval of the mean); expected_low,
-        expected_high (the emulator's prediction interval for a mean of as many runs as the real
-        one, to which half a millisecond is added, for delays are whole ones); difference (the
-        emulator's mean less the real one), relative (that over the real one), inside (whether
-        the real mean lies in the prediction interval; NA where one of the two is not known).
+        standard_deviation; real_low, real_high, real_half_width (95 % t interval of the mean);
+        expected_low, expected_high, expected_half_width (the emulator's prediction interval for a
+        mean of as many runs as the real one, plus half a millisecond, because delays are whole
+        ones); difference (the emulator's mean less the real one), relative (that over the real
+        one), inside (whether the real mean lies in the prediction interval; NA where one of the
+        two is not known).
     """
     rows = []
     for setting in records(settings):
@@ -160,9 +161,11 @@ def _compared(emulated: pd.DataFrame, real: pd.DataFrame, metric: str) -> Record
         **{f"real_{name}": theirs[name] for name in ("n", "mean", "standard_deviation")},
         "real_low": theirs["low"],
         "real_high": theirs["high"],
+        "real_half_width": theirs["high"] - theirs["mean"],
         **{f"emulated_{name}": ours[name] for name in ("n", "mean", "standard_deviation")},
         "expected_low": low - slack,
         "expected_high": high + slack,
+        "expected_half_width": high + slack - ours["mean"],
         "difference": difference,
         "relative": difference / theirs["mean"],
         "inside": low - slack <= theirs["mean"] <= high + slack if known else pd.NA,
@@ -224,7 +227,9 @@ def accuracy(settings: pd.DataFrame, rows: pd.DataFrame) -> Record:
         settings and controllers (their numbers), error_<metric> (the mean absolute relative error),
         delay_ms (the mean absolute error of signal delay), all NaN where there are no such
         settings; meets_throughput and meets_signal_delay (whether the goals are reached),
-        is_compared (whether there is anything of the emulator's).
+        is_compared (whether there is anything of the emulator's), judged (the real means with a
+        prediction interval), expected_outside (how many of them chance alone puts outside), runs
+        (of all settings).
     """
     judged = settings[[CALIBRATION not in origins for origins in settings["origins"]]]
     compared = rows.dropna(subset=["relative"])
@@ -241,4 +246,7 @@ def accuracy(settings: pd.DataFrame, rows: pd.DataFrame) -> Record:
         "meets_throughput": error[THROUGHPUT] <= GOAL[THROUGHPUT],
         "meets_signal_delay": error[SIGNAL_DELAY] <= GOAL[SIGNAL_DELAY] or delay_ms <= GOAL_MS,
         "is_compared": bool(rows["relative"].notna().any()),
+        "judged": (judged_means := int(rows["inside"].notna().sum())),
+        "expected_outside": judged_means * (1 - CERTAINTY),
+        "runs": int(settings["runs"].sum()),
     }

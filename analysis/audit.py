@@ -1,9 +1,10 @@
-"""The audit of published tables: a verdict on every row, with its evidence in words.
+"""The audit of published tables: a verdict on every row, with its evidence.
 
 `analysis.checks` and `analysis.neighbours` find what speaks against a row.
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
@@ -16,7 +17,6 @@ from analysis.checks import (
     arithmetic,
     conflicts,
     logarithms,
-    name,
     repetitions,
     replays,
 )
@@ -34,6 +34,14 @@ REPORTS, MEASURED = "reports", "measured"
 """What published rows are compared: those of reports, or real runs of our own."""
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
 
+NOTHING: Record = {
+    **dict.fromkeys(("metric", "along", "other_table", "other_row", "remark")),
+    **dict.fromkeys(("size", "limit", "low", "high", "variation", "usual"), math.nan),
+    **dict.fromkeys(("other_published", "other_ours"), math.nan),
+    "constants": (),
+}
+"""A row of audit_evidence that says nothing."""
+
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
@@ -41,9 +49,10 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     of_report = published["table"].map(lambda table: labels.is_of_report(str(table))).astype(bool)
     found: dict[str, list[pd.DataFrame]] = {table.name: [] for table in STAGES["audit"].tables}
     for comparison, chosen in ((REPORTS, of_report), (MEASURED, ~of_report)):
-        rows = _compare(published[chosen], studies, sources)
-        if rows is not None:
-            for name, table in summaries(rows, sources).items():
+        compared = _compare(published[chosen], studies, sources)
+        if compared is not None:
+            rows, evidence = compared
+            for name, table in {**summaries(rows, sources), "audit_evidence": evidence}.items():
                 table.insert(0, "comparison", comparison)
                 found[name].append(table)
     return together(found)
@@ -51,8 +60,11 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 def _compare(
     published: pd.DataFrame, studies: Sequence[Study], sources: Mapping[str, Source]
-) -> pd.DataFrame | None:
-    """The rows that studies replay, with verdicts and the column within; None without any."""
+) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """The rows that studies replay, with verdicts and the column within, and the evidence.
+
+    None where no study replays any.
+    """
     parts = []
     for table, rows in published.groupby("table", sort=False):
         runs = [study.runs for study in studies if table in study.compare and not study.fit]
@@ -60,7 +72,7 @@ def _compare(
             parts.append(statistics.beside(rows, pd.concat(runs, ignore_index=True)))
     if not parts:
         return None
-    rows = audit(
+    rows, evidence = audit(
         pd.concat(parts, ignore_index=True),
         fitted={
             table: _fitted(table, studies, sources.get(table, Source()))
@@ -70,7 +82,7 @@ def _compare(
         remarks={table: source.remark for table, source in sources.items()},
     )
     rows["within"] = statistics.within_tolerance(rows)
-    return rows
+    return rows, evidence
 
 
 def _fitted(table: str, studies: Sequence[Study], source: Source) -> tuple[str, ...]:
@@ -95,6 +107,7 @@ def summaries(rows: pd.DataFrame, sources: Mapping[str, Source]) -> dict[str, pd
         "within": int(rows["within"].sum()),
         "median_power": sizes[f"relative_{POWER}"].median(),
         "greatest": sizes.max(axis=None),
+        **{verdict: int((rows["verdict"] == verdict).sum()) for verdict in VERDICTS},
     }
     return {
         "audit": rows.copy(),
@@ -109,8 +122,8 @@ def audit(
     fitted: Mapping[str, Sequence[str]],
     unstated: Mapping[str, Sequence[str]],
     remarks: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
-    """The verdict on each row.
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The verdict on each row, and the evidence for it.
 
     Args:
         rows: from `statistics.beside`, with columns step_<metric> where the digits are known.
@@ -121,7 +134,7 @@ def audit(
     Returns:
         The rows, with columns name, agreement (reproduced, close, off; empty where nothing can be
         compared), checks (those that speak against the row, joined), wrong (the metric that they
-        say most against), verdict and evidence.
+        say most against) and verdict; and the evidence, without the column comparison.
     """
     rows = rows.reset_index(drop=True)
     against: dict[tuple[str, int], list[Finding]] = {}
@@ -138,7 +151,13 @@ def audit(
         )
         for row in records(found)
     ]
-    return found.join(pd.DataFrame(judged, columns=["checks", "wrong", "verdict", "evidence"]))
+    evidence = [
+        {"table": row["table"], "row": row["row"], **NOTHING, **piece}
+        for row, (*_, pieces) in zip(records(found), judged, strict=True)
+        for piece in pieces
+    ]
+    verdicts = pd.DataFrame([each[:-1] for each in judged], columns=["checks", "wrong", "verdict"])
+    return found.join(verdicts), pd.DataFrame(evidence).astype({"other_row": "Int64"})
 
 
 def names(rows: pd.DataFrame) -> "pd.Series[str]":
@@ -179,41 +198,45 @@ def _judge(
     fitted: Sequence[str],
     unstated: Sequence[str],
     remark: str,
-) -> tuple[str, str, str, str]:
-    """Checks that speak against the row, what they say is wrong, verdict and evidence."""
+) -> tuple[str, str, str, list[Record]]:
+    """Checks that speak against the row, what they say is wrong, the verdict, the evidence."""
     if against:
         checks = ", ".join(dict.fromkeys(finding.check for finding in against))
         worst = max(against, key=lambda each: each.size / each.limit if each.size > 0 else 0.0)
-        words = "; ".join(finding.words for finding in against)
-        return checks, worst.metric, "contradicted", words
+        return checks, worst.metric, "contradicted", [_of_finding(each) for each in against]
     if not row["agreement"]:
-        return "", "", "not comparable", _why_not(row)
-    differences = _differences(row)
+        return "", "", "not comparable", [{"kind": _why_not(row)}]
+    shown = [m for m in (THROUGHPUT, SIGNAL_DELAY) if row[f"relative_{m}"] == row[f"relative_{m}"]]
+    evidence: list[Record] = [
+        {"kind": "difference", "metric": metric} for metric in shown or [POWER]
+    ]
     if fitted:
-        what = labels.joined([labels.words(constant) for constant in fitted])
-        return "", "", "fitted", f"{differences}; {what} fitted to this table"
+        return "", "", "fitted", [*evidence, {"kind": "fitted", "constants": fitted}]
     if row["agreement"] != "off":
-        return "", "", row["agreement"], differences
-    missing = [labels.words(constant) for constant in unstated]
-    unsaid = f"the report does not state {labels.joined(missing)}" if missing else ""
-    return "", "", "unexplained", "; ".join(filter(None, (differences, unsaid, remark)))
+        return "", "", row["agreement"], evidence
+    if unstated:
+        evidence.append({"kind": "unstated", "constants": unstated})
+    if remark:
+        evidence.append({"kind": "remark", "remark": remark})
+    return "", "", "unexplained", evidence
+
+
+def _of_finding(finding: Finding) -> Record:
+    return {
+        "kind": finding.check,
+        "metric": finding.metric,
+        "size": finding.size,
+        "limit": finding.limit,
+        **finding.more,
+    }
 
 
 def _why_not(row: Record) -> str:
     if all(pd.isna(row[f"published_{metric}"]) for metric in METRICS):
-        return "the report prints no number"
+        return "no number"
     if not row["replayable"]:
-        return "the report does not print its constants"
-    return "no study ran it" if row["runs"] == 0 else "ours has no such number"
-
-
-def _differences(row: Record) -> str:
-    """What ours less published is, for what can be compared."""
-    shown = [m for m in (THROUGHPUT, SIGNAL_DELAY) if row[f"relative_{m}"] == row[f"relative_{m}"]]
-    return ", ".join(
-        f"{name(metric)} {labels.percent(row[f'relative_{metric}'], signed=True)}"
-        for metric in shown or [POWER]
-    )
+        return "no constants"
+    return "no run" if row["runs"] == 0 else "no such number"
 
 
 # Summaries ------------------------------------------------------------------------------------

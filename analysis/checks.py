@@ -8,7 +8,7 @@ of natural logarithms.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -37,7 +37,8 @@ class Finding:
     """One piece of evidence against a row.
 
     `check` is arithmetic, repetition, conflict, neighbours or replay; `metric` is off by `size`,
-    where this check speaks from `limit` on.
+    where this check speaks from `limit` on. `more` are further columns of the table audit_evidence
+    (see `analysis.schema`).
     """
 
     table: str
@@ -46,7 +47,7 @@ class Finding:
     metric: str
     size: float
     limit: float
-    words: str
+    more: Mapping[str, Any]
 
 
 def arithmetic(rows: pd.DataFrame) -> Iterator[Finding]:
@@ -61,14 +62,10 @@ def arithmetic(rows: pd.DataFrame) -> Iterator[Finding]:
             least = 1e3 * (throughput - up) / (delay + late)
             most = 1e3 * (throughput + up) / (delay - late)
             if power + off < least or power - off > most:  # neither where a number is missing
-                words = (
-                    f"power is printed as {_text(POWER, power)}, but "
-                    f"{_text(THROUGHPUT, throughput)} Mbit/s over {_text(SIGNAL_DELAY, delay)} ms "
-                    f"gives {_text(POWER, least)} to {_text(POWER, most)}"
-                )
                 size = abs(math.log(power * delay / throughput / 1e3))
                 limit = math.log(most / least) / 2 + off / power
-                yield Finding(row["table"], row["row"], "arithmetic", POWER, size, limit, words)
+                of_power = {"low": least, "high": most}
+                yield Finding(row["table"], row["row"], "arithmetic", POWER, size, limit, of_power)
 
 
 def resolution(table: pd.DataFrame, metric: str) -> "pd.Series[float]":
@@ -105,16 +102,15 @@ def _repeated(group: pd.DataFrame) -> Iterator[Finding]:
     best = int(distance.to_numpy().argmin()) if distance.notna().all() else None
     for i, row in enumerate(records(group)):
         other = best if best is not None else int(i == 0)
-        words = f"its numbers are those of row {group['row'][other] + 1}"
+        more = {"other_row": int(group["row"][other])}
         metric, size = SIGNAL_DELAY, math.nan
         if best is not None:
             apart = {m: float(abs(values[i] - values[best])) for m, values in ours.items()}
             metric, size = max(apart.items(), key=lambda each: np.nan_to_num(each[1]))
             if size <= far(metric):
                 continue
-            mine, its = (_value(metric, group[f"ours_{metric}"][each]) for each in (i, best))
-            words += f", but our runs of the two have a {name(metric)} of {mine} and {its}"
-        yield Finding(row["table"], row["row"], "repetition", metric, size, far(metric), words)
+            more["other_ours"] = group[f"ours_{metric}"][best]
+        yield Finding(row["table"], row["row"], "repetition", metric, size, far(metric), more)
 
 
 def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
@@ -140,8 +136,9 @@ def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
                     found[label] = of_own_report, other, float(size), limit
         for label, (_, other, size, limit) in found.items():
             row = rows.loc[label]
-            words = _conflict_words(row, rows.loc[other], metric)
-            yield Finding(row["table"], row["row"], "conflict", metric, size, limit, words)
+            more = {f"other_{name}": rows.loc[other, name] for name in ("table", "row")}
+            more["other_published"] = rows.loc[other, f"published_{metric}"]
+            yield Finding(row["table"], row["row"], "conflict", metric, size, limit, more)
 
 
 def _same_settings(rows: pd.DataFrame, metric: str) -> list[tuple[Any, Any]]:
@@ -158,15 +155,6 @@ def _farther(rows: pd.DataFrame, metric: str, first: Any, second: Any) -> list[t
     if off[first] > off[second]:
         return [(first, second)]
     return [(second, first)] if off[first] <= off[second] else [(first, second), (second, first)]
-
-
-def _conflict_words(row: pd.Series, other: pd.Series, metric: str) -> str:
-    published, ours = f"published_{metric}", float(row[f"ours_{metric}"])
-    return (
-        f"{name(metric)} is {_value(metric, row[published])}, but for the same constants "
-        f"{_value(metric, other[published])} in {other['table']} row {other['row'] + 1}"
-        + (f"; ours is {_value(metric, ours)}" if ours == ours else "")
-    )
 
 
 def replays(rows: pd.DataFrame) -> Iterator[Finding]:
@@ -192,20 +180,9 @@ def replays(rows: pd.DataFrame) -> Iterator[Finding]:
                 limit = max(far(metric), FACTOR * typical + float(np.nan_to_num(half[label])))
                 size = min(abs(distance), abs(distance - middle))
                 if size > limit:
-                    row, usual = table.loc[label], float(np.median(abs(others)))
-                    words = _replay_words(row, metric, usual, chance)
-                    yield Finding(row["table"], row["row"], "replay", metric, size, limit, words)
-
-
-def _replay_words(row: pd.Series, metric: str, usual: float, chance: float) -> str:
-    published, ours = float(row[f"published_{metric}"]), float(row[f"ours_{metric}"])
-    runs = labels.count(int(row["runs"]), "run")
-    return (
-        f"{name(metric)} is {_value(metric, published)}, ours is {_value(metric, ours)} "
-        f"({labels.percent(ours / published - 1, 0, signed=True)}; {runs} that vary by "
-        f"{labels.percent(chance)}, and the table's other rows are off by {labels.percent(usual)} "
-        "at the median)"
-    )
+                    row = table.loc[label]
+                    more = {"variation": chance, "usual": float(np.median(abs(others)))}
+                    yield Finding(row["table"], row["row"], "replay", metric, size, limit, more)
 
 
 # What checks share ----------------------------------------------------------------------------
@@ -243,16 +220,3 @@ def close(metric: str) -> float:
 def far(metric: str) -> float:
     """The least difference of logarithms that can be evidence."""
     return math.log1p(2 * CLOSE[metric])
-
-
-def name(metric: str) -> str:
-    """A metric's name in a sentence."""
-    return METRICS[metric].title.lower()
-
-
-def _text(metric: str, value: float) -> str:
-    return METRICS[metric].text(value)
-
-
-def _value(metric: str, value: float) -> str:
-    return f"{METRICS[metric].text(value)} {METRICS[metric].unit}"

@@ -21,9 +21,12 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         found += [*_of_engine(results, MAHIMAHI), *_real(results)]
     runs = [frame for _, frame in found if len(frame)]
     excluded = exclusions(pd.concat(runs, ignore_index=True)) if runs else pd.DataFrame()
+    inventory = pd.DataFrame([{**what, **_counts(frame)} for what, frame in found])
     return {
-        "inventory": pd.DataFrame([{**what, **_counts(frame)} for what, frame in found]),
+        "inventory": inventory,
+        "inventory_totals": pd.DataFrame(list(_totals(inventory))),
         "exclusions": excluded,
+        "exclusion_totals": _excluded(excluded),
         "not_run": pd.DataFrame({"name": results.missing()}, dtype=object),
     }
 
@@ -68,6 +71,24 @@ def _what(
         "network_titles": list(titles),
         "settings": settings,
     }
+
+
+def _totals(inventory: pd.DataFrame) -> Iterator[Record]:
+    """The sums over each engine and kind, over the kinds of an engine, and over everything."""
+    counts = ["settings", "runs", "failed", "busy"]
+    for by in ([], ["engine"], ["engine", "kind"]):
+        groups = inventory.groupby(by, sort=False) if by and len(inventory) else [((), inventory)]
+        for key, rows in groups:
+            total = dict(zip(by, key, strict=False))
+            sums = {name: int(rows[name].sum()) if len(rows) else 0 for name in counts}
+            yield {"engine": "all", "kind": "all", **total, **sums}
+
+
+def _excluded(exclusions: pd.DataFrame) -> pd.DataFrame:
+    """How many runs of each status gave no result."""
+    if exclusions.empty:
+        return pd.DataFrame()
+    return exclusions.groupby("status", sort=False)[["runs"]].sum().reset_index()
 
 
 def _counts(runs: pd.DataFrame) -> Record:

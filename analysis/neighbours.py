@@ -8,8 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from analysis import labels
-from analysis.checks import FACTOR, LEAST_OTHERS, Finding, close, far, logarithms, name
+from analysis.checks import FACTOR, LEAST_OTHERS, Finding, close, far, logarithms
 from analysis.frames import CONSTANT
 from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
 
@@ -101,18 +100,9 @@ def _limit(jump: Jump, jumps: Sequence[Jump]) -> float | None:
 
 
 def _finding(table: pd.DataFrame, jump: Jump, limit: float) -> Finding:
-    line, metric = jump.line, METRICS[jump.line.metric]
-    value = metric.text(float(table[f"published_{line.metric}"][jump.row]))
-    side = "less" if jump.size > 0 else "more"
-    who = "rows of like throughput"
-    if line.along != THROUGHPUT:
-        who = f"its neighbours along {labels.words(line.along)}"
-    words = (
-        f"{who} put its {name(line.metric)} at {metric.text(math.exp(jump.edge))} {metric.unit} "
-        f"or {side}, not {value}"
-    )
     where = str(table["table"][jump.row]), int(table["row"][jump.row])
-    return Finding(*where, "neighbours", line.metric, abs(jump.size), limit, words)
+    more = {"along": jump.line.along, "high" if jump.size > 0 else "low": math.exp(jump.edge)}
+    return Finding(*where, "neighbours", jump.line.metric, abs(jump.size), limit, more)
 
 
 def _along_constants(table: pd.DataFrame, published: Values, ours: Values) -> Iterator[Line]:

@@ -80,8 +80,9 @@ _BESIDE_REAL = (
     *_whole("trial"),
     *_text("metric"),
     *_whole("real_n", "emulated_n"),
-    *_real("real_mean", "real_standard_deviation", "real_low", "real_high"),
-    *_real("emulated_mean", "emulated_standard_deviation", "expected_low", "expected_high"),
+    *_real("real_mean", "real_standard_deviation", "real_low", "real_high", "real_half_width"),
+    *_real("emulated_mean", "emulated_standard_deviation"),
+    *_real("expected_low", "expected_high", "expected_half_width"),
     *_real("difference", "relative"),
     *_flag("inside", optional=True),
 )
@@ -107,8 +108,35 @@ _STAGES = (
                     *_ratios("relative_"),
                     *_whole("runs", "settings"),
                     *_real("spread"),
-                    *_text("name", "agreement", "checks", "wrong", "verdict", "evidence"),
+                    *_text("name", "agreement", "checks", "wrong", "verdict"),
                     *_flag("within", optional=True),
+                ),
+            ),
+            Table(
+                "audit_evidence",
+                "evidence for a verdict: a check that speaks against the row (its kind), a "
+                "difference, or what else explains it; numbers are in the unit of the metric",
+                (
+                    *_text("comparison", "table"),
+                    *_whole("row"),
+                    *_text("kind"),
+                    *_text("metric", optional=True),
+                    # By how much the metric is off, and where the check begins to speak, as
+                    # differences of logarithms.
+                    *_real("size", "limit"),
+                    # What the other numbers of the row, or its neighbours along a constant or
+                    # throughput, allow; NaN: no bound.
+                    *_real("low", "high"),
+                    *_text("along", optional=True),
+                    # The row that it repeats, of the same table, or that it conflicts with.
+                    *_text("other_table", optional=True),
+                    *_whole("other_row", optional=True),
+                    *_real("other_published", "other_ours"),
+                    # The relative standard deviation of our runs, and the median size of the
+                    # relative differences of the table's other rows.
+                    *_real("variation", "usual"),
+                    *_texts("constants"),
+                    *_text("remark", optional=True),
                 ),
             ),
             Table(
@@ -132,11 +160,12 @@ _STAGES = (
             ),
             Table(
                 "audit_summary",
-                "a comparison: its rows, and the median and the greatest relative difference",
+                "a comparison: its rows, their verdicts, median and greatest relative difference",
                 (
                     *_text("comparison"),
                     *_whole("rows", "tables", "compared", "within"),
                     *_real("median_power", "greatest"),
+                    *_whole(*VERDICTS),
                 ),
             ),
         ),
@@ -191,7 +220,7 @@ _STAGES = (
                 (
                     *_text("grid", "title", "controller", "network", "network_title", "x", "y"),
                     *_text("table", optional=True),
-                    *_whole("rows", "columns"),
+                    *_whole("rows", "columns", "cells", "agreeing"),
                     *_real("best_x", "best_y", "published_best_x", "published_best_y"),
                     *_real("best_power", "published_best_power", unit="Mbit/s/s"),
                     *_real("median", "worst"),
@@ -474,6 +503,9 @@ _STAGES = (
                     *_ratios("error_"),
                     *_real("delay_ms", unit="ms"),
                     *_flag("meets_throughput", "meets_signal_delay", "is_compared"),
+                    *_whole("judged"),
+                    *_real("expected_outside"),
+                    *_whole("runs"),
                 ),
             ),
         ),
@@ -613,6 +645,7 @@ _STAGES = (
                     *_text("run", "engine", "controller", "constants", "network", "network_title"),
                     *_real("throughput_mbps", "capacity_mbps", unit="Mbit/s"),
                     *_metrics(of=(QUEUEING_DELAY, SIGNAL_DELAY, POWER)),
+                    *_real("utilization"),
                 ),
             ),
             Table(
@@ -658,6 +691,16 @@ _STAGES = (
                     *_texts("controllers", "network_titles"),
                     *_whole("settings", "runs", "failed", "busy"),
                 ),
+            ),
+            Table(
+                "inventory_totals",
+                "sums over the inventory, by engine and kind; all: over all of them",
+                (*_text("engine", "kind"), *_whole("settings", "runs", "failed", "busy")),
+            ),
+            Table(
+                "exclusion_totals",
+                "how many runs gave no result, by status",
+                (*_text("status"), *_whole("runs")),
             ),
             Table(
                 "exclusions",

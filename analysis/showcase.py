@@ -29,6 +29,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
             "network_title": results.networks.get(shown.network, shown.network),
             **asdict(metrics),
             "power": metrics.power,
+            "utilization": metrics.throughput_mbps / metrics.capacity_mbps,
         }
         run = shown.controller if engine == EMULATOR else f"real-{shown.controller}"
         for name, frame in (

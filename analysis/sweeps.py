@@ -202,6 +202,8 @@ def _grid(found: Parts, results: Results, study: Study, published: pd.DataFrame)
         **_greatest(cells, "published", "published_best"),
         "median": sizes.median(),
         "worst": sizes.max(),
+        "cells": len(cells),
+        "agreeing": int(cells["agrees"].sum()),
     }
     found["grids"].append(pd.DataFrame([grid]))
     for name in varied:

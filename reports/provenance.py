@@ -10,6 +10,8 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from experiments.registry import experiments_of
 from experiments.results import read_table
 from reports.figures import READS
 
+_seconds = attrgetter("seconds")
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "typst")
 
 
@@ -33,6 +36,16 @@ class WallTime:
     rule: str
     name: str
     seconds: float
+
+
+@dataclass(frozen=True)
+class RuleTimes:
+    """How long the jobs of a rule took together, and the longest of them."""
+
+    name: str
+    jobs: int
+    seconds: float
+    longest: WallTime
 
 
 @dataclass(frozen=True)
@@ -71,6 +84,16 @@ class Provenance:
     results: tuple[ResultsDigest, ...]
     host: Mapping[str, str]
     wall_times: tuple[WallTime, ...]
+
+    @property
+    def rules(self) -> list[RuleTimes]:
+        """The wall times by rule, in alphabetical order."""
+        by_name = groupby(sorted(self.wall_times, key=attrgetter("rule")), attrgetter("rule"))
+        return [
+            RuleTimes(name, len(jobs), sum(job.seconds for job in jobs), max(jobs, key=_seconds))
+            for name, times in by_name
+            for jobs in [list(times)]
+        ]
 
     def json(self) -> str:
         """As a JSON object, one key a line."""

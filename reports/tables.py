@@ -26,6 +26,7 @@ _SPLIT = {
             *(f"{what}_{metric}" for metric in METRICS for what in ("median", "worst")),
         ],
     ),
+    "audit_evidence": ("comparison", "audit-evidence-{}", None),
     "audit_errors": ("comparison", "audit-errors-{}", None),
 }
 """Tables that are split by a column: that, the names of the files, and the columns in them."""

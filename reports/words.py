@@ -47,7 +47,7 @@ def compose(tables: Tables, provenance: Provenance, figures: Container[str]) -> 
         return {row["constant"]: row["best"] for row in of_search}
 
     return (
-        _environment()
+        environment()
         .get_template("report.xml.jinja")
         .render(
             rows=every,
@@ -59,7 +59,7 @@ def compose(tables: Tables, provenance: Provenance, figures: Container[str]) -> 
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
     """The templates, with everything that is the same in every report."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -77,12 +77,14 @@ def _environment() -> jinja2.Environment:
         "percent": labels.percent,
         "signed": lambda ratio, decimals=1: labels.percent(ratio, decimals, signed=True),
         "fixed": fixed,
-        "signed_number": lambda value: fixed(value, 1, sign="+"),
+        "points": lambda ratio, decimals=1, sign="": fixed(100 * ratio, decimals, sign),
+        "ms": lambda microseconds: microseconds / 1000,
         "minus": labels.minus,
         "count": labels.count,
         "report_of": labels.report_of,
         "capital": lambda text: text[:1].upper() + text[1:],
         "ordinal": ordinal,
+        "printed": lambda row: row + 1,  # tables count rows from 0, readers from 1
         "constants": lambda values: labels.constants(_values(values)),
         "with_units": lambda values, named=True: labels.constants_with_units(
             _values(values), named

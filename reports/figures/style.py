@@ -139,7 +139,7 @@ def heat_map(
         spine.set_visible(False)
     mesh.update_scalarmappable()
     rows, columns = np.indices(values.shape).reshape(2, -1)
-    for row, column, face in zip(rows, columns, mesh.get_facecolor(), strict=True):
+    for row, column, face in zip(rows, columns, np.atleast_2d(mesh.get_facecolor()), strict=True):
         axes.text(
             column + 0.5,
             row + 0.5,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import audit, checks, labels
+from analysis import audit, checks
 from analysis.checks import Finding
 from analysis.frames import STEP, records
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
@@ -19,7 +19,7 @@ WITH_BOTH = ("001-fixed-window", "004-fixed-window", "001-aimd", "004-bounded-ai
 
 
 def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
-    return audit.audit(rows, {}, {})
+    return audit.audit(rows, {}, {})[0]
 
 
 def against(rows: pd.DataFrame) -> list[Finding]:
@@ -76,17 +76,17 @@ def as_printed(ours: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_the_rows_that_cannot_be_right_are_found_and_no_other() -> None:
-    found = verdicts(as_printed(published.honest(1)))
+    found, evidence = audit.audit(as_printed(published.honest(1)), {}, {})
     wrong = found[found["verdict"] == "contradicted"].set_index(["table", "row"])
     assert set(wrong.index) == set(published.RIGHT)
-    evidence = wrong["checks"].to_dict()
-    assert evidence["001-aimd", 6] == "neighbours, replay"
-    assert evidence["001-delay-threshold", 2] == "arithmetic"
-    assert evidence["001-delay-threshold", 4] == "neighbours, replay"
-    assert evidence["001-delay-threshold", 11] == "repetition, replay"
-    assert "22.26, but 4.32 Mbit/s over 190 ms gives 22.65 to 22.82" in str(
-        wrong["evidence"]["001-delay-threshold", 2]
-    )
+    checks_of = wrong["checks"].to_dict()
+    assert checks_of["001-aimd", 6] == "neighbours, replay"
+    assert checks_of["001-delay-threshold", 2] == "arithmetic"
+    assert checks_of["001-delay-threshold", 4] == "neighbours, replay"
+    assert checks_of["001-delay-threshold", 11] == "repetition, replay"
+    (arithmetic,) = records(evidence[evidence["kind"] == "arithmetic"])
+    assert (arithmetic["table"], arithmetic["row"]) == ("001-delay-threshold", 2)
+    assert (arithmetic["low"], arithmetic["high"]) == pytest.approx((22.65, 22.82), abs=0.005)
 
 
 def test_most_of_them_are_found_without_any_run() -> None:
@@ -186,7 +186,8 @@ def test_a_row_copied_from_another_is_found() -> None:
     numbers = {m: rows[f"published_{m}"][3] for m in (THROUGHPUT, SIGNAL_DELAY, POWER)}
     found = list(checks.repetitions(published.planted(rows, 12, **numbers)))
     assert [(each.row, each.check) for each in found] == [(12, "repetition")]
-    assert "those of row 4, but our runs of the two have a signal delay of" in found[0].words
+    assert found[0].metric == SIGNAL_DELAY
+    assert found[0].more == {"other_row": 3, "other_ours": rows[f"ours_{SIGNAL_DELAY}"][3]}
 
 
 # Each check -----------------------------------------------------------------------------------
@@ -229,10 +230,8 @@ def test_two_tables_that_contradict_each_other() -> None:
     again["ours_power"] = first["ours_power"]
     found = list(checks.conflicts(pd.concat([first, again], ignore_index=True)))
     assert [(each.table, each.row, each.metric) for each in found] == [("004-again", 0, POWER)]
-    assert found[0].words == (
-        "power is 11.79 Mbit/s/s, but for the same constants 12.84 Mbit/s/s in 001-windows row 1; "
-        "ours is 12.86 Mbit/s/s"
-    )
+    other = {"other_table": "001-windows", "other_row": 0, "other_published": 12.84}
+    assert found[0].more == other
 
 
 def test_outside_allows_what_lies_between_lines_through_neighbours() -> None:
@@ -268,24 +267,24 @@ def test_verdicts_and_their_evidence() -> None:
     )
     rows.loc[3, "runs"] = 0
     unstated = {"001-windows": ["keepalive_ms", "initial_window"]}
-    found = audit.audit(rows, {}, unstated, {"001-windows": "its logs differ"})
+    found, evidence = audit.audit(rows, {}, unstated, {"001-windows": "its logs differ"})
     assert found["verdict"].tolist() == ["reproduced", "close", "unexplained", "not comparable"]
-    assert found["evidence"].tolist() == [
-        f"throughput {labels.percent(0.005, signed=True)}, "
-        f"signal delay {labels.percent(0.005, signed=True)}",
-        f"throughput {labels.percent(0.0)}, signal delay {labels.percent(0.04, signed=True)}",
-        f"throughput {labels.percent(0.0)}, signal delay {labels.percent(0.1, signed=True)}; "
-        "the report does not state keepalive and initial window; its logs differ",
-        "no study ran it",
-    ]
-    fitted = audit.audit(rows, {"001-windows": ["host_latency_us"]}, {})
+    differences = [("difference", THROUGHPUT), ("difference", SIGNAL_DELAY)]
+    pieces = list(zip(evidence["row"], evidence["kind"], evidence["metric"], strict=True))
+    assert [piece for row, *piece in pieces if row == 0] == [list(each) for each in differences]
+    assert [kind for row, kind, _ in pieces if row == 2][2:] == ["unstated", "remark"]
+    assert [kind for row, kind, _ in pieces if row == 3] == ["no run"]
+    by_kind = evidence.set_index("kind")
+    assert by_kind["constants"]["unstated"] == ["keepalive_ms", "initial_window"]
+    assert by_kind["remark"]["remark"] == "its logs differ"
+    fitted, evidence = audit.audit(rows, {"001-windows": ["host_latency_us"]}, {})
     assert fitted["verdict"].tolist() == ["fitted"] * 3 + ["not comparable"]
-    assert str(fitted["evidence"][0]).endswith("; host latency fitted to this table")
+    assert evidence.set_index("kind")["constants"]["fitted"].tolist() == [["host_latency_us"]] * 3
 
 
 def test_a_fitted_row_can_be_contradicted() -> None:
     rows = published.planted(beside([1.0, 2.0], [100, 200], [10.0, 10.0]), 1, power=11.0)
-    found = audit.audit(rows, {"001-windows": ["host_latency_us"]}, {})
+    found, _ = audit.audit(rows, {"001-windows": ["host_latency_us"]}, {})
     assert found["verdict"].tolist() == ["fitted", "contradicted"]
 
 
@@ -293,11 +292,8 @@ def test_what_the_report_does_not_say_is_not_comparable() -> None:
     rows = beside([math.nan, math.nan], [math.nan, math.nan], [math.nan, 42.64])
     rows.loc[1, "replayable"] = False
     rows.loc[1, [f"ours_{metric}" for metric in METRICS]] = math.nan
-    found = verdicts(published.compared(rows))
-    assert found["evidence"].tolist() == [
-        "the report prints no number",
-        "the report does not print its constants",
-    ]
+    _, evidence = audit.audit(published.compared(rows), {}, {})
+    assert evidence["kind"].tolist() == ["no number", "no constants"]
 
 
 def test_three_milliseconds_are_close_enough() -> None:

@@ -2,11 +2,16 @@
 
 import math
 from dataclasses import replace
+from html import unescape
+from typing import Any
 
 import pytest
 
-from analysis.labels import DASH
+from analysis import audit
+from analysis.frames import Record
+from analysis.labels import DASH, MINUS
 from analysis.metrics import METRICS
+from reports import words
 from tests.analysis import synthetic
 from tests.reports.told import Told, told
 
@@ -24,6 +29,93 @@ def test_audit_tells_what_is_contradicted_and_why(report: Told) -> None:
     assert line[0] == "001 fixed window 40"
     assert line[-1].startswith("Its neighbours along window put its signal delay at")
     assert report.rows("audit-counts")[-1][:2] == ("all", "71")
+
+
+LINE = {
+    "comparison": "reports",
+    "table": "001-windows",
+    "row": 4,
+    "runs": 5,
+    **{"published_throughput_mbps": 4.32, "ours_throughput_mbps": 4.5},
+    **{"published_signal_delay_p95_ms": 190.0, "ours_signal_delay_p95_ms": 171.0},
+    **{"published_power": 22.26, "ours_power": 26.3},
+    **{"relative_signal_delay_p95_ms": -0.1, "relative_throughput_mbps": 0.0417},
+}
+DELAY = "signal_delay_p95_ms"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "sentence"),
+    [
+        (
+            [{"kind": "arithmetic", "metric": "power", "low": 22.65, "high": 22.82}],
+            "Power is printed as 22.26, but 4.32 Mbit/s over 190 ms gives 22.65 to 22.82",
+        ),
+        (
+            [{"kind": "repetition", "metric": DELAY, "other_row": 3}],
+            "Its numbers are those of row 4",
+        ),
+        (
+            [{"kind": "repetition", "metric": DELAY, "other_row": 3, "other_ours": 150.0}],
+            "Its numbers are those of row 4, but our runs of the two have a signal delay of 171 ms "
+            "and 150 ms",
+        ),
+        (
+            [
+                {
+                    **{"kind": "conflict", "metric": "power", "other_published": 24.0},
+                    **{"other_table": "004 & more", "other_row": 0},
+                }
+            ],
+            "Power is 22.26 Mbit/s/s, but for the same constants 24.00 Mbit/s/s in 004 & more row "
+            "1; ours is 26.30 Mbit/s/s",
+        ),
+        (
+            [{"kind": "neighbours", "metric": DELAY, "along": "window", "high": 170.4}],
+            "Its neighbours along window put its signal delay at 170 ms or less, not 190",
+        ),
+        (
+            [{"kind": "neighbours", "metric": DELAY, "along": "throughput_mbps", "low": 210.0}],
+            "Rows of like throughput put its signal delay at 210 ms or more, not 190",
+        ),
+        (
+            [{"kind": "replay", "metric": DELAY, "variation": 0.002, "usual": 0.01}],
+            "Signal delay is 190 ms, ours is 171 ms (-10 %; 5 runs that vary by 0.2 %, and the "
+            "table's other rows are off by 1.0 % at the median)",
+        ),
+        (
+            [
+                {"kind": "difference", "metric": "throughput_mbps"},
+                {"kind": "difference", "metric": DELAY},
+                {"kind": "unstated", "constants": ["keepalive_ms", "initial_window"]},
+                {"kind": "remark", "remark": "its logs differ"},
+            ],
+            "Throughput +4.2 %, signal delay -10.0 %; the report does not state keepalive and "
+            "initial window; its logs differ",
+        ),
+        (
+            [{"kind": "fitted", "constants": ["host_latency_us"]}],
+            "Host latency fitted to this table",
+        ),
+        ([{"kind": "no number"}], "The report prints no number"),
+        ([{"kind": "no constants"}], "The report does not print its constants"),
+        ([{"kind": "no run"}], "No study ran it"),
+        ([{"kind": "no such number"}], "Ours has no such number"),
+    ],
+)
+def test_evidence_in_words(pieces: list[Record], sentence: str) -> None:
+    """Every kind of evidence has its sentence."""
+    place = {name: LINE[name] for name in ("comparison", "table", "row")}
+    table = [{**audit.NOTHING, **place, **piece} for piece in pieces]
+    template = words.environment().get_template("evidence.xml.jinja")
+    module: Any = template.make_module({"rows": {"audit_evidence": table}.get})
+    plain = (
+        unescape(str(module.evidence(LINE)))
+        .replace("\n", " ")
+        .replace("\xa0", " ")
+        .replace(MINUS, "-")
+    )
+    assert plain == sentence
 
 
 def test_sections_say_what_was_gained_and_what_holds(report: Told) -> None:
