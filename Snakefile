@@ -103,7 +103,7 @@ onstart:
     start_fork_server(
         [
             "analysis.results",
-            "analysis.tables",
+            "common.tables",
             *{each.kind.planner for each in EXPERIMENTS.values()},
         ],
         Path("logs/fork_server.log"),

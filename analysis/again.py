@@ -2,10 +2,11 @@
 
 import pandas as pd
 
-from analysis.agreement import UNEXPLAINED, beside_real
+from analysis.agreement import beside_real
 from analysis.results import Results
 from analysis.schema import STAGES
-from analysis.tables import Tables
+from common.tables import Tables
+from experiments.exchanged import UNEXPLAINED
 
 NOT_AGAIN = "not again"
 """Why a real mean lies outside its prediction interval: further runs do not show it again."""

@@ -11,7 +11,8 @@ from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import Confirmation, Results
 from analysis.schema import STAGES
 from analysis.statistics import spread, student_t_quantile, succeeded
-from analysis.tables import Tables
+from common.tables import Tables
+from experiments.exchanged import UNEXPLAINED
 
 CALIBRATION, PUBLISHED, TUNED = "calibration", "published", "tuned"
 """Origins of settings: the emulated host was fitted to the first."""
@@ -23,8 +24,8 @@ GOAL_MS = 3.0
 CERTAINTY = 0.99
 """Of the prediction interval."""
 
-BUSIER, QUIETER, SMALL, UNEXPLAINED = "busier", "quieter", "small", "unexplained"
-"""Why a real mean may lie outside its prediction interval."""
+BUSIER, QUIETER, SMALL = "busier", "quieter", "small"
+"""Beside UNEXPLAINED, why a real mean may lie outside its prediction interval."""
 _OTHER_HOST = 0.15
 """Relative difference of scheduling delay from the usual one that makes another host of it."""
 

@@ -25,13 +25,14 @@ from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.neighbours import neighbours
 from analysis.results import Results, Source, Study
 from analysis.schema import STAGES, VERDICTS
-from analysis.tables import Tables
+from common.tables import Tables
+from experiments.exchanged import CONTRADICTED, REPORTS
 
 CHECKS = (arithmetic, repetitions, conflicts, neighbours, replays)
 
 
-REPORTS, MEASURED = "reports", "measured"
-"""What published rows are compared: those of reports, or real runs of our own."""
+MEASURED = "measured"
+"""Beside REPORTS, what published rows are compared: those of reports, or real runs of our own."""
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
 
 NOTHING: Record = {
@@ -203,7 +204,7 @@ def _judge(
     if against:
         checks = ", ".join(dict.fromkeys(finding.check for finding in against))
         worst = max(against, key=lambda each: each.size / each.limit if each.size > 0 else 0.0)
-        return checks, worst.metric, "contradicted", [_of_finding(each) for each in against]
+        return checks, worst.metric, CONTRADICTED, [_of_finding(each) for each in against]
     if not row["agreement"]:
         return "", "", "not comparable", [{"kind": _why_not(row)}]
     shown = [m for m in (THROUGHPUT, SIGNAL_DELAY) if row[f"relative_{m}"] == row[f"relative_{m}"]]
@@ -267,7 +268,7 @@ def errors(verdicts: pd.DataFrame) -> pd.DataFrame:
         (POWER, ~direct.any(axis="columns")),
     ):
         of_metric = compared[printed]
-        uncontested = of_metric[of_metric["verdict"] != "contradicted"]
+        uncontested = of_metric[of_metric["verdict"] != CONTRADICTED]
         for group, rows in (
             ("all", of_metric),
             ("not contradicted", uncontested),

@@ -5,11 +5,11 @@ import math
 import pandas as pd
 
 from analysis.agreement import PUBLISHED, TUNED
-from analysis.audit import REPORTS
 from analysis.frames import Record, records
 from analysis.metrics import POWER
 from analysis.results import Results
-from analysis.tables import Tables
+from common.tables import Tables
+from experiments.exchanged import REPORTS
 
 NEAR = 0.05
 """Relative difference of a real mean from a published number that another host may explain."""

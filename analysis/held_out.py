@@ -18,7 +18,7 @@ from analysis.frames import Record, records
 from analysis.metrics import POWER
 from analysis.results import HoldOut, Results
 from analysis.schema import STAGES
-from analysis.tables import Tables
+from common.tables import Tables
 
 PUBLISHED, TUNED, BOTH = "published", "tuned", "both"
 

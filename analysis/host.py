@@ -8,7 +8,7 @@ from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from analysis.results import Probe, Results, Study
 from analysis.schema import STAGES
 from analysis.statistics import succeeded
-from analysis.tables import Tables
+from common.tables import Tables
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:

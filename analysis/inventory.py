@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.frames import Record
 from analysis.results import Results
 from analysis.statistics import exclusions
-from analysis.tables import Tables
+from common.tables import Tables
 from experiments.config import EMULATOR, MAHIMAHI, Engine
 
 Found = tuple[Record, pd.DataFrame]

@@ -25,7 +25,7 @@ from analysis.metrics import METRICS, POWER
 from analysis.results import Results, Searched
 from analysis.schema import STAGES
 from analysis.statistics import succeeded
-from analysis.tables import Tables
+from common.tables import Tables
 from search.objective import FIT_METRICS, loss_of
 
 DRAWS = 1000

@@ -7,7 +7,7 @@ from analysis.frames import together
 from analysis.metrics import POWER
 from analysis.results import Results
 from analysis.schema import STAGES
-from analysis.tables import Tables
+from common.tables import Tables
 from experiments.config import EMULATOR, MAHIMAHI
 
 CALIBRATED = "calibrated"

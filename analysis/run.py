@@ -14,8 +14,8 @@ import pandas as pd
 
 from analysis.results import Results
 from analysis.schema import STAGES, TABLES
-from analysis.tables import TableFolder, Tables, conform, write
 from common.errors import run_command_line
+from common.tables import TableFolder, Tables, conform, write
 
 
 def run(results: Results, name: str, tables: Tables) -> dict[str, pd.DataFrame]:

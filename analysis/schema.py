@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
-from analysis.tables import Column, Table
+from common.tables import Column, Table
+from experiments.exchanged import AGREEMENT, AUDIT
 
 UNITS = {name: metric.unit for name, metric in METRICS.items()}
 VERDICTS = ("reproduced", "close", "fitted", "unexplained", "contradicted", "not comparable")
@@ -76,8 +77,9 @@ _HELD_SETTING = (
     *_CONSTANTS,
     *_real("training", "held_out"),
 )
+_TRIAL, _WHY = AGREEMENT
 _BESIDE_REAL = (
-    *_whole("trial"),
+    _TRIAL,
     *_text("metric"),
     *_whole("real_n", "emulated_n"),
     *_real("real_mean", "real_standard_deviation", "real_low", "real_high", "real_half_width"),
@@ -86,7 +88,7 @@ _BESIDE_REAL = (
     *_real("difference", "relative"),
     *_flag("inside", optional=True),
 )
-_WHY = (*_real("scheduling_ms", "usual_ms", unit="ms"), *_text("why"))
+_EXPLAINED = (*_real("scheduling_ms", "usual_ms", unit="ms"), _WHY)
 
 _STAGES = (
     Stage(
@@ -98,8 +100,7 @@ _STAGES = (
                 "audit",
                 "a published row beside the mean of our runs; comparison is reports or measured",
                 (
-                    *_text("comparison", "table"),
-                    *_whole("row"),
+                    *AUDIT,
                     *_text("controller", "network"),
                     *_flag("replayable"),
                     *_CONSTANTS,
@@ -108,7 +109,7 @@ _STAGES = (
                     *_ratios("relative_"),
                     *_whole("runs", "settings"),
                     *_real("spread"),
-                    *_text("name", "agreement", "checks", "wrong", "verdict"),
+                    *_text("name", "agreement", "checks", "wrong"),
                     *_flag("within", optional=True),
                 ),
             ),
@@ -481,7 +482,7 @@ _STAGES = (
             Table(
                 "agreement",
                 "the emulator beside real mahimahi, and why a real mean lies outside",
-                (*_BESIDE_REAL, *_WHY),
+                (*_BESIDE_REAL, *_EXPLAINED),
             ),
             Table(
                 "agreement_settings",
@@ -523,7 +524,7 @@ _STAGES = (
                     *_text("label"),
                     *_whole("again_n"),
                     *_real("again_mean"),
-                    *_WHY,
+                    *_EXPLAINED,
                 ),
             ),
             Table(

@@ -14,7 +14,7 @@ from analysis.results import Results, Study
 from analysis.schema import STAGES
 from analysis.statistics import Best, Chance
 from analysis.sweeps import Luck
-from analysis.tables import Tables
+from common.tables import Tables
 from experiments.config import EMULATOR, MAHIMAHI
 
 ONE_PEAK = ("ternary", "golden")

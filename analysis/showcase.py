@@ -9,7 +9,7 @@ from analysis import link_log
 from analysis.frames import together
 from analysis.results import Results
 from analysis.schema import STAGES
-from analysis.tables import Tables
+from common.tables import Tables
 from experiments.config import EMULATOR, MAHIMAHI
 
 

@@ -13,7 +13,7 @@ from analysis.metrics import METRICS, POWER
 from analysis.results import HoldOut, Repeats, Results, Study
 from analysis.schema import STAGES
 from analysis.statistics import Chance
-from analysis.tables import Tables
+from common.tables import Tables
 
 FEWEST = 8
 """Fewer values of a constant make no sweep."""

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.frames import Record, records
 from analysis.metrics import POWER
 from analysis.results import Results
-from analysis.tables import Tables
+from common.tables import Tables
 
 
 def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from analysis.results import Results
 from analysis.schema import TABLES
-from analysis.tables import TableFolder
 from common.errors import run_command_line
 from common.files import write_whole
+from common.tables import TableFolder
 from reports import document, render, words
 from reports.provenance import Provenance, gather
 from reports.tables import write_tables

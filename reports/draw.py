@@ -17,8 +17,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from analysis.schema import TABLES
-from analysis.tables import TableFolder, Tables
 from common.errors import KneepointError, run_command_line
+from common.tables import TableFolder, Tables
 from reports.figures import READS, kind_of, style
 
 Drawing = Callable[[], Figure]

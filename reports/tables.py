@@ -9,8 +9,8 @@ from analysis.agreement import PUBLISHED
 from analysis.frames import CONSTANT, records, select
 from analysis.metrics import METRICS
 from analysis.schema import VERDICTS
-from analysis.tables import Tables
 from common.files import write_whole
+from common.tables import Tables
 
 _SPLIT = {
     "sweep_points": ("sweep", "sweep-{}", ["value", "runs", *METRICS]),

@@ -19,7 +19,7 @@ from analysis.frames import CONSTANT, Record, records
 from analysis.metrics import METRICS
 from analysis.schema import VERDICTS
 from analysis.searches import NEAR, ONE_PEAK
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.provenance import Provenance
 from search.objective import MISFIT_SCALE
 

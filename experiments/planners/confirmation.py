@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from common.errors import unusable
+from common.tables import read_rows
 from engines.base import EngineSettings, RunSpec, canonical_json
 from experiments.config import Confirm, Setting, calibrating
+from experiments.exchanged import AUDIT, CONTRADICTED, REPORTS
 from experiments.job import Job
 from experiments.pipeline import Plan, plan_list
 from experiments.published import PublishedRow, PublishedTable
@@ -197,8 +198,8 @@ def _contradicted(
     try:
         return [
             (tables[row["table"]], dict(enumerate(tables[row["table"]].rows))[row["row"]])
-            for row in pq.ParquetFile(path).read().to_pylist()
-            if (row["comparison"], row["verdict"]) == ("reports", "contradicted")
+            for row in read_rows(path, AUDIT)
+            if (row["comparison"], row["verdict"]) == (REPORTS, CONTRADICTED)
         ]
-    except (OSError, pa.ArrowInvalid, KeyError) as error:
-        raise unusable(path, error) from None
+    except KeyError as error:
+        raise unusable(path, f"there is no published table or row {error}") from None

@@ -6,10 +6,9 @@ setting's trial number in results/confirm and continue its run numbers.
 
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from common.errors import unusable
+from common.tables import read_rows
+from experiments.exchanged import AGREEMENT, UNEXPLAINED
 from experiments.job import Job
 from experiments.pipeline import Plan, plan_list
 from experiments.planners.confirmation import NAME as CONFIRM
@@ -39,11 +38,8 @@ def plan(job: Job, _name: str) -> Plan:
 
 def _outside(path: Path, settings: int) -> set[int]:
     """Returns the settings of the agreement that nothing explains (see analysis.agreement)."""
-    try:
-        table: pa.Table = pq.ParquetFile(path).read(columns=["trial", "why"])
-        outside = {row["trial"] for row in table.to_pylist() if row["why"] == "unexplained"}
-        if not outside <= set(range(settings)):
-            raise ValueError(f"it lists settings outside the {settings} of confirm")
-    except (OSError, ValueError, KeyError) as error:
-        raise unusable(path, error) from None
+    rows = read_rows(path, AGREEMENT)
+    outside = {row["trial"] for row in rows if row["why"] == UNEXPLAINED}
+    if not outside <= set(range(settings)):
+        raise unusable(path, f"it lists settings outside the {settings} of confirm")
     return outside

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from analysis.frames import Record
-    from analysis.tables import Tables
+    from common.tables import Tables
 
 Subjects: TypeAlias = "Callable[[Tables], Mapping[str, Record]]"
 """What figures of a kind show: rows of a table, by what they add to the figure's name."""

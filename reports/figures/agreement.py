@@ -9,7 +9,7 @@ from analysis import labels
 from analysis.agreement import CALIBRATION
 from analysis.frames import Record, records, select
 from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import only, style
 
 _SHOWN = (THROUGHPUT, SIGNAL_DELAY)

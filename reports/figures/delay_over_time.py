@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from analysis.frames import Record, select
 from analysis.link_log import BIN_MS
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import each, style
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from analysis import labels
 from analysis.frames import Record, extremes, select
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import each, style
 
 

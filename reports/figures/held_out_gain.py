@@ -13,7 +13,7 @@ from matplotlib.transforms import Bbox
 from analysis import labels
 from analysis.frames import Record, records
 from analysis.held_out import PUBLISHED, TUNED
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import only, style
 
 _SIDES = ((5, 4), (5, -5), (-5, 5), (-5, -5), (0, 9), (0, -9), (5, 12), (5, -12))

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from analysis.frames import Record
 from analysis.held_out import PUBLISHED
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import only, style
 
 

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from analysis.frames import Record, records
 from analysis.held_out import PUBLISHED
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import style
 
 

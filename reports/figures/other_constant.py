@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 
 from analysis import labels
 from analysis.frames import Record, records, select
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import style
 
 

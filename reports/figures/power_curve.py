@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 from analysis import labels
 from analysis.frames import Record, extremes, select
 from analysis.metrics import POWER
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import each, style
 
 WIDE = 150

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from analysis import labels
 from analysis.frames import Record, extremes
 from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import only, style
 
 

@@ -8,10 +8,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from analysis import labels
-from analysis.audit import REPORTS, SHOWN
+from analysis.audit import SHOWN
 from analysis.frames import Record, records, select
 from analysis.metrics import METRICS
-from analysis.tables import Tables
+from common.tables import Tables
+from experiments.exchanged import REPORTS
 from reports.figures import each, style
 
 FAR = 0.1

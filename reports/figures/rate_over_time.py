@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.frames import Record, select
 from analysis.link_log import BIN_MS
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import each, style
 
 Floats = NDArray[np.float64]

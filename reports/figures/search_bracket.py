@@ -7,7 +7,7 @@ from matplotlib.ticker import MaxNLocator
 
 from analysis.frames import Record, records, select
 from analysis.searches import ONE_PEAK
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import each, style
 
 OBJECTIVES = {

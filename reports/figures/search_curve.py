@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from analysis import labels
 from analysis.frames import CONSTANT, Record, records, select
 from analysis.searches import ONE_PEAK
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import each, style
 from reports.figures.search_bracket import objective_axis
 

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from analysis.frames import CONSTANT, Record, records, select
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import each, style
 from reports.figures.search_bracket import objective_axis
 

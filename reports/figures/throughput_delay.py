@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from analysis import labels
 from analysis.frames import Record, records, select
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import each, style
 
 

@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from analysis.frames import Record, extremes
-from analysis.tables import Tables
+from common.tables import Tables
 from reports.figures import only, style
 
 

@@ -6,15 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import yaml
 
 from analysis.frames import with_constants
+from analysis.results import Results
+from analysis.schema import TABLES
+from common import tables
 from common.errors import KneepointError
+from common.tables import Column, Table
 from engines.base import RunRecord, RunSpec
 from experiments.config import Confirm, load_workflow
+from experiments.exchanged import AGREEMENT, AUDIT
 from experiments.executor import Executor
 from experiments.job import Job
 from experiments.planners.confirmation import list_settings
@@ -22,6 +27,7 @@ from experiments.planners.held_out import SETTINGS_SCHEMA as FOUND_SCHEMA
 from experiments.results import read_frame, read_table, write_table
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
+from tests.analysis import synthetic, synthetic_real
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, perform
 from tests.experiments.listing import CATALOGUE
 
@@ -133,16 +139,16 @@ def contradict(results: Path, rows: list[list[object]]) -> None:
     said = [("reports", "contradicted", *row) for row in rows]
     said += [("reports", "reproduced", "windows", 0), ("measured", "contradicted", "windows", 0)]
     names = ("comparison", "verdict", "table", "row")
-    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in said])
-    (results / "audit.parquet").parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table, results / "audit.parquet")
+    audited = pd.DataFrame([dict(zip(names, row, strict=True)) for row in said])
+    tables.write(results / "audit.parquet", Table("audit", "", AUDIT), audited)
 
 
 def miss(results: Path, trials: list[int]) -> None:
     """Writes what the agreement says: that it cannot explain these settings."""
     rows = [{"trial": trial, "why": "unexplained"} for trial in trials]
-    rows += [{"trial": trial, "why": why} for trial, why in ((0, "busier"), (2, None))]
-    pq.write_table(pa.Table.from_pylist(rows), results / "agreement.parquet")
+    rows += [{"trial": trial, "why": why} for trial, why in ((0, "busier"), (2, ""))]
+    schema = Table("agreement", "", AGREEMENT)
+    tables.write(results / "agreement.parquet", schema, pd.DataFrame(rows))
 
 
 def wanted(job: Job) -> Confirm:
@@ -183,7 +189,7 @@ def test_what_is_not_wanted_is_not_read(open_job: Open, tmp_path: Path) -> None:
     ("missing", "message"),
     [
         ("hold_out/settings.parquet", "(No such file or directory); rebuild it"),
-        ("audit.parquet", "rebuild it: snakemake --cores all --force "),
+        ("audit.parquet", "No such file or directory; `snakemake "),
     ],
 )
 def test_results_that_are_missing_are_named(
@@ -204,6 +210,30 @@ def test_damaged_audit_is_named(open_job: Open, tmp_path: Path) -> None:
     (tmp_path / "results/audit.parquet").write_text("{")
     with pytest.raises(KneepointError, match=r"audit.parquet: cannot be used .*; rebuild it"):
         list_settings(job, wanted(job))
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "results"),
+    [
+        ("audit", AUDIT, synthetic.results()),
+        ("agreement", AGREEMENT, synthetic_real.results()),
+    ],
+    ids=["audit", "agreement"],
+)
+def test_what_a_stage_writes_is_what_the_planner_reads(
+    tmp_path: Path, name: str, columns: tuple[Column, ...], results: Results
+) -> None:
+    """By the one declaration that both sides share."""
+    made = synthetic.analysed(results, name)[name]
+    path = tmp_path / f"{name}.parquet"
+    tables.write(path, TABLES[name], made)
+    names = [column.name for column in columns]
+    assert len(made) > 0
+    assert tables.read_rows(path, columns) == made[names].to_dict("records")
+    less = Table(name, "", tuple(each for each in TABLES[name].columns if each != columns[-1]))
+    tables.write(path, less, made.drop(columns=names[-1]))
+    with pytest.raises(KneepointError, match=f"column {names[-1]} is missing; remove it"):
+        tables.read_rows(path, columns)
 
 
 @pytest.mark.parametrize("row", [["windows", 9], ["windows", -1], ["tables", 0]])

@@ -7,8 +7,8 @@ import pytest
 from analysis import run
 from analysis.results import Results
 from analysis.schema import STAGES, TABLES
-from analysis.tables import TableFolder
 from common.errors import KneepointError
+from common.tables import TableFolder
 from reports import build, draw, render
 from reports.figures import READS
 from tests.analysis.test_results import ask_for_real_runs, run_for_real

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from analysis.results import Results
-from analysis.tables import Tables
+from common.tables import Tables
 from reports import document, draw, words
 from reports.document import Json
 from reports.provenance import Provenance

@@ -5,10 +5,10 @@ makes it anew in seconds.
 """
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from common.errors import KneepointError, unusable
 from common.files import write_whole
@@ -108,12 +108,27 @@ def read(path: Path, schema: Table) -> "pd.DataFrame":
         KneepointError: the file is missing, damaged, or not as the schema declares it; the message
             names the stage's remedy.
     """
+    return _to_frame(schema, _read(path, schema))
+
+
+def read_rows(path: Path, columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """Reads some columns of a table, without pandas; the rows are dictionaries.
+
+    Raises:
+        KneepointError: see `read`.
+    """
+    schema = Table(path.stem, "", tuple(columns))
+    rows: list[dict[str, Any]] = _read(path, schema, [each.name for each in columns]).to_pylist()
+    return rows
+
+
+def _read(path: Path, schema: Table, columns: Sequence[str] | None = None) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     remedy = f"; remove it, and `snakemake {path}` makes it anew"
     try:
-        table = pq.read_table(io.BytesIO(path.read_bytes()))
+        table = pq.ParquetFile(io.BytesIO(path.read_bytes())).read(columns=columns)
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; `snakemake {path}` makes it") from None
     except pa.ArrowInvalid as error:
@@ -127,7 +142,7 @@ def read(path: Path, schema: Table) -> "pd.DataFrame":
     problem = schema.problem(table.schema) or schema.missing(table)
     if problem:
         raise KneepointError(f"{path}: {problem}{remedy}")
-    return _to_frame(schema, table)
+    return table
 
 
 class TableFolder(Mapping[str, "pd.DataFrame"]):

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis.schema import STAGES, TABLES
-from analysis.tables import Column, Table, TableFolder, conform, read, write
 from common.errors import KneepointError
+from common.tables import Column, Table, TableFolder, conform, read, write
 
 SCHEMA = Table(
     "numbers",
