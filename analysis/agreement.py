@@ -41,13 +41,19 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     settings = _named(found)
     rows = beside_real(settings, found.runs, results.emulated())
     outside = explained(rows[rows["inside"].eq(False)], found.runs)
+    judged = int(rows["inside"].notna().sum())
+    totals = {
+        "judged": judged,
+        "expected_outside": judged * (1 - CERTAINTY),
+        "runs": int(settings["runs"].sum()),
+    }
     columns = ["scheduling_ms", "usual_ms", "why"]
     rows = rows.join(outside[columns]).fillna({"why": ""})
     shown = ["trial", "controller", "network", "constants", "origins", "rows", "name", "label"]
     return {
         "agreement": rows,
         "agreement_settings": settings[[*shown, "varied", "runs"]],
-        "agreement_accuracy": pd.DataFrame([accuracy(settings, rows)]),
+        "agreement_accuracy": pd.DataFrame([accuracy(settings, rows) | totals]),
     }
 
 
@@ -228,9 +234,7 @@ def accuracy(settings: pd.DataFrame, rows: pd.DataFrame) -> Record:
         settings and controllers (their numbers), error_<metric> (the mean absolute relative error),
         delay_ms (the mean absolute error of signal delay), all NaN where there are no such
         settings; meets_throughput and meets_signal_delay (whether the goals are reached),
-        is_compared (whether there is anything of the emulator's), judged (the real means with a
-        prediction interval), expected_outside (how many of them chance alone puts outside), runs
-        (of all settings).
+        is_compared (whether there is anything of the emulator's).
     """
     judged = settings[[CALIBRATION not in origins for origins in settings["origins"]]]
     compared = rows.dropna(subset=["relative"])
@@ -247,7 +251,4 @@ def accuracy(settings: pd.DataFrame, rows: pd.DataFrame) -> Record:
         "meets_throughput": error[THROUGHPUT] <= GOAL[THROUGHPUT],
         "meets_signal_delay": error[SIGNAL_DELAY] <= GOAL[SIGNAL_DELAY] or delay_ms <= GOAL_MS,
         "is_compared": bool(rows["relative"].notna().any()),
-        "judged": (judged_means := int(rows["inside"].notna().sum())),
-        "expected_outside": judged_means * (1 - CERTAINTY),
-        "runs": int(settings["runs"].sum()),
     }

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import pandas as pd
+if TYPE_CHECKING:  # slow to import, and a plot of one run does without
+    import pandas as pd
 
 CONSTANT = "constant_"
 """Before a constant: the column of its value."""
@@ -13,22 +14,21 @@ STEP = "step_"
 Record = dict[str, Any]
 
 
-def records(frame: pd.DataFrame) -> list[Record]:
+def records(frame: "pd.DataFrame") -> list[Record]:
     """Every row, in order."""
     return cast(list[Record], frame.to_dict("records"))
 
 
-def record(frame: pd.DataFrame, label: int) -> Record:
+def record(frame: "pd.DataFrame", label: int) -> Record:
     """The row of that label."""
     return cast(Record, frame.loc[label].to_dict())
 
 
-def select(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
+def select(frame: "pd.DataFrame", **values: object) -> "pd.DataFrame":
     """The rows that have these values, numbered anew."""
-    chosen = pd.Series(True, index=frame.index)
     for name, value in values.items():
-        chosen &= frame[name] == value
-    return frame[chosen].reset_index(drop=True)
+        frame = frame[frame[name] == value]
+    return frame.reset_index(drop=True)
 
 
 def extremes(values: "pd.DataFrame | pd.Series[float]") -> tuple[float, float]:
@@ -38,16 +38,20 @@ def extremes(values: "pd.DataFrame | pd.Series[float]") -> tuple[float, float]:
     return float(known.min()), float(known.max())
 
 
-def with_constants(runs: pd.DataFrame) -> pd.DataFrame:
+def with_constants(runs: "pd.DataFrame") -> "pd.DataFrame":
     """The runs with a column `constant_<name>` for each constant that any of them has."""
+    import pandas as pd
+
     texts = runs["constants"].drop_duplicates()
     values = pd.DataFrame([json.loads(text) for text in texts], index=texts).astype(float)
     columns = values.add_prefix(CONSTANT).loc[runs["constants"]].set_index(runs.index)
     return runs.join(columns)
 
 
-def together(frames: Mapping[str, Sequence[pd.DataFrame]]) -> dict[str, pd.DataFrame]:
+def together(frames: Mapping[str, Sequence["pd.DataFrame"]]) -> dict[str, "pd.DataFrame"]:
     """Each table's frames as one; a frame without columns where there are none."""
+    import pandas as pd
+
     return {
         name: pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
         for name, parts in frames.items()

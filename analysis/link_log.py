@@ -11,23 +11,26 @@ one event a line, times in milliseconds:
 Rates and delays are by the definitions of mm-throughput-graph and mm-delay-graph.
 """
 
-import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from common.errors import KneepointError
 
 Integers = NDArray[np.int64]
+Columns = dict[str, NDArray[Any]]
+"""A table: arrays of one length by the names of its columns."""
 
 BIN_MS = 500
 """The width of a bin that the contest's graphs use."""
 
-_EVENT = re.compile(rb"\d+ (?:[+#] \d+|[-d] \d+ \d+)")
+_EVENT = re.compile(rb"^\d{1,18} (?:[+#] \d{1,18}|[-d] \d{1,18} \d{1,18})$", re.MULTILINE)
+_KINDS = b"+#-d"
+_KIND_AS_NUMBER = bytes.maketrans(_KINDS, b"0123")
 
 
 @dataclass(frozen=True)
@@ -78,21 +81,24 @@ def read_link_log(path: Path) -> LinkLog:
         raise KneepointError(f"{path}: no line '# base timestamp: N'; name a log of mm-link")
     events = _read_events(path, body, first_line=data.count(b"\n", 0, len(data) - len(body)) + 1)
     events["ms"] -= int(base_ms)
-    arrivals, opportunities, departures, drops = (events[events["kind"] == kind] for kind in "+#-d")
+    arrivals, opportunities, departures, drops = (
+        {name: column[events["kind"] == kind] for name, column in events.items()}
+        for kind in range(len(_KINDS))
+    )
     trace = re.search(r"\[(.*?)\]", header)
     return LinkLog(
         trace=trace.group(1) if trace else "",
         queue=_header_value(header, "queue") or "",
-        arrival_ms=_integers(arrivals["ms"]),
-        arrival_bytes=_integers(arrivals["first"]),
-        opportunity_ms=_integers(opportunities["ms"]),
-        opportunity_bytes=_integers(opportunities["first"]),
-        departure_ms=_integers(departures["ms"]),
-        departure_bytes=_integers(departures["first"]),
-        departure_delay_ms=_integers(departures["second"]),
-        drop_ms=_integers(drops["ms"]),
-        drop_packets=_integers(drops["first"]),
-        drop_bytes=_integers(drops["second"]),
+        arrival_ms=arrivals["ms"],
+        arrival_bytes=arrivals["first"],
+        opportunity_ms=opportunities["ms"],
+        opportunity_bytes=opportunities["first"],
+        departure_ms=departures["ms"],
+        departure_bytes=departures["first"],
+        departure_delay_ms=departures["second"],
+        drop_ms=drops["ms"],
+        drop_packets=drops["first"],
+        drop_bytes=drops["second"],
     )
 
 
@@ -109,48 +115,42 @@ def _header_value(header: str, key: str) -> str | None:
     return match.group(1) if match else None
 
 
-def _read_events(path: Path, body: bytes, first_line: int) -> pd.DataFrame:
+def _read_events(path: Path, body: bytes, first_line: int) -> Columns:
     """The events as columns ms, kind, first, second (0 where a kind has no second number)."""
     if not body.strip():
         raise KneepointError(f"{path}: the log holds no event; was the run cut short?")
-    try:
-        events = pd.read_csv(
-            io.BytesIO(body),
-            sep=" ",
-            header=None,
-            names=["ms", "kind", "first", "second", "rest"],
-            dtype={"ms": "int64", "kind": "category", "first": "int64", "second": "float64"},
-            quoting=3,
-            skip_blank_lines=False,
-            on_bad_lines="error",
-        )
-    except (ValueError, OverflowError):
-        raise _bad_line(path, body, first_line) from None
-    two_numbers = events["kind"].isin(["-", "d"])
-    known = two_numbers | events["kind"].isin(["+", "#"])
-    fits = known & (events["second"].notna() == two_numbers) & events["rest"].isna()
-    if not fits.all():
+    body = body.removesuffix(b"\n") + b"\n"
+    if len(_EVENT.findall(body)) != body.count(b"\n"):
         raise _bad_line(path, body, first_line)
-    backward = np.flatnonzero(np.diff(events["ms"]) < 0)
+    # Every line has now three or four numbers, once its kind is one, too.
+    numbers = np.fromstring(body.translate(_KIND_AS_NUMBER), dtype=np.int64, sep=" ")
+    characters = np.frombuffer(body, dtype=np.uint8)
+    spaces = np.cumsum(characters == ord(" "))[characters == ord("\n")]
+    lengths = np.diff(spaces, prepend=0) + 1
+    starts = np.cumsum(lengths) - lengths
+    found = {
+        "ms": numbers[starts],
+        "kind": numbers[starts + 1],
+        "first": numbers[starts + 2],
+        "second": np.where(lengths == 4, numbers[starts + lengths - 1], 0),
+    }
+    backward = np.flatnonzero(np.diff(found["ms"]) < 0)
     if backward.size:
         line = first_line + int(backward[0]) + 1
         raise KneepointError(f"{path}:{line}: the time goes backward; log one link to one file")
-    return events.fillna({"second": 0})
+    return found
 
 
 def _bad_line(path: Path, body: bytes, first_line: int) -> KneepointError:
-    """Names the first line that is no event: the fast reader only says that there is one."""
-    for number, line in enumerate(body.splitlines(), first_line):
-        if not _EVENT.fullmatch(line):
-            shown = line[:60].decode(errors="replace")
-            return KneepointError(
-                f"{path}:{number}: {shown!r} is not an event of a link log; was the run cut short?"
-            )
-    return KneepointError(f"{path}: a number of the log is too large")
-
-
-def _integers(column: "pd.Series[int]") -> Integers:
-    return np.asarray(column, dtype=np.int64)
+    """Names the first line that is no event."""
+    lines = enumerate(body.removesuffix(b"\n").split(b"\n"), first_line)
+    number, line = next((n, line) for n, line in lines if not _EVENT.fullmatch(line))
+    if re.search(rb"\d{19}", line):
+        return KneepointError(f"{path}:{number}: a number of the log is too large")
+    shown = line[:60].decode(errors="replace")
+    return KneepointError(
+        f"{path}:{number}: {shown!r} is not an event of a link log; was the run cut short?"
+    )
 
 
 # What it says over time ----------------------------------------------------------------------
@@ -171,7 +171,7 @@ class LinkMetrics:
         return self.throughput_mbps / (self.signal_delay_p95_ms / 1000)
 
 
-def rates(log: LinkLog, bin_ms: int = BIN_MS) -> pd.DataFrame:
+def rates(log: LinkLog, bin_ms: int = BIN_MS) -> Columns:
     """Mean rates in bins of `bin_ms`.
 
     Returns:
@@ -185,17 +185,15 @@ def rates(log: LinkLog, bin_ms: int = BIN_MS) -> pd.DataFrame:
         total = np.bincount(times_ms // bin_ms, weights=sizes, minlength=bins)
         return total * 8 / (bin_ms * 1000)
 
-    return pd.DataFrame(
-        {
-            "start_s": np.arange(bins) * bin_ms / 1000,
-            "capacity_mbps": rate(log.opportunity_ms, log.opportunity_bytes),
-            "ingress_mbps": rate(log.arrival_ms, log.arrival_bytes),
-            "egress_mbps": rate(log.departure_ms, log.departure_bytes),
-        }
-    )
+    return {
+        "start_s": np.arange(bins) * bin_ms / 1000,
+        "capacity_mbps": rate(log.opportunity_ms, log.opportunity_bytes),
+        "ingress_mbps": rate(log.arrival_ms, log.arrival_bytes),
+        "egress_mbps": rate(log.departure_ms, log.departure_bytes),
+    }
 
 
-def signal_delay(log: LinkLog) -> pd.DataFrame:
+def signal_delay(log: LinkLog) -> Columns:
     """The age of the newest information, for each ms from the first to the last arrival.
 
     A millisecond in which packets arrived that later departed has the least of their delays; one
@@ -213,12 +211,12 @@ def signal_delay(log: LinkLog) -> pd.DataFrame:
     known = np.flatnonzero(least < np.iinfo(np.int64).max)
     following = known[np.searchsorted(known, np.arange(time_ms.size))]
     delay_ms = least[following] + following - np.arange(time_ms.size)
-    return pd.DataFrame({"time_ms": time_ms, "delay_ms": delay_ms})
+    return {"time_ms": time_ms, "delay_ms": delay_ms}
 
 
-def packet_delays(log: LinkLog) -> pd.DataFrame:
+def packet_delays(log: LinkLog) -> Columns:
     """Each departed packet's queueing delay: columns departure_ms, delay_ms."""
-    return pd.DataFrame({"departure_ms": log.departure_ms, "delay_ms": log.departure_delay_ms})
+    return {"departure_ms": log.departure_ms, "delay_ms": log.departure_delay_ms}
 
 
 def percentile_95(values: Integers) -> float:
@@ -233,5 +231,5 @@ def metrics(log: LinkLog) -> LinkMetrics:
         throughput_mbps=float(log.departure_bytes.sum()) * 8 / seconds / 1e6,
         capacity_mbps=float(log.opportunity_bytes.sum()) * 8 / seconds / 1e6,
         queueing_delay_p95_ms=percentile_95(log.departure_delay_ms),
-        signal_delay_p95_ms=percentile_95(signal_delay(log)["delay_ms"].to_numpy()),
+        signal_delay_p95_ms=percentile_95(signal_delay(log)["delay_ms"]),
     )

@@ -498,7 +498,8 @@ _STAGES = (
             ),
             Table(
                 "agreement_accuracy",
-                "mean relative errors over the settings that the emulator was not fitted to",
+                "mean relative errors over settings that the emulator was not fitted to; over all "
+                "settings, the means judged, how many chance alone puts outside, and the runs",
                 (
                     *_whole("settings", "controllers"),
                     *_ratios("error_"),

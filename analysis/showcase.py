@@ -34,9 +34,9 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         run = shown.controller if engine == EMULATOR else f"real-{shown.controller}"
         for name, frame in (
             ("showcase", pd.DataFrame([summary])),
-            ("showcase_rates", link_log.rates(shown.log)),
-            ("showcase_packets", link_log.packet_delays(shown.log)),
-            ("showcase_signal", link_log.signal_delay(shown.log)),
+            ("showcase_rates", pd.DataFrame(link_log.rates(shown.log))),
+            ("showcase_packets", pd.DataFrame(link_log.packet_delays(shown.log))),
+            ("showcase_signal", pd.DataFrame(link_log.signal_delay(shown.log))),
         ):
             found[name].append(frame.assign(run=run))
     return together(found)

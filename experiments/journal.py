@@ -13,7 +13,7 @@ from common.files import write_whole
 from engines.base import RunRecord
 
 VERSION = 2
-"""Version 1 had neither a header nor checksums."""
+"""Version 1 had neither a header nor checksums, and is refused."""
 
 _HEADER = f'{{"kneepoint_journal":{VERSION}}}\n'.encode()
 _OPENING, _MIDDLE, _CLOSING = b'{"record":', b',"sha256":"', b'"}\n'
@@ -32,7 +32,7 @@ class RunJournal:
         path: the file; made if absent.
 
     Raises:
-        KneepointError: a newer Kneepoint wrote the file.
+        KneepointError: an older or a newer Kneepoint wrote the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -110,8 +110,8 @@ class RunJournal:
         if damaged == 0:
             return
         print(
-            f"{self._path}: {damaged} line{'s are' if damaged > 1 else ' is'} damaged or of an "
-            "older Kneepoint and skipped; these runs are executed again",
+            f"{self._path}: {damaged} line{'s are' if damaged > 1 else ' is'} damaged and "
+            "skipped; these runs are executed again",
             file=sys.stderr,
             flush=True,
         )
@@ -132,8 +132,8 @@ class RunJournal:
         damaged, offset = 0, 0
         with self._path.open("rb") as file:
             while line := file.readline(_LONGEST_LINE):
-                if offset == 0 and self._is_header(line):
-                    pass
+                if offset == 0 and line.endswith(b"\n"):
+                    self._check_header(line)
                 elif record := _parse(line):
                     self._places[_key(record.run_id)] = (offset, len(line))
                 else:
@@ -141,17 +141,20 @@ class RunJournal:
                 offset += len(line)
         return damaged
 
-    def _is_header(self, line: bytes) -> bool:
+    def _check_header(self, line: bytes) -> None:
+        if line == _HEADER:
+            return
         try:
             version = json.loads(line)["kneepoint_journal"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            return False
-        if isinstance(version, int) and version > VERSION:
             raise KneepointError(
-                f"{self._path}: has journal version {version}, this Kneepoint reads up to "
-                f"{VERSION}; use the newer Kneepoint that wrote it, or remove the file"
-            )
-        return line == _HEADER
+                f"{self._path}: has no journal header, because it is damaged or an older Kneepoint "
+                "wrote it; remove the file, and its runs are executed again"
+            ) from None
+        raise KneepointError(
+            f"{self._path}: has journal version {version}, this Kneepoint reads {VERSION}; use the "
+            "Kneepoint that wrote it, or remove the file, and its runs are executed again"
+        )
 
 
 def _key(run_id: str) -> bytes:

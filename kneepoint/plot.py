@@ -24,4 +24,5 @@ def draw(log: Path, title: str, out: Path) -> None:
         delay_over_time.onto(below, signal, link_log.packet_delays(events), rates, run)
         above.set_xlabel("")
         out.parent.mkdir(parents=True, exist_ok=True)
+        style.lay_out(figure)
         figure.savefig(out)

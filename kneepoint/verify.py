@@ -51,17 +51,23 @@ def command(clear: bool, config: Path, as_json: bool) -> None:
     that made them are those of this checkout. The exit status is 1 if a folder is not valid; the
     workflow will make it again.
     """
-    results = load_workflow(config).results
-    found = [verify(path.parent, results, clear) for path in sorted(results.glob(f"**/{NAME}"))]
+    workflow = load_workflow(config)
+    results, keeps_awake = workflow.results, workflow.settings.real_time.keep_awake
+    folders = [path.parent for path in sorted(results.glob(f"**/{NAME}"))]
+    found = [verify(folder, results, clear, keeps_awake) for folder in folders]
     say([asdict(each) for each in found], "\n".join(map(_text, found)) or "no results", as_json)
     raise SystemExit(1 if any(each.complaints for each in found) else 0)
 
 
-def verify(folder: Path, results: Path, clear: bool) -> Verified:
-    """Checks one folder and, if `clear`, removes void runs from its journal."""
+def verify(folder: Path, results: Path, clear: bool, keeps_awake: bool) -> Verified:
+    """Checks one folder and, if `clear`, removes void runs from its journal.
+
+    `keeps_awake` is real_time.keep_awake of the configuration: then the program keep_awake takes
+    part in real runs.
+    """
     made = read_made_by(folder)
     assert made is not None
-    found = list(complaints(folder, made, BUILD))
+    found = list(complaints(folder, made, BUILD, keeps_awake))
     name = str(folder.relative_to(results))
     if clear and (folder / "runs.jsonl").is_file():
         return Verified(name, made.commit, found, *void_runs(folder))
@@ -76,7 +82,7 @@ def _text(each: Verified) -> str:
     return text
 
 
-def complaints(folder: Path, made: MadeBy, build: Path) -> Iterator[str]:
+def complaints(folder: Path, made: MadeBy, build: Path, keeps_awake: bool) -> Iterator[str]:
     """Yields a message for each problem of a folder of results."""
     for name, digest in made.files.items():
         path = folder / name
@@ -88,7 +94,8 @@ def complaints(folder: Path, made: MadeBy, build: Path) -> Iterator[str]:
         yield f"the code of {made.step} has changed"
     if digest_of_packages() != made.packages_sha256:
         yield "the package versions in requirements.txt have changed"
-    if made.engine and _engine_sha256(made.engine, build) not in ("", made.engine_sha256):
+    engine_sha256 = _engine_sha256(made.engine, build, keeps_awake) if made.engine else ""
+    if engine_sha256 not in ("", made.engine_sha256):
         yield f"the programs of engine {made.engine} have changed"
     for name, digest in made.controllers.items():
         path = build / "controllers" / f"{name}.so"
@@ -118,11 +125,11 @@ def void_runs(folder: Path) -> tuple[int, int]:
         return before - len(journal), len(journal)
 
 
-def _engine_sha256(engine: str, build: Path) -> str:
+def _engine_sha256(engine: str, build: Path, keeps_awake: bool) -> str:
     """The current digest of an engine's programs; "" if they are not installed."""
     try:
         if engine == "emulator":
             return digest_of(build / "emulate")
-        return MahimahiSettings.of(build, math.inf, keep_awake=True).sha256
+        return MahimahiSettings.of(build, math.inf, keeps_awake).sha256
     except KneepointError:
         return ""

@@ -18,7 +18,7 @@ def make(
     config: configuration file of the workflow.
     targets: files or rules; empty: everything.
     cores: value of Snakemake's --cores.
-    quiet: print errors only.
+    quiet: print only what Snakemake says of an error, and that on stderr.
 
     Raises:
     KneepointError: Snakemake failed and has printed the reason.
@@ -27,8 +27,13 @@ def make(
     command += ["--quiet", "all"] if quiet else []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     done = subprocess.run(
-        [*command, "--", *map(str, targets)], env={**os.environ, "PATH": path}, check=False
+        [*command, "--", *map(str, targets)],
+        env={**os.environ, "PATH": path},
+        check=False,
+        stdout=subprocess.PIPE if quiet else None,
+        stderr=subprocess.STDOUT if quiet else None,
     )
     if done.returncode != 0:
+        sys.stderr.buffer.write(done.stdout or b"")
         wanted = ", ".join(map(str, targets)) or "everything"
         raise KneepointError(f"{wanted}: not made; fix the error above and run the command again")

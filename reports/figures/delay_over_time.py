@@ -1,6 +1,8 @@
 """How long did packets wait, and how old was the newest information, moment by moment?"""
 
-import pandas as pd
+from typing import Any
+
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -8,6 +10,9 @@ from analysis.frames import Record, select
 from analysis.link_log import BIN_MS
 from common.tables import Tables
 from reports.figures import each, style
+
+Columns = Any
+"""A frame, or arrays by the names of its columns."""
 
 
 def draw(run: Record, tables: Tables) -> Figure:
@@ -21,9 +26,7 @@ def draw(run: Record, tables: Tables) -> Figure:
     return figure
 
 
-def onto(
-    axes: Axes, signal: pd.DataFrame, packets: pd.DataFrame, rates: pd.DataFrame, run: Record
-) -> None:
+def onto(axes: Axes, signal: Columns, packets: Columns, rates: Columns, run: Record) -> None:
     """Draws what `link_log` says of a run's delays; the run's record has their percentiles."""
     late_ms, waited_ms = run["signal_delay_p95_ms"], run["queueing_delay_p95_ms"]
     axes.plot(
@@ -46,7 +49,7 @@ def onto(
     )
     axes.axhline(late_ms, color=style.ALTERNATE, linewidth=0.7, dashes=(5, 3))
     axes.axhline(waited_ms, color=style.OURS, linewidth=0.7, dashes=(5, 3))
-    axes.set_xlim(0, (rates["start_s"].iloc[-1] * 1000 + BIN_MS) / 1000)
+    axes.set_xlim(0, (np.asarray(rates["start_s"])[-1] * 1000 + BIN_MS) / 1000)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("Time (s)")
     axes.set_ylabel("Delay (ms)")

@@ -1,7 +1,6 @@
 """How much of the link did one run use, moment by moment? In the manner of mm-throughput-graph."""
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -10,6 +9,7 @@ from analysis.frames import Record, select
 from analysis.link_log import BIN_MS
 from common.tables import Tables
 from reports.figures import each, style
+from reports.figures.delay_over_time import Columns
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +21,7 @@ def draw(run: Record, tables: Tables) -> Figure:
     return figure
 
 
-def onto(axes: Axes, series: pd.DataFrame, run: Record) -> None:
+def onto(axes: Axes, series: Columns, run: Record) -> None:
     """Draws `link_log.rates` of a run, whose record has their means."""
     start_s, *rates = _steps(series)
     axes.fill_between(
@@ -56,10 +56,10 @@ def onto(axes: Axes, series: pd.DataFrame, run: Record) -> None:
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
 
 
-def _steps(rates: pd.DataFrame) -> list[Floats]:
+def _steps(rates: Columns) -> list[Floats]:
     """Starts of the bins, capacity, ingress, egress; the last bin ends with a point of its own."""
     columns = [
-        rates[name].to_numpy(dtype=float)
+        np.asarray(rates[name], dtype=float)
         for name in ("start_s", "capacity_mbps", "ingress_mbps", "egress_mbps")
     ]
     return [np.append(columns[0], columns[0][-1] + BIN_MS / 1000)] + [

@@ -8,11 +8,10 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -20,6 +19,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from analysis import labels
 from analysis.frames import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WIDTH_IN = 6.3
 """The width of the printed page's text: figures are drawn at their printed size."""
@@ -97,21 +99,26 @@ def page(height_in: float) -> Figure:
     return figure
 
 
-def save(figure: Figure, stem: Path) -> None:
-    """Writes `stem`.svg and `stem`.png; equal figures give equal bytes."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
+def lay_out(figure: Figure) -> None:
+    """Lays a figure out for good: saving it would draw it once more for a layout engine."""
     layout = figure.get_layout_engine()
     assert layout is not None
     layout.execute(figure)
-    figure.set_layout_engine(None)  # laid out; a format would draw once more for any engine
+    figure.set_layout_engine(None)
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """Writes `stem`.svg and `stem`.png; equal figures give equal bytes."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    lay_out(figure)
     figure.savefig(stem.with_name(stem.name + ".svg"), metadata={"Date": None, "Creator": None})
     figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
 
 
 def heat_map(
     axes: Axes,
-    values: pd.DataFrame,
-    texts: pd.DataFrame,
+    values: "pd.DataFrame",
+    texts: "pd.DataFrame",
     limits: tuple[float, float],
     colours: str = SEQUENTIAL,
     **options: Any,

@@ -111,22 +111,24 @@ def test_last_line_of_a_run_counts(tmp_path: Path) -> None:
         assert len(journal) == 1
 
 
-def test_journal_of_an_older_kneepoint_is_begun_anew(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("rewrite", "message"),
+    [
+        (lambda _: b"".join(f"{r.to_json()}\n".encode() for r in RECORDS), "has no journal header"),
+        (lambda content: content.partition(b"\n")[2], "has no journal header"),
+        (lambda content: b"\0" + content[1:], "has no journal header"),
+        (lambda content: content.replace(b'journal":2', b'journal":1'), "has journal version 1,"),
+        (lambda content: content.replace(b'journal":2', b'journal":3'), "has journal version 3,"),
+    ],
+    ids=["version 1", "header removed", "header damaged", "older header", "newer header"],
+)
+def test_a_journal_of_another_version_is_refused_and_left_alone(
+    tmp_path: Path, rewrite: Callable[[bytes], bytes], message: str
 ) -> None:
     path = tmp_path / "runs.jsonl"
-    path.write_text("".join(f"{record.to_json()}\n" for record in RECORDS))
-    assert read(path) == []
-    assert "3 lines are damaged or of an older Kneepoint" in capsys.readouterr().err
-    assert read(path) == []
-    assert capsys.readouterr().err == ""
-
-
-def test_journal_of_a_newer_kneepoint_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "runs.jsonl"
-    content = b"".join(lines_of(path)).replace(b'journal":2', b'journal":3')
+    content = rewrite(b"".join(lines_of(path)))
     path.write_bytes(content)
-    with pytest.raises(KneepointError, match=r"runs.jsonl: has journal version 3.* newer"):
+    with pytest.raises(KneepointError, match=rf"runs\.jsonl: {message}.*remove the file"):
         RunJournal(path)
     assert path.read_bytes() == content
 

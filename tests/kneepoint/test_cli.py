@@ -6,14 +6,17 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from common.errors import KneepointError
 from common.files import hold_lock
 from experiments.progress import Progress
 from kneepoint.cli import _COMMANDS
+from kneepoint.workflow import make
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK as WIRE
 from tests.experiments.wire import STUDY, prepare_wire, write
@@ -117,6 +120,22 @@ def test_mistake_is_one_line(workspace: Path, words: tuple[str, ...], message: s
     assert (said.returncode, said.stdout) == (2, "")
     assert said.stderr.startswith("error: ") and said.stderr.count("\n") == 1
     assert message in said.stderr
+
+
+@pytest.mark.parametrize(("status", "said"), [(0, ""), (1, "a profile\na rule failed\n")])
+def test_quiet_snakemake_speaks_only_if_it_fails(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    status: int,
+    said: str,
+) -> None:
+    lines = f"print('a profile')\nprint('a rule failed')\nraise SystemExit({status})\n"
+    (tmp_path / "snakemake.py").write_text(lines)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KneepointError) if status else nullcontext():
+        make(Path("config.yaml"), ["file"], quiet=True)
+    assert capfd.readouterr() == ("", said)
 
 
 def test_unknown_command_and_option_are_refused(workspace: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -31,10 +32,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def complaints(folder: Path) -> list[str]:
+def complaints(folder: Path, keeps_awake: bool = True) -> list[str]:
     made = read_made_by(folder)
     assert made is not None
-    return list(verify.complaints(folder, made, folder / "build"))
+    return list(verify.complaints(folder, made, folder / "build", keeps_awake))
 
 
 def change(folder: Path, **fields: object) -> None:
@@ -68,6 +69,18 @@ def test_engine_is_compared_where_it_is_there(folder: Path) -> None:
     (folder / "build").mkdir()
     (folder / "build/emulate").write_text("another emulator")
     assert complaints(folder) == ["the programs of engine emulator have changed"]
+
+
+def test_real_programs_are_those_that_the_configuration_uses(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of(_build: Path, _busy_us: float, keep_awake: bool) -> SimpleNamespace:
+        return SimpleNamespace(sha256=f"keep_awake={keep_awake}")
+
+    monkeypatch.setattr(verify, "MahimahiSettings", SimpleNamespace(of=of))
+    change(folder, engine="mahimahi", engine_sha256="keep_awake=False")
+    assert complaints(folder, keeps_awake=False) == []
+    assert complaints(folder) == ["the programs of engine mahimahi have changed"]
 
 
 def test_controllers_are_compared_where_they_are_there(folder: Path) -> None:
