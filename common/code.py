@@ -85,6 +85,18 @@ def note(
     return path
 
 
+def settle_note(path: Path, digest: str, files: Iterable[str | Path]) -> None:
+    """Makes a note say a digest of files that the workflow itself has just written.
+
+    If the digest is another, the note is as old as the newest of the files: what was made of them
+    since is up to date.
+    """
+    if path.read_text() != f"{digest}\n":
+        newest_ns = max(Path(file).stat().st_mtime_ns for file in files if Path(file).is_file())
+        write_whole(path, f"{digest}\n")
+        os.utime(path, ns=(newest_ns, newest_ns))
+
+
 def keep_facts() -> None:
     """Saves the digests of known files for the next process."""
     text = json.dumps({key: _kept_facts()[key] for key in sorted(_used)}, indent=0)
@@ -119,8 +131,6 @@ def _imports_of(module: str) -> frozenset[str]:
     package, _, _ = module.rpartition(".")
     named = {package} if package else set()
     names, _ = _facts_of(path)
-    if "pkgutil" in names:  # it finds its own modules
-        named |= {f"{module}.{each.stem}" for each in path.parent.glob("*.py") if each != path}
     for name in names:
         parts = name.split(".")
         named |= {".".join(parts[:length]) for length in range(1, len(parts) + 1)}

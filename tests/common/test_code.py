@@ -1,5 +1,6 @@
 """Digests of code: what changes them, and what does not."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -103,12 +104,6 @@ def test_what_is_imported_in_a_function_counts_and_what_is_for_type_checkers_doe
         assert (repository.digest() != before) == counts
 
 
-def test_package_that_finds_its_own_modules_has_them_all(repository: Repository) -> None:
-    repository.write("tools/__init__.py", "import pkgutil\n")
-    repository.digest()
-    assert "tools.unused" in code.modules_of("study.score")
-
-
 def test_locked_packages_have_a_digest_of_their_own(repository: Repository) -> None:
     before = code.digest_of_packages()
     repository.write("requirements.txt", "numpy==2.4.6 \\\n    --hash=sha256:bb\n")
@@ -134,6 +129,18 @@ def test_note_is_written_only_when_the_digest_is_another(tmp_path: Path) -> None
     code.note("step", "abd", 6 * 10**9, tmp_path)
     assert path.stat().st_mtime_ns > 6 * 10**9
     assert path.read_text() == "abd\n"
+
+
+def test_a_settled_note_is_as_old_as_the_files_that_changed_it(tmp_path: Path) -> None:
+    made = [tmp_path / name for name in ("a", "b", "absent")]
+    for second, path in enumerate(made[:2], start=3):
+        path.write_text("made")
+        os.utime(path, ns=(second * 10**9, second * 10**9))
+    note = code.note("real", "before", 9 * 10**9, tmp_path)
+    code.settle_note(note, "before", made)
+    assert note.stat().st_mtime_ns == 9 * 10**9
+    code.settle_note(note, "after", made)
+    assert (note.read_text(), note.stat().st_mtime_ns) == ("after\n", 4 * 10**9)
 
 
 CPP = """#include "network/link.hh"  // the link
