@@ -184,7 +184,8 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
         HELD_OUT: {"networks.omniscient", "experiments.seeds", "experiments.runner"},
         "networks.prepare": {"networks.omniscient", "networks.validate"},
         "analysis.audit": {"analysis.statistics", "analysis.checks"},
-        "reports.build": {"common.tables", "reports.figures.probe"},
+        "reports.build": {"common.tables", "reports.render"},
+        "reports.figures.probe": {"reports.figures.style", "analysis.labels"},
     }
     for step, modules in wanted.items():
         assert modules <= code.modules_of(step)
