@@ -44,7 +44,7 @@ def column_of(name: str) -> str:
 
 
 def column_of_host(setting: str) -> str:
-    """Returns the column of a searched setting of the host: host_latency_us is one already."""
+    """Returns the column of a searched host setting; host_latency_us is a column name already."""
     return setting if setting.startswith(HOST) else HOST + setting
 
 
@@ -58,14 +58,14 @@ def make_distributions(study: Study, controller: Controller) -> dict[str, BaseDi
 
 
 def grid_points(study: Study, controller: Controller) -> list[Point]:
-    """Returns every point of a grid; what stands first in the study varies slowest."""
+    """Returns every point of a grid; the first parameter of the study varies slowest."""
     ranges = searched_ranges(study, controller)
     axes = [_typed(searched.values or (), whole) for searched, whole, _ in ranges.values()]
     return [dict(zip(ranges, values, strict=True)) for values in itertools.product(*axes)]
 
 
 def table_points(rows: Sequence[PublishedRow], controller: Controller) -> list[Point]:
-    """Returns the constants of each row that are not the same in all rows."""
+    """Returns, for each row, the parameters that differ between rows."""
     names = [
         name
         for name in controller.constants
@@ -82,7 +82,7 @@ def table_points(rows: Sequence[PublishedRow], controller: Controller) -> list[P
 
 
 def span_distributions(points: Sequence[Point]) -> dict[str, BaseDistribution]:
-    """Returns distributions that reach from the least to the greatest value of each column."""
+    """Returns distributions from the least to the greatest value of each column."""
     spans: dict[str, BaseDistribution] = {}
     for name in points[0]:
         values = [point[name] for point in points]

@@ -1,4 +1,4 @@
-"""Installs packages of this system and, where it has none, of Debian 11, with apt."""
+"""Installs packages with apt: this system's, and Debian 11's where it has none."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from common.programs import complaint
 from engines.mahimahi.system import System
 from networks.apt_sources import debian_entries, read_entries
 
-# The last releases that carry mahimahi: Debian 11 and Ubuntu 20.04.
+# The last releases that package mahimahi: Debian 11 and Ubuntu 20.04.
 _DEBIAN, _UBUNTU = "bullseye", "focal"
 
 # Below 100, the priority of what is installed, and 500, that of the system's own releases: only
@@ -20,7 +20,7 @@ PIN = "".join(
     f"Package: *\nPin: release n={suite}\nPin-Priority: 50\n\n" for suite in (_DEBIAN, _UBUNTU)
 )
 
-_LOCK_PATIENCE_S = 120  # another apt may be at work
+_LOCK_PATIENCE_S = 120  # another apt may be running
 _REMEDY = "check the network and apt sources of this machine, then run this again to resume"
 
 
@@ -34,7 +34,7 @@ class Plan:
 
 
 def older_entries(system: System) -> str:
-    """Returns the source entries of the last release with mahimahi; none where this is as old.
+    """Returns source entries of the last release with mahimahi; none if this release is that old.
 
     Raises:
         KneepointError: there is no entry to derive them from.
@@ -67,7 +67,7 @@ def _ubuntu_entries(system: System, codename: str) -> str:
 def prepare_folders(system: System) -> None:
     """Makes folders for apt with the system's own sources and preferences, Debian 11's and the pin.
 
-    They are ours alone, so that nothing changes in what apt offers to the system.
+    Only we use them, so what apt offers to the system stays the same.
     """
     folder = system.package_cache
     shutil.rmtree(folder / "entries", ignore_errors=True)
@@ -91,10 +91,10 @@ def prepare_folders(system: System) -> None:
 
 
 def plan_installation(system: System, packages: list[str], fix_broken: bool) -> Plan:
-    """Fetches apt's lists and asks it what it would do; changes nothing.
+    """Fetches apt's lists and simulates the installation; changes nothing.
 
     Raises:
-        KneepointError: it cannot install them, or only by removing others.
+        KneepointError: apt cannot install the packages, or only by removing others.
     """
     # One source of several may fail; the simulation tells whether that one was needed.
     update = system.run([*apt_get(system), "update"])
@@ -115,9 +115,9 @@ def plan_installation(system: System, packages: list[str], fix_broken: bool) -> 
 
 
 def finish_interrupted(system: System) -> None:
-    """Lets dpkg finish what an earlier run left half done, or still does after that run was killed.
+    """Lets dpkg finish what an earlier, killed run left half done or is still doing.
 
-    Its other failures are no matter: apt repairs them, or says itself what is wrong.
+    Its other failures do not matter: apt repairs them or reports them itself.
     """
     for _ in range(_LOCK_PATIENCE_S):
         if "lock" not in system.run(["dpkg", "--configure", "-a"]).stderr:

@@ -29,13 +29,13 @@ User = tuple[int, int]
 
 @dataclass(frozen=True)
 class Facts:
-    """What the diagnosis asks of a system."""
+    """The facts about a system that the diagnosis depends on."""
 
     missing: tuple[str, ...]  # programs of mahimahi that are not on the PATH
     without_set_uid: tuple[Path, ...]  # those that are not root's and set-uid
     without_effect: tuple[Path, ...]  # those on a file system mounted nosuid
-    no_new_privileges: bool  # of this process and all that it starts
-    capabilities: int  # the bounding set: what a set-uid program can get at most
+    no_new_privileges: bool  # of this process and its descendants
+    capabilities: int  # the bounding set: the most that a set-uid program can obtain
     ordinary_user_found: bool
     tun: bool
     iptables: Path | None  # the program behind all links and alternatives
@@ -79,7 +79,7 @@ def limit_of_machine(facts: Facts) -> str | None:
 
 
 def lack_of_installation(facts: Facts) -> str | None:
-    """Returns what is missing or wrong in what is installed, or None."""
+    """Returns what is missing or wrong in the installation, or None."""
     if facts.missing:
         return f"mahimahi is not installed ({facts.missing[0]} is not on the PATH); {_INSTALL}"
     if facts.without_set_uid:
@@ -104,7 +104,7 @@ def lack_of_installation(facts: Facts) -> str | None:
 
 
 def iptables_is_strict(facts: Facts) -> bool:
-    """Whether iptables refuses set-uid callers. A program put before it is taken for the cure."""
+    """Whether iptables rejects set-uid callers; a program placed before it counts as the remedy."""
     return (
         facts.iptables is not None
         and facts.iptables.name.startswith("xtables-")
@@ -117,9 +117,9 @@ def ordinary_user(
     environment: Mapping[str, str] = os.environ,
     user_named: Callable[[str], pwd.struct_passwd] = pwd.getpwnam,
 ) -> User | None:
-    """Returns the (uid, gid) to run mahimahi as, which refuses root; None where we are not root.
+    """Returns the (uid, gid) to run mahimahi as, because it refuses root; None if we are not root.
 
-    It is the user who called sudo, or else `nobody`.
+    It is the user who called sudo, otherwise `nobody`.
 
     Raises:
         KneepointError: there is neither.

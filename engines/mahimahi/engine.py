@@ -38,13 +38,13 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class MahimahiSettings:
-    """What the engine is made from.
+    """Everything that the engine is made from.
 
     Args:
         build: the folder of sender, receiver and measure, and of controllers/.
-        sha256: digest of sender, receiver, mm-delay, mm-link and, where it runs, keep_awake.
-        folder: what paths of traces are relative to.
-        busy_us: the scheduling delay (99th percentile, see RunRecord) that spoils a run.
+        sha256: digest of sender, receiver, mm-delay, mm-link and, if it runs, keep_awake.
+        folder: the folder to which paths of traces are relative.
+        busy_us: the scheduling delay (99th percentile, see RunRecord) above which a run is spoiled.
         keep_awake: whether processors are kept from idling during runs.
         keep_log: where the link's log goes at the end of a run; None: nowhere.
     """
@@ -58,7 +58,7 @@ class MahimahiSettings:
 
     @classmethod
     def of(cls, build: Path, busy_us: float, keep_awake: bool) -> "MahimahiSettings":
-        """Takes the programs as they are now, and the current folder; see MahimahiSettings.
+        """Takes the programs as they are now and the current folder; see MahimahiSettings.
 
         Raises:
             KneepointError: mahimahi does not work here, or the programs are not built.
@@ -78,11 +78,11 @@ class MahimahiSettings:
         return True
 
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network without what is said of the host: this one is real."""
+        """Returns the network without its host settings: this host is real."""
         return replace(network, host_model=HOST_MODEL, host_latency_us=0)
 
     def spoils(self, record: RunRecord) -> bool:
-        """Whether the host was too busy for a run that came to its end."""
+        """Whether the host was too busy for a run that finished."""
         delay_us = record.scheduling_delay_p99_us
         return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
 
@@ -108,9 +108,9 @@ class MahimahiEngine:
         self._is_stopped = False
 
     def run(self, spec: RunSpec) -> RunRecord:
-        """Executes one run (see Engine); one that the host was too busy for is marked and repeated.
+        """Executes one run (see Engine); if the host was too busy, marks and repeats it.
 
-        The mark is the reason of the record that counts in the end.
+        The mark is the reason in the record of the run that finally counts.
         """
         spoilt: list[float] = []
         for _ in range(_ATTEMPTS):
@@ -124,7 +124,7 @@ class MahimahiEngine:
         )
 
     def stop(self) -> None:
-        """Tells the supervisor to end its run; a thread that waits for it notices."""
+        """Tells the supervisor to end its run; the thread that waits for it notices."""
         self._is_stopped = True
         supervisor = self._supervisor
         if supervisor is not None and supervisor.stdin is not None:
@@ -132,7 +132,7 @@ class MahimahiEngine:
                 supervisor.stdin.close()
 
     def close(self) -> None:
-        """Ends the run that goes on, if one does."""
+        """Ends the current run, if there is one."""
         if self._supervisor is not None:
             finish(self._supervisor)
             self._supervisor = None
@@ -153,7 +153,7 @@ class MahimahiEngine:
                 answer = self._supervise(request)
             finally:
                 self.close()
-                clear(request)  # a supervisor that was killed has not
+                clear(request)  # in case the supervisor was killed
         finally:
             folder.remove()
         status = answer.pop("status")
@@ -182,7 +182,7 @@ class MahimahiEngine:
         return ask(self._supervisor, asdict(request), request.time_limit_s + START_AND_END_S)
 
     def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
-        """Puts into the folder what the run reads, and describes it."""
+        """Puts the files that the run reads into the folder, and describes the run."""
         settings, network = self._settings, spec.network
         traces = {
             name: _trace(settings.folder / link.trace, link.trace_sha256)
@@ -198,7 +198,7 @@ class MahimahiEngine:
         try:
             for name, content in traces.items():
                 folder.add(f"{name}.trace", content)
-            if user is not None:  # who may not be allowed to enter our folders
+            if user is not None:  # they may lack access to our folders
                 for name, original in programs.items():
                     programs[name] = folder.add(name, original.read_bytes(), 0o755)
                 controller = folder.add(controller.name, controller.read_bytes())
@@ -241,7 +241,7 @@ def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
 
 
 def sending_of(spec: RunSpec, controller: Path) -> list[str]:
-    """Returns the sender's arguments after host and port; `controller` is a file it may read."""
+    """Returns the sender's arguments after host and port; it must be able to read `controller`."""
     words = ["--controller", str(controller), "--controller-sha256", spec.controller_sha256]
     for name, value in spec.constants.items():
         words += ["--set", f"{name}={value!r}"]
@@ -251,14 +251,14 @@ def sending_of(spec: RunSpec, controller: Path) -> list[str]:
 
 
 def _last_opportunity_s(times_ms: Sequence[int], duration_s: float) -> float:
-    """When the uplink could send last; 0 if it never could. A trace repeats as far as it must."""
+    """When the uplink could send last, its trace repeated to the end; 0 if it never could."""
     rounds, rest_ms = divmod(duration_s * 1000, times_ms[-1])
     last_ms = max((time_ms for time_ms in times_ms if time_ms <= rest_ms), default=0)
     return (rounds * times_ms[-1] + last_ms) / 1000
 
 
 def _trace(path: Path, sha256: str) -> bytes:
-    """Returns a trace, which is the one that the network was prepared with, and so a valid one."""
+    """Returns a trace after checking that the network was prepared with it, so that it is valid."""
     remedy = f"remove {path.parent} and run the workflow again, which rebuilds it"
     try:
         content = path.read_bytes()

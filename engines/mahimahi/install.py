@@ -1,4 +1,4 @@
-"""`make mahimahi`: installs the real mahimahi, changing only what is needed, and proves it.
+"""`make mahimahi`: installs real mahimahi, changing only what is needed, and verifies it.
 
 python3 -B -m engines.mahimahi.install
 """
@@ -23,11 +23,11 @@ from engines.mahimahi.proof import prove
 from engines.mahimahi.system import Changes, System
 
 WRAPPER_SOURCE = Path(__file__).with_name("iptables_wrapper.c")
-_WRAPPER_PRIORITY = 5  # below all of Debian's, so that it is never chosen by itself
+_WRAPPER_PRIORITY = 5  # below all of Debian's, so that it is never selected automatically
 
 
 def main() -> None:
-    """Reads no arguments. Changes nothing, and needs no root, where mahimahi works."""
+    """Takes no arguments. If mahimahi works, it changes nothing and needs no root."""
     system = System()
     try:
         if Changes.read(system).installing:
@@ -80,19 +80,19 @@ def install(system: System, facts: Callable[[], Facts]) -> None:
 
 
 def install_missing_packages(system: System, facts: Facts) -> None:
-    """Installs mahimahi and iptables where they are missing, after what was interrupted."""
+    """Installs mahimahi and iptables if they are missing, after finishing interrupted work."""
     interrupted = Changes.read(system).installing
     if interrupted:
         install_packages(system, interrupted)
     elif facts.missing:
-        # gnuplot would come with all of Qt; mm-throughput-graph draws without it, too.
+        # gnuplot would bring all of Qt; mm-throughput-graph works without it.
         install_packages(system, ["mahimahi", "gnuplot-nox", "iptables", "iproute2"])
     elif facts.iptables is None:
         install_packages(system, ["iptables"])
 
 
 def install_packages(system: System, packages: list[str]) -> None:
-    """Installs the first of the packages, and others for it; records all that are new."""
+    """Installs the first package, and the others for its sake; records all that are new."""
     changes = Changes.read(system)
     interrupted = bool(changes.installing)
     if interrupted:
@@ -109,7 +109,7 @@ def install_packages(system: System, packages: list[str]) -> None:
     if plan.upgraded:
         print(f"Upgrading dependencies: {' '.join(plan.upgraded)}")
     apt.install_packages(system, packages, fix_broken=interrupted)
-    # What the user asks apt for from now on is `auto` no longer, and will not be removed.
+    # What the user installs from now on is no longer `auto`, so the removal keeps it.
     marked = changes.packages if interrupted else changes.named
     others = [name for name in marked if name != packages[0]]
     if others:
@@ -120,7 +120,7 @@ def install_packages(system: System, packages: list[str]) -> None:
 
 
 def forward_packets(system: System, facts: Facts) -> None:
-    """Sets net.ipv4.ip_forward, now and at every boot: all other changes outlast a boot, too."""
+    """Sets net.ipv4.ip_forward, now and at every boot: all other changes survive a reboot, too."""
     if facts.ip_forward:
         return
     changes = Changes.read(system)
@@ -140,7 +140,7 @@ def forward_packets(system: System, facts: Facts) -> None:
 
 
 def wrap_iptables(system: System, facts: Facts) -> None:
-    """Puts our wrapper, as it is now, before an iptables that refuses mahimahi (see its source)."""
+    """Places the current wrapper before an iptables that rejects mahimahi (see its source)."""
     is_needed = facts.iptables is None or iptables_is_strict(facts)
     if not is_needed and not wrapper_is_outdated(system):
         return
@@ -174,7 +174,7 @@ def wrap_iptables(system: System, facts: Facts) -> None:
 
 
 def wrapper_is_outdated(system: System) -> bool:
-    """Whether there is a wrapper that was not compiled from the source as it is now."""
+    """Whether there is a wrapper that was compiled from another version of its source."""
     recorded = Changes.read(system).wrapper_sha256
     return system.wrapper.exists() and recorded != sha256_of(WRAPPER_SOURCE.read_bytes())
 
@@ -204,7 +204,7 @@ def read_query(text: str) -> dict[str, str]:
 def registration(wrapper: Path, wrapped: str, query: dict[str, str]) -> list[str]:
     """Returns the command that registers the wrapper, with the slaves of what it wraps.
 
-    Without them, choosing the wrapper would take iptables-save and iptables-restore away.
+    Without them, selecting the wrapper would remove iptables-save and iptables-restore.
     """
     command = ["update-alternatives", "--install", query["Link"], query["Name"], str(wrapper)]
     command.append(str(_WRAPPER_PRIORITY))
@@ -219,7 +219,7 @@ def _read_slaves(lines: str) -> dict[str, str]:
 
 
 def _read_paragraph(text: str) -> dict[str, str]:
-    """Reads `Field: value`; a line that begins with a blank goes on with the field."""
+    """Reads `Field: value`; a line that begins with a blank continues the field."""
     fields: dict[str, str] = {}
     name = ""
     for line in text.splitlines():

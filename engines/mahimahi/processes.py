@@ -1,4 +1,4 @@
-"""Starts programs in which mahimahi works, and ends them with all that they started."""
+"""Starts programs that run mahimahi, and ends them with all their descendants."""
 
 import ipaddress
 import itertools
@@ -25,8 +25,8 @@ def start_as_ordinary_user(
 ) -> "subprocess.Popen[bytes]":
     """Starts a command in a session of its own, as `user` if one is given.
 
-    `env` sets all signals back: mm-link ends its child with SIGHUP, which a process started by
-    nohup ignores, and so does everything that it starts; such a run would never end.
+    `env` resets all signals: mm-link ends its child with SIGHUP, which a process started by nohup
+    ignores, as do all its descendants; such a run would never end.
     """
     uid, gid = (None, None) if user is None else user
     return subprocess.Popen(
@@ -44,9 +44,9 @@ def start_as_ordinary_user(
 
 
 def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 3) -> bool:
-    """Ends a process so started and all its children; whether they ended without being killed.
+    """Ends such a process and all its children; returns whether none had to be killed.
 
-    mahimahi takes back its iptables rules on SIGTERM, on SIGKILL it cannot.
+    mahimahi removes its iptables rules on SIGTERM; on SIGKILL it cannot.
     """
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
@@ -62,7 +62,7 @@ def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 3) -> bo
 
 
 def delete_rules(mark: int) -> None:
-    """Takes back the rules of a mahimahi that was killed; without root, does nothing.
+    """Removes the rules of a mahimahi that was killed; without root, does nothing.
 
     Args:
         mark: its process id, with which it marks its packets.
@@ -73,9 +73,9 @@ def delete_rules(mark: int) -> None:
 
 
 def delete_rules_of_the_dead() -> None:
-    """Takes back the rules of every mahimahi that is no more; without root, does nothing.
+    """Removes the rules of every mahimahi that no longer runs; without root, does nothing.
 
-    A shell that is killed together with whoever watched it leaves them.
+    A shell leaves them behind if it is killed together with its supervisor.
     """
     marks = {mark for words in _rules() if (mark := _mark_of_shell(words)) is not None}
     for mark in marks:
@@ -84,7 +84,7 @@ def delete_rules_of_the_dead() -> None:
 
 
 def _rules() -> list[list[str]]:
-    """The words of every rule of the nat table; without root, none."""
+    """The words of each rule of the nat table; none without root."""
     if os.geteuid() != 0:
         return []
     listing = subprocess.run(
@@ -94,9 +94,10 @@ def _rules() -> list[list[str]]:
 
 
 def _mark_of_shell(words: list[str]) -> int | None:
-    """The mark that a rule puts on what comes from inside a shell of mahimahi, if it does.
+    """The mark that a rule sets on packets from inside a mahimahi shell; None for other rules.
 
-    Others use these addresses, too: a shell's rule is for one of them, and sets the whole mark.
+    Other programs use these addresses, too: a shell's rule is for one of them and sets the whole
+    mark.
     """
     values = dict(itertools.pairwise(words))
     try:

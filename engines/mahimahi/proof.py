@@ -1,4 +1,4 @@
-"""The proof that the real mahimahi works here: a short run through a delay and a link."""
+"""Verifies that real mahimahi works here: a short run through a delay and a link."""
 
 import os
 import socket
@@ -13,12 +13,12 @@ from engines.mahimahi.run_folder import RunFolder
 
 DATAGRAMS = 10
 DELAY_MS = 20
-_PATIENCE_MS = 500  # of a busy machine; a link that loses the delay or adds seconds is broken
+_PATIENCE_MS = 500  # for a busy machine; a link without its delay, or seconds late, is broken
 _TIME_LIMIT_S = 20
 _HEADERS_BYTES = 32  # IP 20, UDP 8, TUN 4
 _OPPORTUNITY_MS = 10
 
-# bash sends datagrams by itself, and knows the time in microseconds.
+# bash can send datagrams and read the time in microseconds.
 _SENDER = """
 for _ in {{1..{datagrams}}}; do
   echo "$EPOCHREALTIME" > "/dev/udp/$MAHIMAHI_BASE/{port}"
@@ -39,7 +39,7 @@ def prove(user: User | None) -> None:
     """Runs mahimahi for about a second, as `user` if one is given; leaves nothing behind.
 
     Raises:
-        KneepointError: the run failed, or what came out of it is not what its link says.
+        KneepointError: the run failed, or its datagrams do not match its link.
     """
     folder = RunFolder.make("kneepoint-proof-", user)
     try:
@@ -51,7 +51,7 @@ def prove(user: User | None) -> None:
 
 
 def check_delays(arrivals: list[Arrival]) -> None:
-    """Raises KneepointError unless enough datagrams came, and in time."""
+    """Raises KneepointError unless enough datagrams arrived in time."""
     if not arrivals:
         raise KneepointError(
             "mahimahi runs, but no datagram from inside reached a socket outside; "
@@ -66,7 +66,7 @@ def check_delays(arrivals: list[Arrival]) -> None:
 
 
 def check_log(log: str, arrivals: list[Arrival]) -> None:
-    """Raises KneepointError unless the uplink's log tells of the datagrams that arrived."""
+    """Raises KneepointError unless the uplink's log contains the datagrams that arrived."""
     departures = [line.split() for line in log.splitlines() if " - " in line and line[0] != "#"]
     sizes = [int(fields[2]) for fields in departures]
     missing = [a for a in arrivals if a.size_bytes + _HEADERS_BYTES not in sizes]
@@ -112,13 +112,13 @@ def _run(user: User | None, folder: RunFolder) -> list[Arrival]:
 
 
 def _receive(outside: socket.socket, process: "subprocess.Popen[bytes]") -> list[Arrival]:
-    """Takes what arrives until the process has ended, or its time is over."""
+    """Receives datagrams until the process has ended or its time is over."""
     arrivals: list[Arrival] = []
     end = time.monotonic() + _TIME_LIMIT_S
     outside.settimeout(0.05)
     running = True
     while running and time.monotonic() < end:
-        running = process.poll() is None  # asked before the socket: what came last is read, too
+        running = process.poll() is None  # before the socket is read: no datagram is missed
         try:
             datagram = outside.recv(1500)
         except TimeoutError:

@@ -1,4 +1,4 @@
-"""`make mahimahi-remove`: undoes what `make mahimahi` has changed, and nothing else.
+"""`make mahimahi-remove`: undoes what `make mahimahi` changed, and nothing else.
 
 python3 -B -m engines.mahimahi.remove
 """
@@ -15,13 +15,13 @@ _REMEDY = "run this again to resume"
 
 
 def main() -> None:
-    """Reads no arguments; must be root."""
+    """Takes no arguments; must be root."""
     require_root("make mahimahi-remove")
     remove(System())
 
 
 def remove(system: System) -> None:
-    """Undoes the recorded changes, the last first; the record itself goes at the end."""
+    """Undoes the recorded changes, last first; removes the record at the end."""
     changes = Changes.read(system)
     if not system.record.exists():
         print("Nothing to undo: `make mahimahi` has changed nothing here.")
@@ -38,7 +38,7 @@ def remove(system: System) -> None:
 
 
 def unwrap_iptables(system: System, chosen_by_hand: str) -> None:
-    """Takes the wrapper back; iptables is then what it was before."""
+    """Removes the wrapper; iptables is then what it was before."""
     wrapper = str(system.wrapper)
     query = system.run(["update-alternatives", "--query", "iptables"]).stdout.splitlines()
     if f"Value: {wrapper}" in query and f"Alternative: {chosen_by_hand}" in query:
@@ -61,11 +61,11 @@ def restore_forwarding(system: System, earlier: str) -> None:
 
 
 def remove_packages(system: System, changes: Changes) -> None:
-    """Removes the packages that were not there before, but for those that others need by now."""
+    """Removes the packages that were not installed before, except those that others need by now."""
     finish_interrupted(system)
     _purge_half_installed(system, changes.packages)
     wanted = set(system.run(["apt-mark", "showmanual"]).stdout.split()) - set(changes.named)
-    if changes.installing:  # a killed apt has not marked what it brought along
+    if changes.installing:  # a killed apt has not marked the dependencies
         wanted = set()
     installed = _states(system)
     ours = [name for name in changes.packages if name in installed and name not in wanted]
@@ -80,7 +80,7 @@ def remove_packages(system: System, changes: Changes) -> None:
 
 
 def _needed_by_others(system: System, ours: list[str]) -> list[str]:
-    """Returns the packages without which apt would remove others than ours, too."""
+    """Returns the packages whose removal would make apt remove others than ours, too."""
     if set(_removed_with(system, ours)) <= set(ours):
         return []
     return [name for name in ours if not set(_removed_with(system, [name])) <= set(ours)]
@@ -95,17 +95,17 @@ def _removed_with(system: System, packages: list[str]) -> list[str]:
 
 
 def _purge_half_installed(system: System, ours: list[str]) -> None:
-    """Purges what was killed while dpkg unpacked it, which it otherwise wants installed first."""
+    """Purges packages whose unpacking was killed; dpkg would want them installed first."""
     states = _states(system)
     half = [name for name in ours if states.get(name) == "half-installed"]
     if half:
         print(f"Removing half-installed packages: {' '.join(half)}")
-        force = ["--force-remove-reinstreq", "--force-depends"]  # what needs it goes next
+        force = ["--force-remove-reinstreq", "--force-depends"]  # its dependents are next
         system.run_or_fail(["dpkg", *force, "--purge", *half], _REMEDY)
 
 
 def _states(system: System) -> dict[str, str]:
-    """Returns dpkg's state of every package that is not quite absent."""
+    """Returns dpkg's state of every package that is at least partly installed."""
     listing = system.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n"]).stdout
     pairs = (line.split() for line in listing.splitlines())
     return {name: state for name, state in pairs if state != "not-installed"}

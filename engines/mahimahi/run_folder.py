@@ -1,6 +1,6 @@
-"""The folder of a run: ours, and in it one of the ordinary user's that the run belongs to.
+"""The folder of a run: ours, with a subfolder of the ordinary user that the run belongs to.
 
-Root does not write into that one, and does not trust what is in it: its user may put links there.
+Root does not write into that subfolder and trusts nothing in it: its user may put links there.
 """
 
 import errno
@@ -20,17 +20,17 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Others may pass through `path`, which only we can write; `work` is the user's alone."""
+    """Others may pass through `path`, which only we can write; only the user can access `work`."""
 
     path: Path
 
     @classmethod
     def make(cls, prefix: str, user: User | None) -> "RunFolder":
-        """Makes an empty one.
+        """Makes an empty folder.
 
         Args:
             prefix: of its name.
-            user: user and group that the run belongs to; None: as we are.
+            user: user and group that the run belongs to; None: ours.
         """
         # Root's own TMPDIR may be closed to that user.
         parent = None if user is None else "/tmp"  # noqa: S108 (mkdtemp makes it safe)
@@ -51,7 +51,7 @@ class RunFolder:
         return self.path / "work"
 
     def add(self, name: str, content: bytes, mode: int = 0o644) -> Path:
-        """Writes a file of ours, which the user can read."""
+        """Writes a file of ours that the user can read."""
         path = self.path / name
         with path.open("xb") as file:
             file.write(content)
@@ -59,7 +59,7 @@ class RunFolder:
         return path
 
     def read(self, name: str) -> str:
-        """Returns what a file says, ours or, as work/NAME, the user's; nothing if there is none."""
+        """Returns the content of a file, ours or, as work/NAME, the user's; nothing without it."""
         try:
             with self.open(name) as file:
                 return file.read(_MOST_BYTES).decode(errors="replace")
@@ -74,7 +74,7 @@ class RunFolder:
         """
         path = self.path / name
         owner = path.parent.lstat().st_uid
-        # A pipe would keep us waiting for its writer.
+        # Opening a pipe would block until it has a writer.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(path, flags)
         status = os.fstat(descriptor)
@@ -84,5 +84,5 @@ class RunFolder:
         return os.fdopen(descriptor, "rb")
 
     def remove(self) -> None:
-        """Removes it with all that is in it; follows no links."""
+        """Removes the folder with its content; follows no links."""
         shutil.rmtree(self.path, ignore_errors=True)

@@ -1,12 +1,12 @@
-"""One real run: mahimahi's shells, the sender inside, the receiver outside, and their end.
+"""Supervises one real run: mahimahi's shells, the sender inside, the receiver outside.
 
     python -m engines.mahimahi.supervisor < REQUEST
 
-The request is one line of JSON (see Request), the answer another one on stdout. The supervisor is a
-session of its own and ends everything in it: when the run is over, when its time is up, when it is
-told to stop, and when its standard input closes, which happens however its starter ends. It asks
-first and kills later, for a shell of mahimahi that is killed leaves its firewall rules behind.
-Programs end with it even if it is killed.
+The request is one line of JSON (see Request), as is the answer on stdout. The supervisor leads a
+session of its own and ends every process in it: when the run is over, when its time limit expires,
+when it is told to stop, and when its standard input closes, which happens however its starter ends.
+It sends SIGTERM before SIGKILL, because a killed mahimahi shell leaves its firewall rules behind.
+The processes also end if the supervisor itself is killed.
 """
 
 import contextlib
@@ -37,34 +37,35 @@ from engines.supervision import RunEndedError, StopWatch
 _POLL_S = 0.05
 _STATUS_S = 1.0
 _PATIENCE_S = 5.0
-"""How long processes may take to end when they are asked to."""
+"""How long processes may take to end after SIGTERM."""
 _START_LIMIT_S = 10.0
 _MEASURE_LIMIT_S = 60.0
 _FULL_BYTES = 64 * 1024
 """A disk with less room than this counts as full: a run's files grow in larger steps."""
 _MOST_KEPT_BYTES = 1 << 30
 _LOG, _SENT, _SENDER_SAID = "work/uplink.log", "work/sender.out", "work/sender.err"
-"""What the shells and the sender write, as the user that the run belongs to."""
+"""What the shells and the sender write, as the user to whom the run belongs."""
 _NO_WORD = "no reason given"
 _AFTERMATH = "process exited with failure status"
-"""What shells of mahimahi say when it was another one that failed."""
+"""What a mahimahi shell prints when another one has failed."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A run as its supervisor needs it.
+    """A run, as its supervisor needs it.
 
     Args:
         folder: of the run (see RunFolder), with its traces; it is removed.
-        sender, receiver, measure, keep_awake: the programs, as the user can start them.
+        sender, receiver, measure, keep_awake: the programs, where the user can start them.
         keeps_awake: whether processors are kept from idling.
-        shells: mm-delay and mm-link with their arguments; the user's part has the log, uplink.log.
+        shells: mm-delay and mm-link with their arguments; the user's subfolder holds the log,
+            uplink.log.
         sending: the sender's arguments after host and port.
-        expected_s: how long the run lasts.
-        log_end_s: when the uplink's log ends at the earliest: its last opportunity.
-        time_limit_s: how long it may last.
-        user: user and group to run as, for mahimahi refuses root; None: as we are.
-        status: file for what is known of the run while it goes on; None: none.
+        expected_s: expected duration of the run.
+        log_end_s: earliest time at which the uplink's log may end: its last opportunity.
+        time_limit_s: time limit of the run.
+        user: user and group to run as, because mahimahi refuses root; None: ours.
+        status: file for the run's current figures; None: none.
         keep_log: where the link's log goes at the end; None: nowhere.
     """
 
@@ -85,11 +86,11 @@ class Request:
 
 
 class Supervisor:
-    """Carries out one request.
+    """Executes one request.
 
     Args:
         request: the run.
-        stopped: tells whether somebody wants the run to end now.
+        stopped: whether the run has been told to end.
     """
 
     def __init__(self, request: Request, stopped: StopWatch) -> None:
@@ -102,15 +103,15 @@ class Supervisor:
         """Returns the figures of the run.
 
         Raises:
-            RunEndedError: there are none.
+            RunEndedError: the run has none.
         """
         request = self._request
         delete_rules_of_the_dead()
         with self._awake(), self._process("receiver", self._receiving()) as receiver:
             port = self._port_of(receiver)
             with contextlib.ExitStack() as stack:
-                # A shell takes the first addresses that are free: of two that look at once, both
-                # take the same, and one hears nothing.
+                # A shell takes the first free addresses: if two look at the same time, both
+                # take the same ones, and one receives nothing.
                 with locked(runtime_folder() / "start.lock"):
                     shells = stack.enter_context(self._process("shells", self._shells(port)))
                     self._wait_for_sender(shells, receiver)
@@ -129,7 +130,7 @@ class Supervisor:
         }
 
     def _awake(self) -> contextlib.AbstractContextManager[object]:
-        """Keeps processors from idling: of all runs of a user one does so."""
+        """Keeps processors from idling; of all runs of a user, one does so."""
         if not self._request.keeps_awake:
             return contextlib.nullcontext()
         user = (os.getuid(), os.getgid()) if self._request.user is None else self._request.user
@@ -151,7 +152,7 @@ class Supervisor:
 
     @contextlib.contextmanager
     def _process(self, name: str, command: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
-        """Starts a process, with all that it says in NAME.out, and ends it and its descendants."""
+        """Starts a process that writes its output to NAME.out, and ends it and its descendants."""
         user, work = self._request.user, self._folder.work
         with (self._folder.path / f"{name}.out").open("xb") as output:
             try:
@@ -162,10 +163,10 @@ class Supervisor:
             yield process
         finally:
             end_session(process, _PATIENCE_S)
-            delete_rules(process.pid)  # it has not, if somebody killed it
+            delete_rules(process.pid)  # in case the shell was killed
 
     def _port_of(self, receiver: "subprocess.Popen[bytes]") -> int:
-        """The port on which the receiver listens, once it does."""
+        """Returns the port of the receiver as soon as it listens."""
         deadline = time.monotonic() + _START_LIMIT_S
         while time.monotonic() < deadline:
             text = self._folder.read("receiver.out")
@@ -225,7 +226,7 @@ class Supervisor:
         if answer.get("status") == "ok":
             return
         if answer:
-            # What was sent and never acknowledged is no controller's fault.
+            # Packets without acknowledgments are not the fault of the controller.
             unheard = answer.get("packets_sent") and not answer.get("acknowledgments")
             raise RunEndedError(str(answer.get("reason")), "fault" if unheard else "failed")
         if said := self._last_words(_SENDER_SAID, ""):
@@ -258,7 +259,7 @@ class Supervisor:
             shutil.copyfileobj(log, file)
 
     def _complaint(self) -> str:
-        """What the shell says that failed first."""
+        """Returns the message of the shell that failed first."""
         lines = [
             line for line in self._folder.read("shells.out").splitlines() if _AFTERMATH not in line
         ]
@@ -278,7 +279,7 @@ def _json(text: str) -> dict[str, Any]:
 
 
 def supervise(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Carries out a request and returns the answer."""
+    """Executes a request and returns the answer."""
     request = Request(**content)
     stopped = StopWatch()
     try:
@@ -300,7 +301,7 @@ def supervise(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def clear(request: Request) -> None:
-    """Removes what a run leaves on disk."""
+    """Removes the files of a run."""
     RunFolder(Path(request.folder)).remove()
     if request.status:
         for suffix in (".json", ".part"):
@@ -308,7 +309,7 @@ def clear(request: Request) -> None:
 
 
 def main() -> None:
-    """Reads the request, carries it out and prints the answer."""
+    """Reads the request, executes it and prints the answer."""
     request = json.loads(sys.stdin.readline())
     answer = supervise(request)
     with contextlib.suppress(BrokenPipeError):  # our starter was killed

@@ -1,4 +1,4 @@
-"""What a link's log says while it is being written."""
+"""Reads a link's log while it is being written."""
 
 import re
 from collections.abc import Callable
@@ -14,14 +14,14 @@ _MOST_BYTES = 1 << 24
 
 @dataclass(frozen=True)
 class Recent:
-    """The rate of departures and the mean delay in the queue since the last look."""
+    """The rate of departures and the mean queueing delay since the last call."""
 
     throughput_mbps: float | None
     queueing_delay_ms: float | None
 
 
 class LogTail:
-    """Reads on in a log of mm-link from where it stopped."""
+    """Reads a log of mm-link from where the last call stopped."""
 
     def __init__(self, open_log: Callable[[], BinaryIO]) -> None:
         self._open = open_log
@@ -29,7 +29,7 @@ class LogTail:
         self._time_ms = 0
 
     def read(self) -> Recent:
-        """Returns what has happened since the last call; None where nothing departed."""
+        """Returns what has happened since the last call; None if nothing departed."""
         try:
             with self._open() as file:
                 file.seek(self._position)

@@ -1,4 +1,4 @@
-"""Runs every confirmed setting in the emulator, on the host that search.calibration has fitted."""
+"""Runs every confirmed setting in the emulator, on the host fitted by search.calibration."""
 
 from experiments.job import Job
 from experiments.pipeline import Plan, plan_list
@@ -7,10 +7,10 @@ from networks.scenario import PreparedNetwork
 
 
 def plan(job: Job, name: str) -> Plan:
-    """Plans the emulator's runs: trial is the setting's in results/confirm.
+    """Plans the emulator's runs; their trial numbers are those of results/confirm.
 
     Raises:
-        KneepointError: nothing was confirmed, or no host fitted.
+        KneepointError: nothing was confirmed, or no host was fitted.
     """
     repeats = configured(job).emulated
     settings, _ = read_confirmed(job)

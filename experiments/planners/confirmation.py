@@ -1,6 +1,6 @@
 """Runs the settings that matter in real mahimahi.
 
-Beside its runs, whose trial counts the settings, it leaves settings.parquet.
+Besides its runs, whose trial numbers count the settings, it writes settings.parquet.
 """
 
 import json
@@ -39,7 +39,7 @@ SETTINGS_SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Candidate:
-    """A setting that is to be confirmed: where it comes from, and its row of a published table."""
+    """A setting to confirm, with its origin and its row of a published table."""
 
     controller: str
     constants: Mapping[str, float]
@@ -49,7 +49,7 @@ class Candidate:
 
 @dataclass
 class ConfirmedSetting:
-    """A setting with all its constants, and everything that it is here for."""
+    """A setting with all its parameters, its origins and its rows."""
 
     controller: str
     constants: Mapping[str, float]
@@ -66,7 +66,7 @@ def plan(job: Job, name: str) -> Plan:
     """Plans the real runs of the configured settings.
 
     Raises:
-        KneepointError: results that they come from are missing, or mahimahi is.
+        KneepointError: required results are missing, or mahimahi is.
     """
     wanted = configured(job)
     engine = job.engine("mahimahi")
@@ -81,7 +81,7 @@ def plan(job: Job, name: str) -> Plan:
 
 
 def configured(job: Job) -> Confirm:
-    """Returns what is to be confirmed: there is something where these experiments are."""
+    """Returns the configured confirmation, without which these experiments do not exist."""
     assert job.workflow.confirm is not None
     return job.workflow.confirm
 
@@ -90,7 +90,7 @@ def list_settings(job: Job, wanted: Confirm) -> list[ConfirmedSetting]:
     """Returns the settings, each once, in the order of their controllers' first studies.
 
     Raises:
-        KneepointError: results that they come from are missing.
+        KneepointError: required results are missing.
     """
     found: dict[tuple[str, str], ConfirmedSetting] = {}
     for candidate in _candidates(job, wanted):
@@ -107,7 +107,7 @@ def list_settings(job: Job, wanted: Confirm) -> list[ConfirmedSetting]:
 
 
 def read_confirmed(job: Job) -> tuple[list[ConfirmedSetting], list[dict[str, Any]]]:
-    """Returns the settings that were run for real, and these runs."""
+    """Returns the settings that ran in real mahimahi, and their runs."""
     folder = job.workflow.results / NAME
     settings = [
         ConfirmedSetting(
@@ -129,10 +129,10 @@ def plan_settings(
     repeats: int,
     stream: str,
 ) -> list[PlannedRun]:
-    """Returns the runs of settings on a network: all once, then all again.
+    """Returns the runs of settings on a network: the first replicate of all, then the second.
 
-    So what was interrupted early knows a little of everything. In real time the seed only numbers
-    the repeats.
+    So an early interruption leaves some runs of every setting. In real time the seed only numbers
+    the replicates.
     """
     root = study_seed(job.workflow.settings.seed, stream)
     return [
@@ -154,7 +154,7 @@ def plan_settings(
 
 
 def settings_table(settings: list[ConfirmedSetting]) -> pa.Table:
-    """Returns one row a setting."""
+    """Returns one row per setting."""
     rows = [
         {
             "trial": trial,
@@ -194,7 +194,7 @@ def _candidate(setting: Setting, origin: str) -> Candidate:
 def _contradicted(
     path: Path, tables: Mapping[str, PublishedTable]
 ) -> list[tuple[PublishedTable, PublishedRow]]:
-    """Returns the rows of reports that the audit contradicts (see analysis.audit)."""
+    """Returns the published rows that the audit contradicts (see analysis.audit)."""
     try:
         return [
             (tables[row["table"]], dict(enumerate(tables[row["table"]].rows))[row["row"]])

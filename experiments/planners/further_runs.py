@@ -1,4 +1,4 @@
-"""Runs again, in real mahimahi, the settings whose real means the emulator does not predict.
+"""Repeats, in real mahimahi, settings whose real means the emulator does not predict.
 
 Such a mean may be due to chance or a transient of the host; only fresh runs can tell. They keep the
 setting's trial number in results/confirm and continue its run numbers.
@@ -37,7 +37,7 @@ def plan(job: Job, _name: str) -> Plan:
 
 
 def _outside(path: Path, settings: int) -> set[int]:
-    """Returns the settings of the agreement that nothing explains (see analysis.agreement)."""
+    """Returns the settings that the agreement leaves unexplained (see analysis.agreement)."""
     rows = read_rows(path, AGREEMENT)
     outside = {row["trial"] for row in rows if row["why"] == UNEXPLAINED}
     if not outside <= set(range(settings)):

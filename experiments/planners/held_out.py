@@ -1,11 +1,12 @@
 """Runs published and tuned settings on held-out networks.
 
-Beside its runs, whose trial counts the settings, it leaves settings.parquet and networks.parquet.
+Besides its runs, whose trial numbers count the settings, it writes settings.parquet and
+networks.parquet.
 
-Published settings are the rows of the tables that studies replayed on the training network; the
-best of a controller is the one of greatest power in our own runs. Its tuned settings are the best
-trials of the studies that tune it there. All run again, also on the training network: the best of
-many trials is biased by selection, which a fresh run is not.
+Published settings are the rows of the tables that studies replayed on the training network; a
+controller's best one has the greatest power in our own runs. Its tuned settings are the best trials
+of the studies that tune it there. All run again, on the training network as well: the best of many
+trials is biased by selection, whereas a fresh run is not.
 """
 
 import json
@@ -53,7 +54,7 @@ NETWORKS_SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class FoundSetting:
-    """A controller with all its constants, where they come from, and their power there.
+    """A controller with all its parameters, their origin, and their power on the training network.
 
     Every tuned setting counts as `best`, and one published setting of each controller.
     """
@@ -122,9 +123,9 @@ def list_runs(
 ) -> list[PlannedRun]:
     """Returns all runs: every setting on every network, the training network first.
 
-    A seed depends on the network and on the number of the repeat only, so that all settings meet
-    the same chance, and one setting more or less leaves the runs of the others as they are. Rows of
-    several tables that have the same constants are one and the same run.
+    A seed depends only on the network and the number of the replicate. So all settings meet the
+    same random events, and an additional setting leaves the runs of the others as they are. Rows of
+    several tables with equal parameters share one run.
     """
     networks = [job.network(name) for name in (held.training, *held.networks)]
     planned = []

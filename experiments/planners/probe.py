@@ -1,10 +1,9 @@
 """Measures how many real-time runs this host sustains at once.
 
 Runs the configured setting alone, then two at once, four, and so on, until results differ from
-those of the lone runs, or the host is too busy for most of the runs, which would be repeated then.
-Something else may have kept it busy meanwhile: a lone run that suffered is repeated, and a level
-that did is tried again. The trial of a run counts the levels; `slots` of probe.json is the highest
-level at which all was well.
+those of lone runs or the host is too busy for most of the runs. Something else may disturb the host
+meanwhile, so a spoiled lone run is repeated, and a level that differs is tried again. The trial
+number of a run is its level; `slots` of probe.json is the highest level that agreed.
 """
 
 import math
@@ -23,16 +22,16 @@ from experiments.runner import Batch
 from experiments.seeds import derive_seed, study_seed
 
 TOLERANCES = {"throughput_mbps": 0.01, "signal_delay_p95_ms": 0.02}
-"""Relative differences of the mean that do not count: those that agreement allows, too."""
+"""Relative differences of means that do not count; the goal of the agreement is the same."""
 _ERRORS = 3.0
-"""Standard errors of the difference that chance explains."""
+"""How many standard errors of the difference chance may explain."""
 _TRIES = 3
-"""Attempts at a level before a difference counts as its own effect."""
+"""How many tries of a level must differ before the difference counts."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """So many runs at once, and whether they gave what lone runs give, after so many tries."""
+    """A number of concurrent runs, whether they agreed with lone runs, and after how many tries."""
 
     concurrency: int
     agrees: bool
@@ -72,18 +71,18 @@ def climb(
     list_runs: Callable[[int, int, int], list[PlannedRun]],
     spoils: Callable[[RunRecord], bool],
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[list[Level], list[PlannedRun]]]:
-    """Doubles the number of runs at once until their results differ from those of lone runs.
+    """Doubles the number of concurrent runs until their results differ from those of lone runs.
 
     Args:
         wanted: how far to go.
-        list_runs: gives the runs of a level from its number, theirs, and that of the try.
-        spoils: tells of a run that the host was too busy for it.
+        list_runs: returns the runs of a level, given its number, the number of runs, and the try.
+        spoils: whether the host was too busy for a run.
 
     Returns:
-        The levels, and the runs of each one's last try.
+        The levels, and the runs of each level's last try.
 
     Raises:
-        KneepointError: a lone run does not come to an end.
+        KneepointError: a lone run fails.
     """
     lone: list[RunRecord] = []
     planned = list_runs(0, wanted.alone, 0)
@@ -108,10 +107,10 @@ def climb(
 
 
 def difference(lone: Sequence[RunRecord], together: Sequence[RunRecord]) -> str:
-    """Returns how runs at once differ from lone ones, or nothing.
+    """Returns how concurrent runs differ from lone ones, or "".
 
-    A difference of means counts if it is beyond the tolerance and beyond what chance explains; the
-    deviation of a single run is that of the lone runs.
+    A difference of means counts if it exceeds both the tolerance and what chance explains; the
+    standard deviation of a single run is that of the lone runs.
     """
     for record in together:
         if record.status != "ok":
@@ -130,7 +129,7 @@ def difference(lone: Sequence[RunRecord], together: Sequence[RunRecord]) -> str:
 
 
 def crowded(together: Sequence[RunRecord], spoils: Callable[[RunRecord], bool]) -> str:
-    """Returns that the host was too busy for most runs at once, if it was, or nothing."""
+    """Returns a message if the host was too busy for most concurrent runs, otherwise nothing."""
     spoilt = sum(map(spoils, together))
     if 2 * spoilt <= len(together):
         return ""
@@ -146,7 +145,7 @@ def _list_runs(
     runs: int,
     attempt: int,
 ) -> list[PlannedRun]:
-    """Each try has runs of its own: what the journal has of the one before is not to answer."""
+    """Each try has runs of its own, so that the journal does not answer with those of the last."""
     controller = job.controller(wanted.controller)
     network = replace(job.network(wanted.network), duration_s=wanted.duration_s)
     root = study_seed(job.workflow.settings.seed, name)

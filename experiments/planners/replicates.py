@@ -1,4 +1,4 @@
-"""Runs settings many times with fresh seeds: trial counts the settings, run their replicates."""
+"""Runs settings many times with fresh seeds: trials count the settings, runs the replicates."""
 
 from engines.base import RunSpec
 from experiments.job import Job
@@ -8,7 +8,7 @@ from experiments.seeds import run_seed, study_seed
 
 
 def plan(job: Job, name: str) -> Plan:
-    """Plans the replicates of repeats/NAME.yaml; their folder has the same name."""
+    """Plans the replicates of repeats/NAME.yaml, in the folder of the same name."""
     wanted = job.workflow.repeats[name.removeprefix("repeats/")]
     engine = job.engine(wanted.engine)
     seed = study_seed(job.workflow.settings.seed, name)

@@ -11,23 +11,23 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 Place = int | float
-"""Where a bracket search looks: a whole number as it is, a real constant as a part of its range
+"""A point of a bracket search: an integer itself, or a real parameter as a fraction of its range
 (0 to 1, on its own scale)."""
 
 Scores = Callable[[Place], float | None]
-"""The score at a place, the greater the better; None where it is not known yet."""
+"""The score at a place, greater is better; None if it is not known yet."""
 
 
 class BracketSampler(BaseSampler):
     """Searches one parameter, stateless: every trial recomputes the bracket from finished ones.
 
-    The constant is the only one of the space that can vary. No value is asked twice, and a trial
-    that FAILed counts as worst. The search is over when `open_values` is empty and no trial is
-    running; `Study.optimize` is stopped then.
+    The space must have exactly one parameter that can vary. No value is asked twice, and a trial in
+    state FAIL counts as the worst. The search is over when `open_values` is empty and no trial is
+    running; `Study.optimize` stops then.
 
     Args:
         space: the distributions, by name.
-        tolerance: part of a real constant's range at which the bracket is closed.
+        tolerance: fraction of a real parameter's range at which the bracket is closed.
 
     Raises:
         ValueError: the space does not fit.
@@ -47,14 +47,14 @@ class BracketSampler(BaseSampler):
 
     @abstractmethod
     def propose_integers(self, low: int, high: int, score_at: Scores) -> Sequence[int]:
-        """Returns the numbers to evaluate next, without a score so far; empty: all is known."""
+        """Returns the integers to evaluate next, still without a score; empty: all are known."""
 
     @abstractmethod
     def propose_reals(self, tolerance: float, score_at: Scores) -> Sequence[float]:
-        """Returns the parts of the range to evaluate next; empty: the bracket is closed."""
+        """Returns the fractions of the range to evaluate next; empty: the bracket is closed."""
 
     def open_values(self, study: Study) -> list[float]:
-        """Returns the constant's values that can be asked before any other trial is finished."""
+        """Returns the parameter's values that can be asked before another trial finishes."""
         trials = study.get_trials(deepcopy=False)
         asked = {trial.params.get(self._name) for trial in trials}
         return [value for value in self._propose(self._scores(study)) if value not in asked]
@@ -62,7 +62,7 @@ class BracketSampler(BaseSampler):
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """Returns the one constant; Optuna itself knows those with a single value."""
+        """Returns the one parameter; Optuna itself handles those with a single value."""
         del study, trial
         return {self._name: self._distribution}
 
@@ -72,7 +72,7 @@ class BracketSampler(BaseSampler):
         """Returns the next value.
 
         Raises:
-            ValueError: there is none now; see `open_values`.
+            ValueError: there is none at present; see `open_values`.
         """
         del trial, search_space
         values = self.open_values(study)
@@ -87,7 +87,7 @@ class BracketSampler(BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """Refuses: whatever varies is sampled relatively.
+        """Refuses, because everything that varies is sampled relatively.
 
         Raises:
             ValueError: always.
@@ -105,7 +105,7 @@ class BracketSampler(BaseSampler):
         """Stops `Study.optimize` when the bracket is closed; the trial itself is not stored yet."""
         scores = self._scores(study)
         scores[trial.params[self._name]] = _score(study, state, values)
-        is_optimizing = study._thread_local.in_optimize_loop  # with ask and tell nothing to stop
+        is_optimizing = study._thread_local.in_optimize_loop  # ask and tell has no loop to stop
         if is_optimizing and not self._propose(scores):
             study.stop()
 

@@ -17,11 +17,11 @@ from search.samplers.ternary import TernarySampler
 
 @dataclass(frozen=True)
 class Asker:
-    """A sampler, and how it is to be asked.
+    """A sampler, and how to ask it.
 
-    `ready` takes the study and the number of trials asked so far, and returns how many more can
-    be asked now; 0 while none is running means that the search is over. `learns` says whether
-    the sampler makes use of results.
+    `ready` takes the study and the number of trials asked so far and returns how many more can be
+    asked now; 0 while no trial is running means that the search is over. `learns` says whether the
+    sampler uses results.
     """
 
     sampler: BaseSampler
@@ -39,8 +39,8 @@ def make_asker(
 
     Args:
         settings: the study's key sampler.
-        space: what is searched.
-        points: every trial, where they are known beforehand.
+        space: the searched parameters.
+        points: all trials, if they are known in advance.
         seed: of the sampler's random stream.
     """
     if points is not None:

@@ -9,16 +9,16 @@ _RATIO = (math.sqrt(5) - 1) / 2
 
 
 class GoldenSectionSampler(BracketSampler):
-    """Golden-section search of one constant (see BracketSampler); asks two values, then one each.
+    """Golden-section search of one parameter (see BracketSampler): two values first, then one each.
 
-    Whole numbers are searched by Fibonacci numbers, which finds the exact peak if there is one.
+    For integers it is a Fibonacci search, which finds the exact peak if there is only one.
     """
 
     def propose_integers(self, low: int, high: int, score_at: Scores) -> Sequence[int]:
-        """Returns the numbers to evaluate next (see BracketSampler).
+        """Returns the integers to evaluate next (see BracketSampler).
 
-        The bracket is the open interval from `start` to `start + long`; what lies beyond `high`
-        counts as worst and is never evaluated.
+        The bracket is the open interval from `start` to `start + long`; values beyond `high` count
+        as worst and are never evaluated.
         """
 
         def known(place: int) -> float | None:
@@ -38,7 +38,7 @@ class GoldenSectionSampler(BracketSampler):
         return [place for place in (start + 1,) if known(place) is None]
 
     def propose_reals(self, tolerance: float, score_at: Scores) -> Sequence[float]:
-        """Returns the parts of the range to evaluate next (see BracketSampler)."""
+        """Returns the fractions of the range to evaluate next (see BracketSampler)."""
         low, high = 0.0, 1.0
         left, right = 1 - _RATIO, _RATIO
         while high - low > tolerance:

@@ -1,4 +1,4 @@
-"""A sampler for trials that are known beforehand: grids and published tables."""
+"""A sampler for trials that are known in advance: grids and published tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from optuna.trial import FrozenTrial, TrialState
 class PointsSampler(BaseSampler):
     """Trial number i is point number i.
 
-    Optuna's own GridSampler shuffles, and takes time that grows with the square of the points.
+    Optuna's own GridSampler shuffles, and its time grows with the square of the number of points.
 
     Args:
         space: the distributions, by name.
@@ -28,7 +28,7 @@ class PointsSampler(BaseSampler):
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """Returns all that varies."""
+        """Returns every parameter that varies."""
         del study, trial
         return self._space
 
@@ -50,7 +50,7 @@ class PointsSampler(BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """Refuses: points name all that varies.
+        """Refuses, because the points name every parameter that varies.
 
         Raises:
             ValueError: always.

@@ -1,4 +1,4 @@
-"""Ternary search: compares the scores at the two thirds of the bracket, drops the worse third."""
+"""Ternary search: compares the scores at both thirds of the bracket and drops the worse one."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,14 @@ from search.samplers.bracket import BracketSampler, Scores
 
 
 class TernarySampler(BracketSampler):
-    """Ternary search of one constant (see BracketSampler); asks both thirds at once.
+    """Ternary search of one parameter (see BracketSampler); asks both thirds at once.
 
-    Of whole numbers it finds the exact peak if there is one peak: a bracket of three or fewer is
-    evaluated as a whole.
+    For integers it finds the exact peak if there is only one: a bracket of three or fewer is
+    evaluated completely.
     """
 
     def propose_integers(self, low: int, high: int, score_at: Scores) -> Sequence[int]:
-        """Returns the numbers to evaluate next (see BracketSampler)."""
+        """Returns the integers to evaluate next (see BracketSampler)."""
         while high - low >= 3:
             third = (high - low) // 3
             left, right = low + third, high - third
@@ -26,7 +26,7 @@ class TernarySampler(BracketSampler):
         return [place for place in range(low, high + 1) if score_at(place) is None]
 
     def propose_reals(self, tolerance: float, score_at: Scores) -> Sequence[float]:
-        """Returns the parts of the range to evaluate next (see BracketSampler)."""
+        """Returns the fractions of the range to evaluate next (see BracketSampler)."""
         low, high = 0.0, 1.0
         while high - low > tolerance:
             third = (high - low) / 3
