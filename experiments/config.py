@@ -176,12 +176,16 @@ class Objective(ConfigModel):
         return f"least {self.least}" if self.least else f"{self.power} power"
 
 
-Engine = Literal["emulator", "mahimahi"]
-"""emulator: virtual time. mahimahi: real time, on hosts with mahimahi installed."""
+Engine = Literal["emulator", "mahimahi", "kernel"]
+"""emulator: virtual time. mahimahi: real time, on hosts with mahimahi installed. kernel: the
+kernel's own TCP on a link of constant rate, in real time."""
 NETWORK = "network."
 """How the parameters of a network begin in a study's space."""
-EMULATOR: Engine = "emulator"
-MAHIMAHI: Engine = "mahimahi"
+SearchEngine = Literal["emulator", "mahimahi"]
+"""Engines that run the controllers of this repository."""
+EMULATOR: Literal["emulator"] = "emulator"
+MAHIMAHI: Literal["mahimahi"] = "mahimahi"
+KERNEL: Literal["kernel"] = "kernel"
 
 
 class Study(ConfigModel):
@@ -189,7 +193,7 @@ class Study(ConfigModel):
 
     title: str = Field(min_length=1, description="title in reports")
     controller: str = Field(description="controller under study")
-    engine: Engine = Field(default="emulator", description="emulator or mahimahi")
+    engine: SearchEngine = Field(default="emulator", description="emulator or mahimahi")
     networks: tuple[Name, ...] = Field(
         min_length=1, description="names of files in config/networks"
     )
@@ -334,7 +338,7 @@ class Repeat(ConfigModel):
     """Settings replicated with fresh seeds: config/repeats/NAME.yaml."""
 
     title: str = Field(min_length=1, description="title in reports")
-    engine: Engine = Field(default="emulator", description="emulator or mahimahi")
+    engine: SearchEngine = Field(default="emulator", description="emulator or mahimahi")
     network: Name = Field(description="file of config/networks")
     repeats: int = Field(ge=1, description="replicates of each setting")
     settings: tuple[Setting, ...] = Field(min_length=1, description="settings to replicate")
@@ -357,8 +361,8 @@ class Comparison(ConfigModel):
     """Settings on networks under the same traffic: config/comparisons/NAME.yaml."""
 
     title: str = Field(min_length=1, description="title in reports")
-    engines: tuple[Engine, ...] = Field(
-        default=("emulator",), min_length=1, description="where it runs"
+    engines: tuple[Literal["emulator", "kernel"], ...] = Field(
+        default=("emulator",), min_length=1, description="where it runs: emulator, kernel"
     )
     traffic: Name = Field(description="file of config/traffic")
     networks: tuple[Name, ...] = Field(min_length=1, description="files of config/networks")

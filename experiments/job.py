@@ -13,6 +13,7 @@ from common.made_by import sign
 from engines.base import EngineSettings
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from engines.emulator import EmulatorSettings
+from engines.kernel.engine import KernelSettings
 from engines.mahimahi.engine import MahimahiSettings
 from experiments.cluster import end_with_cluster, find_cluster
 from experiments.config import Engine, Workflow
@@ -67,6 +68,8 @@ class Job:
         """
         if name == "emulator":
             return EmulatorSettings.of(self.emulate)
+        if name == "kernel":
+            return KernelSettings.of(self.build)
         real_time = self.workflow.settings.real_time
         return MahimahiSettings.of(self.build, real_time.busy_us, real_time.keep_awake)
 

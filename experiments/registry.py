@@ -108,7 +108,7 @@ class Experiment:
     @property
     def is_real(self) -> bool:
         """Whether it runs in real time, or is made of what did."""
-        return self.engine == MAHIMAHI or self.kind in (CALIBRATION, AGREEMENT)
+        return self.engine != EMULATOR or self.kind in (CALIBRATION, AGREEMENT)
 
     @property
     def rule(self) -> str:

@@ -4,7 +4,7 @@ rule build_core:
     input:
         CORE_CODE,
     output:
-        *REAL_PROGRAMS,
+        *sum(REAL_PROGRAMS.values(), []),
         emulate="build/emulate",
         synthesize="build/synthesize",
         check_trace="build/check_trace",

@@ -3,7 +3,7 @@
 from analysis.schema import STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from experiments.cluster import start_cluster
-from experiments.config import MAHIMAHI
+from experiments.config import EMULATOR, MAHIMAHI
 from experiments.registry import (
     AGREEMENT,
     REPLICATES,
@@ -15,7 +15,10 @@ from reports.figures import READS, kind_of
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
 CLUSTER = Path("build/cluster.json")
 EXPERIMENTS = experiments_of(WORKFLOW)
-REAL_PROGRAMS = ["build/sender", "build/receiver", "build/measure", "build/keep_awake"]
+REAL_PROGRAMS = {
+    "mahimahi": ["build/sender", "build/receiver", "build/measure", "build/keep_awake"],
+    "kernel": ["build/delay_line"],
+}
 
 
 def code_of(step):
@@ -58,8 +61,8 @@ def before(experiment):
     """
     if not experiment.is_real:
         return []
-    if experiment.engine != MAHIMAHI:
-        others = [name for name in names(True) if EXPERIMENTS[name].engine == MAHIMAHI]
+    if experiment.engine == EMULATOR:
+        others = [name for name in names(True) if EXPERIMENTS[name].engine != EMULATOR]
         later = ["again"]
         return results_of(*set(others).difference(later)) if is_confirming() else []
     if "probe" in EXPERIMENTS and experiment.name != "probe":
@@ -77,7 +80,7 @@ def host_of(experiment):
 def output_of(experiment):
     """Returns where a job's words go: those of a job in real time to the terminal, too."""
     log = f"logs/{experiment.rule}/{experiment.name}.log"
-    return f"> >(tee {log}) 2>&1" if experiment.engine == MAHIMAHI else f"> {log} 2>&1"
+    return f"> >(tee {log}) 2>&1" if experiment.engine != EMULATOR else f"> {log} 2>&1"
 
 
 def of(wildcards):

@@ -12,7 +12,7 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
             code_of(kind.planner),
             programs=lambda wildcards: [
                 "build/emulate",
-                *(REAL_PROGRAMS if of(wildcards).engine == MAHIMAHI else []),
+                *REAL_PROGRAMS.get(of(wildcards).engine, []),
             ],
             controllers=lambda wildcards: built(*of(wildcards).controllers),
             networks=lambda wildcards: prepared(*of(wildcards).networks),

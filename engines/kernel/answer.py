@@ -1,6 +1,7 @@
 """From samples to the JSON object that `build/emulate --scenario` answers with.
 
-What the kernel does not tell is None: the one-way delay of a flow's packets. RTTs of flows are the
+What the kernel does not tell is None: the one-way delay of a flow's packets, and with it the signal
+delay. RTTs of flows are the
 kernel's smoothed ones, as sampled; those of probes are ping's.
 """
 
@@ -45,9 +46,19 @@ def answer_of(
     """Returns the answer; `links` are uplink and downlink."""
     told = [_flow(scenario, f, s) for f, s in zip(scenario.flows, flows, strict=True)]
     goodputs = [flow["goodput_mbps"] for flow in told]
+    uplink = _link(scenario, scenario.uplink, links[0])
     return {
         "status": "ok",
-        "uplink": _link(scenario, scenario.uplink, links[0]),
+        "throughput_mbps": uplink["throughput_mbps"],
+        "capacity_mbps": scenario.uplink.rate_mbps,
+        "utilization": uplink["utilization"],
+        "queueing_delay_p95_ms": uplink["queueing_delay_p95_ms"],
+        "signal_delay_p95_ms": None,
+        "power": None,
+        "packets_sent": sum(flow["packets_sent"] for flow in told),
+        "packets_delivered": sum(flow["packets_received"] for flow in told),
+        "packets_dropped": sum(link.drops for link in links),
+        "uplink": uplink,
         "downlink": _link(scenario, scenario.downlink, links[1]),
         "flows": told,
         "probes": [_probe(answers) for answers in probes],
@@ -104,8 +115,16 @@ def _link(scenario: Scenario, link: Link, samples: LinkSamples) -> dict[str, Any
 
 
 def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
+    if flow.bytes is None and scenario.measure_from_s > flow.start_s:
+        return _told(scenario, flow, samples, scenario.measure_from_s)
+    return _told(scenario, flow, samples, flow.start_s)
+
+
+def _told(scenario: Scenario, flow: Flow, samples: FlowSamples, from_s: float) -> dict[str, Any]:
+    """Returns a flow's figures; those of an endless flow count from a time on."""
     end_s = min(scenario.duration_s, flow.stop_s or scenario.duration_s)
-    seconds = samples.completion_s or end_s - flow.start_s
+    seconds = samples.completion_s or end_s - from_s
+    counted = [sender for time_s, sender in samples.sender if time_s >= from_s]
     last = samples.sender[-1][1] if samples.sender else None
     received = samples.receiver[-1][1] if samples.receiver else None
     sent = int(samples.last["packets_sent"]) if samples.last else last.packets_sent if last else 0
@@ -115,7 +134,13 @@ def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any
     packets = received.packets_received if received else 0
     if samples.completion_s:  # the last look at the receiver was before its end
         packets = max(packets, -(-in_order // PAYLOAD_BYTES))
-    rtts_ms = [s.rtt_ms for _, s in samples.sender if s.rtt_ms]
+    if (before := _last_before(samples.sender, from_s)) is not None:
+        sent -= before.packets_sent
+        again = (again or 0) - before.retransmissions
+    if (before := _last_before(samples.receiver, from_s)) is not None:
+        in_order -= before.bytes_received
+        packets -= before.packets_received
+    rtts_ms = [sender.rtt_ms for sender in counted if sender.rtt_ms]
     told: dict[str, Any] = {
         "controller": flow.controller,
         "throughput_mbps": max(packets * PAYLOAD_BYTES, in_order) * 8 / 1e6 / seconds,
@@ -126,11 +151,12 @@ def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any
         "loss": max(0.0, 1 - packets / sent) if sent else None,
         "delay_p50_ms": None,
         "delay_p95_ms": None,
+        "rtt_mean_ms": _mean(rtts_ms),
         "rtt_p50_ms": quantile(rtts_ms, 0.5),
         "rtt_p95_ms": quantile(rtts_ms, 0.95),
-        "mean_window_packets": _mean([s.window_packets for _, s in samples.sender]),
+        "mean_window_packets": _mean([sender.window_packets for sender in counted]),
         "completion_s": samples.completion_s,
-        "loss_events_s": loss_events_s(samples.sender),
+        "loss_events_s": [t for t in loss_events_s(samples.sender) if t >= from_s],
     }
     if scenario.interval_s:
         told["throughput_by_interval_mbps"] = _rates(scenario, samples)
@@ -139,6 +165,10 @@ def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any
         rtts = [(time_s, s.rtt_ms) for time_s, s in samples.sender]
         told["rtt_by_interval_ms"] = _last_by_interval(scenario, rtts)
     return told
+
+
+def _last_before(samples: Sequence[tuple[float, TcpSocket]], time_s: float) -> TcpSocket | None:
+    return next((socket for at_s, socket in reversed(samples) if at_s < time_s), None)
 
 
 def _probe(answers: Answers) -> dict[str, Any]:

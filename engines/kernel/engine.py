@@ -8,16 +8,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from common.code import ROOT
 from common.errors import KneepointError
-from engines.base import MachineFaultError
+from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
 from engines.kernel.scenario import scenario_of
 from engines.supervision import START_AND_END_S, ask, finish
+from networks.scenario import PreparedNetwork
+
+HOST_MODEL = "kernel"
+"""What stands in a run's description for the model of the host: there is none."""
 
 _DELAY_LINE = "delay_line"
 _MOST_S = 10.0
@@ -56,20 +60,42 @@ class KernelSettings:
         """Runs take one of the host's slots."""
         return True
 
+    def keeping(self, log: Path) -> "KernelSettings":
+        """Returns itself: the rig keeps no log of its links."""
+        del log
+        return self
+
+    def place(self, network: PreparedNetwork) -> PreparedNetwork:
+        """Returns the network without what is said of the host: this one is real."""
+        return replace(network, host_model=HOST_MODEL, host_latency_us=0)
+
+    def spoils(self, record: RunRecord) -> bool:
+        """No: the kernel needs no process to keep its time."""
+        del record
+        return False
+
+    def taking_all(self) -> "KernelSettings":
+        """Returns itself (see spoils)."""
+        return self
+
     def open(self) -> "KernelEngine":
         """Makes the engine."""
         return KernelEngine(self)
 
 
 class KernelEngine:
-    """Runs on the kernel's rig, one scenario after the other."""
+    """Runs on the kernel's rig, one run after the other."""
 
     def __init__(self, settings: KernelSettings) -> None:
         self._settings = settings
         self._supervisor: subprocess.Popen[bytes] | None = None
         self._is_stopped = False
 
-    def run(self, scenario: Mapping[str, Any]) -> dict[str, Any]:
+    def run(self, spec: RunSpec) -> RunRecord:
+        """Executes one run (see Engine)."""
+        return RunRecord.measured(spec, self.answer(spec.scenario()))
+
+    def answer(self, scenario: Mapping[str, Any]) -> dict[str, Any]:
         """Runs a decoded scenario and returns the answer (see engines.kernel.answer).
 
         Raises:

@@ -34,7 +34,7 @@ def main() -> None:
         if arguments.check:
             engine.check(content)
             return
-        print(json.dumps(engine.run(content)))
+        print(json.dumps(engine.answer(content)))
     except MachineFaultError as fault:
         print(f"error: {fault}; run it again", file=sys.stderr)
         sys.exit(1)

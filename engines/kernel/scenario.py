@@ -26,7 +26,11 @@ _KERNELS_OWN: Mapping[str, Mapping[str, float]] = {
     "reno": {"initial_window": 10, "alpha": 1, "beta": 0.5},
     "cubic": {"initial_window": 10, "c": 0.4, "beta": 0.7, "fast_convergence": 1, "hystart": 1},
 }
-"""The constants of Linux's congestion controls, which no run can change."""
+"""The parameters of Linux's congestion controls, which no run can change."""
+_OF_DATAGRAMS = ("keepalive_ms",)
+"""Parameters of every controller that TCP does not have."""
+_UNLIMITED = ("initial_ssthresh",)
+"""Linux begins without one; a value beyond any window says the same."""
 _LINUX_TCP: Mapping[str, float] = {"sack": True, "least_rto_ms": 200, "delayed_ack_ms": 40}
 
 _QUEUE = re.compile(r"(?P<policy>\w+)(:(?P<arguments>\w+=\d+(,\w+=\d+)*))?")
@@ -89,6 +93,7 @@ class Flow(_Part):
     """A TCP flow over the uplink: endless, or a download of some bytes of payload."""
 
     controller: str
+    controller_sha256: str = ""  # of the emulator's, which nobody runs here
     constants: Mapping[str, float] = {}
     transport: Literal["datagrams", "tcp"] = "datagrams"
     tcp: Mapping[str, bool | float] = {}
@@ -104,6 +109,7 @@ class Probe(_Part):
     share_class: int = Field(default=0, ge=0, alias="class")
     start_s: _Seconds = 0
     interval_ms: float = Field(default=1000, ge=2, le=1e6)
+    count: int | None = Field(default=None, ge=1, le=1_000_000)
     bytes: int = Field(default=88, ge=_PING_BYTES, le=SEGMENT_BYTES)
 
 
@@ -121,6 +127,7 @@ class Scenario(_Part):
     probes: tuple[Probe, ...] = ()
     duration_s: float = Field(ge=0.001, le=LONGEST_S)
     interval_s: float = Field(default=0, ge=0, le=LONGEST_S)
+    measure_from_s: _Seconds = 0
     seed: int = 0
 
 
@@ -199,6 +206,8 @@ def _check(scenario: Scenario, where: str) -> None:
             raise KneepointError(f"{where}: {name}.queue: {error}") from None
         if name == "downlink" and buffer.classes != 1:
             raise KneepointError(f"{where}: downlink.queue: classes are the uplink's only")
+    if scenario.measure_from_s >= scenario.duration_s:
+        raise KneepointError(f"{where}: measure_from_s: not before the end of the run")
     if 0 < scenario.interval_s < SAMPLE_S:
         raise KneepointError(
             f"{where}: interval_s: the kernel is asked every {SAMPLE_S:g} s; use at least that"
@@ -246,6 +255,8 @@ def _check_flow(flow: Flow, where: str, duration_s: float) -> None:
         ("tcp", _LINUX_TCP, flow.tcp),
     ):
         for name, value in given.items():
+            if name in _OF_DATAGRAMS or (name in _UNLIMITED and value >= _UNLIMITED_PACKETS):
+                continue
             if owned.get(name) != value:
                 said = f"has {owned[name]:g}" if name in owned else "cannot be told"
                 raise KneepointError(

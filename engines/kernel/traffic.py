@@ -197,12 +197,15 @@ class Ping:
     def start(self) -> None:
         """Sends the first."""
         words = ["ping", "-n", "-i", f"{self._probe.interval_ms / 1000:g}"]
+        if self._probe.count is not None:
+            words += ["-c", str(self._probe.count)]
         words += ["-s", str(self._probe.bytes - HEADERS_BYTES - 28), CLIENT]
         self._process = self._rig.server.start(words, stdout=self._said, stderr=self._said)
 
     def check(self) -> None:
         """Raises TrafficError if it has ended."""
-        if self._process is not None and self._process.poll() is not None:
+        ends = self._probe.count is not None
+        if self._process is not None and not ends and self._process.poll() is not None:
             raise TrafficError(f"ping ended during the run: {self._text().strip()[-200:]}")
 
     def stop(self) -> Answers:

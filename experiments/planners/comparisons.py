@@ -12,8 +12,8 @@ from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun
 from experiments.seeds import derive_seed, study_seed
 
-FOLDERS: Mapping[Engine, str] = {"emulator": "comparisons", "mahimahi": "real_comparisons"}
-"""Where the results of each engine are: as comparisons/NAME."""
+FOLDERS: Mapping[Engine, str] = {"emulator": "comparisons", "kernel": "kernel"}
+"""Where the results of each engine are: comparisons/NAME, kernel/NAME."""
 
 
 def plan(job: Job, name: str) -> Plan:

@@ -88,7 +88,7 @@ def kernel_figures(setting: Setting, repeat: int) -> Figures:
         if setting.queues == 2:
             queue = f"drr:packets={setting.packets},classes=2"
         engine = KernelSettings.of(Path("build")).open()
-        answer = engine.run(scenario(setting, repeat, queue, emulated=False))
+        answer = engine.answer(scenario(setting, repeat, queue, emulated=False))
         path.write_text(json.dumps(answer))
     answer = json.loads(path.read_text())
     flow, page = answer["flows"]

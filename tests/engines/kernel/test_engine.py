@@ -32,7 +32,7 @@ pytestmark = pytest.mark.real_time
 WORKER = """
 import pickle, sys
 settings, scenario = pickle.load(sys.stdin.buffer)
-settings.open().run(scenario)
+settings.open().answer(scenario)
 """
 
 
@@ -70,7 +70,7 @@ def test_bufferbloat_of_the_kernel_is_like_the_emulators(
 ) -> None:
     content = scenario(probes=[{"interval_ms": 100}])
     content["flows"][0]["start_s"] = 1
-    ours = settings.open().run(content)
+    ours = settings.open().answer(content)
     file = tmp_path / "s.json"
     file.write_text(json.dumps(content))
     command: list[str | Path] = [ROOT / "build/emulate", "--scenario", file]
@@ -102,7 +102,7 @@ def test_two_classes_keep_pings_out_of_the_long_flows_queue(settings: KernelSett
         {"controller": "reno", "transport": "tcp", "start_s": 3, "bytes": 177_669},
     ]
     probes = [{"start_s": 2, "interval_ms": 200}]
-    answer = settings.open().run(
+    answer = settings.open().answer(
         scenario(uplink=uplink, flows=flows, probes=probes, duration_s=6, interval_s=1)
     )
     assert max(answer["uplink"]["queue_by_interval_packets"]) > 50
@@ -132,7 +132,7 @@ def test_command_prints_the_answer(settings: KernelSettings, tmp_path: Path) -> 
 
 def test_congestion_control_that_the_kernel_lacks(settings: KernelSettings) -> None:
     flows = [{"controller": "timely", "transport": "tcp"}]
-    for act in (settings.open().run, settings.open().check):
+    for act in (settings.open().answer, settings.open().check):
         with pytest.raises(KneepointError, match="kernel: this kernel has no congestion control"):
             act(short(flows=flows))
 
@@ -145,7 +145,7 @@ def test_queue_discipline_that_the_kernel_lacks(
     script = f'case "$*" in *{kind}*) {said};; esac; PATH=${{PATH#*:}}; exec tc "$@"'
     monkeypatch.setattr(engine, "SEARCH_PATH", in_path(tmp_path, "tc", script))
     with pytest.raises(KneepointError, match=rf"no queue discipline .* {kind}; .*sch_{kind}"):
-        settings.open().run(short())
+        settings.open().answer(short())
 
 
 def test_server_that_does_not_answer(
@@ -157,7 +157,7 @@ def test_server_that_does_not_answer(
     with pytest.raises(
         MachineFaultError, match="iperf3's server does not answer: something is wrong"
     ):
-        settings.open().run(short())
+        settings.open().answer(short())
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_link_that_hands_on_nothing(
         settings, build=tmp_path, sha256=KernelSettings.of(tmp_path).sha256
     )
     with pytest.raises(KneepointError, match=reason):
-        broken.open().run(short())
+        broken.open().answer(short())
 
 
 def test_no_right_to_make_namespaces(
@@ -189,7 +189,7 @@ def start(
 ) -> tuple[KernelEngine, Future[dict[str, Any]], dict[int, str], int]:
     """Starts a long run; returns its processes once there is traffic, and unshare's id."""
     run = settings.open()
-    future = background.submit(run.run, short(duration_s=100, probes=[{}]))
+    future = background.submit(run.answer, short(duration_s=100, probes=[{}]))
     found: dict[int, str] = {}
 
     def has_traffic() -> bool:
@@ -268,4 +268,4 @@ def test_killed_program_is_a_fault(
 def test_engine_notices_another_build(settings: KernelSettings) -> None:
     other = dataclasses.replace(settings, sha256="0" * 64)
     with pytest.raises(KneepointError, match="rebuilt during the study"):
-        other.open().run(short())
+        other.open().answer(short())
