@@ -196,7 +196,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "power and fit": (
         {"study": {**SPACE, "objective": {"power": "mean", "fit": "printed"}}},
-        "needs exactly one of power and fit",
+        "needs exactly one of power, flows, least and fit",
     ),
     "table of another controller": (
         {"study": {"controller": "delay_threshold"}},
