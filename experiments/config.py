@@ -14,6 +14,7 @@ from common.config_file import ConfigModel, read_config
 from common.errors import KneepointError
 from common.files import require_folder
 from engines.catalogue import Catalogue, require_sources
+from engines.mahimahi.queues import queue_of
 from experiments.published import Metric, PublishedTable, load_table
 from networks.config import Name, Network, TraceSources, load_network, load_trace_catalogue
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
@@ -766,6 +767,7 @@ def load_workflow(config: Path) -> Workflow:
     workflow = Workflow(config, settings, studies, repeats, comparisons, traffic, tables, networks)
     _check_real_networks(workflow)
     _check_hold_out(workflow)
+    _check_real_queues(workflow)
     return workflow
 
 
@@ -851,6 +853,29 @@ def _check_hold_out(workflow: Workflow) -> None:
                     f"{workflow.path}: hold_out: study {name} tunes on the held-out network "
                     f"{network}; remove it from one of them"
                 )
+
+
+def _check_real_queues(workflow: Workflow) -> None:
+    """Checks that mahimahi has the queues of all networks that runs in it would use."""
+    settings = workflow.settings
+    real_studies, real_repeats = workflow.of_engine(MAHIMAHI)
+    real = {
+        network: f"study {name}"
+        for name in real_studies
+        for network in workflow.studies[name].networks
+    }
+    real |= {workflow.repeats[name].network: f"repeat {name}" for name in real_repeats}
+    if settings.confirm:
+        real[settings.confirm.network] = "confirm"
+        if settings.showcase:
+            real[settings.showcase.network] = "showcase, which make confirm runs"
+    if settings.real_time.probe:
+        real[settings.real_time.probe.network] = "real_time.probe"
+    for name, who in real.items():
+        network = workflow.networks[name]
+        for direction in ("uplink", "downlink"):
+            where = f"{workflow.path.parent / 'networks' / name}.yaml ({who}): {direction}_queue"
+            queue_of(getattr(network, f"{direction}_queue"), where)
 
 
 def _check_traces(config: Path, networks: Mapping[str, Network]) -> None:

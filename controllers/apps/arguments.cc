@@ -7,7 +7,6 @@
 #include "apps/options.hh"
 #include "common/input_file.hh"
 #include "common/text.hh"
-#include "queues/registry.hh"
 
 namespace kneepoint {
 
@@ -25,7 +24,8 @@ const char* const run_usage =
 Runs one controller over an emulated cellular link in virtual time and prints its figures as one
 JSON object. Without --duration-s the traces run once; with it they repeat until S seconds.
 QUEUE: infinite, droptail:packets=N, droptail:bytes=N, drophead:..., codel:target=MS,interval=MS,
-pie:qdelay_ref=MS,max_burst=MS. A controller is NAME.so in the folder controllers/ beside this
+pie:qdelay_ref=MS,max_burst=MS, codel-mahimahi:..., pie-mahimahi:..., red:min=N,max=N, drr:packets=N,
+fq_codel:target=MS,interval=MS; docs/emulator.md has their other settings. A controller is NAME.so in the folder controllers/ beside this
 program, or any such file by its PATH, as ./mine.so. --list describes every controller and its
 parameters. --batch reads one run a line from stdin and answers each with one line: these same words,
 or an object with a scenario, {"scenario": {...}, "flows": true, "uplink_log": F, "flow_log": F}. A file of another digest than its HEX is refused. A controller that uses 30 s of CPU time in
@@ -63,8 +63,8 @@ struct Parser {
     }
     run.scenario.host = make_host_model(host_model);
     run.scenario.host.host_latency_us = host_latency_us;
-    make_packet_queue(run.scenario.uplink.queue, 0);  // refuses what it cannot make
-    make_packet_queue(run.scenario.downlink.queue, 0);
+    check_classes(run.scenario.uplink, run.scenario, "--uplink-queue");
+    check_classes(run.scenario.downlink, run.scenario, "--downlink-queue");
     return std::move(run);
   }
 

@@ -27,7 +27,7 @@ class Ring {
   void push(const Item& item) { push() = item; }
 
   // The item taken out, to be used before the next push.
-  const Item& pop() {
+  Item& pop() {
     ++full_;
     return at(first_++);
   }

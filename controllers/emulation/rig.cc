@@ -63,6 +63,13 @@ uint64_t segments_of(const FlowSettings& flow, uint64_t payload_bytes) {
   return (*flow.bytes + payload_bytes - 1) / payload_bytes;
 }
 
+std::unique_ptr<PacketQueue> make_queue(const LinkSettings& settings, const Scenario& scenario,
+                                        uint64_t stream) {
+  auto queue = make_packet_queue(settings.queue, Random(scenario.seed, stream).next());
+  if (queue->classes() > 0) queue->classify(scenario.classes());
+  return queue;
+}
+
 }  // namespace
 
 Rig::Rig(const Scenario& scenario, const RunInputs& inputs)
@@ -105,7 +112,7 @@ Microseconds Rig::duration_us() const { return duration_ms_ * 1000; }
 
 void Rig::build_uplink(const RunInputs& inputs) {
   const LinkSettings& settings = scenario_.uplink;
-  auto queue = make_packet_queue(settings.queue, Random(scenario_.seed, uplink_queue).next());
+  auto queue = make_queue(settings, scenario_, uplink_queue);
   if (inputs.uplink == nullptr) {
     up_.wire = std::make_unique<Wire>(agenda_.of_shell(2), delays_of(settings), to_receivers_);
     up_.rate_link = std::make_unique<RateLink>(agenda_.of_shell(0), settings.rate_mbps,
@@ -133,7 +140,7 @@ void Rig::build_uplink(const RunInputs& inputs) {
 
 void Rig::build_downlink(const RunInputs& inputs) {
   const LinkSettings& settings = scenario_.downlink;
-  auto queue = make_packet_queue(settings.queue, Random(scenario_.seed, downlink_queue).next());
+  auto queue = make_queue(settings, scenario_, downlink_queue);
   if (inputs.downlink == nullptr) {
     down_.rate_link =
         std::make_unique<RateLink>(agenda_.of_shell(1), settings.rate_mbps, settings.by_packets,
@@ -275,10 +282,12 @@ void Rig::write_link(JsonWriter& json, const Direction& direction, const LinkSet
         .field("utilization", throughput_mbps / settings.rate_mbps)
         .field("queueing_delay_p50_ms", delays.quantile_ms(0.5))
         .field("queueing_delay_p95_ms", delays.quantile_ms(0.95))
-        .field("packets_dropped", link.packets_dropped());
+        .field("packets_dropped", link.packets_dropped())
+        .field("packets_marked", link.packets_marked());
   } else {
     if (&direction == &up_) write_metrics(json, meter_->metrics());
-    json.field("packets_dropped", direction.link->queue().packets_dropped());
+    json.field("packets_dropped", direction.link->queue().packets_dropped())
+        .field("packets_marked", direction.link->queue().packets_marked());
   }
   json.field("packets_lost", direction.loss == nullptr ? 0 : direction.loss->packets_lost())
       .end_object();

@@ -1,5 +1,6 @@
 #include "emulation/scenario.hh"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr uint64_t most_flows = 10'000;
 constexpr double longest_delay_ms = 60'000;
+constexpr uint64_t most_classes = 1000;
 
 // One value that an object may have: how it is read, and how the schema describes it.
 struct Field {
@@ -201,21 +203,25 @@ Fields flow_fields(FlowSettings& flow) {
               flow.tcp.least_rto_us = std::llround(least_rto_ms * 1000);
               flow.tcp.delayed_ack_us = std::llround(delayed_ack_ms * 1000);
             }};
-  return {std::move(controller),
-          text("controller_sha256", flow.controller_sha256, "the digest that it must have"),
-          constants(flow.constants),
-          transport(flow.transport),
-          std::move(tcp),
-          real("start_s", flow.start_s, 0, longest_run_s, "when it begins"),
-          std::move(stop),
-          std::move(bytes)};
+  return {
+      std::move(controller),
+      text("controller_sha256", flow.controller_sha256, "the digest that it must have"),
+      constants(flow.constants),
+      transport(flow.transport),
+      std::move(tcp),
+      whole("class", flow.share_class, 0, most_classes, "its class in a queue that has classes"),
+      real("start_s", flow.start_s, 0, longest_run_s, "when it begins"),
+      std::move(stop),
+      std::move(bytes)};
 }
 
 Fields probe_fields(ProbeSettings& probe) {
-  return {real("start_s", probe.start_s, 0, longest_run_s, "when the first is sent"),
-          real("interval_ms", probe.interval_ms, 1, 1e6, "from one to the next"),
-          whole("count", probe.count, 1, 1ULL << 40, "how many; otherwise endless"),
-          whole("bytes", probe.bytes, 32, datagram_bytes, "on the link")};
+  return {
+      real("start_s", probe.start_s, 0, longest_run_s, "when the first is sent"),
+      real("interval_ms", probe.interval_ms, 1, 1e6, "from one to the next"),
+      whole("count", probe.count, 1, 1ULL << 40, "how many; otherwise endless"),
+      whole("bytes", probe.bytes, 32, datagram_bytes, "on the link"),
+      whole("class", probe.share_class, 0, most_classes, "its class in a queue that has classes")};
 }
 
 template <class Item>
@@ -292,9 +298,33 @@ void check(const Scenario& scenario, const std::string& name) {
              "is not before the end of the run");
     }
   }
+  check_classes(scenario.uplink, scenario, name + ".uplink.queue");
+  check_classes(scenario.downlink, scenario, name + ".downlink.queue");
 }
 
 }  // namespace
+
+void check_classes(const LinkSettings& link, const Scenario& scenario, const std::string& where) {
+  const std::vector<uint16_t> class_of_flow = scenario.classes();
+  const size_t classes = make_packet_queue(link.queue, 0)->classes();
+  if (classes == 0) return;
+  const uint16_t last = std::ranges::max(class_of_flow);
+  if (last >= classes) {
+    refuse(where, "has no class " + std::to_string(last) + ", which a flow or a probe names");
+  }
+  for (uint16_t number = 0; number < classes; ++number) {
+    if (std::ranges::find(class_of_flow, number) == class_of_flow.end()) {
+      refuse(where, "has the class " + std::to_string(number) + ", but no flow is in it");
+    }
+  }
+}
+
+std::vector<uint16_t> Scenario::classes() const {
+  std::vector<uint16_t> all;
+  for (const FlowSettings& flow : flows) all.push_back(static_cast<uint16_t>(flow.share_class));
+  for (const ProbeSettings& probe : probes) all.push_back(static_cast<uint16_t>(probe.share_class));
+  return all;
+}
 
 Scenario Scenario::parse(const std::string& name, std::string_view text) {
   return read(name, JsonValue::parse(name, text));

@@ -38,6 +38,7 @@ struct FlowSettings {
   Constants::Values constants{};
   Transport transport = Transport::datagrams;
   TcpSettings tcp{};
+  uint64_t share_class = 0;  // of a queue that has classes
   double start_s = 0;
   std::optional<double> stop_s{};
   std::optional<uint64_t> bytes{};  // of payload; none: endless
@@ -49,9 +50,13 @@ struct ProbeSettings {
   double interval_ms = 1000;
   uint64_t count = 0;   // 0: endless
   uint64_t bytes = 88;  // on the link, TUN's 4 included
+  uint64_t share_class = 0;
 };
 
 struct Scenario {
+  // Of each flow and, after them, of each probe.
+  std::vector<uint16_t> classes() const;
+
   LinkSettings uplink{};    // carries the data
   LinkSettings downlink{};  // and what answers it
   std::vector<FlowSettings> flows{};
@@ -70,5 +75,9 @@ struct Scenario {
   // The JSON schema (draft 2020-12) of what parse() reads.
   static std::string schema();
 };
+
+// Of a queue that has classes each must have a flow, and each flow one of them. Throws
+// std::invalid_argument, beginning with `where`.
+void check_classes(const LinkSettings& link, const Scenario& scenario, const std::string& where);
 
 }  // namespace kneepoint

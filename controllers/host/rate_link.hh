@@ -88,6 +88,7 @@ class RateLink final : public Process {
   }
 
   uint64_t packets_dropped() const { return packets_dropped_; }
+  uint64_t packets_marked() const { return queue_->packets_marked(); }
   uint64_t bytes_carried() const { return bytes_carried_; }
   const std::vector<uint32_t>& queueing_delays_us() const { return queueing_delays_us_; }
 

@@ -59,6 +59,7 @@ class Link {
   Milliseconds next_event_ms() const { return holds_packet() ? next_opportunity_ms_ : never; }
 
   uint64_t packets_dropped() const { return packets_dropped_; }
+  uint64_t packets_marked() const { return queue_->packets_marked(); }
 
   // Tells the meter of all opportunities that were consumed.
   void report_opportunities() const;

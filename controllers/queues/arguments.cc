@@ -12,18 +12,41 @@ QueueArguments::QueueArguments(const std::string& description) : description_(de
   if (colon == std::string::npos) return;
   for (const std::string& argument : split(description.substr(colon + 1), ',')) {
     const size_t equals = argument.find('=');
-    if (equals == std::string::npos) refuse("'" + argument + "' is not NAME=NUMBER");
-    const uint64_t value = to_whole(argument.substr(equals + 1), "queue " + description);
-    if (value == 0) refuse(argument.substr(0, equals) + " must be at least 1");
-    if (not values_.emplace(argument.substr(0, equals), value).second) {
+    if (equals == std::string::npos) refuse("'" + argument + "' is not NAME=VALUE");
+    if (not values_.emplace(argument.substr(0, equals), argument.substr(equals + 1)).second) {
       refuse(argument.substr(0, equals) + " is given twice");
     }
   }
 }
 
-std::optional<uint64_t> QueueArguments::take(const std::string& name) {
+std::optional<std::string> QueueArguments::take_text(const std::string& name) {
   const auto node = values_.extract(name);
   return node.empty() ? std::nullopt : std::optional(node.mapped());
+}
+
+std::optional<uint64_t> QueueArguments::take(const std::string& name) {
+  const auto text = take_text(name);
+  if (not text) return std::nullopt;
+  const uint64_t value = to_whole(*text, "queue " + description_);
+  if (value == 0) refuse(name + " must be at least 1");
+  return value;
+}
+
+std::optional<double> QueueArguments::take_real(const std::string& name, double most) {
+  const auto text = take_text(name);
+  if (not text) return std::nullopt;
+  const double value = to_real(*text, "queue " + description_);
+  if (not(value > 0 and value <= most)) {
+    refuse(name + " must be above 0 and at most " + to_text(most));
+  }
+  return value;
+}
+
+std::optional<bool> QueueArguments::take_flag(const std::string& name) {
+  const auto text = take_text(name);
+  if (not text) return std::nullopt;
+  if (*text != "0" and *text != "1") refuse(name + " must be 0 or 1");
+  return *text == "1";
 }
 
 uint64_t QueueArguments::require(const std::string& name) {

@@ -1,4 +1,4 @@
-// A queue's description, taken apart: POLICY[:NAME=NUMBER,...].
+// A queue's description, taken apart: POLICY[:NAME=VALUE,...].
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,12 @@ class QueueArguments {
   std::optional<uint64_t> take(const std::string& name);
   uint64_t require(const std::string& name);
 
+  // Any number above 0 and up to `most`.
+  std::optional<double> take_real(const std::string& name, double most);
+
+  // 0 or 1.
+  std::optional<bool> take_flag(const std::string& name);
+
   // A time in whole milliseconds, at most a day.
   Microseconds require_time_us(const std::string& name);
 
@@ -37,7 +43,9 @@ class QueueArguments {
  private:
   std::string description_;
   std::string policy_{};
-  std::map<std::string, uint64_t> values_{};
+  std::optional<std::string> take_text(const std::string& name);
+
+  std::map<std::string, std::string> values_{};
 };
 
 }  // namespace kneepoint

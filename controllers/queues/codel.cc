@@ -23,7 +23,8 @@ const QueueRegistration registration{
     "codel", [](QueueArguments& arguments, uint64_t) -> std::unique_ptr<PacketQueue> {
       const Microseconds target_us = arguments.require_time_us("target");
       const Microseconds interval_us = arguments.require_time_us("interval");
-      return std::make_unique<CodelQueue>(arguments.take_limit(), Codel(target_us, interval_us));
+      const Codel codel(target_us, interval_us, arguments.take_flag("ecn").value_or(false));
+      return std::make_unique<CodelQueue>(arguments.take_limit(), codel);
     }};
 
 }  // namespace

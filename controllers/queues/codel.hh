@@ -13,18 +13,23 @@ namespace kneepoint {
 // Drops at the head while packets have stayed too long.
 class Codel {
  public:
-  Codel(Microseconds target_us, Microseconds interval_us)
-      : target_us_(target_us), interval_us_(interval_us) {}
+  // With `marks`, packets of transports that understand it are marked in place of being dropped.
+  Codel(Microseconds target_us, Microseconds interval_us, bool marks)
+      : target_us_(target_us), interval_us_(interval_us), marks_(marks) {}
 
-  // The next packet of `fifo`, which has empty(), bytes(), pop() and drop(packet).
+  // The next packet of `fifo`, which has empty(), bytes(), pop(), drop(packet) and mark(packet).
   template <class Fifo>
   const Packet* dequeue(Fifo& fifo, Microseconds now_us) {
     auto [packet, above_target] = take(fifo, now_us);
     if (dropping_) {
       if (not above_target) dropping_ = false;
       while (dropping_ and static_cast<double>(now_us) >= drop_next_us_) {
-        fifo.drop(*packet);
         ++count_;
+        if (marks_ and fifo.mark(*packet)) {
+          drop_next_us_ = control_law(drop_next_us_);
+          break;
+        }
+        fifo.drop(*packet);
         std::tie(packet, above_target) = take(fifo, now_us);
         if (above_target) {
           drop_next_us_ = control_law(drop_next_us_);
@@ -33,8 +38,10 @@ class Codel {
         }
       }
     } else if (above_target) {
-      fifo.drop(*packet);
-      std::tie(packet, above_target) = take(fifo, now_us);
+      if (not marks_ or not fifo.mark(*packet)) {
+        fifo.drop(*packet);
+        std::tie(packet, above_target) = take(fifo, now_us);
+      }
       start_dropping(now_us);
     }
     return packet;
@@ -43,12 +50,12 @@ class Codel {
  private:
   // The packet at the head, and whether the sojourn time has been above the target for an interval.
   template <class Fifo>
-  std::pair<const Packet*, bool> take(Fifo& fifo, Microseconds now_us) {
+  std::pair<Packet*, bool> take(Fifo& fifo, Microseconds now_us) {
     if (fifo.empty()) {
       first_above_us_ = 0;
       return {nullptr, false};
     }
-    const Packet& packet = fifo.pop();
+    Packet& packet = fifo.pop();
     if (now_us - packet.queued_us < target_us_ or fifo.bytes() <= datagram_bytes) {
       first_above_us_ = 0;
       return {&packet, false};
@@ -76,6 +83,7 @@ class Codel {
 
   Microseconds target_us_;
   Microseconds interval_us_;
+  bool marks_;
   Microseconds first_above_us_ = 0;
   double drop_next_us_ = 0;
   uint32_t count_ = 0;

@@ -1,5 +1,6 @@
-// Deficit round robin over flows (Shreedhar, Varghese: Efficient fair queueing using deficit round
-// robin, SIGCOMM 1995), with their rule for full buffers: drop from the longest queue.
+// Deficit round robin over flows, or over classes of flows (Shreedhar, Varghese: Efficient fair
+// queueing using deficit round robin, SIGCOMM 1995), with their rule for full buffers: drop from
+// the longest queue.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -10,7 +11,7 @@
 namespace kneepoint {
 namespace {
 
-struct Flow {
+struct Share {
   Ring<Packet> packets{};
   uint64_t bytes = 0;
   uint64_t deficit_bytes = 0;
@@ -18,19 +19,27 @@ struct Flow {
 
 class DrrQueue final : public PacketQueue {
  public:
-  DrrQueue(Limit limit, uint64_t quantum_bytes) : limit_(limit), quantum_bytes_(quantum_bytes) {}
+  // With 0 classes each flow is one of its own.
+  DrrQueue(Limit limit, uint64_t quantum_bytes, size_t classes)
+      : limit_(limit), quantum_bytes_(quantum_bytes), classes_(classes) {}
+
+  size_t classes() const override { return classes_; }
+  void classify(const std::vector<uint16_t>& class_of_flow) override {
+    class_of_flow_ = class_of_flow;
+  }
 
   void enqueue(const Packet& packet, Microseconds now_us) override {
-    Flow& flow = flows_[packet.flow];
-    if (flow.packets.empty()) {
-      flow.deficit_bytes = 0;
-      active_.push_back(packet.flow);
+    const uint16_t number = classes_ == 0 ? packet.flow : class_of_flow_[packet.flow];
+    Share& share = shares_[number];
+    if (share.packets.empty()) {
+      share.deficit_bytes = 0;
+      active_.push_back(number);
       if (active_.size() == 1) is_new_turn_ = true;
     }
-    Packet& queued = flow.packets.push();
+    Packet& queued = share.packets.push();
     queued = packet;
     queued.queued_us = now_us;
-    flow.bytes += packet.bytes;
+    share.bytes += packet.bytes;
     count_in(packet);
     while (packets() > limit_.packets or bytes() > limit_.bytes) drop_from_longest();
   }
@@ -38,17 +47,17 @@ class DrrQueue final : public PacketQueue {
   const Packet* dequeue(Microseconds) override {
     if (active_.empty()) return nullptr;
     while (true) {
-      Flow& flow = flows_[active_.front()];
-      if (is_new_turn_) flow.deficit_bytes += quantum_bytes_;
-      is_new_turn_ = flow.deficit_bytes < flow.packets.front().bytes;
+      Share& share = shares_[active_.front()];
+      if (is_new_turn_) share.deficit_bytes += quantum_bytes_;
+      is_new_turn_ = share.deficit_bytes < share.packets.front().bytes;
       if (is_new_turn_) {
         active_.push_back(active_.front());
         active_.pop_front();
         continue;
       }
-      const Packet& packet = take(flow);
-      flow.deficit_bytes -= packet.bytes;
-      if (flow.packets.empty()) {
+      const Packet& packet = take(share);
+      share.deficit_bytes -= packet.bytes;
+      if (share.packets.empty()) {
         active_.pop_front();
         is_new_turn_ = true;
       }
@@ -57,26 +66,28 @@ class DrrQueue final : public PacketQueue {
   }
 
  private:
-  const Packet& take(Flow& flow) {
-    const Packet& packet = flow.packets.pop();
-    flow.bytes -= packet.bytes;
+  const Packet& take(Share& share) {
+    const Packet& packet = share.packets.pop();
+    share.bytes -= packet.bytes;
     count_out(packet);
     return packet;
   }
 
   void drop_from_longest() {
-    const auto longest =
-        std::ranges::max_element(active_, {}, [this](uint16_t flow) { return flows_[flow].bytes; });
-    Flow& flow = flows_[*longest];
-    drop(take(flow));
-    if (not flow.packets.empty()) return;
+    const auto longest = std::ranges::max_element(
+        active_, {}, [this](uint16_t number) { return shares_[number].bytes; });
+    Share& share = shares_[*longest];
+    drop(take(share));
+    if (not share.packets.empty()) return;
     if (longest == active_.begin()) is_new_turn_ = true;
     active_.erase(longest);
   }
 
   Limit limit_;
   uint64_t quantum_bytes_;
-  std::map<uint16_t, Flow> flows_{};
+  size_t classes_;
+  std::vector<uint16_t> class_of_flow_{};
+  std::map<uint16_t, Share> shares_{};
   std::deque<uint16_t> active_{};  // with packets, in the order of their turns
   bool is_new_turn_ = true;        // of the first of these
 };
@@ -84,7 +95,9 @@ class DrrQueue final : public PacketQueue {
 const QueueRegistration registration{
     "drr", [](QueueArguments& arguments, uint64_t) -> std::unique_ptr<PacketQueue> {
       const uint64_t quantum_bytes = arguments.take("quantum").value_or(datagram_bytes);
-      return std::make_unique<DrrQueue>(arguments.require_limit(), quantum_bytes);
+      const uint64_t classes = arguments.take("classes").value_or(0);
+      if (classes > 1000) arguments.refuse("classes must be at most 1000");
+      return std::make_unique<DrrQueue>(arguments.require_limit(), quantum_bytes, classes);
     }};
 
 }  // namespace

@@ -21,7 +21,7 @@ class FifoQueue : public PacketQueue {
   explicit FifoQueue(Limit limit = {}) : limit_(limit) {}
 
   void enqueue(const Packet& packet, Microseconds now_us) override {
-    if (packets() >= limit_.packets or bytes() + packet.bytes > limit_.bytes) {
+    if (is_full_for(packet)) {
       drop(packet);
     } else {
       push(packet, now_us);
@@ -31,6 +31,9 @@ class FifoQueue : public PacketQueue {
   const Packet* dequeue(Microseconds) override { return empty() ? nullptr : &pop(); }
 
  protected:
+  bool is_full_for(const Packet& packet) const {
+    return packets() >= limit_.packets or bytes() + packet.bytes > limit_.bytes;
+  }
   bool overfull() const { return packets() > limit_.packets or bytes() > limit_.bytes; }
 
   void push(const Packet& packet, Microseconds now_us) {
@@ -40,8 +43,8 @@ class FifoQueue : public PacketQueue {
     count_in(packet);
   }
 
-  const Packet& pop() {
-    const Packet& packet = packets_.pop();
+  Packet& pop() {
+    Packet& packet = packets_.pop();
     count_out(packet);
     return packet;
   }

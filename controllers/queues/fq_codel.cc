@@ -84,8 +84,9 @@ class FqCodelQueue final : public PacketQueue {
 
     bool empty() const { return bucket.packets.empty(); }
     uint64_t bytes() const { return bucket.backlog_bytes; }
-    const Packet& pop() { return queue.take(bucket); }
+    Packet& pop() { return queue.take(bucket); }
     void drop(const Packet& packet) { queue.drop(packet); }
+    bool mark(Packet& packet) { return queue.mark(packet); }
   };
 
   // Most buckets never see a packet.
@@ -94,8 +95,8 @@ class FqCodelQueue final : public PacketQueue {
     return *buckets_[number];
   }
 
-  const Packet& take(Bucket& bucket) {
-    const Packet& packet = bucket.packets.pop();
+  Packet& take(Bucket& bucket) {
+    Packet& packet = bucket.packets.pop();
     bucket.backlog_bytes -= packet.bytes;
     count_out(packet);
     return packet;
@@ -134,8 +135,9 @@ const QueueRegistration registration{
       const uint64_t quantum = arguments.take("quantum").value_or(default_quantum_bytes);
       const uint64_t buckets = arguments.take("flows").value_or(default_buckets);
       if (buckets > 65'536) arguments.refuse("flows must be at most 65536");
-      return std::make_unique<FqCodelQueue>(limit, quantum, buckets, Codel(target_us, interval_us),
-                                            seed);
+      // Section 5.2.6: marking is on unless it is turned off.
+      const Codel codel(target_us, interval_us, arguments.take_flag("ecn").value_or(true));
+      return std::make_unique<FqCodelQueue>(limit, quantum, buckets, codel, seed);
     }};
 
 }  // namespace

@@ -1,8 +1,10 @@
 // The buffer before a link, and its policy of dropping. A policy is one file here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "transport/packet.hh"
 
@@ -25,6 +27,11 @@ class PacketQueue {
   // or all that was left was dropped.
   virtual const Packet* dequeue(Microseconds now_us) = 0;
 
+  // Into how many classes it sorts flows; 0: into none.
+  virtual size_t classes() const { return 0; }
+  // The class of each flow, by its number. Before the first packet.
+  virtual void classify(const std::vector<uint16_t>& /* class_of_flow */) {}
+
   bool empty() const { return packets_ == 0; }
   uint64_t packets() const { return packets_; }
   uint64_t bytes() const { return bytes_; }
@@ -32,6 +39,8 @@ class PacketQueue {
   bool has_drops() const { return drops_.packets > 0; }
   // What was dropped since the last call.
   Drops take_drops() { return std::exchange(drops_, {}); }
+
+  uint64_t packets_marked() const { return packets_marked_; }
 
  protected:
   // For every packet that joins the buffer, and that leaves it in whatever way.
@@ -49,10 +58,19 @@ class PacketQueue {
     drops_.bytes += packet.bytes;
   }
 
+  // Marks the packet in place of dropping it, if its transport understands that (RFC 3168).
+  bool mark(Packet& packet) {
+    if (packet.ecn == Ecn::not_capable) return false;
+    packet.ecn = Ecn::congestion_experienced;
+    ++packets_marked_;
+    return true;
+  }
+
  private:
   uint64_t packets_ = 0;
   uint64_t bytes_ = 0;
   Drops drops_{};
+  uint64_t packets_marked_ = 0;
 };
 
 }  // namespace kneepoint

@@ -12,19 +12,29 @@ namespace {
 
 class PieQueue final : public FifoQueue {
  public:
-  PieQueue(Limit limit, Microseconds reference_us, Microseconds burst_us, uint64_t seed)
+  // Below the probability `mark_threshold` packets are marked in place of being dropped, if their
+  // transport understands that; 0: never.
+  PieQueue(Limit limit, Microseconds reference_us, Microseconds burst_us, double mark_threshold,
+           uint64_t seed)
       : FifoQueue(limit),
         reference_ms_(in_ms(reference_us)),
         burst_us_(burst_us),
         allowance_us_(burst_us),
+        mark_threshold_(mark_threshold),
         random_(seed) {}
 
   void enqueue(const Packet& packet, Microseconds now_us) override {
     update(now_us);
-    if (drops_early(packet)) {
-      drop(packet);
-    } else {
+    if (not drops_early(packet)) {
       FifoQueue::enqueue(packet, now_us);
+      return;
+    }
+    // Section 5.1: a load that marks do not tame is dropped.
+    Packet marked = packet;
+    if (probability_ < mark_threshold_ and mark(marked)) {
+      FifoQueue::enqueue(marked, now_us);
+    } else {
+      drop(packet);
     }
   }
 
@@ -80,6 +90,7 @@ class PieQueue final : public FifoQueue {
   double reference_ms_;
   Microseconds burst_us_;
   Microseconds allowance_us_;
+  double mark_threshold_;
   Random random_;
   Microseconds next_update_us_ = 0;
   double delay_ms_ = 0;
@@ -91,7 +102,10 @@ const QueueRegistration registration{
     "pie", [](QueueArguments& arguments, uint64_t seed) -> std::unique_ptr<PacketQueue> {
       const Microseconds reference_us = arguments.require_time_us("qdelay_ref");
       const Microseconds burst_us = arguments.require_time_us("max_burst");
-      return std::make_unique<PieQueue>(arguments.take_limit(), reference_us, burst_us, seed);
+      const bool marks = arguments.take_flag("ecn").value_or(false);
+      const double mark_ecnth = arguments.take_real("mark_ecnth", 1).value_or(0.1);
+      return std::make_unique<PieQueue>(arguments.take_limit(), reference_us, burst_us,
+                                        marks ? mark_ecnth : 0, seed);
     }};
 
 }  // namespace

@@ -8,6 +8,9 @@ namespace {
 
 Packet datagram(uint64_t number) { return {.sequence_number = number}; }
 
+// Of a transport that understands marks.
+Packet capable(uint64_t number) { return {.sequence_number = number, .ecn = Ecn::capable}; }
+
 uint64_t fill(PacketQueue& queue, uint64_t count, Milliseconds now_ms = 0) {
   for (uint64_t i = 0; i < count; ++i) queue.enqueue(datagram(i), 1000 * now_ms);
   return queue.take_drops().packets;
@@ -138,17 +141,208 @@ TEST(fq_codel_drops_from_the_fattest_flow_at_its_head) {
   EXPECT_EQUAL(queue->dequeue(0)->sequence_number, 1u);
 }
 
+TEST(drr_shares_among_classes) {
+  const auto queue = make_packet_queue("drr:packets=100,classes=2", 0);
+  queue->classify({0, 0, 1});
+  for (uint64_t i = 0; i < 3; ++i) {
+    for (const uint16_t flow : {uint16_t{0}, uint16_t{1}, uint16_t{2}})
+      queue->enqueue({.sequence_number = i, .flow = flow}, 0);
+  }
+  std::string order;
+  while (const Packet* packet = queue->dequeue(0)) order += std::to_string(packet->flow);
+  EXPECT_EQUAL(order, "021202101");  // flow 2 is alone in its class
+}
+
+// The same times as of the drops above, by the same law.
+TEST(codel_marks_in_place_of_dropping) {
+  const auto queue = make_packet_queue("codel:target=5,interval=100,ecn=1", 0);
+  for (uint64_t i = 0; i < 50; ++i) queue->enqueue(capable(i), 0);
+  std::vector<Milliseconds> mark_times_ms;
+  for (Milliseconds t = 1; t < 300; ++t) {
+    queue->enqueue(capable(0), 1000 * t);
+    if (queue->dequeue(1000 * t)->ecn == Ecn::congestion_experienced) mark_times_ms.push_back(t);
+  }
+  EXPECT_EQUAL(mark_times_ms == (std::vector<Milliseconds>{105, 205, 276}), true);
+  EXPECT_EQUAL(queue->packets_marked(), 3u);
+  EXPECT_EQUAL(queue->take_drops().packets, 0u);
+}
+
+TEST(who_does_not_understand_marks_is_dropped) {
+  for (const bool is_capable : {false, true}) {
+    for (const std::string ecn : {",ecn=0", ",ecn=1", ""}) {
+      const auto drops = [&](const std::string& policy) {
+        const auto queue = make_packet_queue(policy + ":target=5,interval=100" + ecn, 0);
+        for (uint64_t i = 0; i < 20; ++i) queue->enqueue(is_capable ? capable(i) : datagram(i), 0);
+        queue->dequeue(10'000);
+        queue->dequeue(210'000);
+        EXPECT_EQUAL(queue->packets_marked() + queue->take_drops().packets, 1u);
+        return queue->packets_marked() == 0;
+      };
+      EXPECT_EQUAL(drops("codel"), not is_capable or ecn != ",ecn=1");
+      EXPECT_EQUAL(drops("fq_codel"), not is_capable or ecn == ",ecn=0");  // RFC 8290, 5.2.6
+    }
+  }
+}
+
+// RFC 8033, section 5.1: up to a probability of mark_ecnth it marks, beyond it drops. Twice the
+// load that the link carries takes a probability of a half.
+TEST(pie_marks_up_to_a_threshold) {
+  const auto queue = make_packet_queue("pie:qdelay_ref=20,max_burst=50,ecn=1", 1);
+  uint64_t marked_before_drops = 0;
+  for (Milliseconds t = 0; t < 3000; ++t) {
+    for (int i = 0; i < 2; ++i) queue->enqueue(capable(0), 1000 * t);
+    queue->dequeue(1000 * t);
+    if (not queue->has_drops()) marked_before_drops = queue->packets_marked();
+  }
+  EXPECT_EQUAL(marked_before_drops > 10, true);
+  EXPECT_EQUAL(queue->packets_marked() - marked_before_drops < marked_before_drops, true);
+  EXPECT_EQUAL(queue->take_drops().packets > 500, true);
+  const auto patient = make_packet_queue("pie:qdelay_ref=20,max_burst=50,ecn=1,mark_ecnth=1", 1);
+  for (Milliseconds t = 0; t < 3000; ++t) {
+    patient->enqueue(capable(0), 1000 * t);
+    patient->enqueue(capable(0), 1000 * t);
+    patient->dequeue(1000 * t);
+    if (patient->has_drops()) break;
+  }
+  EXPECT_EQUAL(patient->packets_marked() > 500, true);
+}
+
+// Weight 1/2, thresholds 1 and 3. The queue is found with 0, 1, 2, 3, 4 packets, so that its
+// average is 0, 0.5, 1.25, 2.125, 3.0625: the fifth packet is dropped, for one may reach only 3.
+TEST(red_drops_all_while_the_average_is_above_its_upper_threshold) {
+  const std::string settings = "red:min=1,max=3,weight=0.5,max_p=1e-9,rate_mbps=12.032";
+  const auto queue = make_packet_queue(settings, 0);
+  EXPECT_EQUAL(fill(*queue, 4), 0u);
+  EXPECT_EQUAL(fill(*queue, 1), 1u);
+  while (queue->dequeue(0) != nullptr) {
+  }
+  // A packet takes 1 ms at 12.032 Mbit/s: that long an idle queue halves the average.
+  EXPECT_EQUAL(fill(*queue, 1, 0), 1u);
+  EXPECT_EQUAL(fill(*queue, 1, 1), 0u);
+  // Marks are for moderate congestion (RFC 3168, section 7).
+  const auto marking = make_packet_queue(settings + ",ecn=1", 0);
+  for (uint64_t i = 0; i < 5; ++i) marking->enqueue(capable(i), 0);
+  EXPECT_EQUAL(marking->take_drops().packets, 1u);
+  EXPECT_EQUAL(marking->packets_marked(), 0u);
+}
+
+// Gentle: from max to twice max the probability grows to 1, at 3.0625 to 1/48. From 4.5 on it is a
+// half, which drops all, for one was dropped just before.
+TEST(red_can_be_gentle) {
+  const auto drops = [](uint64_t seed, const std::string& option) {
+    const auto queue = make_packet_queue("red:min=1,max=3,weight=0.5,max_p=1e-9" + option, seed);
+    fill(*queue, 4);
+    return fill(*queue, 1);
+  };
+  uint64_t gentle = 0;
+  for (uint64_t seed = 0; seed < 4000; ++seed) {
+    EXPECT_EQUAL(drops(seed, ""), 1u);
+    gentle += drops(seed, ",gentle=1");
+  }
+  EXPECT_NEAR(static_cast<double>(gentle) / 4000, 0.0625 / 3, 0.01);
+  const auto full = make_packet_queue("red:min=1,max=3,weight=0.5,max_p=1e-9,gentle=1", 0);
+  fill(*full, 1000);
+  EXPECT_EQUAL(full->packets() == 5 or full->packets() == 6, true);
+}
+
+// The average stays at 10, half way from 5 to 15: of max_p 0.2 that is a probability of 0.1. By the
+// paper's figure 2, which counts the packet itself, one of the next 9 packets is picked, each as
+// likely as another.
+TEST(red_spreads_what_it_picks_evenly) {
+  const auto queue = make_packet_queue("red:min=5,max=15,max_p=0.2,weight=0.5,ecn=1", 7);
+  for (uint64_t i = 0; i < 10; ++i) queue->enqueue(capable(i), 0);
+  std::vector<int> gaps(30);
+  int gap = 0;
+  uint64_t marked = queue->packets_marked();
+  constexpr int packets = 55'000;
+  for (int i = 0; i < packets; ++i) {
+    queue->enqueue(capable(0), 0);
+    queue->dequeue(0);
+    ++gap;
+    if (queue->packets_marked() == marked) continue;
+    marked = queue->packets_marked();
+    if (i > 1000) ++gaps[static_cast<size_t>(gap)];
+    gap = 0;
+  }
+  for (size_t length = 1; length <= 9; ++length) EXPECT_NEAR(gaps[length], 1200, 120);
+  for (size_t length = 10; length < gaps.size(); ++length) EXPECT_EQUAL(gaps[length], 0);
+}
+
+// mahimahi delivers the head and drops its successor; the next drops are 100 ms, 100 / sqrt(2) and
+// 100 / sqrt(3) ms later, cut to whole milliseconds.
+TEST(mahimahis_codel_drops_the_second_packet) {
+  const auto queue = make_packet_queue("codel-mahimahi:target=5,interval=100,packets=100", 0);
+  fill(*queue, 20);
+  const auto next = [&](Milliseconds t) {
+    const Packet* const packet = queue->dequeue(1000 * t + 999);
+    const uint64_t dropped = queue->take_drops().packets;
+    return std::to_string(packet->sequence_number) + (dropped > 0 ? "!" : "");
+  };
+  EXPECT_EQUAL(next(10), "0");
+  EXPECT_EQUAL(next(109), "1");
+  EXPECT_EQUAL(next(110), "2!");  // 3 is gone
+  EXPECT_EQUAL(next(110), "4");
+  EXPECT_EQUAL(next(209), "5");
+  EXPECT_EQUAL(next(210), "6!");
+  EXPECT_EQUAL(next(279), "8");
+  EXPECT_EQUAL(next(280), "9!");
+  EXPECT_EQUAL(next(336), "11");
+  EXPECT_EQUAL(next(337), "12!");
+  EXPECT_EQUAL(next(338), "14");
+}
+
+TEST(mahimahis_codel_keeps_the_last_packet) {
+  const auto queue = make_packet_queue("codel-mahimahi:target=5,interval=100,packets=100", 0);
+  for (Milliseconds t = 0; t < 2000; t += 100) {
+    queue->enqueue(datagram(0), 1000 * t);
+    EXPECT_EQUAL(queue->dequeue(1000 * (t + 90)) != nullptr, true);
+  }
+  EXPECT_EQUAL(queue->take_drops().packets, 0u);
+  EXPECT_EQUAL(queue->dequeue(0) == nullptr, true);
+}
+
+// One packet in and one out a millisecond, with n waiting. By 31 ms, when the first update is due,
+// 11 packets have left in 10 ms and 11 in 11: a rate of 1654, then 1654 - 206 + 188 = 1636 bytes a
+// millisecond. 66 packets then mean 60 ms, and a probability of (40 / 8 + 60 * 5 / 4) / 128 =
+// 0.625; 104 packets 95 ms and more than 1. RFC 8033 would move by 1/2048 of that.
+TEST(mahimahis_pie_takes_large_steps) {
+  const auto dropped_at_31_ms = [](const std::string& policy, uint64_t waiting, uint64_t seed) {
+    const auto queue = make_packet_queue(policy + ":qdelay_ref=20,max_burst=1,packets=1000", seed);
+    fill(*queue, waiting);
+    for (Milliseconds t = 1; t <= 30; ++t) {
+      queue->enqueue(datagram(0), 1000 * t);
+      queue->dequeue(1000 * t);
+    }
+    EXPECT_EQUAL(queue->has_drops(), false);
+    return fill(*queue, 1, 31);
+  };
+  double drops = 0;
+  for (uint64_t seed = 0; seed < 4000; ++seed) {
+    drops += static_cast<double>(dropped_at_31_ms("pie-mahimahi", 66, seed));
+    EXPECT_EQUAL(dropped_at_31_ms("pie-mahimahi", 104, seed), 1u);
+    EXPECT_EQUAL(dropped_at_31_ms("pie", 104, seed), 0u);
+  }
+  EXPECT_NEAR(drops / 4000, 0.625, 0.025);
+}
+
 TEST(queue_descriptions_are_checked) {
   const auto make = [](const std::string& description) {
     return [description] { make_packet_queue(description, 0); };
   };
   expect_refused(make("fifo"), "unknown policy");
   expect_refused(make("droptail"), "needs packets=NUMBER or bytes=NUMBER");
-  expect_refused(make("droptail:packets"), "is not NAME=NUMBER");
+  expect_refused(make("droptail:packets"), "is not NAME=VALUE");
   expect_refused(make("droptail:packets=0"), "must be at least 1");
   expect_refused(make("droptail:packets=-1"), "is not a whole number");
   expect_refused(make("droptail:packets=1,packets=2"), "given twice");
   expect_refused(make("droptail:packets=1,target=2"), "has no argument target");
   expect_refused(make("codel:target=5"), "needs interval=NUMBER");
   expect_refused(make("pie:qdelay_ref=5"), "needs max_burst=NUMBER");
+  expect_refused(make("pie:qdelay_ref=5,max_burst=5,ecn=2"), "ecn must be 0 or 1");
+  expect_refused(make("red:min=5"), "red needs max=PACKETS");
+  expect_refused(make("red:min=5,max=5"), "min must be below max");
+  expect_refused(make("red:min=5,max=15,max_p=1.5"), "max_p must be above 0 and at most 1");
+  expect_refused(make("red:min=5,max=15,weight=0"), "weight must be above 0 and at most 0.5");
+  expect_refused(make("codel-mahimahi:target=5,interval=100"), "needs packets=NUMBER or bytes=");
+  expect_refused(make("drr:packets=5,classes=2000"), "classes must be at most 1000");
 }

@@ -11,6 +11,9 @@ namespace kneepoint {
 constexpr uint16_t datagram_bytes = 1504;
 constexpr uint16_t acknowledgment_bytes = 80;
 
+// Explicit congestion notification, RFC 3168, section 5.
+enum class Ecn : uint8_t { not_capable, capable, congestion_experienced };
+
 // Clocks in 32 bits of milliseconds (24 days), so that a packet fills half a cache line.
 struct Packet {
   uint64_t sequence_number = 0;
@@ -21,6 +24,7 @@ struct Packet {
   uint16_t flow = 0;
   uint16_t sent_rest_us = 0;  // of sent_ms, where the transport knows it
   bool is_syn = false;
+  Ecn ecn = Ecn::not_capable;
 };
 static_assert(sizeof(Packet) == 32);
 

@@ -17,10 +17,10 @@ from common.errors import KneepointError
 from common.files import sha256_of
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.mahimahi.diagnosis import diagnose, ordinary_user
+from engines.mahimahi.queues import queue_of
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
 from engines.supervision import START_AND_END_S, ask, finish
-from networks.notation import Notation
 from networks.scenario import PreparedNetwork
 
 STATUS_FOLDER = Path("build/real-time")
@@ -225,17 +225,20 @@ class MahimahiEngine:
 
 
 def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
-    """Returns mm-delay and mm-link with their arguments; traces and log are in the folder."""
+    """Returns mm-delay and mm-link with their arguments; traces and log are in the folder.
+
+    Raises:
+        KneepointError: mm-link has no such queue.
+    """
     words = [_find("mm-delay"), f"{network.uplink.delay_ms:.0f}"]
     words += [_find("mm-link"), f"{folder.path}/uplink.trace", f"{folder.path}/downlink.trace"]
     if network.duration_s is None:
         words.append("--once")
     words.append(f"--uplink-log={folder.work}/uplink.log")
     for direction, link in (("uplink", network.uplink), ("downlink", network.downlink)):
-        queue = Notation.parse(link.queue)
-        if queue.kind != "infinite":
-            arguments = ",".join(f"{name}={value}" for name, value in queue.parameters.items())
-            words.append(f"--{direction}-queue={queue.kind}")
+        kind, arguments = queue_of(link.queue, f"network {network.name}, {direction}")
+        if kind != "infinite":
+            words.append(f"--{direction}-queue={kind}")
             words.append(f"--{direction}-queue-args={arguments}")
     return words
 

@@ -158,7 +158,7 @@ def test_shells_have_every_argument(tmp_path: Path) -> None:
     link = network(
         "wire",
         duration_s=None,
-        uplink_queue="codel:target=5,interval=100",
+        uplink_queue="codel-mahimahi:packets=9,target=5,interval=100",
         downlink_queue="infinite",
     )
     words = shells_of(link, RunFolder(tmp_path))
@@ -169,7 +169,7 @@ def test_shells_have_every_argument(tmp_path: Path) -> None:
         "--once",
         f"--uplink-log={tmp_path}/work/uplink.log",
         "--uplink-queue=codel",
-        "--uplink-queue-args=target=5,interval=100",
+        "--uplink-queue-args=packets=9,target=5,interval=100",
     ]
     repeating = dataclasses.replace(link, duration_s=1.5)
     assert "--once" not in shells_of(repeating, RunFolder(tmp_path))

@@ -184,6 +184,16 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
         "config.yaml",
         "confirm.calibration: is missing",
     ),
+    "queue that mahimahi has otherwise": (
+        {"network": {"uplink_queue": "codel:target=5,interval=100"}},
+        "networks/wire.yaml (real_time.probe): uplink_queue",
+        "mahimahi's CoDel is not RFC 8289's; use codel-mahimahi, or the emulator",
+    ),
+    "queue that mahimahi has not": (
+        {"network": {"downlink_queue": "fq_codel:target=5,interval=100"}},
+        "networks/wire.yaml (real_time.probe): downlink_queue",
+        "mahimahi has none",
+    ),
     "unknown key": (
         {"config": {"confirm": {**CONFIRM, "repeat": 2}}},
         "config.yaml",

@@ -35,7 +35,7 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
         (GOOD + "colour: red\n", "unknown key 'colour'; known: title, uplink, "),
         (GOOD + "delay_ms: fast\n", "delay_ms: 'fast' is refused: it must be a number"),
         (GOOD + "delay_ms: -1\n", "delay_ms: -1 is refused: it must be at least 0"),
-        (GOOD + "uplink_queue: red:packets=9\n", "uplink_queue: 'red:packets=9' is refused"),
+        (GOOD + "uplink_queue: sfq:packets=9\n", "uplink_queue: 'sfq:packets=9' is refused"),
         (GOOD + "host_model: exact\n", "host_model: 'exact' is refused"),
         (GOOD + "title: twice\n", "line 4: key 'title' appears twice; remove one"),
         ("title: A\nuplink: {trace: a}\n", "downlink: is missing; add it"),
@@ -69,6 +69,7 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             "title: [\n",
             "line 2: is not valid YAML (did not find expected node content); correct it",
         ),
+        (GOOD + "uplink_queue: droptail:packets=0\n", "a queue must hold at least 1 packet"),
         ("", "content: None is refused: it must have keys, each with"),
     ],
 )

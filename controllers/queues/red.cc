@@ -1,0 +1,117 @@
+// Random early detection (Floyd, Jacobson: Random early detection gateways for congestion
+// avoidance, IEEE/ACM Transactions on Networking 1(4), 1993), in packets; gentle as an option.
+#include <cmath>
+
+#include "common/random.hh"
+#include "queues/fifo.hh"
+#include "queues/registry.hh"
+
+namespace kneepoint {
+namespace {
+
+struct RedSettings {
+  double least_packets;     // the paper's min_th
+  double most_packets;      // max_th
+  double most_probability;  // max_p
+  double weight;            // w_q
+  double transmission_us;   // s: of a packet while the queue is idle
+  bool is_gentle;           // beyond max_th the probability grows to 1 at twice max_th
+  bool marks;
+};
+
+class RedQueue final : public FifoQueue {
+ public:
+  RedQueue(Limit limit, const RedSettings& settings, uint64_t seed)
+      : FifoQueue(limit), settings_(settings), random_(seed) {}
+
+  void enqueue(const Packet& packet, Microseconds now_us) override {
+    average(now_us);
+    switch (decide()) {
+      case Decision::pass:
+        return FifoQueue::enqueue(packet, now_us);
+      case Decision::notify: {
+        // Beyond max_th it drops, whoever sends (RFC 3168, section 7).
+        Packet marked = packet;
+        if (settings_.marks and mark(marked)) return FifoQueue::enqueue(marked, now_us);
+        return drop(packet);
+      }
+      case Decision::drop:
+        return drop(packet);
+    }
+  }
+
+  const Packet* dequeue(Microseconds now_us) override {
+    const Packet* const packet = FifoQueue::dequeue(now_us);
+    if (empty() and packet != nullptr) idle_since_us_ = now_us;
+    return packet;
+  }
+
+ private:
+  enum class Decision { pass, notify, drop };
+
+  // While the queue is idle it is as if so many small packets had found it empty.
+  void average(Microseconds now_us) {
+    if (empty()) {
+      const double missed =
+          static_cast<double>(now_us - idle_since_us_) / settings_.transmission_us;
+      average_ *= exact_exp(std::max(missed * log_of_rest_, -50.0));
+    } else {
+      average_ += settings_.weight * (static_cast<double>(packets()) - average_);
+    }
+  }
+
+  Decision decide() {
+    const auto& [least, most, most_probability, weight, transmission_us, is_gentle, marks] =
+        settings_;
+    if (average_ < least) {
+      since_last_ = -1;
+      return Decision::pass;
+    }
+    if (average_ >= (is_gentle ? 2 * most : most)) {
+      since_last_ = 0;
+      return Decision::drop;
+    }
+    const double probability =
+        average_ < most ? most_probability * (average_ - least) / (most - least)
+                        : most_probability + (1 - most_probability) * (average_ - most) / most;
+    // Spreads what it picks evenly: the chance grows with the packets since the last one.
+    ++since_last_;
+    const double spread = 1 - static_cast<double>(since_last_) * probability;
+    if (spread > 0 and random_.uniform() >= probability / spread) return Decision::pass;
+    since_last_ = 0;
+    return Decision::notify;
+  }
+
+  RedSettings settings_;
+  Random random_;
+  double log_of_rest_ = exact_log(1 - settings_.weight);
+  double average_ = 0;
+  int64_t since_last_ = -1;  // packets since the last one that was picked
+  Microseconds idle_since_us_ = 0;
+};
+
+const QueueRegistration registration{
+    "red", [](QueueArguments& arguments, uint64_t seed) -> std::unique_ptr<PacketQueue> {
+      constexpr double most_packets = 1e6;
+      constexpr double fastest_mbps = 100'000;
+      const auto require = [&](const std::string& name) {
+        const auto value = arguments.take_real(name, most_packets);
+        if (not value) arguments.refuse("red needs " + name + "=PACKETS");
+        return *value;
+      };
+      const double least = require("min");
+      const double most = require("max");
+      if (least >= most) arguments.refuse("min must be below max");
+      const double rate_mbps = arguments.take_real("rate_mbps", fastest_mbps).value_or(10);
+      const RedSettings settings{.least_packets = least,
+                                 .most_packets = most,
+                                 .most_probability = arguments.take_real("max_p", 1).value_or(0.02),
+                                 .weight = arguments.take_real("weight", 0.5).value_or(0.002),
+                                 .transmission_us = datagram_bytes * 8 / rate_mbps,
+                                 .is_gentle = arguments.take_flag("gentle").value_or(false),
+                                 .marks = arguments.take_flag("ecn").value_or(false)};
+      return std::make_unique<RedQueue>(arguments.take_limit(), settings, seed);
+    }};
+
+}  // namespace
+}  // namespace kneepoint
