@@ -13,6 +13,9 @@ from typing import Any, Self
 from common.code import ROOT
 from common.errors import KneepointError
 
+DATAGRAMS = "datagrams"
+"""The contest kit's transport, on which all runs of the workflow are."""
+
 
 @dataclass(frozen=True)
 class Constant:
@@ -49,13 +52,26 @@ class Constant:
 
 @dataclass(frozen=True)
 class Controller:
-    """One controller and its constants by name; `sha256` is its shared object's."""
+    """One controller and its constants by name; `sha256` is its shared object's.
+
+    `needs` is what it cannot do without, `transports` where it has that.
+    """
 
     name: str
     sha256: str
     summary: str
     source: str
     constants: Mapping[str, Constant]
+    needs: tuple[str, ...] = ()
+    transports: tuple[str, ...] = (DATAGRAMS, "tcp")
+
+    def require(self, transport: str, where: str) -> None:
+        """Raises KneepointError if the controller declares that the transport is unfit for it."""
+        if transport not in self.transports:
+            raise KneepointError(
+                f"{where}: controller {self.name} needs {', '.join(self.needs)}, which transport "
+                f"{transport} does not have; it runs on {', '.join(self.transports) or 'none'} only"
+            )
 
     def constant(self, name: str, where: str) -> Constant:
         """Returns a parameter; raises KneepointError if it is unknown."""
@@ -98,6 +114,8 @@ class Catalogue:
                 summary=entry["summary"],
                 source=entry["source"],
                 constants={item["name"]: _constant(item) for item in entry["constants"]},
+                needs=tuple(entry["needs"]),
+                transports=tuple(entry["transports"]),
             )
             for entry in listing["controllers"]
         }

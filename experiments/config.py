@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from common.config_file import ConfigModel, read_config
 from common.errors import KneepointError
 from common.files import require_folder
-from engines.catalogue import Catalogue, require_sources
+from engines.catalogue import DATAGRAMS, Catalogue, require_sources
 from engines.mahimahi.queues import queue_of
 from experiments.published import Metric, PublishedTable, load_table
 from networks.config import Name, Network, TraceSources, load_network, load_trace_catalogue
@@ -680,6 +680,7 @@ class Workflow:
         for where, setting in self._settings():
             if counts(setting.controller):
                 controller = catalogue.controller(setting.controller, where)
+                controller.require(DATAGRAMS, where)
                 controller.complete(setting.constants, where)
 
     def _settings(self) -> Iterator[tuple[str, Setting]]:
@@ -895,6 +896,7 @@ def _check_study(
     where: str, study: Study, tables: Mapping[str, PublishedTable], catalogue: Catalogue
 ) -> None:
     controller = catalogue.controller(study.controller, where)
+    controller.require(DATAGRAMS, where)
     controller.complete(study.constants, where)
     for name, searched in study.space.items():
         if name.startswith(NETWORK):

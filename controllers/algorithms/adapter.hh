@@ -59,7 +59,7 @@ class __attribute__((visibility("hidden"))) Failure {
 class __attribute__((visibility("hidden"))) Declaration {
  public:
   Declaration(std::string name, std::string summary, std::string source,
-              std::vector<Constant> constants)
+              std::vector<Constant> constants, uint32_t needs)
       : name_(std::move(name)),
         summary_(std::move(summary)),
         source_(std::move(source)),
@@ -84,7 +84,8 @@ class __attribute__((visibility("hidden"))) Declaration {
                  .summary = summary_.c_str(),
                  .source = source_.c_str(),
                  .constant_count = pointers_.size(),
-                 .constants = pointers_.data()};
+                 .constants = pointers_.data(),
+                 .needs = needs};
   }
   Declaration(const Declaration&) = delete;
   Declaration& operator=(const Declaration&) = delete;
@@ -125,6 +126,12 @@ class __attribute__((visibility("hidden"))) Adapter {
     calls.keepalive_ms = [](const void* controller) {
       return Failure::guard(not_a_number, [&] { return of(controller).keepalive_ms(); });
     };
+    if constexpr (not std::same_as<decltype(&Algorithm::pacing_us),
+                                   decltype(&Controller::pacing_us)>) {
+      calls.pacing_us = [](const void* controller) {
+        return Failure::guard(not_a_number, [&] { return of(controller).pacing_us(); });
+      };
+    }
     calls.failure = [] { return Failure::take(); };
     if constexpr (not std::same_as<decltype(&Algorithm::on_sent), decltype(&Controller::on_sent)>) {
       calls.on_sent = [](void* controller, const kneepoint_sent* event) {

@@ -47,6 +47,10 @@ class Controller {
   // How long the sender stays silent before it sends one datagram, window or not.
   virtual double keepalive_ms() const { return keepalive_ms_; }
 
+  // Microseconds between two datagrams. A controller that does not override it does not pace: what
+  // the window allows leaves at once.
+  virtual double pacing_us() const { return 0; }
+
   virtual void on_sent(uint64_t /* sequence_number */, int64_t /* now_ms */) {}
   virtual void on_ack(const Ack& /* ack */) {}
   virtual void on_keepalive(int64_t /* now_ms */) {}

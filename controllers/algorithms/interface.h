@@ -30,6 +30,14 @@ struct kneepoint_constant {
   int is_log;
 };
 
+/* What a rule cannot do without, and not every transport has. A run of such a rule on another
+ * transport is refused. */
+enum kneepoint_need {
+  KNEEPOINT_NEEDS_RECEIVER_CLOCK = 1, /* received_ms is the receiver's; TCP guesses it */
+  KNEEPOINT_NEEDS_TIMEOUTS = 2,       /* on_loss hears of retransmission timeouts: TCP's */
+  KNEEPOINT_NEEDS_MARKS = 4           /* on_loss hears of marks: TCP's with ECN */
+};
+
 struct kneepoint_declaration {
   size_t size;
   const char* name; /* that of the file: NAME.so */
@@ -37,6 +45,7 @@ struct kneepoint_declaration {
   const char* source;
   size_t constant_count;
   const struct kneepoint_constant* const* constants;
+  uint32_t needs; /* a sum of kneepoint_need */
 };
 
 /* Times are whole milliseconds of the sender's clock. */
@@ -89,8 +98,8 @@ struct kneepoint_failure {
   const char* text; /* one line */
 };
 
-/* A call that fails says so by what it returns: NULL (declare, create), NaN (window, keepalive_ms)
- * or another number than 0 (events). */
+/* A call that fails says so by what it returns: NULL (declare, create), NaN (window, keepalive_ms,
+ * pacing_us) or another number than 0 (events). */
 struct kneepoint_interface {
   size_t size;
   uint32_t version; /* KNEEPOINT_INTERFACE_VERSION */
@@ -116,6 +125,10 @@ struct kneepoint_interface {
   int (*on_ack)(void* controller, const struct kneepoint_ack* event);
   int (*on_keepalive)(void* controller, const struct kneepoint_keepalive* event);
   int (*on_loss)(void* controller, const struct kneepoint_loss* event);
+
+  /* The time between two datagrams, in microseconds, asked after each. NULL where a controller does
+   * not pace: it sends as soon as the window allows. */
+  double (*pacing_us)(const void* controller);
 };
 
 /* The one symbol that a controller exports. What it returns lives as long as the shared object. */

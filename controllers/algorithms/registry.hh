@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,7 @@
 #include "algorithms/constants.hh"
 #include "algorithms/controller.hh"
 #include "algorithms/interface.h"
+#include "algorithms/needs.hh"
 
 namespace kneepoint {
 
@@ -25,11 +27,14 @@ static int registrations = 0;
 template <class Algorithm>
 class __attribute__((visibility("hidden"))) Registration {
  public:
-  Registration(std::string name, std::string summary, std::string source) {
+  // `needed` is a sum of needs::..., where the rule cannot run on every transport.
+  Registration(std::string name, std::string summary, std::string source,
+               uint32_t needed = needs::none) {
     State& own = state();
     own.name = std::move(name);
     own.summary = std::move(summary);
     own.source = std::move(source);
+    own.needed = needed;
     own.calls = Adapter<Algorithm>::calls();
     own.calls.declare = declare;
     own.calls.create = create;
@@ -42,6 +47,7 @@ class __attribute__((visibility("hidden"))) Registration {
     std::string name{};
     std::string summary{};
     std::string source{};
+    uint32_t needed = needs::none;
     kneepoint_interface calls{};
     std::optional<Declaration> declaration{};
   };
@@ -58,7 +64,7 @@ class __attribute__((visibility("hidden"))) Registration {
     if (not own.declaration) {
       Constants constants;
       const Algorithm algorithm(constants);
-      own.declaration.emplace(own.name, own.summary, own.source, constants.declared());
+      own.declaration.emplace(own.name, own.summary, own.source, constants.declared(), own.needed);
     }
     return *own.declaration;
   }

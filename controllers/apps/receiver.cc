@@ -20,7 +20,7 @@ namespace {
 
 using namespace kneepoint;
 
-constexpr int wait_ms = 1000;  // so that a stop is never missed for long
+constexpr Microseconds wait_us = 1'000'000;  // so that a stop is never missed for long
 constexpr size_t largest_datagram_bytes = 65536;
 
 const char* const usage =
@@ -50,7 +50,7 @@ Report serve(UdpSocket& socket, const Subnet& peers, Microseconds start_us) {
   ContestReceiver receiver;
   std::array<std::byte, largest_datagram_bytes> buffer;
   while (not stop_requested()) {
-    if (not socket.wait(false, wait_ms).readable) continue;
+    if (not socket.wait(false, wait_us).readable) continue;
     const auto received = socket.receive(buffer);
     if (not received) continue;
     report.read_delays.add(received->time_us, system_time_us());

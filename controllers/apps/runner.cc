@@ -17,6 +17,11 @@ void write(JsonWriter& json, const RunResult& result) {
       .field("packets_dropped", result.packets_dropped);
 }
 
+const Offer& offer_to(const FlowSettings& flow) {
+  if (flow.transport == Transport::datagrams) return offer_of_datagrams;
+  return flow.tcp.ecn ? offer_of_tcp_with_ecn : offer_of_tcp;
+}
+
 std::string describe_failure(const std::string& reason) {
   return JsonWriter()
       .begin_object()
@@ -51,7 +56,7 @@ RunReport Runner::run(const RunArguments& arguments) {
   std::vector<LoadedController> controllers;
   for (const FlowSettings& flow : scenario.flows) {
     controllers.push_back(
-        controllers_.make(flow.controller, flow.constants, flow.controller_sha256));
+        controllers_.make(flow.controller, flow.constants, flow.controller_sha256, offer_to(flow)));
   }
   const auto uplink = trace_of(scenario.uplink);
   const auto downlink = trace_of(scenario.downlink);

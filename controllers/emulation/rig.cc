@@ -114,7 +114,7 @@ void Rig::build_uplink(const RunInputs& inputs) {
   const LinkSettings& settings = scenario_.uplink;
   auto queue = make_queue(settings, scenario_, uplink_queue);
   if (inputs.uplink == nullptr) {
-    up_.wire = std::make_unique<Wire>(agenda_.of_shell(2), delays_of(settings), to_receivers_);
+    up_.wire = std::make_unique<Wire>(agenda_.of_shell(2), delays_of(settings), to_far_);
     up_.rate_link = std::make_unique<RateLink>(agenda_.of_shell(0), settings.rate_mbps,
                                                settings.by_packets, std::move(queue), *up_.wire);
     up_.rate_link->observe(meter_);
@@ -129,7 +129,7 @@ void Rig::build_uplink(const RunInputs& inputs) {
                                                    DelayLine(std::llround(settings.delay_ms)),
                                                    scenario_.host, lateness(delay_up_shell));
     up_.link->connect(*up_.delay, std::llround(scenario_.host.host_latency_us));
-    up_.delay->connect(to_receivers_, 0);
+    up_.delay->connect(to_far_, 0);
     up_.link->queue().observe(meter_, inputs.link_log);
     up_.entry = up_.link.get();
     add(ends_, *up_.link);
@@ -142,9 +142,8 @@ void Rig::build_downlink(const RunInputs& inputs) {
   const LinkSettings& settings = scenario_.downlink;
   auto queue = make_queue(settings, scenario_, downlink_queue);
   if (inputs.downlink == nullptr) {
-    down_.rate_link =
-        std::make_unique<RateLink>(agenda_.of_shell(1), settings.rate_mbps, settings.by_packets,
-                                   std::move(queue), to_senders_);
+    down_.rate_link = std::make_unique<RateLink>(agenda_.of_shell(1), settings.rate_mbps,
+                                                 settings.by_packets, std::move(queue), to_near_);
     down_.wire = std::make_unique<Wire>(agenda_.of_shell(3), delays_of(settings), *down_.rate_link);
     down_.entry = down_.wire.get();
     add(ends_ + 1, *down_.rate_link);
@@ -156,7 +155,7 @@ void Rig::build_downlink(const RunInputs& inputs) {
     down_.delay = std::make_unique<Shell<DelayLine>>(agenda_.of_shell(3),
                                                      DelayLine(std::llround(settings.delay_ms)),
                                                      scenario_.host, lateness(delay_down_shell));
-    down_.link->connect(to_senders_, 0);
+    down_.link->connect(to_near_, 0);
     down_.delay->connect(*down_.link, std::llround(scenario_.host.host_latency_us));
     down_.entry = down_.delay.get();
     add(ends_ + 1, *down_.link);
@@ -175,46 +174,66 @@ void Rig::add_loss(Direction& direction, const LinkSettings& settings, uint64_t 
 
 void Rig::add_contest_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs) {
   const bool is_alone = ends_ == 2;
-  const bool decides_ahead = is_alone and scenario_.host.packet_us >= 1;
+  const bool is_near = flow.from == End::near;
+  const bool decides_ahead = is_alone and is_near and scenario_.host.packet_us >= 1;
+  const size_t source = is_near ? near_end(number) : far_end(number);
+  const size_t sink = is_near ? far_end(number) : near_end(number);
   const auto id = static_cast<uint16_t>(number);
   FlowMeter* const meter = inputs.measures_flows ? &meters_.back() : nullptr;
-  const Departures departures{*up_.entry, outboxes_[near_end(number)],
+  const Departures departures{is_near ? *up_.entry : *down_.entry, outboxes_[source],
                               decides_ahead ? end_us_ - longest_way_us : 0};
   const Lifetime lifetime{in_us(flow.start_s), in_us(flow.stop_s.value_or(2 * longest_run_s)),
                           segments_of(flow, contest_payload_bytes)};
   SenderProcess& sender = contest_senders_.emplace_back(
-      agenda_, near_end(number), id, inputs.controllers[number], scenario_.host,
+      agenda_, source, id, inputs.controllers[number], scenario_.host,
       lateness(first_sender + number), departures, lifetime, inputs.flow_log, meter);
-  add(ends_ + Agenda::shells + near_end(number), sender);
-  Hop& way_back = is_alone ? *down_.entry : static_cast<Hop&>(outboxes_[far_end(number)]);
+  add(ends_ + Agenda::shells + source, sender);
+  Hop& way_back = not is_alone ? static_cast<Hop&>(outboxes_[sink])
+                  : is_near    ? *down_.entry
+                               : *up_.entry;
   ReceiverProcess& receiver = contest_receivers_.emplace_back(
       scenario_.host, lateness(number == 0 ? first_receiver : further_receivers + number), way_back,
       meter);
-  to_senders_.add(sender);
-  to_receivers_.add(receiver);
-  if (is_alone and down_.link) down_.link->connect(sender, 0);
-  if (is_alone and up_.delay) up_.delay->connect(receiver, 0);
+  Hop& near = is_near ? static_cast<Hop&>(sender) : receiver;
+  Hop& far = is_near ? static_cast<Hop&>(receiver) : sender;
+  to_near_.add(near);
+  to_far_.add(far);
+  if (is_alone and down_.link) down_.link->connect(near, 0);
+  if (is_alone and up_.delay) up_.delay->connect(far, 0);
 }
 
 void Rig::add_tcp_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs) {
   const auto id = static_cast<uint16_t>(number);
+  const bool is_near = flow.from == End::near;
+  const size_t source = is_near ? near_end(number) : far_end(number);
+  const size_t sink = is_near ? far_end(number) : near_end(number);
   Letters& letters = letters_.emplace_back();
+  Letters& request_letters = letters_.emplace_back();
   FlowMeter* const meter = inputs.measures_flows ? &meters_.back() : nullptr;
   const Microseconds packet_us = std::llround(scenario_.host.packet_us);
-  const TcpEnd near{agenda_, near_end(number), id, packet_us, outboxes_[near_end(number)], letters,
-                    meter};
-  const TcpEnd far{agenda_, far_end(number), id, packet_us, outboxes_[far_end(number)], letters,
-                   meter};
+  const auto end = [&](size_t endpoint) -> TcpEnd {
+    return {agenda_, endpoint, id, packet_us, outboxes_[endpoint], letters, request_letters, meter};
+  };
+  const uint64_t segments = segments_of(flow, tcp_payload_bytes);
+  std::optional<TcpExchange> exchange;
+  if (flow.request_bytes > 0) {
+    exchange = {.request_bytes = flow.request_bytes,
+                .answer_segments = segments,
+                .requests = flow.requests,
+                .think_us = in_us(flow.think_s)};
+  }
+  const Microseconds start_us = in_us(flow.start_s);
+  const Microseconds stop_us = in_us(flow.stop_s.value_or(2 * longest_run_s));
   TcpSenderProcess& sender = tcp_senders_.emplace_back(
-      near,
-      TcpSender(id, inputs.controllers[number], flow.tcp, segments_of(flow, tcp_payload_bytes),
-                inputs.flow_log),
-      in_us(flow.start_s), in_us(flow.stop_s.value_or(2 * longest_run_s)));
-  TcpReceiverProcess& receiver = tcp_receivers_.emplace_back(far, flow.tcp);
-  add(ends_ + Agenda::shells + near_end(number), sender);
-  add(ends_ + Agenda::shells + far_end(number), receiver);
-  to_senders_.add(sender);
-  to_receivers_.add(receiver);
+      end(source),
+      TcpSender(id, inputs.controllers[number], flow.tcp, exchange ? 0 : segments, inputs.flow_log),
+      start_us, stop_us, exchange);
+  TcpReceiverProcess& receiver =
+      tcp_receivers_.emplace_back(end(sink), flow.tcp, start_us, stop_us, exchange);
+  add(ends_ + Agenda::shells + source, sender);
+  add(ends_ + Agenda::shells + sink, receiver);
+  to_near_.add(is_near ? static_cast<Hop&>(sender) : receiver);
+  to_far_.add(is_near ? static_cast<Hop&>(receiver) : sender);
 }
 
 void Rig::add_probe(const ProbeSettings& probe, size_t number) {
@@ -223,8 +242,8 @@ void Rig::add_probe(const ProbeSettings& probe, size_t number) {
       std::llround(probe.interval_ms * 1000), probe.count, static_cast<uint16_t>(probe.bytes),
       outboxes_[near_end(number)]);
   add(ends_ + Agenda::shells + near_end(number), process);
-  to_senders_.add(process);
-  to_receivers_.add(echoes_.emplace_back(outboxes_[far_end(number)]));
+  to_near_.add(process);
+  to_far_.add(echoes_.emplace_back(outboxes_[far_end(number)]));
 }
 
 void Rig::run_until(Microseconds end_us) {

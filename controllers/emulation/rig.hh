@@ -84,7 +84,7 @@ class Rig {
   void write_link(JsonWriter& json, const Direction& direction, const LinkSettings& settings);
   std::optional<double> convergence_s() const;
 
-  // Of each flow, and then of each probe, this end and the far one.
+  // Of each flow, and then of each probe, the near end and the far one.
   static size_t near_end(size_t number) { return 2 * number; }
   static size_t far_end(size_t number) { return 2 * number + 1; }
 
@@ -96,8 +96,8 @@ class Rig {
   Microseconds end_us_ = (duration_ms_ + 1) * 1000;
   RunLateness run_lateness_;
   Meter* meter_;
-  Fork to_senders_{};
-  Fork to_receivers_{};
+  Fork to_near_{};
+  Fork to_far_{};
   Direction up_{};
   Direction down_{};
   std::deque<Outbox> outboxes_{};

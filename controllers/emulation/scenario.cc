@@ -10,6 +10,7 @@
 #include "common/json.hh"
 #include "common/json_value.hh"
 #include "common/text.hh"
+#include "host/tcp_processes.hh"
 #include "queues/registry.hh"
 
 namespace kneepoint {
@@ -152,7 +153,8 @@ Fields tcp_fields(TcpSettings& tcp, double& least_rto_ms, double& delayed_ack_ms
           real("least_rto_ms", least_rto_ms, 1, 60'000, "1000 in RFC 6298, 200 in Linux"),
           real("delayed_ack_ms", delayed_ack_ms, 0, 500, "0: every segment is acknowledged"),
           whole("receive_window_packets", tcp.receive_window_packets, 1, 1 << 20,
-                "what the receiver offers")};
+                "what the receiver offers"),
+          flag("ecn", tcp.ecn, "packets may be marked in place of being dropped (RFC 3168)")};
 }
 
 Field constants(Constants::Values& place) {
@@ -164,6 +166,18 @@ Field constants(Constants::Values& place) {
               if (number.number() == nullptr) refuse(where + "." + name, "is not a number");
               place[name] = to_real(*number.number(), where + "." + name);
             }
+          }};
+}
+
+Field from(End& place) {
+  return {"from", "the end that sends the data: near, over the uplink, or far, over the downlink",
+          R"("type":"string","enum":["near","far"])",
+          [&place](const JsonValue& value, const std::string& where) {
+            const std::string* const name = value.text();
+            if (name == nullptr or (*name != "near" and *name != "far")) {
+              refuse(where, "is neither \"near\" nor \"far\"");
+            }
+            place = *name == "far" ? End::far : End::near;
           }};
 }
 
@@ -212,7 +226,14 @@ Fields flow_fields(FlowSettings& flow) {
       whole("class", flow.share_class, 0, most_classes, "its class in a queue that has classes"),
       real("start_s", flow.start_s, 0, longest_run_s, "when it begins"),
       std::move(stop),
-      std::move(bytes)};
+      std::move(bytes),
+      from(flow.from),
+      whole("request_bytes", flow.request_bytes, 1,
+            TcpExchange::most_request_segments * tcp_payload_bytes,
+            "of TCP: the receiver opens the connection and asks for `bytes` with so many"),
+      whole("requests", flow.requests, 1, 1'000'000,
+            "how often it asks, one after another, over the same connection"),
+      real("think_s", flow.think_s, 0, longest_run_s, "from an answer to the next request")};
 }
 
 Fields probe_fields(ProbeSettings& probe) {
@@ -289,8 +310,18 @@ void check(const Scenario& scenario, const std::string& name) {
     const FlowSettings& flow = scenario.flows[i];
     const std::string where = name + ".flows[" + std::to_string(i) + "]";
     if (flow.start_s >= end_s) refuse(where + ".start_s", "is not before the end of the run");
-    if (flow.stop_s and *flow.stop_s <= flow.start_s)
+    if (flow.stop_s and *flow.stop_s <= flow.start_s) {
       refuse(where + ".stop_s", "is not after start_s");
+    }
+    if (flow.request_bytes > 0 and flow.transport != Transport::tcp) {
+      refuse(where + ".request_bytes", "needs transport tcp");
+    }
+    if (flow.request_bytes > 0 and not flow.bytes) {
+      refuse(where + ".request_bytes", "needs bytes, the size of the answer");
+    }
+    if (flow.request_bytes == 0 and (flow.requests > 1 or flow.think_s > 0)) {
+      refuse(where, "has requests or think_s, but no request_bytes");
+    }
   }
   for (size_t i = 0; i < scenario.probes.size(); ++i) {
     if (scenario.probes[i].start_s >= end_s) {

@@ -32,16 +32,24 @@ struct LinkSettings {
 
 enum class Transport { datagrams, tcp };
 
+// The near end of the uplink, and the far one.
+enum class End { near, far };
+
 struct FlowSettings {
   std::string controller{};         // a name or a path
   std::string controller_sha256{};  // empty: not checked
   Constants::Values constants{};
   Transport transport = Transport::datagrams;
   TcpSettings tcp{};
+  End from = End::near;      // who sends the data
   uint64_t share_class = 0;  // of a queue that has classes
   double start_s = 0;
   std::optional<double> stop_s{};
   std::optional<uint64_t> bytes{};  // of payload; none: endless
+  // Of TCP: its receiver asks for these bytes with a request of its own, so often.
+  uint64_t request_bytes = 0;  // 0: nobody asks
+  uint64_t requests = 1;
+  double think_s = 0;  // from an answer to the next request
 };
 
 // Small datagrams that are answered at once, like ICMP echoes.

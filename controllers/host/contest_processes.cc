@@ -56,7 +56,10 @@ void SenderProcess::act(Microseconds now_us) {
       plan();
       return;
     }
-    if (started_) {
+    if (started_ and now_us < sender_.silence_ends_us()) {
+      sender_.release(now_us);
+      lateness_us_ = lateness_.draw_timer();
+    } else if (started_) {
       sender_.keepalive(now_us);
       is_acting_ = true;
       send(now_us);
@@ -91,7 +94,7 @@ void SenderProcess::fill_window(Microseconds now_us) {
   is_acting_ = true;
   while (sender_.window_is_open() and may_send(now_us)) send(now_us);
   is_acting_ = false;
-  wake_up_us_ = may_send(now_us) ? sender_.silence_ends_us() + lateness_us_ : never;
+  wake_up_us_ = may_send(now_us) ? sender_.wakes_us() + lateness_us_ : never;
   plan();
 }
 

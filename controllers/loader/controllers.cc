@@ -51,7 +51,7 @@ std::string describe_isolated(const std::filesystem::path& path) {
 }  // namespace
 
 LoadedController Controllers::make(const std::string& wanted, const Constants::Values& values,
-                                   const std::string& sha256) {
+                                   const std::string& sha256, const Offer& offer) {
   const std::filesystem::path path = find(wanted);
   auto found = loaded_.find(path);
   if (found == loaded_.end()) {
@@ -67,7 +67,7 @@ LoadedController Controllers::make(const std::string& wanted, const Constants::V
     throw std::invalid_argument("controller " + path.string() + " has SHA-256 " + object.sha256() +
                                 ", not " + sha256 + "; it was built again: start again");
   }
-  return object.make(values);
+  return object.make(values, offer);
 }
 
 std::vector<std::string> Controllers::names() {

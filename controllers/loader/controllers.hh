@@ -19,11 +19,13 @@ class Controllers {
   // Args:
   //   wanted: a name, or, with a slash or .so at its end, a path.
   //   sha256: the shared object's digest; empty: any.
+  //   offer: of the transport that it is to run on.
   //
-  // Throws std::invalid_argument for an unknown controller or constant, a value out of range, a
-  // file that is no controller or crashes or hangs when loaded, and one of another digest.
+  // Throws std::invalid_argument for an unknown controller or parameter, a value out of range, a
+  // file that is no controller or crashes or hangs when loaded, one of another digest, and one that
+  // is unfit for the transport.
   LoadedController make(const std::string& wanted, const Constants::Values& values,
-                        const std::string& sha256 = "");
+                        const std::string& sha256 = "", const Offer& offer = offer_of_datagrams);
 
   // Of the folder, broken ones included.
   static std::vector<std::string> names();

@@ -27,6 +27,12 @@ void ControllerHandle::refuse_keepalive(double silence_ms) const {
                           " ms; it must be at least 1");
 }
 
+void ControllerHandle::refuse_pacing(double gap_us) const {
+  throw_failure(calls_);
+  throw ControllerFailure("the pacing became " + to_text(gap_us) + " us; it must stay in [0, " +
+                          to_text(longest_gap_us) + "]");
+}
+
 void ControllerHandle::refuse_event() const {
   throw_failure(calls_);
   throw ControllerFailure("the controller failed, and does not say why");

@@ -46,6 +46,15 @@ class ControllerHandle {
 
   bool hears_of_loss() const { return calls_.on_loss != nullptr; }
 
+  bool paces() const { return calls_.pacing_us != nullptr; }
+
+  // Of one that paces.
+  double pacing_us() const {
+    const double gap_us = calls_.pacing_us(controller_);
+    if (not(gap_us >= 0 and gap_us <= longest_gap_us)) refuse_pacing(gap_us);
+    return gap_us;
+  }
+
   void on_sent(uint64_t sequence_number, int64_t now_ms) const {
     tell(calls_.on_sent, kneepoint_sent{sizeof(kneepoint_sent), sequence_number, now_ms});
   }
@@ -64,6 +73,7 @@ class ControllerHandle {
 
  private:
   static constexpr double longest_keepalive_ms = 1e9;
+  static constexpr double longest_gap_us = 60e6;
 
   template <class Event>
   void tell(int (*call)(void*, const Event*), const Event& event) const {
@@ -72,6 +82,7 @@ class ControllerHandle {
 
   [[noreturn]] void refuse_window(double packets) const;
   [[noreturn]] void refuse_keepalive(double silence_ms) const;
+  [[noreturn]] void refuse_pacing(double gap_us) const;
   [[noreturn]] void refuse_event() const;
 
   kneepoint_interface calls_;

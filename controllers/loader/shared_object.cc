@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
@@ -19,9 +20,9 @@ namespace {
 constexpr uintmax_t most_bytes = 256 << 20;
 constexpr size_t most_constants = 1000;
 
-// What every interface of this version has.
-constexpr size_t least_interface_bytes = sizeof(kneepoint_interface);
-constexpr size_t least_declaration_bytes = sizeof(kneepoint_declaration);
+// What every interface of this version has: what was there at first.
+constexpr size_t least_interface_bytes = offsetof(kneepoint_interface, pacing_us);
+constexpr size_t least_declaration_bytes = offsetof(kneepoint_declaration, needs);
 constexpr size_t least_constant_bytes = sizeof(kneepoint_constant);
 
 [[noreturn]] void refuse(const std::string& reason) { throw std::invalid_argument(reason); }
@@ -34,7 +35,7 @@ bool is_name(const char* text) {
 
 Constant to_constant(const kneepoint_constant* declared) {
   if (declared == nullptr or declared->size < least_constant_bytes or not is_name(declared->name)) {
-    refuse("declares a constant without a size, or without a name of letters, digits and _");
+    refuse("declares a parameter without a size, or without a name of letters, digits and _");
   }
   Constant constant{.name = declared->name,
                     .fallback = declared->fallback,
@@ -47,7 +48,7 @@ Constant to_constant(const kneepoint_constant* declared) {
                     .meaning = one_line(declared->meaning),
                     .type = declared->is_integer ? ConstantType::integer : ConstantType::real};
   const auto require = [&](bool holds, const std::string& what) {
-    if (not holds) refuse("declares the constant " + constant.name + ", but " + what);
+    if (not holds) refuse("declares the parameter " + constant.name + ", but " + what);
   };
   require(std::isfinite(constant.low) and std::isfinite(constant.high), "its range is not finite");
   require(constant.low < constant.high, "its low is not below its high");
@@ -65,11 +66,11 @@ Constant to_constant(const kneepoint_constant* declared) {
 
 void check(const Constant& constant, double value) {
   if (not(value >= constant.least and value <= constant.most)) {
-    refuse("constant " + constant.name + " = " + to_text(value) + " is outside [" +
+    refuse("parameter " + constant.name + " = " + to_text(value) + " is outside [" +
            to_text(constant.least) + ", " + to_text(constant.most) + "]");
   }
   if (constant.type == ConstantType::integer and value != std::floor(value)) {
-    refuse("constant " + constant.name + " = " + to_text(value) + " must be a whole number");
+    refuse("parameter " + constant.name + " = " + to_text(value) + " must be a whole number");
   }
 }
 
@@ -121,7 +122,7 @@ void SharedObject::resolve(void* library, const std::string& stem) {
            std::to_string(KNEEPOINT_INTERFACE_VERSION) + "; build it again");
   }
   if (calls->size < least_interface_bytes) refuse("has an interface that is too small");
-  std::memcpy(&calls_, calls, sizeof calls_);
+  std::memcpy(&calls_, calls, std::min(calls->size, sizeof calls_));
   if (calls_.declare == nullptr or calls_.create == nullptr or calls_.destroy == nullptr or
       calls_.window == nullptr or calls_.keepalive_ms == nullptr or calls_.failure == nullptr) {
     refuse("lacks one of declare, create, destroy, window, keepalive_ms, failure");
@@ -146,18 +147,27 @@ void SharedObject::read_declaration(const kneepoint_declaration& declared,
   source_ = one_line(declared.source);
   if (declared.constant_count > most_constants or
       (declared.constants == nullptr and declared.constant_count > 0)) {
-    refuse("declares no sound list of constants");
+    refuse("declares no sound list of parameters");
   }
   for (size_t i = 0; i < declared.constant_count; ++i) {
     constants_.push_back(to_constant(declared.constants[i]));
     const std::string& name = constants_.back().name;
     if (std::ranges::count(constants_, name, &Constant::name) > 1) {
-      refuse("declares the constant " + name + " twice");
+      refuse("declares the parameter " + name + " twice");
     }
   }
+  if (declared.size >= sizeof declared) needs_ = declared.needs;
+  uint32_t known = 0;
+  for (const Need& need : all_needs) known |= need.bit;
+  if ((needs_ & ~known) != 0) refuse("needs what this program does not know; build a newer one");
 }
 
-LoadedController SharedObject::make(const Constants::Values& given) const {
+LoadedController SharedObject::make(const Constants::Values& given, const Offer& offer) const {
+  for (const Need& need : all_needs) {
+    if ((needs_ & need.bit & ~offer.needs) == 0) continue;
+    refuse("controller " + name_ + " needs " + need.meaning + ", which transport " +
+           offer.transport + offer.condition + " does not have");
+  }
   std::vector<double> values;
   std::string known;
   for (const Constant& constant : constants_) {
@@ -168,7 +178,7 @@ LoadedController SharedObject::make(const Constants::Values& given) const {
   }
   for (const auto& [name, value] : given) {
     if (std::ranges::find(constants_, name, &Constant::name) == constants_.end()) {
-      refuse("controller " + name_ + " has no constant " + name + "; it has: " + known);
+      refuse("controller " + name_ + " has no parameter " + name + "; it has: " + known);
     }
   }
   void* const controller = calls_.create(values.data(), values.size());
@@ -186,8 +196,16 @@ std::string SharedObject::describe() const {
       .field("summary", summary_)
       .field("source", source_)
       .field("sha256", sha256_)
-      .key("constants")
+      .key("needs")
       .begin_array();
+  for (const Need& need : all_needs) {
+    if ((needs_ & need.bit) != 0) json.value(std::string_view(need.name));
+  }
+  json.end_array().key("transports").begin_array();
+  for (const Offer& offer : {offer_of_datagrams, offer_of_tcp_with_ecn}) {
+    if ((needs_ & ~offer.needs) == 0) json.value(std::string_view(offer.transport));
+  }
+  json.end_array().key("constants").begin_array();
   for (const Constant& constant : constants_) kneepoint::describe(json, constant);
   return json.end_array().end_object().text();
 }

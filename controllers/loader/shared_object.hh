@@ -11,6 +11,7 @@
 #include "algorithms/interface.h"
 #include "common/input_file.hh"
 #include "loader/handle.hh"
+#include "loader/needs.hh"
 
 namespace kneepoint {
 
@@ -35,8 +36,9 @@ class SharedObject {
   // none for this program, or declares nonsense or another name than its own.
   static SharedObject load(const std::filesystem::path& path);
 
-  // Throws std::invalid_argument for an unknown constant or a value out of range.
-  LoadedController make(const Constants::Values& values) const;
+  // Throws std::invalid_argument for an unknown parameter, a value out of range, and for a
+  // transport that lacks what the controller needs.
+  LoadedController make(const Constants::Values& values, const Offer& offer) const;
 
   // What `emulate --list` says of it: one JSON object.
   std::string describe() const;
@@ -57,6 +59,7 @@ class SharedObject {
   std::string summary_{};
   std::string source_{};
   std::vector<Constant> constants_{};
+  uint32_t needs_ = 0;
 };
 
 }  // namespace kneepoint

@@ -39,7 +39,8 @@ FlowMeter::FlowMeter(Microseconds start_us, Microseconds end_us, Microseconds in
 
 void FlowMeter::begin(Microseconds now_us) {
   begin_us_ = std::max(start_us_, now_us);
-  packets_sent_ = retransmissions_ = packets_received_ = bytes_received_ = 0;
+  packets_sent_ = retransmissions_ = packets_received_ = packets_marked_ = bytes_received_ = 0;
+  answers_s_.clear();
   bytes_before_ = bytes_in_order_;
   delays_.clear();
   rtts_.clear();
@@ -92,6 +93,7 @@ void FlowMeter::write(JsonWriter& json) {
       .field("goodput_mbps", goodput_mbps())
       .field("packets_sent", packets_sent_)
       .field("packets_received", packets_received_)
+      .field("packets_marked", packets_marked_)
       .field("retransmissions", retransmissions_)
       .field("loss", packets_sent_ == 0 ? undefined
                                         : 1 - static_cast<double>(packets_received_) /
@@ -105,6 +107,7 @@ void FlowMeter::write(JsonWriter& json) {
       .field("completion_s", completed_us_ == never
                                  ? undefined
                                  : static_cast<double>(completed_us_ - start_us_) / 1e6);
+  if (not answers_s_.empty()) json.field("answers_s", answers_s_);
   if (interval_us_ == 0) return;
   const double interval_s = static_cast<double>(interval_us_) / 1e6;
   json.key("throughput_by_interval_mbps").begin_array();

@@ -46,8 +46,14 @@ class FlowMeter {
   void received(Microseconds sent_us, Microseconds now_us, uint64_t payload_bytes,
                 uint64_t in_order);
   void measured(Microseconds rtt_us, Microseconds now_us);
+  void marked() { ++packets_marked_; }
   void saw_window(double packets, Microseconds now_us);
   void completed(Microseconds now_us) { completed_us_ = now_us; }
+  // The whole answer to a request that was made, or for which a connection was opened, at
+  // `from_us`.
+  void answered(Microseconds from_us, Microseconds now_us) {
+    answers_s_.push_back(static_cast<double>(now_us - from_us) / 1e6);
+  }
 
   double goodput_mbps() const;
   uint64_t packets_received() const { return packets_received_; }
@@ -75,10 +81,12 @@ class FlowMeter {
   uint64_t packets_sent_ = 0;
   uint64_t retransmissions_ = 0;
   uint64_t packets_received_ = 0;
+  uint64_t packets_marked_ = 0;
   uint64_t bytes_received_ = 0;
   uint64_t bytes_in_order_ = 0;
   uint64_t bytes_before_ = 0;  // in order, when it began to count
   Microseconds completed_us_ = never;
+  std::vector<double> answers_s_{};
   Samples delays_{};
   Samples rtts_{};
   std::vector<uint64_t> bytes_by_interval_{};

@@ -11,7 +11,7 @@ namespace kneepoint {
 
 namespace {
 
-constexpr Microseconds longest_wait_ms = 1000;  // so that a stop is never missed for long
+constexpr Microseconds longest_wait_us = 1'000'000;  // so that a stop is never missed for long
 constexpr size_t largest_datagram_bytes = 65536;
 
 using Datagram = std::array<std::byte, ContestHeader::bytes + contest_payload_bytes>;
@@ -33,7 +33,8 @@ SenderReport UdpSender::run(std::optional<Microseconds> duration_us) {
     return stop_requested() or (duration_us and now_us() >= *duration_us);
   };
   while (not is_over()) {
-    const auto ready = socket_.wait(sender_.window_is_open(), timeout_ms(duration_us));
+    sender_.release(now_us());
+    const auto ready = socket_.wait(sender_.window_is_open(), timeout_us(duration_us));
     if (ready.writable) {
       // A wide window takes seconds.
       while (sender_.window_is_open() and send() and not is_over()) {
@@ -48,11 +49,11 @@ SenderReport UdpSender::run(std::optional<Microseconds> duration_us) {
   return report_;
 }
 
-int UdpSender::timeout_ms(std::optional<Microseconds> end_us) const {
+Microseconds UdpSender::timeout_us(std::optional<Microseconds> end_us) const {
   // Counted from the last thing that happened, for a wait may have been cut short.
-  const Microseconds wake_us = sender_.silence_ends_us();
+  const Microseconds wake_us = sender_.wakes_us();
   const Microseconds left_us = std::min(wake_us, end_us.value_or(wake_us)) - now_us();
-  return static_cast<int>(std::clamp<Microseconds>((left_us + 999) / 1000, 0, longest_wait_ms));
+  return std::clamp<Microseconds>(left_us, 0, longest_wait_us);
 }
 
 bool UdpSender::send() {

@@ -32,7 +32,7 @@ class UdpSender {
   SenderReport run(std::optional<Microseconds> duration_us);
 
  private:
-  int timeout_ms(std::optional<Microseconds> end_us) const;
+  Microseconds timeout_us(std::optional<Microseconds> end_us) const;
   bool send();
   void send_keepalive();
   void read();

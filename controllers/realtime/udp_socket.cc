@@ -153,11 +153,13 @@ std::optional<UdpSocket::Received> UdpSocket::receive(std::span<std::byte> buffe
   return received;
 }
 
-UdpSocket::Readiness UdpSocket::wait(bool for_writing, int timeout_ms) const {
+UdpSocket::Readiness UdpSocket::wait(bool for_writing, Microseconds timeout_us) const {
   pollfd request{descriptor_, static_cast<short>(for_writing ? POLLIN | POLLOUT : POLLIN), 0};
-  const int ready = poll(&request, 1, timeout_ms);
+  const timespec timeout{.tv_sec = timeout_us / 1'000'000,
+                         .tv_nsec = timeout_us % 1'000'000 * 1000};
+  const int ready = ppoll(&request, 1, &timeout, nullptr);
   if (ready < 0 and errno == EINTR) return {.interrupted = true};
-  checked(ready, "poll");
+  checked(ready, "ppoll");
   return {.readable = (request.revents & (POLLIN | POLLERR)) != 0,
           .writable = (request.revents & POLLOUT) != 0};
 }

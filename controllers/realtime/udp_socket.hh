@@ -59,14 +59,14 @@ class UdpSocket {
   // None when no datagram waits.
   std::optional<Received> receive(std::span<std::byte> buffer);
 
-  // Waits until the socket can be read, or written if that is asked for, for at most `timeout_ms`.
+  // Waits until the socket can be read, or written if that is asked for, for at most `timeout_us`.
   struct Readiness {
     bool readable = false;
     bool writable = false;
     bool interrupted = false;  // by a signal
     bool timed_out() const { return not(readable or writable or interrupted); }
   };
-  Readiness wait(bool for_writing, int timeout_ms) const;
+  Readiness wait(bool for_writing, Microseconds timeout_us) const;
 
  private:
   int descriptor_;

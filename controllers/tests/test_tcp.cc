@@ -36,7 +36,8 @@ class Halving final : public Controller {
 
 // A sender whose connection was opened at 0 in a round trip of 100 ms.
 struct Opened {
-  explicit Opened(bool sack) : sender(0, handle_of(controller), {.sack = sack}, 100, nullptr) {
+  explicit Opened(bool sack, bool ecn = false)
+      : sender(0, handle_of(controller), {.sack = sack, .ecn = ecn}, 100, nullptr) {
     sender.start();
     EXPECT_EQUAL(sender.send(0)->is_syn, true);
     sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 100'000);
@@ -54,6 +55,12 @@ struct Opened {
     TcpAcknowledgment ack{.next_expected = next, .window_packets = 1000};
     for (const SackBlock& block : blocks) ack.blocks[ack.block_count++] = block;
     sender.acknowledged(ack, now_us);
+  }
+
+  // An acknowledgment that echoes a mark.
+  void echo(uint64_t next, Microseconds now_us) {
+    sender.acknowledged({.next_expected = next, .window_packets = 1000, .echoes_mark = true},
+                        now_us);
   }
 
   Halving controller{};
@@ -177,24 +184,95 @@ TEST(a_lost_syn_is_sent_again_after_a_second) {
 
 TEST(a_receiver_delays_every_second_acknowledgment) {
   TcpReceiver receiver({.delayed_ack_us = 40'000});
-  EXPECT_EQUAL(receiver.receive({0, false, false}, 1000).has_value(), false);
+  EXPECT_EQUAL(receiver.receive({0}, false, 1000).has_value(), false);
   EXPECT_EQUAL(receiver.timer_us(), 41'000);
-  EXPECT_EQUAL(text(*receiver.receive({1, false, false}, 2000)), "2");
+  EXPECT_EQUAL(text(*receiver.receive({1}, false, 2000)), "2");
   EXPECT_EQUAL(receiver.timer_us(), never);
-  receiver.receive({2, false, false}, 3000);
+  receiver.receive({2}, false, 3000);
   EXPECT_EQUAL(text(receiver.timer()), "3");
 }
 
 // RFC 2018: the block that holds the latest segment is the first one told.
 TEST(a_receiver_tells_what_it_has_out_of_order) {
   TcpReceiver receiver({});
-  EXPECT_EQUAL(text(*receiver.receive({2, false, false}, 0)), "0 2-3");
-  EXPECT_EQUAL(text(*receiver.receive({5, false, false}, 0)), "0 5-6 2-3");
-  EXPECT_EQUAL(text(*receiver.receive({3, false, false}, 0)), "0 2-4 5-6");
-  EXPECT_EQUAL(text(*receiver.receive({4, false, false}, 0)), "0 2-6");
-  EXPECT_EQUAL(text(*receiver.receive({0, false, false}, 0)), "1 2-6");
-  EXPECT_EQUAL(text(*receiver.receive({1, false, false}, 0)), "6");
-  EXPECT_EQUAL(text(*receiver.receive({3, false, false}, 0)), "6");
+  EXPECT_EQUAL(text(*receiver.receive({2}, false, 0)), "0 2-3");
+  EXPECT_EQUAL(text(*receiver.receive({5}, false, 0)), "0 5-6 2-3");
+  EXPECT_EQUAL(text(*receiver.receive({3}, false, 0)), "0 2-4 5-6");
+  EXPECT_EQUAL(text(*receiver.receive({4}, false, 0)), "0 2-6");
+  EXPECT_EQUAL(text(*receiver.receive({0}, false, 0)), "1 2-6");
+  EXPECT_EQUAL(text(*receiver.receive({1}, false, 0)), "6");
+  EXPECT_EQUAL(text(*receiver.receive({3}, false, 0)), "6");
+}
+
+// RFC 3168: what is sent for the first time may be marked, a SYN and what is sent again may not.
+TEST(new_data_alone_may_be_marked) {
+  for (const bool ecn : {false, true}) {
+    Halving controller;
+    TcpSender sender(0, handle_of(controller), {.ecn = ecn}, 100, nullptr);
+    sender.start();
+    EXPECT_EQUAL(sender.send(0)->is_capable, false);
+    sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 100'000);
+    while (const auto segment = sender.send(100'000)) EXPECT_EQUAL(segment->is_capable, ecn);
+    sender.timer(sender.timer_us());
+    const auto again = sender.send(2'000'000);
+    EXPECT_EQUAL(again->is_retransmission, true);
+    EXPECT_EQUAL(again->is_capable, false);
+  }
+}
+
+// Section 6.1.2: the controller hears of marks once in a round trip, the receiver of the reduction
+// with the next new segment, and the window does not grow by what echoes a mark.
+TEST(a_sender_hears_of_marks_once_in_a_round_trip) {
+  Opened t(true, true);
+  t.send(100'000);
+  t.echo(1, 200'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);
+  EXPECT_EQUAL(t.controller.losses[0].kind == Loss::Kind::marked, true);
+  EXPECT_EQUAL(t.controller.losses[0].in_flight, 9u);
+  EXPECT_EQUAL(t.controller.acks.back().is_recovering, true);
+  t.echo(9, 201'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);
+  EXPECT_EQUAL(t.sender.send(201'000)->has_reduced, true);
+  EXPECT_EQUAL(t.sender.send(201'000)->has_reduced, false);
+  t.acknowledge(10, {}, 300'000);
+  EXPECT_EQUAL(t.controller.acks.back().is_recovering, false);
+  t.echo(11, 301'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 2u);
+}
+
+// What was lost in the round trip of a mark is sent again, but reduces nothing twice; nor does a
+// mark in the round trip of a loss.
+TEST(marks_and_losses_of_one_round_trip_reduce_once) {
+  Opened marked_first(true, true);
+  marked_first.send(100'000);
+  marked_first.echo(1, 200'000);
+  marked_first.acknowledge(1, {{2, 7}}, 201'000);
+  EXPECT_EQUAL(marked_first.sender.is_recovering(), true);
+  EXPECT_EQUAL(marked_first.send(201'000).starts_with("1 "), true);
+  EXPECT_EQUAL(marked_first.controller.losses.size(), 1u);
+  Opened lost_first(true, true);
+  lost_first.send(100'000);
+  lost_first.acknowledge(0, {{1, 6}}, 200'000);
+  lost_first.send(200'000);
+  lost_first.echo(6, 300'000);
+  EXPECT_EQUAL(lost_first.controller.losses.size(), 1u);
+  EXPECT_EQUAL(lost_first.controller.losses[0].kind == Loss::Kind::lost, true);
+}
+
+TEST(a_sender_without_ecn_ignores_marks) {
+  Opened t(true);
+  t.send(100'000);
+  t.echo(1, 200'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 0u);
+}
+
+TEST(a_receiver_echoes_a_mark_until_its_sender_has_reduced) {
+  TcpReceiver receiver({.delayed_ack_us = 0});
+  EXPECT_EQUAL(receiver.receive({0}, false, 0)->echoes_mark, false);
+  EXPECT_EQUAL(receiver.receive({1}, true, 0)->echoes_mark, true);
+  EXPECT_EQUAL(receiver.receive({2}, false, 0)->echoes_mark, true);
+  EXPECT_EQUAL(receiver.receive({.number = 3, .has_reduced = true}, false, 0)->echoes_mark, false);
+  EXPECT_EQUAL(receiver.receive({.number = 4, .has_reduced = true}, true, 0)->echoes_mark, true);
 }
 
 // RFC 9438: from W_max = 2304, beta 0.7, C 0.4: K = 12.0 s, W(10 s) = 2300.8, W(15 s) = 2314.8.

@@ -39,7 +39,7 @@ TEST(a_datagram_arrives_with_the_time_of_the_kernel) {
   const Microseconds before_us = system_time_us();
   const std::array<std::byte, 3> datagram{};
   EXPECT_EQUAL(sender.send(datagram), true);
-  EXPECT_EQUAL(receiver.wait(false, 1000).readable, true);
+  EXPECT_EQUAL(receiver.wait(false, 1'000'000).readable, true);
   std::array<std::byte, 10> buffer;
   const auto received = receiver.receive(buffer);
   EXPECT_EQUAL(received.has_value(), true);

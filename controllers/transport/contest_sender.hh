@@ -7,6 +7,7 @@
 #include "common/time.hh"
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
+#include "transport/pacer.hh"
 
 namespace kneepoint {
 
@@ -40,10 +41,25 @@ class ContestSender {
     const uint64_t sequence_number = packets_sent_++;
     last_activity_us_ = now_us;
     if (log_ != nullptr) log_->sent(now_us, flow_, sequence_number);
-    if (controller_.hears_of_sending()) {
-      controller_.on_sent(sequence_number, whole_ms(now_us));
-      ask_controller();
+    if (not attends_sending_) return;
+    if (controller_.hears_of_sending()) controller_.on_sent(sequence_number, whole_ms(now_us));
+    if (controller_.paces()) {
+      pacer_.sent(now_us, controller_.pacing_us());
+      if (pacer_.next_us() > now_us) held_back_until_us_ = pacer_.next_us();
     }
+    ask_controller();
+    hold_back();
+  }
+
+  // The window opens again at this time, for a controller that paces; never, where it does not
+  // hold anything back.
+  Microseconds held_back_until_us() const { return held_back_until_us_; }
+
+  // That time may have come.
+  void release(Microseconds now_us) {
+    if (held_back_until_us_ > now_us) return;
+    held_back_until_us_ = never;
+    ask_controller();
   }
 
   // An acknowledgment that reached this host at `arrived_us` is read.
@@ -56,17 +72,25 @@ class ContestSender {
     next_ack_expected_ = std::max(next_ack_expected_, ack.sequence_number + 1);
     controller_.on_ack(ack);
     ask_controller();
+    if (not is_logged_or_paced_) return;
+    hold_back();
     if (log_ != nullptr) log_->acknowledged(arrived_us, flow_, ack, controller_.window());
   }
 
+  // When time alone changes something: a keepalive, or the next datagram of one that paces.
+  Microseconds wakes_us() const { return last_activity_us_ + longest_wait_us_; }
+
   // When a keepalive is due if nothing happens until then.
-  Microseconds silence_ends_us() const { return last_activity_us_ + longest_silence_us_; }
+  Microseconds silence_ends_us() const {
+    return held_back_until_us_ == never ? wakes_us() : last_activity_us_ + silence_us_;
+  }
 
   // The silence is over: the next datagram is to be sent whatever the window says.
   void keepalive(Microseconds now_us) {
     last_activity_us_ = now_us;
     controller_.on_keepalive(whole_ms(now_us));
     ask_controller();
+    hold_back();
     if (log_ != nullptr) log_->keepalive(now_us, flow_, controller_.window());
   }
 
@@ -84,17 +108,30 @@ class ContestSender {
   // It decides by what it hears, so that it is asked after that and not before each datagram.
   void ask_controller() {
     window_end_ = next_ack_expected_ + static_cast<uint32_t>(controller_.window());
-    longest_silence_us_ = static_cast<Milliseconds>(controller_.keepalive_ms()) * 1000;
+    longest_wait_us_ = static_cast<Milliseconds>(controller_.keepalive_ms()) * 1000;
+  }
+
+  // After asking, for one that paces: who does not shall pay nothing for it.
+  void hold_back() {
+    if (held_back_until_us_ == never) return;
+    window_end_ = 0;
+    silence_us_ = longest_wait_us_;
+    longest_wait_us_ = std::min(silence_us_, held_back_until_us_ - last_activity_us_);
   }
 
   uint16_t flow_;
   ControllerHandle controller_;
   FlowLog* log_;
+  bool is_logged_or_paced_ = log_ != nullptr or controller_.paces();
+  bool attends_sending_ = controller_.hears_of_sending() or controller_.paces();
+  Pacer pacer_{};
+  Microseconds held_back_until_us_ = never;
   uint64_t packets_sent_ = 0;
   uint64_t next_ack_expected_ = 0;
   uint64_t recovery_end_ = 0;  // the first number sent after the last loss was found
   uint64_t window_end_ = 0;    // the first number that may not be sent yet
-  Microseconds longest_silence_us_ = 0;
+  Microseconds longest_wait_us_ = 0;
+  Microseconds silence_us_ = 0;  // while it holds back: until the keepalive
   Microseconds last_activity_us_ = 0;
 };
 

@@ -23,7 +23,9 @@ struct Packet {
   uint16_t bytes = datagram_bytes;
   uint16_t flow = 0;
   uint16_t sent_rest_us = 0;  // of sent_ms, where the transport knows it
-  bool is_syn = false;
+  bool is_syn : 1 = false;
+  bool is_request : 1 = false;   // of a client, or the acknowledgment of one
+  bool has_reduced : 1 = false;  // CWR: its sender has heard of a mark
   Ecn ecn = Ecn::not_capable;
 };
 static_assert(sizeof(Packet) == 32);

@@ -6,7 +6,8 @@
 namespace kneepoint {
 
 std::optional<TcpAcknowledgment> TcpReceiver::receive(const TcpSender::Segment& segment,
-                                                      Microseconds now_us) {
+                                                      bool is_marked, Microseconds now_us) {
+  echoes_mark_ = is_marked or (echoes_mark_ and not segment.has_reduced);
   if (segment.is_syn) {
     TcpAcknowledgment ack = acknowledge();
     ack.is_of_syn = true;
@@ -56,7 +57,8 @@ TcpAcknowledgment TcpReceiver::acknowledge() {
   has_unacknowledged_ = false;
   timer_us_ = never;
   TcpAcknowledgment ack{.next_expected = next_expected_,
-                        .window_packets = settings_.receive_window_packets};
+                        .window_packets = settings_.receive_window_packets,
+                        .echoes_mark = echoes_mark_};
   if (gathered_.empty()) return ack;
   for (const uint64_t number : latest_) {
     const auto after = gathered_.upper_bound(number);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace kneepoint {
 
@@ -26,20 +27,39 @@ bool TcpSender::may_send_new() const {
   return next_ - una_ < window_packets() + duplicates_;
 }
 
+// What is asked for and not held back is sent.
+bool TcpSender::is_held_back(Microseconds now_us) {
+  if (not controller_.paces()) return false;
+  if (now_us < pacer_.next_us()) {
+    held_back_until_us_ = pacer_.next_us();
+    return true;
+  }
+  pacer_.sent(now_us, controller_.pacing_us());
+  return false;
+}
+
+void TcpSender::accept(Microseconds rtt_us) {
+  state_ = State::established;
+  peer_window_ = settings_.receive_window_packets;
+  if (rtt_us >= 0) rto_.add(rtt_us);
+}
+
 std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
   if (state_ == State::syn_to_send) {
     state_ = State::syn_sent;
     syn_sent_us_ = now_us;
     timer_us_ = now_us + rto_.rto_us();
-    return Segment{0, true, syn_was_repeated_};
+    return Segment{.number = 0, .is_syn = true, .is_retransmission = syn_was_repeated_};
   }
   if (state_ != State::established) return std::nullopt;
+  held_back_until_us_ = never;
   if (must_retransmit_ or in_flight_ < window_packets()) {
     const uint64_t end = std::min(examined_, next_);
     to_retransmit_ = std::max(to_retransmit_, una_);
     while (to_retransmit_ < end) {
       const Sent& candidate = sent(to_retransmit_);
       if (candidate.is_lost and not candidate.is_sacked) {
+        if (is_held_back(now_us)) return std::nullopt;
         must_retransmit_ = false;
         return retransmit(to_retransmit_++, now_us);
       }
@@ -47,13 +67,15 @@ std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
     }
     must_retransmit_ = false;
   }
-  if (not may_send_new()) return std::nullopt;
+  if (not may_send_new() or is_held_back(now_us)) return std::nullopt;
   scoreboard_.push_back({.sent_us = now_us});
   ++in_flight_;
   if (timer_us_ == never) restart_timer(now_us);
   if (controller_.hears_of_sending()) controller_.on_sent(next_, whole_ms(now_us));
   if (log_ != nullptr) log_->sent(now_us, flow_, next_);
-  return Segment{next_++, false, false};
+  return Segment{.number = next_++,
+                 .is_capable = settings_.ecn,
+                 .has_reduced = std::exchange(must_tell_reduction_, false)};
 }
 
 TcpSender::Segment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
@@ -65,7 +87,7 @@ TcpSender::Segment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
   ++retransmissions_;
   if (timer_us_ == never) restart_timer(now_us);
   if (log_ != nullptr) log_->sent(now_us, flow_, number);
-  return {number, false, true};
+  return {.number = number, .is_retransmission = true};  // never capable: RFC 3168, 6.1.5
 }
 
 void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) {
@@ -94,6 +116,7 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
     mark_lost_below(una_ + 1);
     must_retransmit_ = true;
   }
+  if (ack.echoes_mark) hear_of_mark(now_us);
   if (acknowledged > 0) restart_timer(now_us);
   tell_controller(ack, acknowledged, now_us);
 }
@@ -182,10 +205,28 @@ void TcpSender::enter_recovery(Microseconds now_us) {
   is_recovering_ = true;
   must_retransmit_ = true;
   recovery_end_ = next_;
+  if (una_ < reduction_end_) return;  // a mark in the same round trip has reduced the window
+  reduced();
   controller_.on_loss({.now_ms = whole_ms(now_us),
                        .now_us = now_us,
                        .kind = Loss::Kind::lost,
                        .in_flight = next_ - una_});
+}
+
+// RFC 3168, section 6.1.2: at most once in a round trip, whether by marks or by losses.
+void TcpSender::hear_of_mark(Microseconds now_us) {
+  if (not settings_.ecn or is_recovering_ or una_ < reduction_end_) return;
+  reduced();
+  controller_.on_loss({.now_ms = whole_ms(now_us),
+                       .now_us = now_us,
+                       .kind = Loss::Kind::marked,
+                       .in_flight = next_ - una_});
+}
+
+void TcpSender::reduced() {
+  if (not settings_.ecn) return;
+  reduction_end_ = next_;
+  must_tell_reduction_ = true;
 }
 
 void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t acknowledged,
@@ -201,7 +242,7 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t acknowled
                   .rtt_us = last_rtt_us_,
                   .acknowledged = acknowledged,
                   .in_flight = in_flight_,
-                  .is_recovering = is_recovering_};
+                  .is_recovering = is_recovering_ or ack.echoes_mark};
   controller_.on_ack(heard);
   if (log_ != nullptr) log_->acknowledged(now_us, flow_, heard, controller_.window());
 }
@@ -231,6 +272,7 @@ void TcpSender::timer(Microseconds now_us) {
   }
   examined_ = next_;
   must_retransmit_ = true;
+  reduced();
   controller_.on_loss({.now_ms = whole_ms(now_us),
                        .now_us = now_us,
                        .kind = Loss::Kind::timed_out,

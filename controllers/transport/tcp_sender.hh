@@ -11,6 +11,7 @@
 #include "common/time.hh"
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
+#include "transport/pacer.hh"
 
 namespace kneepoint {
 
@@ -24,6 +25,7 @@ struct TcpSettings {
   Microseconds least_rto_us = 1'000'000;  // RFC 6298; Linux has 200 ms
   Microseconds delayed_ack_us = 40'000;   // at most; 0: every segment is acknowledged at once
   uint64_t receive_window_packets = 1 << 20;
+  bool ecn = false;  // RFC 3168
 };
 
 // Segments [begin, end) that have arrived out of order.
@@ -39,6 +41,7 @@ struct TcpAcknowledgment {
   size_t block_count = 0;
   std::array<SackBlock, 3> blocks{};  // the latest first (RFC 2018)
   uint64_t window_packets = 0;
+  bool echoes_mark = false;  // ECE
 };
 
 // The retransmission timeout, RFC 6298.
@@ -79,22 +82,32 @@ class TcpSender {
 
   // Opens the connection.
   void start() { state_ = State::syn_to_send; }
+  // The other end has opened it; its handshake took `rtt_us`, -1 if that is not known.
+  void accept(Microseconds rtt_us);
+  // There is more to send.
+  void offer(uint64_t segments) { end_ += segments; }
   // Sends nothing new from now on.
   void stop() { end_ = std::min(end_, next_); }
 
   struct Segment {
     uint64_t number;
-    bool is_syn;
-    bool is_retransmission;
+    bool is_syn = false;
+    bool is_retransmission = false;
+    bool is_capable = false;   // of being marked: ECT
+    bool has_reduced = false;  // CWR
   };
   // What may be sent now; whoever asks has sent it.
   std::optional<Segment> send(Microseconds now_us);
 
   void acknowledged(const TcpAcknowledgment& ack, Microseconds now_us);
 
+  // When to ask again what to send, for a controller that paces; never, where nothing waits.
+  Microseconds held_back_until_us() const { return held_back_until_us_; }
+
   Microseconds timer_us() const { return timer_us_; }
   void timer(Microseconds now_us);
 
+  bool is_open() const { return state_ == State::established; }
   // Whether everything is acknowledged.
   bool is_done() const { return state_ == State::established and una_ >= end_; }
 
@@ -120,6 +133,7 @@ class TcpSender {
   Sent& sent(uint64_t number) { return scoreboard_[number - una_]; }
   uint64_t window_packets() const;
   bool may_send_new() const;
+  bool is_held_back(Microseconds now_us);
   Segment retransmit(uint64_t number, Microseconds now_us);
   void take_cumulative(uint64_t next_expected);
   void take_blocks(const TcpAcknowledgment& ack);
@@ -127,6 +141,8 @@ class TcpSender {
   void mark_lost_below(uint64_t end);
   void find_losses(bool is_duplicate, Microseconds now_us);
   void enter_recovery(Microseconds now_us);
+  void hear_of_mark(Microseconds now_us);
+  void reduced();
   void measure(const TcpAcknowledgment& ack, Microseconds now_us);
   void tell_controller(const TcpAcknowledgment& ack, uint64_t acknowledged, Microseconds now_us);
   void restart_timer(Microseconds now_us);
@@ -155,7 +171,12 @@ class TcpSender {
   bool is_recovering_ = false;
   bool must_retransmit_ = false;  // the first of a recovery goes whatever the window says
   uint64_t recovery_end_ = 0;
+  uint64_t reduction_end_ = 0;  // with ECN: what was sent before the last reduction
+  bool must_tell_reduction_ = false;
   uint64_t duplicates_ = 0;  // without SACK: acknowledgments that acknowledged nothing new
+
+  Pacer pacer_{};
+  Microseconds held_back_until_us_ = never;
 
   Microseconds syn_sent_us_ = 0;
   bool syn_was_repeated_ = false;

@@ -17,6 +17,8 @@ CATALOGUE = {
             "sha256": "c" * 64,
             "summary": "a constant window",
             "source": "reports",
+            "needs": [],
+            "transports": ["datagrams", "tcp"],
             "constants": [
                 {
                     "name": "window",

@@ -50,7 +50,7 @@ def test_paths_may_hold_spaces(small_link: Link, tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--set", "window=0"], "window = 0 is outside"),
-        (["--set", "windwo=3"], "fixed_window has no constant windwo"),
+        (["--set", "windwo=3"], "fixed_window has no parameter windwo"),
         (["--seed", "-1"], "is not a whole number"),
         (["--host-model", "fast"], "host model 'fast' is unknown"),
         (["--uplink-queue", "droptail"], "needs packets=NUMBER"),

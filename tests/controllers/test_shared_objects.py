@@ -28,7 +28,7 @@ static const struct kneepoint_constant window = {{sizeof window, "window", "pack
     5, {low}, 100, 1, 1000, 1, 0}};
 static const struct kneepoint_constant* const constants[] = {{&window}};
 static const struct kneepoint_declaration declared = {{sizeof declared, "{name}", "in C", "a test",
-    1, constants}};
+    1, constants{needs}}};
 static double cwnd;
 static const struct kneepoint_declaration* declare(void) {{ {declare} return &declared; }}
 static void* create(const double* values, size_t count) {{
@@ -46,8 +46,9 @@ static int on_ack(void* controller, const struct kneepoint_ack* event) {{
   failed = event->size < sizeof *event || {fails};
   return failed;
 }}
-static const struct kneepoint_interface interface = {{sizeof interface, {version}, declare, create,
-    destroy, get_window, get_keepalive_ms, get_failure, 0, on_ack, 0, 0}};
+static double get_pacing_us(const void* controller) {{ (void)controller; return {gap_us}; }}
+static const struct kneepoint_interface interface = {{{size}, {version}, declare, create,
+    destroy, get_window, get_keepalive_ms, get_failure, 0, on_ack, 0, 0, get_pacing_us}};
 const struct kneepoint_interface* {symbol}(void) {{ return &interface; }}
 """
 PLAIN = {
@@ -55,6 +56,9 @@ PLAIN = {
     "low": "1",
     "declare": "",
     "fails": "0",
+    "needs": "",
+    "gap_us": "0",
+    "size": "sizeof interface",
     "version": "KNEEPOINT_INTERFACE_VERSION",
     "symbol": "kneepoint_controller",
 }
@@ -97,6 +101,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             before=f"__attribute__((constructor)) static void early(void) {{ {CRASH} }}",
         ),
         "hangs": in_c(folder, "hangs", declare=HANG),
+        "needs_more": in_c(folder, "needs_more", needs=", 64"),
         "exits": in_c(folder, "exits", before="#include <stdlib.h>", declare="exit(0);"),
         "text": folder / "text.so",
         "cut": folder / "cut.so",
@@ -111,7 +116,8 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 REASONS = {
     "version": "has version 2 of the interface, not 1; build it again",
     "symbol": "has no symbol kneepoint_controller; include algorithms/registry.hh",
-    "nonsense": "declares the constant window, but its low is not below its high",
+    "nonsense": "declares the parameter window, but its low is not below its high",
+    "needs_more": "needs what this program does not know; build a newer one",
     "crashes": "when loaded, crashes (SIG",
     "crashes_early": "when loaded, crashes (SIG",
     "hangs": "when loaded, hangs",
@@ -189,6 +195,95 @@ def test_controller_in_c_runs_by_its_path_beside_one_of_the_same_name(
     first, second, third = (json.loads(line) for line in batch.stdout.splitlines())
     assert first == second
     assert third["power"] != first["power"]
+
+
+TCP = '"transport": "tcp"'
+WITH_ECN = '"transport": "tcp", "tcp": {"ecn": true}'
+
+
+@pytest.mark.parametrize(
+    ("needs", "flow", "reason"),
+    [
+        ("KNEEPOINT_NEEDS_RECEIVER_CLOCK", "", None),
+        ("KNEEPOINT_NEEDS_RECEIVER_CLOCK", TCP, "the receiver's clock in acknowledgments, which"),
+        ("KNEEPOINT_NEEDS_TIMEOUTS", TCP, None),
+        ("KNEEPOINT_NEEDS_TIMEOUTS", "", "retransmission timeouts, which transport datagrams does"),
+        (
+            "KNEEPOINT_NEEDS_MARKS",
+            TCP,
+            "marks of congestion (ECN), which transport tcp without ecn",
+        ),
+        ("KNEEPOINT_NEEDS_MARKS", WITH_ECN, None),
+    ],
+)
+def test_controller_on_a_transport_that_it_declares_unfit_is_refused(
+    tmp_path: Path, needs: str, flow: str, reason: str | None
+) -> None:
+    mine = in_c(tmp_path, "needy", needs=f", {needs}")
+    link = {"rate_mbps": 5, "delay_ms": 20}
+    flows = [json.loads(f'{{"controller": "{mine}"{", " if flow else ""}{flow}}}')]
+    file = tmp_path / "scenario.json"
+    scenario = {"uplink": link, "downlink": link, "flows": flows, "duration_s": 1}
+    file.write_text(json.dumps(scenario))
+    result = subprocess.run([EMULATE, "--scenario", file], capture_output=True, text=True)
+    if reason is None:
+        assert json.loads(result.stdout)["status"] == "ok"
+    else:
+        assert (result.returncode, result.stdout) == (2, "")
+        assert result.stderr.startswith("error: controller needy needs ")
+        assert reason in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_list_says_what_a_controller_needs_and_where_it_runs(tmp_path: Path) -> None:
+    shutil.copy(EMULATE, tmp_path)
+    folder = tmp_path / "controllers"
+    folder.mkdir()
+    for name, needs in (("any", ""), ("clock", ", 1"), ("marks", ", KNEEPOINT_NEEDS_MARKS")):
+        in_c(folder, name, needs=needs)
+    answer = subprocess.run([tmp_path / "emulate", "--list"], check=True, capture_output=True)
+    said = {
+        each["name"]: (each["needs"], each["transports"])
+        for each in json.loads(answer.stdout)["controllers"]
+    }
+    assert said == {
+        "any": ([], ["datagrams", "tcp"]),
+        "clock": (["receiver_clock"], ["datagrams"]),
+        "marks": (["marks"], ["tcp"]),
+    }
+    catalogue = Catalogue(json.loads(answer.stdout))
+    catalogue.controller("clock", "study.yaml").require("datagrams", "study.yaml")
+    with pytest.raises(KneepointError, match=r"^study.yaml: controller marks .* runs on tcp only"):
+        catalogue.controller("marks", "study.yaml").require("datagrams", "study.yaml")
+
+
+def test_a_paced_controller_keeps_its_gap_to_the_microsecond(
+    small_link: Link, tmp_path: Path
+) -> None:
+    mine = in_c(tmp_path, "paced", gap_us="2500.5")
+    log = tmp_path / "flow.log"
+    options = ["--host-model", "ideal", "--flow-log", str(log), "--set", "window=100"]
+    assert run(small_link, mine, *options).returncode == 0
+    words = [line.split() for line in log.read_text().splitlines() if not line.startswith("#")]
+    sent_us = [int(word[0]) for word in words if word[2] == "sent"]
+    assert len(sent_us) >= 100
+    assert sent_us[:100] == [-(-5001 * i // 2) for i in range(100)]
+
+
+def test_a_controller_built_before_pacing_and_needs_still_runs(
+    small_link: Link, tmp_path: Path
+) -> None:
+    """Its structs end where they ended then; what lies behind is not read."""
+    before = "#include <stddef.h>"
+    size = "offsetof(struct kneepoint_interface, pacing_us)"
+    old = in_c(tmp_path, "old", before=before, size=size, gap_us="1e5")
+    source = tmp_path / "old.c"
+    text = source.read_text().replace(
+        "declared = {sizeof declared", "declared = {offsetof(struct kneepoint_declaration, needs)"
+    )
+    source.write_text(text.replace("1, constants}", "1, constants, 64}"))
+    compile_shared(source, "-x", "c")
+    new = in_c(tmp_path, "new")
+    assert run(small_link, old).stdout == run(small_link, new).stdout != ""
 
 
 def test_failure_of_a_controller_is_its_own_in_its_words(small_link: Link, tmp_path: Path) -> None:

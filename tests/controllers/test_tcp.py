@@ -12,17 +12,22 @@ from tests.controllers.emulator import EMULATE
 SEGMENT_BITS = 1448 * 8
 INTERVALS = 100
 
-# Mean windows in segments: RTT in s, probability of loss, Reno, CUBIC with C = 0.4.
+# Mean windows in segments: RTT in s, probability of loss, Reno, CUBIC with C = 0.4 and with C = 4.
 PUBLISHED = [
-    (0.1, 1e-2, 12, 12),
-    (0.1, 1e-3, 38, 38),
-    (0.1, 1e-4, 120, 187),
-    (0.1, 1e-5, 379, 1054),
-    (0.01, 1e-2, 12, 12),
-    (0.01, 1e-3, 38, 38),
-    (0.01, 1e-4, 120, 120),
-    (0.01, 1e-5, 379, 379),
+    (0.1, 1e-2, 12, 12, 12),
+    (0.1, 1e-3, 38, 38, 59),
+    (0.1, 1e-4, 120, 187, 333),
+    (0.1, 1e-5, 379, 1054, 1874),
+    pytest.param(0.1, 1e-6, 1200, 5926, 10538, marks=pytest.mark.slow),
+    (0.01, 1e-2, 12, 12, None),
+    (0.01, 1e-3, 38, 38, None),
+    (0.01, 1e-4, 120, 120, None),
+    (0.01, 1e-5, 379, 379, None),
+    pytest.param(0.01, 1e-6, 1200, 1200, None, marks=pytest.mark.slow),
 ]
+
+
+DRR = {"rate_mbps": 1, "queue": "drr:packets=9,classes=1"}
 
 
 def run(folder: Path, **scenario: Any) -> dict[str, Any]:
@@ -37,7 +42,9 @@ def tcp(controller: str, **changes: Any) -> dict[str, Any]:
     return {"controller": controller, "transport": "tcp", **changes}
 
 
-def mean_window(folder: Path, controller: str, rtt_s: float, loss: float, expected: float) -> float:
+def mean_window(
+    folder: Path, controller: str, rtt_s: float, loss: float, expected: float, c: float = 0.4
+) -> float:
     """Returns the mean window over 20 losses.
 
     CUBIC takes hundreds of losses to find where its windows stay, so that the first loss comes
@@ -49,9 +56,9 @@ def mean_window(folder: Path, controller: str, rtt_s: float, loss: float, expect
     constants: dict[str, float] = {"initial_window": expected, "initial_ssthresh": expected}
     first = 1 / loss / 2
     if controller == "cubic":
-        constants["fast_convergence"] = 0
+        constants |= {"fast_convergence": 0, "c": c}
         peak = expected * 4 / 3.7
-        climb_s = min(((peak - expected) / 0.4) ** (1 / 3), (peak - expected) * rtt_s)
+        climb_s = min(((peak - expected) / c) ** (1 / 3), (peak - expected) * rtt_s)
         first = (expected + peak) / 2 * climb_s / rtt_s
     cycle_s = max(1 / loss / expected, 1) * rtt_s
     duration_s = (first * loss + 20) * cycle_s
@@ -67,14 +74,19 @@ def mean_window(folder: Path, controller: str, rtt_s: float, loss: float, expect
     return float(sum(rates) / len(rates) * 1e6 / SEGMENT_BITS * rtt_s)
 
 
-@pytest.mark.parametrize(("rtt_s", "loss", "reno", "cubic"), PUBLISHED)
+@pytest.mark.parametrize(("rtt_s", "loss", "reno", "cubic", "steep"), PUBLISHED)
 def test_mean_windows_are_those_of_rfc_9438(
-    tmp_path: Path, rtt_s: float, loss: float, reno: float, cubic: float
+    tmp_path: Path, rtt_s: float, loss: float, reno: float, cubic: float, steep: float | None
 ) -> None:
     tolerance = 0.1 if loss == 1e-2 else 0.05
-    for controller, expected in (("reno", reno), ("cubic", cubic)):
-        window = mean_window(tmp_path, controller, rtt_s, loss, expected)
-        assert window == pytest.approx(expected, rel=tolerance), controller
+    for controller, c, expected in (
+        ("reno", 0.4, reno),
+        ("cubic", 0.4, cubic),
+        ("cubic", 4, steep),
+    ):
+        if expected is not None:
+            window = mean_window(tmp_path, controller, rtt_s, loss, expected, c)
+            assert window == pytest.approx(expected, rel=tolerance), (controller, c)
 
 
 def test_a_flow_gets_what_the_link_leaves_of_its_headers(tmp_path: Path) -> None:
@@ -105,6 +117,187 @@ def test_two_of_a_kind_share_alike(tmp_path: Path, controller: str) -> None:
     )
     assert figures["jains_index"] > 0.95
     assert figures["convergence_s"] is not None
+
+
+# 8 and 50 Mbit/s, a base RTT of 50 ms, buffers of 1 and 4 bandwidth-delay products in packets.
+# Reno loses only every hundred seconds in the widest of these.
+SHARED_LINKS = [
+    (8, 33, 120),
+    (8, 133, 120),
+    (50, 208, 120),
+    pytest.param(50, 831, 600, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("controller", ["reno", "cubic"])
+@pytest.mark.parametrize(("rate_mbps", "packets", "duration_s"), SHARED_LINKS)
+def test_a_pair_of_a_kind_has_half_the_link_each(
+    tmp_path: Path, controller: str, rate_mbps: float, packets: int, duration_s: float
+) -> None:
+    """Over the later half of a run, and as the mean of runs that begin a little apart."""
+    shares = []
+    for start_s in (0.1, 0.37, 0.71, 1.3):
+        figures = run(
+            tmp_path,
+            uplink={"rate_mbps": rate_mbps, "delay_ms": 25, "queue": f"droptail:packets={packets}"},
+            downlink={"rate_mbps": 1000, "delay_ms": 25},
+            flows=[tcp(controller), tcp(controller, start_s=start_s)],
+            duration_s=duration_s,
+            interval_s=duration_s / 2,
+        )
+        late = [flow["throughput_by_interval_mbps"][1] for flow in figures["flows"]]
+        assert sum(late) > 0.9 * rate_mbps * 1448 / 1504
+        assert sum(late) ** 2 / (2 * sum(rate**2 for rate in late)) > 0.9  # Jain's index
+        shares.append(late[0] / sum(late))
+    assert sum(shares) / len(shares) == pytest.approx(0.5, abs=0.1)
+
+
+def test_what_one_end_sends_the_other_could_send(tmp_path: Path) -> None:
+    """The same path, seen from both ends."""
+    fast, slow = {"rate_mbps": 20, "delay_ms": 10}, {"rate_mbps": 2, "delay_ms": 30}
+    completions = []
+    for up, down, end in ((slow, fast, "near"), (fast, slow, "far")):
+        flow = tcp("cubic", bytes=1448 * 300, **{"from": end})
+        figures = run(tmp_path, uplink=up, downlink=down, flows=[flow], duration_s=20)
+        completions.append(figures["flows"][0]["completion_s"])
+    assert completions[0] == pytest.approx(completions[1], abs=1e-4)
+    assert completions[0] > 300 * 1504 * 8 / 2e6
+
+
+@pytest.mark.parametrize("transport", ["tcp", "datagrams"])
+def test_flows_load_both_directions_while_probes_are_answered(
+    tmp_path: Path, transport: str
+) -> None:
+    link = {"rate_mbps": 5, "delay_ms": 20, "queue": "droptail:packets=50"}
+    near = {"controller": "cubic", "transport": transport}
+    figures = run(
+        tmp_path,
+        uplink=link,
+        downlink=link,
+        flows=[near, {**near, "from": "far"}],
+        probes=[{"interval_ms": 50}],
+        duration_s=60,
+    )
+    for flow, direction in zip(figures["flows"], ("uplink", "downlink"), strict=True):
+        assert flow["throughput_mbps"] > 3
+        assert figures[direction]["utilization"] > 0.8
+    probe = figures["probes"][0]
+    assert probe["answered"] > 0.9 * probe["sent"]
+    assert probe["rtt_p50_ms"] > 60  # 40, and what the flows queue
+
+
+def test_far_flow_runs_alone_over_traces_on_the_emulated_host(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    trace.write_text("".join(f"{time_ms}\n" for time_ms in range(1, 2001)))
+    link = {"trace": str(trace), "delay_ms": 20}
+    flow = {"controller": "fixed_window", "constants": {"window": 20}, "from": "far"}
+    for host in ("ideal", "event-loop"):
+        figures = run(tmp_path, uplink=link, downlink=link, flows=[flow], host_model=host)
+        # 20 in flight over a round trip of 42 ms, or a little more.
+        assert figures["flows"][0]["throughput_mbps"] == pytest.approx(
+            20 * 1424 * 8 / 42e3, rel=0.05
+        )
+
+
+# Both links: 8 Mbit/s, so that a byte takes 1 us; 25 ms.
+HTTP_LINK = {"rate_mbps": 8, "delay_ms": 25}
+
+
+@pytest.mark.parametrize("end", ["near", "far"])
+def test_an_answer_takes_two_round_trips_and_its_own_time(tmp_path: Path, end: str) -> None:
+    """From the SYN to the answer's last byte. On the link a SYN and an acknowledgment take
+    56 bytes, the request 156; its acknowledgment goes ahead of five segments of 1504."""
+    flow = tcp("cubic", bytes=1448 * 5, request_bytes=100, **{"from": end})
+    figures = run(tmp_path, uplink=HTTP_LINK, downlink=HTTP_LINK, flows=[flow], duration_s=5)
+    completion_s = figures["flows"][0]["completion_s"]
+    expected_us = 4 * 25000 + 56 + 56 + 156 + 56 + 5 * 1504
+    assert completion_s == pytest.approx(expected_us / 1e6, abs=2e-5)
+    assert figures["flows"][0]["answers_s"] == [completion_s]
+    assert figures["flows"][0]["goodput_mbps"] == pytest.approx(1448 * 40 / 1e6 / completion_s)
+
+
+def test_an_answer_beyond_the_initial_window_takes_another_round_trip(tmp_path: Path) -> None:
+    """RFC 6928: ten segments at once."""
+
+    def completion_s(segments: int) -> float:
+        flow = tcp("reno", bytes=1448 * segments, request_bytes=100, tcp={"delayed_ack_ms": 0})
+        link = {"rate_mbps": 1000, "delay_ms": 25}
+        figures = run(tmp_path, uplink=link, downlink=link, flows=[flow], duration_s=5)
+        return float(figures["flows"][0]["completion_s"])
+
+    assert completion_s(10) == pytest.approx(0.1, abs=0.001)
+    assert completion_s(11) == pytest.approx(0.15, abs=0.001)
+    assert completion_s(30) == pytest.approx(0.15, abs=0.001)
+    assert completion_s(31) == pytest.approx(0.2, abs=0.001)
+
+
+def test_requests_follow_each_other_over_one_connection(tmp_path: Path) -> None:
+    flow = tcp("cubic", bytes=1448 * 5, request_bytes=3000, requests=3, think_s=1, start_s=0.5)
+    figures = run(tmp_path, uplink=HTTP_LINK, downlink=HTTP_LINK, flows=[flow], duration_s=9)
+    first, second, third = figures["flows"][0]["answers_s"]
+    assert first - second == pytest.approx(0.05 + 2 * 56e-6, abs=1e-4)  # the handshake
+    assert second == pytest.approx(third, abs=1e-4)
+    assert figures["flows"][0]["completion_s"] == pytest.approx(first + second + third + 2)
+    assert figures["flows"][0]["packets_received"] == 15
+
+
+def test_nothing_is_asked_after_the_stop(tmp_path: Path) -> None:
+    flow = tcp("cubic", bytes=1448, request_bytes=1, requests=100, think_s=1, stop_s=3)
+    figures = run(tmp_path, uplink=HTTP_LINK, downlink=HTTP_LINK, flows=[flow], duration_s=9)
+    assert len(figures["flows"][0]["answers_s"]) == 3
+    assert figures["flows"][0]["completion_s"] is None
+
+
+def test_lost_requests_and_answers_are_sent_again(tmp_path: Path) -> None:
+    link = {**HTTP_LINK, "loss_probability": 0.05}
+    for seed in range(5):
+        flow = tcp("reno", bytes=1448 * 20, request_bytes=5000, requests=5)
+        figures = run(tmp_path, uplink=link, downlink=link, flows=[flow], duration_s=900, seed=seed)
+        assert len(figures["flows"][0]["answers_s"]) == 5
+        assert figures["flows"][0]["goodput_mbps"] > 0
+
+
+@pytest.mark.parametrize(
+    "queue",
+    [
+        "codel:target=5,interval=100,ecn=1",
+        "fq_codel:target=5,interval=100",
+        "pie:qdelay_ref=15,max_burst=150,ecn=1",
+        "red:min=10,max=40,max_p=0.1,weight=0.002,gentle=1,ecn=1,rate_mbps=8",
+    ],
+)
+@pytest.mark.parametrize("controller", ["reno", "cubic"])
+def test_marks_take_the_place_of_losses(tmp_path: Path, controller: str, queue: str) -> None:
+    def flow_of(ecn: bool) -> dict[str, Any]:
+        figures = run(
+            tmp_path,
+            uplink={"rate_mbps": 8, "delay_ms": 25, "queue": queue},
+            downlink={"rate_mbps": 100, "delay_ms": 25},
+            # A first slow start would overflow any of them.
+            flows=[tcp(controller, tcp={"ecn": ecn}, constants={"initial_ssthresh": 40})],
+            duration_s=60,
+        )
+        flow: dict[str, Any] = figures["flows"][0]
+        assert flow["packets_marked"] == figures["uplink"]["packets_marked"]
+        assert flow["goodput_mbps"] > 6
+        return flow
+
+    marked, dropped = flow_of(True), flow_of(False)
+    assert marked["packets_marked"] > 0 and marked["retransmissions"] == 0
+    assert dropped["packets_marked"] == 0 and dropped["retransmissions"] > 0
+
+
+def test_classes_share_a_link_whatever_is_in_them(tmp_path: Path) -> None:
+    """Two classes of equal weight: three flows in one have as much as one in the other."""
+    figures = run(
+        tmp_path,
+        uplink={"rate_mbps": 8, "delay_ms": 25, "queue": "drr:packets=100,classes=2"},
+        downlink={"rate_mbps": 100, "delay_ms": 25},
+        flows=[tcp("cubic"), tcp("cubic"), tcp("cubic"), tcp("cubic", **{"class": 1})],
+        duration_s=60,
+    )
+    rates = [flow["throughput_mbps"] for flow in figures["flows"]]
+    assert rates[3] == pytest.approx(sum(rates[:3]), rel=0.1)
 
 
 @pytest.mark.parametrize("sack", [True, False])
@@ -164,6 +357,19 @@ def test_a_scenario_is_the_same_whatever_its_place_in_a_batch(tmp_path: Path) ->
             {"uplink": {"rate_mbps": 1, "delay_trace": "{backwards}"}},
             "line 2: 0 ms does not follow",
         ),
+        (
+            {"uplink": {"rate_mbps": 1, "queue": "drr:packets=9,classes=2"}},
+            ".uplink.queue has the class 1, but no flow is in it",
+        ),
+        ({"flows": [tcp("reno", **{"class": 1})], "uplink": DRR}, ".uplink.queue has no class 1"),
+        ({"flows": [tcp("reno", **{"from": "left"})]}, 'is neither "near" nor "far"'),
+        ({"flows": [tcp("reno", request_bytes=99)]}, ".request_bytes needs bytes, the size of"),
+        ({"flows": [tcp("reno", bytes=1, request_bytes=14481)]}, "is outside [1, 14480]"),
+        (
+            {"flows": [{"controller": "reno", "bytes": 1, "request_bytes": 9}]},
+            ".request_bytes needs transport tcp",
+        ),
+        ({"flows": [tcp("reno", bytes=1, requests=2)]}, "but no request_bytes"),
         ({"duration_s": None}, "duration_s is not a number"),
         ({"bandwidth": 1}, "has no key 'bandwidth'; there are: uplink downlink flows"),
     ],

@@ -29,6 +29,8 @@ LISTING: dict[str, Any] = {
             "sha256": "c" * 64,
             "summary": "",
             "source": "",
+            "needs": [],
+            "transports": ["datagrams", "tcp"],
             "constants": [
                 constant("keepalive_ms", type="integer", default=1000, low=15, high=1000, least=1),
                 constant("window", type="integer", default=50, low=1, high=100, least=1),
@@ -39,6 +41,8 @@ LISTING: dict[str, Any] = {
             "sha256": "c" * 64,
             "summary": "",
             "source": "",
+            "needs": [],
+            "transports": ["datagrams", "tcp"],
             "constants": [
                 constant("alpha"),
                 constant("beta", most=50.0),

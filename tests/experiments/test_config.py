@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -318,3 +320,16 @@ def test_published_repeatability_is_the_papers() -> None:
     for spread in published:
         deviation, mean = table[names.get(spread.metric, spread.metric)]
         assert (spread.standard_deviation, spread.mean) == (float(deviation), float(mean))
+
+
+def test_controller_that_cannot_run_on_the_workflows_transport_is_refused(write: Write) -> None:
+    controllers = {
+        name: replace(controller, needs=("marks",), transports=("tcp",))
+        for name, controller in CATALOGUE.controllers.items()
+    }
+    catalogue = copy(CATALOGUE)
+    catalogue.controllers = controllers
+    with pytest.raises(KneepointError) as caught:
+        load_workflow(write()).check_against(catalogue)
+    assert "studies/windows.yaml: controller fixed_window needs marks" in str(caught.value)
+    assert "which transport datagrams does not have; it runs on tcp only" in str(caught.value)

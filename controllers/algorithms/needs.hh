@@ -1,0 +1,16 @@
+// What a rule may need that not every transport has. A sum of these is the last argument of its
+// Registration.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/interface.h"
+
+namespace kneepoint::needs {
+
+inline constexpr uint32_t none = 0;
+inline constexpr uint32_t receiver_clock = KNEEPOINT_NEEDS_RECEIVER_CLOCK;
+inline constexpr uint32_t timeouts = KNEEPOINT_NEEDS_TIMEOUTS;
+inline constexpr uint32_t marks = KNEEPOINT_NEEDS_MARKS;
+
+}  // namespace kneepoint::needs

@@ -1,0 +1,113 @@
+#include <limits>
+#include <string>
+
+#include "algorithms/adapter.hh"
+#include "tests/check.hh"
+#include "tests/running.hh"
+#include "transport/contest_sender.hh"
+#include "transport/tcp_sender.hh"
+
+using namespace kneepoint;
+using kneepoint::test::expect_refused;
+using kneepoint::test::handle_of;
+
+namespace {
+
+// A window of three, and a gap of 500 us unless a test wants another.
+class Paced final : public Controller {
+ public:
+  explicit Paced(double gap = 500, Constants constants = Constants())
+      : Controller(constants, 1000), gap_us(gap) {}
+  double window() const override { return 3; }
+  double pacing_us() const override { return gap_us; }
+
+  double gap_us;
+};
+
+class Unpaced final : public Controller {
+ public:
+  explicit Unpaced(Constants constants = Constants()) : Controller(constants, 1000) {}
+  double window() const override { return 3; }
+};
+
+}  // namespace
+
+TEST(a_pacer_keeps_gaps_exactly_and_catches_up_on_half_of_one) {
+  Pacer pacer;
+  pacer.sent(0, 250.5);
+  EXPECT_EQUAL(pacer.next_us(), 251);
+  pacer.sent(251, 250.5);
+  EXPECT_EQUAL(pacer.next_us(), 501);  // no fraction is lost
+  pacer.sent(601, 250.5);
+  EXPECT_EQUAL(pacer.next_us(), 752);  // 100 us late: the next one is not
+  pacer.sent(2000, 250.5);
+  EXPECT_EQUAL(pacer.next_us(), 2126);
+}
+
+TEST(a_paced_sender_sends_one_datagram_a_gap) {
+  Paced controller;
+  ContestSender sender(0, handle_of(controller), nullptr);
+  sender.start(0);
+  EXPECT_EQUAL(sender.window_is_open(), true);
+  EXPECT_EQUAL(sender.held_back_until_us(), never);
+  sender.sent(0);
+  EXPECT_EQUAL(sender.window_is_open(), false);
+  EXPECT_EQUAL(sender.held_back_until_us(), 500);
+  EXPECT_EQUAL(sender.wakes_us(), 500);
+  sender.acknowledged({.sequence_number = 0, .sent_ms = 0, .received_ms = 0, .ack_received_ms = 0},
+                      100, 100);
+  EXPECT_EQUAL(sender.window_is_open(), false);  // an acknowledgment is no reason to send earlier
+  sender.release(499);
+  EXPECT_EQUAL(sender.window_is_open(), false);
+  for (const Microseconds now_us : {500, 1000, 1500}) {
+    sender.release(now_us);
+    EXPECT_EQUAL(sender.window_is_open(), true);
+    sender.sent(now_us);
+  }
+  sender.release(2000);
+  EXPECT_EQUAL(sender.window_is_open(), false);  // three are under way
+  EXPECT_EQUAL(sender.wakes_us(), sender.silence_ends_us());
+}
+
+TEST(a_sender_that_is_not_paced_fills_its_window) {
+  Unpaced controller;
+  ContestSender sender(0, handle_of(controller), nullptr);
+  sender.start(0);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQUAL(sender.window_is_open(), true);
+    sender.sent(0);
+  }
+  EXPECT_EQUAL(sender.window_is_open(), false);
+  EXPECT_EQUAL(sender.held_back_until_us(), never);
+  EXPECT_EQUAL(sender.wakes_us(), 1'000'000);
+}
+
+TEST(a_paced_tcp_sender_sends_one_segment_a_gap) {
+  Paced controller;
+  TcpSender sender(0, handle_of(controller), {}, 100, nullptr);
+  sender.start();
+  sender.send(0);
+  sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 10'000);
+  EXPECT_EQUAL(sender.send(10'000)->number, 0u);
+  EXPECT_EQUAL(sender.send(10'000).has_value(), false);
+  EXPECT_EQUAL(sender.held_back_until_us(), 10'250);  // the connection has waited: half a gap
+  EXPECT_EQUAL(sender.send(10'249).has_value(), false);
+  EXPECT_EQUAL(sender.send(10'250)->number, 1u);
+  EXPECT_EQUAL(sender.send(10'250).has_value(), false);
+  EXPECT_EQUAL(sender.send(10'750)->number, 2u);
+  EXPECT_EQUAL(sender.send(11'250).has_value(), false);
+  EXPECT_EQUAL(sender.held_back_until_us(), never);  // it is the window
+  sender.timer(sender.timer_us());
+  EXPECT_EQUAL(sender.send(2'000'000)->is_retransmission, true);
+  EXPECT_EQUAL(sender.send(2'000'000).has_value(), false);
+  EXPECT_EQUAL(sender.held_back_until_us() != never, true);  // what is sent again is paced, too
+}
+
+TEST(nonsense_as_a_gap_is_the_controllers_failure) {
+  for (const double gap_us : {std::numeric_limits<double>::quiet_NaN(), -1.0, 1e9}) {
+    Paced controller(gap_us);
+    ContestSender sender(0, handle_of(controller), nullptr);
+    sender.start(0);
+    expect_refused([&] { sender.sent(0); }, "the pacing became");
+  }
+}

@@ -1,0 +1,26 @@
+// The time between packets of a sender that is paced.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/time.hh"
+
+namespace kneepoint {
+
+// Whoever sends late catches up, by half a gap at most: timers are late, bursts are what pacing is
+// to avoid.
+class Pacer {
+ public:
+  void sent(Microseconds now_us, double gap_us) {
+    next_us_ = std::max(next_us_, static_cast<double>(now_us) - gap_us / 2) + gap_us;
+  }
+
+  // When the next packet may leave.
+  Microseconds next_us() const { return static_cast<Microseconds>(std::ceil(next_us_)); }
+
+ private:
+  double next_us_ = 0;
+};
+
+}  // namespace kneepoint
