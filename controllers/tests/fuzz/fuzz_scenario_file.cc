@@ -21,17 +21,22 @@ constexpr Milliseconds longest_ms = 300;
 constexpr double fastest_mbps = 1000;
 constexpr size_t most_flows = 20;
 
-const std::filesystem::path& trace() {
-  static const test::TemporaryFile file;
-  if (not std::filesystem::exists(file.path())) std::ofstream(file.path()) << "1\n1\n4\n9\n";
+// What no input names, for all that name a file.
+std::filesystem::path written(const test::TemporaryFile& file, const char* text) {
+  if (not std::filesystem::exists(file.path())) std::ofstream(file.path()) << text;
   return file.path();
 }
 
 // No path of an input is opened.
 void restrain(LinkSettings& link) {
-  if (not link.trace.empty()) link.trace = trace();
+  static const test::TemporaryFile trace, delays, backwards;
+  if (not link.trace.empty()) link.trace = written(trace, "1\n1\n4\n9\n");
   link.trace_sha256.clear();
-  link.delay_trace.clear();
+  if (link.delay_trace == "backwards") {
+    link.delay_trace = written(backwards, "5 10\n0 10\n");
+  } else if (not link.delay_trace.empty()) {
+    link.delay_trace = written(delays, "0 1\n20 50\n100 0\n");
+  }
   link.rate_mbps = std::min(link.rate_mbps, fastest_mbps);
 }
 
