@@ -106,8 +106,8 @@ struct kneepoint_interface {
 
   const struct kneepoint_declaration* (*declare)(void);
 
-  /* `values` has one value for each declared constant, in the order of the declaration. Each lies
-   * in [least, most], and is whole where the constant is an integer. */
+  /* `values` has one value for each declared parameter, in the order of the declaration. Each lies
+   * in [least, most], and is whole where the parameter is an integer. */
   void* (*create)(const double* values, size_t count);
   void (*destroy)(void* controller);
 

@@ -11,7 +11,7 @@
 namespace kneepoint {
 
 const char* const run_usage =
-    R"(usage: emulate --controller NAME|PATH [--set CONSTANT=VALUE]... --uplink TRACE --downlink TRACE
+    R"(usage: emulate --controller NAME|PATH [--set PARAMETER=VALUE]... --uplink TRACE --downlink TRACE
                [--delay-ms 20] [--duration-s S] [--seed N]
                [--host-model ideal|event-loop[:KEY=VALUE,...]] [--host-latency-us N]
                [--uplink-queue QUEUE] [--downlink-queue QUEUE] [--uplink-log F] [--flow-log F]
@@ -25,12 +25,14 @@ Runs one controller over an emulated cellular link in virtual time and prints it
 JSON object. Without --duration-s the traces run once; with it they repeat until S seconds.
 QUEUE: infinite, droptail:packets=N, droptail:bytes=N, drophead:..., codel:target=MS,interval=MS,
 pie:qdelay_ref=MS,max_burst=MS, codel-mahimahi:..., pie-mahimahi:..., red:min=N,max=N, drr:packets=N,
-fq_codel:target=MS,interval=MS; docs/emulator.md has their other settings. A controller is NAME.so in the folder controllers/ beside this
-program, or any such file by its PATH, as ./mine.so. --list describes every controller and its
-parameters. --batch reads one run a line from stdin and answers each with one line: these same words,
-or an object with a scenario, {"scenario": {...}, "flows": true, "uplink_log": F, "flow_log": F}. A file of another digest than its HEX is refused. A controller that uses 30 s of CPU time in
-one call has failed. A scenario is JSON, as --scenario-schema describes it: several flows, TCP, links of
-constant rate, probes; its answer has the figures of every flow.
+fq_codel:target=MS,interval=MS; docs/emulator.md has their other settings. A controller is NAME.so in
+the folder controllers/ beside this program, or any such file by its PATH, as ./mine.so. --list
+describes every controller and its parameters. --batch reads one run a line from stdin and answers
+each with one line: these same words, or an object with a scenario,
+{"scenario": {...}, "flows": true, "uplink_log": F, "flow_log": F}. A file of another digest than its
+HEX is refused. A controller that uses 30 s of CPU time in one call has failed. A scenario is JSON, as
+--scenario-schema describes it: several flows, TCP, links of constant rate, probes; its answer has the
+figures of every flow.
 )";
 
 namespace {

@@ -9,7 +9,7 @@ namespace kneepoint {
 void add_constant(Constants::Values& constants, const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) {
-    throw std::invalid_argument("--set " + text + " is not CONSTANT=VALUE");
+    throw std::invalid_argument("--set " + text + " is not PARAMETER=VALUE");
   }
   const std::string name = text.substr(0, equals);
   if (not constants.emplace(name, to_real(text.substr(equals + 1), "--set " + name)).second) {

@@ -22,7 +22,7 @@ using namespace kneepoint;
 constexpr int exit_failed = 3;
 
 const char* const usage =
-    R"(usage: sender HOST PORT --controller NAME|PATH [--set CONSTANT=VALUE]... [--duration-s S]
+    R"(usage: sender HOST PORT --controller NAME|PATH [--set PARAMETER=VALUE]... [--duration-s S]
               [--controller-sha256 HEX] [--flow-log F] [--end-with-parent]
 
 Sends until S seconds are over or SIGHUP, SIGINT or SIGTERM ends it; then prints one JSON object.

@@ -158,7 +158,7 @@ Fields tcp_fields(TcpSettings& tcp, double& least_rto_ms, double& delayed_ack_ms
 }
 
 Field constants(Constants::Values& place) {
-  return {"constants", "the controller's; the others have their defaults",
+  return {"constants", "the controller's parameters; the others have their defaults",
           R"("type":"object","additionalProperties":{"type":"number"})",
           [&place](const JsonValue& value, const std::string& where) {
             if (value.object() == nullptr) refuse(where, "is not an object");

@@ -46,7 +46,7 @@ TEST(bad_arguments_are_refused) {
   expect_refused([] { parse(least + "--windo 3"); }, "unknown option '--windo'");
   expect_refused([] { parse(least + "--seed"); }, "--seed needs a value");
   expect_refused([] { parse(least + "--seed -1"); }, "is not a whole number");
-  expect_refused([] { parse(least + "--set window"); }, "is not CONSTANT=VALUE");
+  expect_refused([] { parse(least + "--set window"); }, "is not PARAMETER=VALUE");
   expect_refused([] { parse(least + "--set window=x"); }, "'x' is not a number");
   expect_refused([] { parse(least + "--set window=1 --set window=2"); }, "given twice");
   expect_refused([] { parse(least + "--duration-s 0"); }, "outside");

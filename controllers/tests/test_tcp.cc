@@ -88,6 +88,11 @@ TEST(rto_follows_rfc_6298) {
   EXPECT_EQUAL(rto.rto_us(), 112'500 + 4 * 62'500);
   rto.back_off();
   EXPECT_EQUAL(rto.rto_us(), 2 * 362'500);
+  RtoEstimate quick(200'000);
+  quick.add(10'000);
+  EXPECT_EQUAL(quick.rto_us(), 200'000);
+  for (int i = 0; i < 20; ++i) quick.back_off();
+  EXPECT_EQUAL(quick.rto_us(), 60'000'000);
   RtoEstimate slow(1'000'000);
   slow.add(100'000);
   EXPECT_EQUAL(slow.rto_us(), 1'000'000);
@@ -297,6 +302,46 @@ TEST(cubic_grows_by_its_cubic_function) {
   EXPECT_NEAR(window_after(10'000'001, 15'000'001), 2314.8, 0.5);
 }
 
+// The epoch begins with the first acknowledgment after the recovery: five seconds of it are none of
+// the function's.
+TEST(cubic_counts_from_the_end_of_recovery) {
+  const auto cubic = make_controller(
+      "cubic", {{"initial_window", 2304}, {"initial_ssthresh", 2304}, {"fast_convergence", 0}});
+  cubic->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 2304});
+  for (int64_t now_us = 1; now_us < 15'000'001; now_us += 20) {
+    cubic->on_ack({.sequence_number = 0,
+                   .sent_ms = 0,
+                   .received_ms = 0,
+                   .ack_received_ms = 0,
+                   .now_us = now_us,
+                   .rtt_us = 1000,
+                   .is_recovering = now_us < 5'000'001});
+    if (now_us < 5'000'001) EXPECT_EQUAL(cubic->window(), 2304 * 0.7);
+  }
+  EXPECT_NEAR(cubic->window(), 2300.8, 0.5);
+}
+
+// RFC 9438, section 4.3: where the cubic function hardly grows, 3 (1 - beta) / (1 + beta) = 0.529
+// packets a round, and one a round from the window of the loss on.
+TEST(cubic_grows_like_reno_where_that_is_faster) {
+  const auto cubic = make_controller(
+      "cubic",
+      {{"initial_window", 100}, {"initial_ssthresh", 100}, {"fast_convergence", 0}, {"c", 1e-6}});
+  cubic->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 100});
+  double expected = 70;
+  for (int64_t i = 0; i < 8000; ++i) {
+    cubic->on_ack({.sequence_number = 0,
+                   .sent_ms = 0,
+                   .received_ms = 0,
+                   .ack_received_ms = 0,
+                   .now_us = i + 1,
+                   .rtt_us = 100});
+    expected += (expected < 100 ? 0.5294117647 : 1) / expected;
+    EXPECT_NEAR(cubic->window(), expected, 0.02);
+  }
+  EXPECT_EQUAL(expected > 120, true);
+}
+
 TEST(reno_halves_what_is_in_flight_and_starts_again_after_a_timeout) {
   const auto reno = make_controller("reno");
   EXPECT_EQUAL(reno->window(), 10);
@@ -310,6 +355,10 @@ TEST(reno_halves_what_is_in_flight_and_starts_again_after_a_timeout) {
   EXPECT_NEAR(reno->window(), 8.125, 1e-12);
   reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::timed_out, .in_flight = 2});
   EXPECT_EQUAL(reno->window(), 1);
+  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 1});
+  EXPECT_EQUAL(reno->window(), 2);  // RFC 5681: never below two segments
+  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::marked, .in_flight = 30});
+  EXPECT_EQUAL(reno->window(), 2);
 }
 
 TEST(a_delay_trace_holds_each_delay_until_the_next) {

@@ -80,7 +80,7 @@ def main() -> None:
     """Prints, for each planted constant, how often it was held, and where the best trials lie."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("study", help="a study that fits published tables")
-    parser.add_argument("planted", nargs="+", metavar="CONSTANT=VALUE")
+    parser.add_argument("planted", nargs="+", metavar="PARAMETER=VALUE")
     parser.add_argument("--mean", action="append", default=[], metavar="TABLE=N")
     parser.add_argument("--tables", type=int, default=30, help="planted tables (%(default)s)")
     parser.add_argument("--config", type=Path, default=Path("config/config.yaml"))

@@ -267,7 +267,7 @@ def test_taken_port_is_one_line() -> None:
         ([SENDER, "127.0.0.1"], "HOST PORT is missing"),
         ([SENDER, "127.0.0.1", "0"], "port 0 is outside [1, 65535]"),
         ([SENDER, "127.0.0.1", "9", "--controller", "fixed_windw"], "fixed_windw"),
-        ([SENDER, "127.0.0.1", "9", "--set", "window"], "window is not CONSTANT=VALUE"),
+        ([SENDER, "127.0.0.1", "9", "--set", "window"], "window is not PARAMETER=VALUE"),
         ([SENDER, "127.0.0.1", "9", "--set", "window=nan"], "'nan' is not a number"),
         ([SENDER, "127.0.0.1", "9", "--set", "a=1", "--set", "a=2"], "--set a is given twice"),
         *(

@@ -89,6 +89,21 @@ def test_mean_windows_are_those_of_rfc_9438(
             assert window == pytest.approx(expected, rel=tolerance), (controller, c)
 
 
+def test_renos_windows_are_larger_if_losses_are_random(tmp_path: Path) -> None:
+    """1.31 / sqrt(p), where periodic ones give 1.22 / sqrt(p)."""
+    link = {"rate_mbps": 100000, "delay_ms": 5}
+    figures = run(
+        tmp_path,
+        uplink={**link, "loss_probability": 1e-3},
+        downlink=link,
+        flows=[tcp("reno", constants={"initial_ssthresh": 40}, tcp={"delayed_ack_ms": 0})],
+        duration_s=600,
+        seed=1,
+    )
+    window = figures["flows"][0]["throughput_mbps"] * 1e6 / SEGMENT_BITS * 0.01
+    assert window == pytest.approx(1.31 / 1e-3**0.5, rel=0.04)
+
+
 def test_a_flow_gets_what_the_link_leaves_of_its_headers(tmp_path: Path) -> None:
     link = {"rate_mbps": 1.504, "delay_ms": 10, "queue": "droptail:packets=100"}
     figures = run(
