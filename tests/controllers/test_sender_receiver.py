@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.controllers.test_shared_objects import in_c
 
 SENDER, RECEIVER = ROOT / "build" / "sender", ROOT / "build" / "receiver"
 PATIENCE_S = 60
@@ -124,6 +125,16 @@ def test_a_whole_exchange_is_reported_by_both_sides() -> None:
         assert delays_us == sorted(delays_us)
         assert delays_us[0] < report["read_delay_p99_us"] <= delays_us[-1]
     assert len(delays_us) == received["packets_received"].bit_length()
+
+
+def test_a_paced_sender_sends_no_more_than_one_datagram_a_gap(tmp_path: Path) -> None:
+    """In 0.5 s and gaps of 50 ms, at most 11; a slow machine sends fewer."""
+    paced = in_c(tmp_path, "paced", gap_us="50000")
+    with receiving() as receiver:
+        sender = send(receiver.port, "--duration-s", "0.5", controller=str(paced), window=100)
+        status, sent = answer(sender)
+    assert status == 0
+    assert 2 <= sent["packets_sent"] <= 11
 
 
 def test_receiver_counts_and_ignores_what_is_no_datagram_of_a_sender() -> None:
