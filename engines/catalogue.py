@@ -13,9 +13,6 @@ from typing import Any, Self
 from common.code import ROOT
 from common.errors import KneepointError
 
-DATAGRAMS = "datagrams"
-"""The contest kit's transport, on which all runs of the workflow are."""
-
 
 @dataclass(frozen=True)
 class Constant:
@@ -63,10 +60,14 @@ class Controller:
     source: str
     constants: Mapping[str, Constant]
     needs: tuple[str, ...] = ()
-    transports: tuple[str, ...] = (DATAGRAMS, "tcp")
+    transports: tuple[str, ...] = ("datagrams", "tcp")
 
-    def require(self, transport: str, where: str) -> None:
+    def require(self, transport: str, where: str, *, has_ecn: bool = False) -> None:
         """Raises KneepointError if the controller declares that the transport is unfit for it."""
+        if transport in self.transports and "marks" in self.needs and not has_ecn:
+            raise KneepointError(
+                f"{where}: controller {self.name} needs marks; give its flow tcp: {{ecn: true}}"
+            )
         if transport not in self.transports:
             raise KneepointError(
                 f"{where}: controller {self.name} needs {', '.join(self.needs)}, which transport "

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,12 +13,12 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from common.config_file import ConfigModel, read_config
 from common.errors import KneepointError
 from common.files import require_folder
-from engines.catalogue import DATAGRAMS, Catalogue, require_sources
+from engines.catalogue import Catalogue, Controller, require_sources
 from engines.mahimahi.queues import queue_of
 from experiments.published import Metric, PublishedTable, load_table
 from networks.config import Name, Network, TraceSources, load_network, load_trace_catalogue
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
-from networks.traffic import TrafficFile
+from networks.traffic import TrafficFile, TrafficFlow
 
 _RESERVED = (
     *("comparisons", "kernel"),
@@ -628,7 +628,7 @@ class Workflow:
             named.setdefault(study.controller, self._file("studies", name))
         for name, table in self.tables.items():
             named.setdefault(table.description.controller, self._file("published", name))
-        for where, setting in self._settings():
+        for where, setting, _ in self._settings():
             named.setdefault(setting.controller, where)
         return named
 
@@ -676,35 +676,47 @@ class Workflow:
                 table.check_against(catalogue, self.path.parent / "published")
         for name, study in self.studies.items():
             if counts(study.controller):
-                _check_study(self._file("studies", name), study, self.tables, catalogue)
-        for where, setting in self._settings():
+                where = self._file("studies", name)
+                _check_study(where, study, self.tables, catalogue)
+                controller = catalogue.controller(study.controller, where)
+                _check_fit(controller, self._flows_under_study(study.traffic), where)
+        for where, setting, flows in self._settings():
             if counts(setting.controller):
                 controller = catalogue.controller(setting.controller, where)
-                controller.require(DATAGRAMS, where)
+                _check_fit(controller, flows, where)
                 controller.complete(setting.constants, where)
 
-    def _settings(self) -> Iterator[tuple[str, Setting]]:
-        """Every setting outside the studies, and the place that names it."""
+    def _flows_under_study(self, traffic: str | None) -> Sequence[TrafficFlow]:
+        """The flows that a controller under study sends in a traffic; without one it is alone."""
+        if traffic is None:
+            return (TrafficFlow(),)
+        flows = self.traffic[traffic].flows.values()
+        return [flow for flow in flows if flow.controller is None]
+
+    def _settings(self) -> Iterator[tuple[str, Setting, Sequence[TrafficFlow]]]:
+        """Every setting outside the studies, the place that names it, and the flows it sends."""
+        alone = self._flows_under_study(None)
         for name, repeat in self.repeats.items():
             for setting in repeat.settings:
-                yield self._file("repeats", name), setting
+                yield self._file("repeats", name), setting, alone
         for name, comparison in self.comparisons.items():
+            compared = self._flows_under_study(comparison.traffic)
             for setting in comparison.settings:
-                yield self._file("comparisons", name), setting
+                yield self._file("comparisons", name), setting, compared
         for name, traffic in self.traffic.items():
             for flow in traffic.flows.values():
                 if flow.controller is not None:
                     beside = Setting(controller=flow.controller, constants=flow.constants)
-                    yield self._file("traffic", name), beside
+                    yield self._file("traffic", name), beside, (flow,)
         if self.settings.showcase:
-            yield f"{self.path}, showcase", self.settings.showcase
+            yield f"{self.path}, showcase", self.settings.showcase, alone
         if self.probe:
-            yield f"{self.path}, real_time.probe", self.probe
+            yield f"{self.path}, real_time.probe", self.probe, alone
         if self.confirm:
             for setting in self.confirm.settings:
-                yield f"{self.path}, confirm.settings", setting
+                yield f"{self.path}, confirm.settings", setting, alone
             for setting in calibrating(self.confirm):
-                yield f"{self.path}, confirm.calibration", setting
+                yield f"{self.path}, confirm.calibration", setting, alone
 
     def _file(self, folder: str, name: str) -> str:
         return str(self.path.parent / folder / f"{name}.yaml")
@@ -768,7 +780,6 @@ def load_workflow(config: Path) -> Workflow:
     workflow = Workflow(config, settings, studies, repeats, comparisons, traffic, tables, networks)
     _check_real_networks(workflow)
     _check_hold_out(workflow)
-    _check_real_queues(workflow)
     return workflow
 
 
@@ -810,9 +821,12 @@ def _check_tables(
 def _check_real_networks(workflow: Workflow) -> None:
     """Refuses runs in mahimahi on what it does not have."""
     folder = workflow.path.parent
-    confirmed = [workflow.confirm.network] if workflow.confirm else []
+    own = [workflow.probe.network] if workflow.probe else []
+    if workflow.confirm:
+        own.append(workflow.confirm.network)
+        own += [workflow.showcase.network] if workflow.showcase else []
     real = {
-        **dict.fromkeys(confirmed, workflow.path),
+        **dict.fromkeys(own, workflow.path),
         **{
             network: folder / "studies" / f"{name}.yaml"
             for name, study in workflow.studies.items()
@@ -831,6 +845,9 @@ def _check_real_networks(workflow: Workflow) -> None:
                 f"{where}: network {network} has rate_mbps or loss, which mahimahi cannot emulate; "
                 "give the link a trace or constant_mbps, or use the engine emulator"
             )
+        for direction in ("uplink", "downlink"):
+            queue = getattr(workflow.networks[network], f"{direction}_queue")
+            queue_of(queue, f"{where}: network {network}, {direction}")
     for name, study in workflow.studies.items():
         if study.traffic and study.engine == MAHIMAHI:
             raise KneepointError(
@@ -856,29 +873,6 @@ def _check_hold_out(workflow: Workflow) -> None:
                 )
 
 
-def _check_real_queues(workflow: Workflow) -> None:
-    """Checks that mahimahi has the queues of all networks that runs in it would use."""
-    settings = workflow.settings
-    real_studies, real_repeats = workflow.of_engine(MAHIMAHI)
-    real = {
-        network: f"study {name}"
-        for name in real_studies
-        for network in workflow.studies[name].networks
-    }
-    real |= {workflow.repeats[name].network: f"repeat {name}" for name in real_repeats}
-    if settings.confirm:
-        real[settings.confirm.network] = "confirm"
-        if settings.showcase:
-            real[settings.showcase.network] = "showcase, which make confirm runs"
-    if settings.real_time.probe:
-        real[settings.real_time.probe.network] = "real_time.probe"
-    for name, who in real.items():
-        network = workflow.networks[name]
-        for direction in ("uplink", "downlink"):
-            where = f"{workflow.path.parent / 'networks' / name}.yaml ({who}): {direction}_queue"
-            queue_of(getattr(network, f"{direction}_queue"), where)
-
-
 def _check_traces(config: Path, networks: Mapping[str, Network]) -> None:
     catalogue = (
         load_trace_catalogue(config) if any(n.trace_names for n in networks.values()) else {}
@@ -892,11 +886,16 @@ def _check_traces(config: Path, networks: Mapping[str, Network]) -> None:
                 )
 
 
+def _check_fit(controller: Controller, flows: Iterable[TrafficFlow], where: str) -> None:
+    for flow in flows:
+        has_ecn = flow.tcp is not None and flow.tcp.ecn is True
+        controller.require(flow.transport, where, has_ecn=has_ecn)
+
+
 def _check_study(
     where: str, study: Study, tables: Mapping[str, PublishedTable], catalogue: Catalogue
 ) -> None:
     controller = catalogue.controller(study.controller, where)
-    controller.require(DATAGRAMS, where)
     controller.complete(study.constants, where)
     for name, searched in study.space.items():
         if name.startswith(NETWORK):

@@ -85,7 +85,7 @@ class Job:
         """Returns the traffic of a file in config/traffic, with the digests of its controllers."""
         file = self.workflow.traffic[name]
         flows = [self._flow(each, flow) for each, flow in file.flows.items()]
-        probes = {each: probe.model_dump(exclude_none=True) for each, probe in file.probes.items()}
+        probes = {each: probe.options for each, probe in file.probes.items()}
         options: dict[str, Any] = {"measure_from_s": file.measure_from_s}
         if file.interval_s is not None:
             options["interval_s"] = file.interval_s

@@ -24,6 +24,10 @@ class Tcp(ConfigModel):
     receive_window_packets: int | None = Field(
         default=None, ge=1, le=2**20, description="what the receiver offers (packets)"
     )
+    ecn: bool | None = Field(
+        default=None,
+        description="whether packets may be marked instead of dropped (RFC 3168; null: false)",
+    )
 
 
 class TrafficFlow(ConfigModel):
@@ -47,6 +51,26 @@ class TrafficFlow(ConfigModel):
         default=None, gt=0, description="when it sends nothing new (s); null: at the end"
     )
     bytes: int | None = Field(default=None, ge=1, description="payload (bytes); null: endless")
+    sender: Literal["near", "far"] = Field(
+        default="near",
+        alias="from",
+        description="the end that sends the data: near, over the uplink, or far, over the downlink",
+    )
+    request_bytes: int | None = Field(
+        default=None,
+        ge=1,
+        le=14_480,
+        description="of TCP: the receiver opens the connection and requests `bytes` with as many",
+    )
+    requests: int = Field(default=1, ge=1, le=1_000_000, description="requests, one after another")
+    think_s: float = Field(default=0, ge=0, description="from an answer to the next request (s)")
+    share_class: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        alias="class",
+        description="its class in a queue that has classes",
+    )
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
@@ -54,6 +78,10 @@ class TrafficFlow(ConfigModel):
             raise ValueError("has constants, but those of the controller under study vary; remove")
         if self.tcp and self.transport != "tcp":
             raise ValueError("has tcp, but its transport is datagrams; give transport: tcp")
+        if self.request_bytes is not None and (self.transport != "tcp" or self.bytes is None):
+            raise ValueError("has request_bytes, which needs transport: tcp and bytes; add them")
+        if self.request_bytes is None and (self.requests > 1 or self.think_s > 0):
+            raise ValueError("has requests or think_s, but no request_bytes; add it")
         if self.stop_s is not None and self.stop_s <= self.start_s + self.start_spread_s:
             raise ValueError(f"stop_s {self.stop_s:g} must be after the latest start")
         return self
@@ -61,7 +89,9 @@ class TrafficFlow(ConfigModel):
     @property
     def options(self) -> dict[str, Any]:
         """The keys of a scenario's flow, apart from its controller's."""
-        return self.model_dump(exclude={"controller", "constants"}, exclude_defaults=True)
+        return self.model_dump(
+            exclude={"controller", "constants"}, exclude_defaults=True, by_alias=True
+        )
 
 
 class Probe(ConfigModel):
@@ -74,6 +104,19 @@ class Probe(ConfigModel):
     interval_ms: float = Field(default=1000, ge=1, description="from one to the next (ms)")
     count: int | None = Field(default=None, ge=1, description="how many; null: endless")
     bytes: int = Field(default=88, ge=32, le=1504, description="size on the link (bytes)")
+    share_class: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        alias="class",
+        description="its class in a queue that has classes",
+    )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keys of a scenario's probe."""
+        content = self.model_dump(exclude_none=True, by_alias=True)
+        return {key: value for key, value in content.items() if key != "class" or value}
 
 
 class TrafficFile(ConfigModel):

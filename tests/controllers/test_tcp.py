@@ -78,8 +78,8 @@ def mean_window(
 def test_mean_windows_are_those_of_rfc_9438(
     tmp_path: Path, rtt_s: float, loss: float, reno: float, cubic: float, steep: float | None
 ) -> None:
-    # With one loss in a million at 10 ms CUBIC grows partly by its function, partly like Reno: the RFC
-    # has the larger mean of the two, and the mixture is larger still.
+    # With one loss in a million at 10 ms CUBIC grows partly by its function, partly like Reno: the
+    # RFC has the larger mean of the two, and the mixture is larger still.
     tolerance = 0.1 if loss in (1e-2, 1e-6) else 0.05
     for controller, c, expected in (
         ("reno", 0.4, reno),

@@ -333,3 +333,45 @@ def test_controller_that_cannot_run_on_the_workflows_transport_is_refused(write:
         load_workflow(write()).check_against(catalogue)
     assert "studies/windows.yaml: controller fixed_window needs marks" in str(caught.value)
     assert "which transport datagrams does not have; it runs on tcp only" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("flow", "refusal"),
+    [
+        ({"transport": "tcp", "tcp": {"ecn": True}}, None),
+        ({"transport": "tcp"}, "controller fixed_window needs marks; give its flow tcp: {ecn: "),
+        ({}, "which transport datagrams does not have; it runs on tcp only"),
+    ],
+)
+def test_controller_runs_on_the_transport_of_its_traffic(
+    write: Write, flow: dict[str, Any], refusal: str | None
+) -> None:
+    catalogue = copy(CATALOGUE)
+    catalogue.controllers = {
+        name: replace(controller, needs=("marks",), transports=("tcp",))
+        for name, controller in CATALOGUE.controllers.items()
+    }
+    config = write(config={"studies": [], "repeats": [], "comparisons": ["pair"]})
+    for folder, name, content in (
+        ("traffic", "pair", {"title": "One", "flows": {"one": flow}}),
+        (
+            "comparisons",
+            "pair",
+            {
+                "title": "One",
+                "traffic": "pair",
+                "networks": ["wire"],
+                "settings": [{"controller": "fixed_window"}],
+                "repeats": 1,
+            },
+        ),
+    ):
+        (config.parent / folder).mkdir(exist_ok=True)
+        (config.parent / folder / f"{name}.yaml").write_text(yaml.safe_dump(content))
+    workflow = load_workflow(config)
+    if refusal is None:
+        workflow.check_against(catalogue)
+    else:
+        with pytest.raises(KneepointError) as caught:
+            workflow.check_against(catalogue)
+        assert "comparisons/pair.yaml: " in str(caught.value) and refusal in str(caught.value)

@@ -186,12 +186,12 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "queue that mahimahi has otherwise": (
         {"network": {"uplink_queue": "codel:target=5,interval=100"}},
-        "networks/wire.yaml (real_time.probe): uplink_queue",
+        "repeats/again.yaml: network wire, uplink: queue codel:target=5",
         "mahimahi's CoDel is not RFC 8289's; use codel-mahimahi, or the emulator",
     ),
     "queue that mahimahi has not": (
         {"network": {"downlink_queue": "fq_codel:target=5,interval=100"}},
-        "networks/wire.yaml (real_time.probe): downlink_queue",
+        "repeats/again.yaml: network wire, downlink: queue fq_codel:target=5",
         "mahimahi has none",
     ),
     "unknown key": (
