@@ -47,7 +47,8 @@ class ContestSender {
   }
 
   // An acknowledgment that reached this host at `arrived_us` is read.
-  void acknowledged(const Ack& ack, Microseconds arrived_us, Microseconds now_us) {
+  [[gnu::always_inline]] void acknowledged(const Ack& ack, Microseconds arrived_us,
+                                           Microseconds now_us) {
     last_activity_us_ = now_us;
     // Ways keep the order of datagrams: what an acknowledgment skips is lost, or its own is.
     if (ack.sequence_number > next_ack_expected_ and controller_.hears_of_loss()) {
@@ -56,7 +57,10 @@ class ContestSender {
     next_ack_expected_ = std::max(next_ack_expected_, ack.sequence_number + 1);
     controller_.on_ack(ack);
     ask_controller();
-    if (log_ != nullptr) log_->acknowledged(arrived_us, flow_, ack, controller_.window());
+    if (log_ != nullptr) {
+      log_->acknowledged(arrived_us, flow_, ack.sequence_number, ack.rtt_ms(),
+                         controller_.window());
+    }
   }
 
   // When a keepalive is due if nothing happens until then.
