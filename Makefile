@@ -96,8 +96,12 @@ format: setup ## formats Python, Snakemake and C++
 	snakefmt $(SMK)
 	clang-format -i $(FORMATTED_CXX)
 
-bench: setup compiler ## the emulator's CPU time for one run
+# With debugging information, callgrind knows the file of each instruction.
+bench: setup compiler ## the emulator's CPU time, memory and instructions for one flow, three and a hundred
 	@python -m snakemake --cores '$(CORES)' --quiet all -- build/networks/contest/network.json
+	@command -v valgrind >/dev/null || exit 0; \
+	  cmake -S controllers -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-g >/dev/null && \
+	  cmake --build build/bench --target emulate controllers | tail -n 1
 	@python -m tests.benchmarks.emulator
 
 dashboard: setup ## Optuna's dashboard over all studies, on this machine only

@@ -16,11 +16,12 @@ double draw_normal(Random& random) {
   }
 }
 
-ExponentialTable::ExponentialTable(double mean_us) {
+ExponentialTable::ExponentialTable(double mean_us, int64_t least_us) {
   const auto size = static_cast<double>(quantiles_.size());
   for (size_t i = 0; i < quantiles_.size(); ++i) {
     const double survival = (static_cast<double>(i) + 0.5) / size;
-    quantiles_[i] = static_cast<int32_t>(-mean_us * exact_log(survival) + 0.5);
+    quantiles_[i] =
+        static_cast<int32_t>(least_us + static_cast<int64_t>(-mean_us * exact_log(survival) + 0.5));
   }
 }
 

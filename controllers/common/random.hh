@@ -73,11 +73,11 @@ inline double draw_exponential(Random& random, double mean) {
 // Standard normal, by the polar method (Marsaglia, Bray: SIAM Review 6, 1964).
 double draw_normal(Random& random);
 
-// Exponential times in whole microseconds from a table of quantiles: a few instructions a draw.
-// The table's resolution cuts the tail at about 8.3 means.
+// A least time and an exponential one on top of it, in whole microseconds, from a table of
+// quantiles: a few instructions a draw. The table's resolution cuts the tail at about 8.3 means.
 class ExponentialTable {
  public:
-  explicit ExponentialTable(double mean_us);
+  explicit ExponentialTable(double mean_us, int64_t least_us = 0);
   int64_t draw(Random& random) const { return quantiles_[random.next() >> (64 - bits_)]; }
 
  private:

@@ -11,10 +11,15 @@ using Microseconds = int64_t;
 using Milliseconds = int64_t;
 
 constexpr int64_t never = std::numeric_limits<int64_t>::max();
+// In milliseconds, so early that it can be converted into microseconds and added to.
+constexpr Milliseconds never_ms = never / 1024;
 
-// Of a time that is not negative: division is cheaper without a sign.
+// Of a time in [0, 2^54) us, centuries: the upper half of its product with 2^64 / 1000, rounded up,
+// is one multiplication where a division would be several operations.
 constexpr Milliseconds whole_ms(Microseconds time_us) {
-  return static_cast<Milliseconds>(static_cast<uint64_t>(time_us) / 1000);
+  __extension__ using Product = unsigned __int128;
+  constexpr uint64_t thousandth = std::numeric_limits<uint64_t>::max() / 1000 + 1;
+  return static_cast<Milliseconds>((Product{thousandth} * static_cast<uint64_t>(time_us)) >> 64);
 }
 
 // No run, no trace and no link's log is longer than a day.

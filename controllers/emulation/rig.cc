@@ -108,6 +108,11 @@ Lateness Rig::lateness(uint64_t stream) const {
   return {run_lateness_, Random(scenario_.seed, stream), Random(scenario_.seed, arrivals + stream)};
 }
 
+Microseconds Rig::shells_ahead_until_us() const {
+  const Microseconds from_us = in_us(scenario_.measure_from_s);
+  return (from_us > 0 ? std::min(from_us, end_us_) : end_us_) - longest_way_us;
+}
+
 Microseconds Rig::duration_us() const { return duration_ms_ * 1000; }
 
 void Rig::build_uplink(const RunInputs& inputs) {
@@ -122,12 +127,12 @@ void Rig::build_uplink(const RunInputs& inputs) {
     add(ends_, *up_.rate_link);
     add(ends_ + 2, *up_.wire);
   } else {
-    up_.link = std::make_unique<Shell<Link>>(
+    up_.link = std::make_unique<LinkUp>(
         agenda_.of_shell(0), Link(*inputs.uplink, at_end(scenario_), std::move(queue)),
-        scenario_.host, lateness(uplink_shell), end_us_);
-    up_.delay = std::make_unique<Shell<DelayLine>>(agenda_.of_shell(2),
-                                                   DelayLine(std::llround(settings.delay_ms)),
-                                                   scenario_.host, lateness(delay_up_shell));
+        scenario_.host, lateness(uplink_shell), LinkUp::End{shells_ahead_until_us(), end_us_});
+    up_.delay = std::make_unique<DelayUp>(
+        agenda_.of_shell(2), DelayLine(std::llround(settings.delay_ms)), scenario_.host,
+        lateness(delay_up_shell), DelayUp::End{shells_ahead_until_us()});
     up_.link->connect(*up_.delay, std::llround(scenario_.host.host_latency_us));
     up_.delay->connect(to_far_, 0);
     up_.link->queue().observe(meter_, inputs.link_log);
@@ -149,12 +154,12 @@ void Rig::build_downlink(const RunInputs& inputs) {
     add(ends_ + 1, *down_.rate_link);
     add(ends_ + 3, *down_.wire);
   } else {
-    down_.link = std::make_unique<Shell<Link>>(
+    down_.link = std::make_unique<LinkDown>(
         agenda_.of_shell(1), Link(*inputs.downlink, at_end(scenario_), std::move(queue)),
-        scenario_.host, lateness(downlink_shell));
-    down_.delay = std::make_unique<Shell<DelayLine>>(agenda_.of_shell(3),
-                                                     DelayLine(std::llround(settings.delay_ms)),
-                                                     scenario_.host, lateness(delay_down_shell));
+        scenario_.host, lateness(downlink_shell), LinkDown::End{shells_ahead_until_us()});
+    down_.delay = std::make_unique<DelayDown>(
+        agenda_.of_shell(3), DelayLine(std::llround(settings.delay_ms)), scenario_.host,
+        lateness(delay_down_shell), DelayDown::End{shells_ahead_until_us()});
     down_.link->connect(to_near_, 0);
     down_.delay->connect(*down_.link, std::llround(scenario_.host.host_latency_us));
     down_.entry = down_.delay.get();
@@ -164,7 +169,7 @@ void Rig::build_downlink(const RunInputs& inputs) {
   add_loss(down_, settings, downlink_loss);
 }
 
-void Rig::add_loss(Direction& direction, const LinkSettings& settings, uint64_t stream) {
+void Rig::add_loss(auto& direction, const LinkSettings& settings, uint64_t stream) {
   if (settings.loss_period == 0 and settings.loss_probability == 0) return;
   direction.loss = std::make_unique<LossyHop>(
       settings.loss_period, settings.loss_first, settings.loss_probability,
@@ -191,15 +196,13 @@ void Rig::add_contest_flow(const FlowSettings& flow, size_t number, const RunInp
   Hop& way_back = not is_alone ? static_cast<Hop&>(outboxes_[sink])
                   : is_near    ? *down_.entry
                                : *up_.entry;
-  ReceiverProcess& receiver = contest_receivers_.emplace_back(
+  Receiver& receiver = contest_receivers_.emplace_back(
       scenario_.host, lateness(number == 0 ? first_receiver : further_receivers + number), way_back,
       meter);
   Hop& near = is_near ? static_cast<Hop&>(sender) : receiver;
   Hop& far = is_near ? static_cast<Hop&>(receiver) : sender;
   to_near_.add(near);
   to_far_.add(far);
-  if (is_alone and down_.link) down_.link->connect(near, 0);
-  if (is_alone and up_.delay) up_.delay->connect(far, 0);
 }
 
 void Rig::add_tcp_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs) {
@@ -246,10 +249,30 @@ void Rig::add_probe(const ProbeSettings& probe, size_t number) {
   to_far_.add(echoes_.emplace_back(outboxes_[far_end(number)]));
 }
 
-void Rig::run_until(Microseconds end_us) {
+void Rig::handle_events(Microseconds end_us, auto act_shell) {
   for (Agenda::Event event; (event = agenda_.next()).time_us < end_us;) {
     note_progress();
-    processes_[event.place]->act(event.time_us);
+    const size_t shell = event.place - ends_;  // a great number for an outbox
+    if (shell < Agenda::shells) [[likely]] {
+      act_shell(shell, event.time_us);
+    } else {
+      processes_[event.place]->act(event.time_us);
+    }
+  }
+}
+
+void Rig::run_until(Microseconds end_us) {
+  if (up_.link != nullptr and down_.link != nullptr) {
+    handle_events(end_us, [this](size_t shell, Microseconds now_us) {
+      if (shell == 0) return up_.link->act(now_us);
+      if (shell == 1) return down_.link->act(now_us);
+      if (shell == 2) return up_.delay->act(now_us);
+      down_.delay->act(now_us);
+    });
+  } else {
+    handle_events(end_us, [this](size_t shell, Microseconds now_us) {
+      processes_[ends_ + shell]->act(now_us);
+    });
   }
 }
 
@@ -262,7 +285,7 @@ RunResult Rig::run() {
   RunResult result;
   if (up_.link != nullptr) {
     up_.link->queue().advance(duration_ms_, [](const Packet&) {});  // too late to arrive anywhere
-    up_.link->queue().report_opportunities();
+    up_.link->queue().report();
   }
   if (meter_ != nullptr) {
     result.metrics = meter_->metrics(
@@ -271,26 +294,28 @@ RunResult Rig::run() {
   for (const SenderProcess& sender : contest_senders_) {
     result.packets_sent += sender.packets_sent();
   }
-  for (const ReceiverProcess& receiver : contest_receivers_) {
+  for (const Receiver& receiver : contest_receivers_) {
     result.packets_delivered += receiver.packets_received();
   }
   for (const TcpSenderProcess& sender : tcp_senders_) result.packets_sent += sender.packets_sent();
   for (const TcpReceiverProcess& receiver : tcp_receivers_) {
     result.packets_delivered += receiver.packets_received();
   }
-  for (const Direction* direction : {&up_, &down_}) {
-    if (direction->link != nullptr) {
-      result.packets_dropped += direction->link->queue().packets_dropped() +
-                                direction->link->packets_dropped() +
-                                direction->delay->packets_dropped();
+  const auto count_drops = [&result](const auto& direction) {
+    if (direction.link != nullptr) {
+      result.packets_dropped += direction.link->queue().packets_dropped() +
+                                direction.link->packets_dropped() +
+                                direction.delay->packets_dropped();
     } else {
-      result.packets_dropped += direction->rate_link->packets_dropped();
+      result.packets_dropped += direction.rate_link->packets_dropped();
     }
-  }
+  };
+  count_drops(up_);
+  count_drops(down_);
   return result;
 }
 
-void Rig::write_link(JsonWriter& json, const Direction& direction, const LinkSettings& settings) {
+void Rig::write_link(JsonWriter& json, const auto& direction, const LinkSettings& settings) {
   json.begin_object();
   if (direction.rate_link != nullptr) {
     const RateLink& link = *direction.rate_link;
@@ -304,7 +329,7 @@ void Rig::write_link(JsonWriter& json, const Direction& direction, const LinkSet
         .field("packets_dropped", link.packets_dropped())
         .field("packets_marked", link.packets_marked());
   } else {
-    if (&direction == &up_) write_metrics(json, meter_->metrics());
+    if (&settings == &scenario_.uplink) write_metrics(json, meter_->metrics());
     json.field("packets_dropped", direction.link->queue().packets_dropped())
         .field("packets_marked", direction.link->queue().packets_marked());
   }

@@ -62,26 +62,40 @@ class Rig {
 
  private:
   // One direction's parts; those of the other kind of link are null.
+  template <class LinkShell, class DelayShell>
   struct Direction {
-    std::unique_ptr<Shell<Link>> link{};
-    std::unique_ptr<Shell<DelayLine>> delay{};
+    std::unique_ptr<LinkShell> link{};
+    std::unique_ptr<DelayShell> delay{};
     std::unique_ptr<RateLink> rate_link{};
     std::unique_ptr<Wire> wire{};
     std::unique_ptr<LossyHop> loss{};
     Hop* entry = nullptr;
   };
+  // Of links with traces, and of contest flows, from the last hop to the first.
+  using ToSenders = Fork<SenderProcess>;
+  using LinkDown = Shell<Link, ToSenders>;
+  using DelayDown = Shell<DelayLine, LinkDown>;
+  using Receiver = ReceiverProcess<DelayDown>;
+  using ToReceivers = Fork<Receiver>;
+  using DelayUp = Shell<DelayLine, ToReceivers>;
+  using LinkUp = Shell<Link, DelayUp>;
 
   Lateness lateness(uint64_t stream) const;
+  // Until then shells may act ahead of the loop: measuring neither begins nor ends before they have
+  // done so.
+  Microseconds shells_ahead_until_us() const;
   Microseconds duration_us() const;
   void add(size_t place, Process& process) { processes_[place] = &process; }
   void build_uplink(const RunInputs& inputs);
   void build_downlink(const RunInputs& inputs);
-  void add_loss(Direction& direction, const LinkSettings& settings, uint64_t stream);
+  // act_shell(shell, now_us) handles the events of a shell's place.
+  void handle_events(Microseconds end_us, auto act_shell);
+  void add_loss(auto& direction, const LinkSettings& settings, uint64_t stream);
   void add_contest_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
   void add_tcp_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
   void run_until(Microseconds end_us);
   void add_probe(const ProbeSettings& probe, size_t number);
-  void write_link(JsonWriter& json, const Direction& direction, const LinkSettings& settings);
+  void write_link(JsonWriter& json, const auto& direction, const LinkSettings& settings);
   std::optional<double> convergence_s() const;
 
   // Of each flow, and then of each probe, the near end and the far one.
@@ -96,13 +110,13 @@ class Rig {
   Microseconds end_us_ = (duration_ms_ + 1) * 1000;
   RunLateness run_lateness_;
   Meter* meter_;
-  Fork to_near_{};
-  Fork to_far_{};
-  Direction up_{};
-  Direction down_{};
+  ToSenders to_near_{};
+  ToReceivers to_far_{};
+  Direction<LinkUp, DelayUp> up_{};
+  Direction<LinkDown, DelayDown> down_{};
   std::deque<Outbox> outboxes_{};
   std::deque<SenderProcess> contest_senders_{};
-  std::deque<ReceiverProcess> contest_receivers_{};
+  std::deque<Receiver> contest_receivers_{};
   std::deque<TcpSenderProcess> tcp_senders_{};
   std::deque<TcpReceiverProcess> tcp_receivers_{};
   std::deque<Letters> letters_{};

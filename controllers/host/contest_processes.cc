@@ -4,17 +4,8 @@
 #include <cmath>
 
 #include "common/progress.hh"
-#include "transport/contest_datagram.hh"
 
 namespace kneepoint {
-
-namespace {
-
-Microseconds sent_us(const Packet& packet) {
-  return int64_t{packet.sent_ms} * 1000 + packet.sent_rest_us;
-}
-
-}  // namespace
 
 SenderProcess::SenderProcess(Agenda& agenda, size_t endpoint, uint16_t flow,
                              const ControllerHandle& controller, const HostModel& host,
@@ -41,41 +32,45 @@ void SenderProcess::arrive(Microseconds time_us, const Packet& packet) {
     Packet acknowledgment = packet;
     acknowledgment.queued_us = time_us;  // the kernel's time, whenever we read it
     inbox_.push(read_us, acknowledgment);
-    if (not is_acting_) plan();
   }
+  if (not is_acting_) plan_if_earlier();
 }
 
 void SenderProcess::act(Microseconds now_us) {
   if (inbox_.next_us() <= now_us) {
     const Packet acknowledgment = inbox_.pop();
     read(acknowledgment, acknowledgment.queued_us, now_us);
+    fill_window(now_us);
+  } else if (wake_up_us_ <= now_us) {
+    act_on_timer(now_us);
+  }
+  plan();
+}
+
+void SenderProcess::act_on_timer(Microseconds now_us) {
+  busy_until_us_ = std::max(busy_until_us_, now_us);
+  if (not may_send(now_us)) {
+    wake_up_us_ = never;
+    return;
+  }
+  if (started_ and now_us < sender_.silence_ends_us()) {
+    sender_.release(now_us);
+    lateness_us_ = lateness_.draw_timer();
+  } else if (started_) {
+    sender_.keepalive(now_us);
+    is_acting_ = true;
+    send(now_us);
+    is_acting_ = false;
+    lateness_us_ = lateness_.draw_timer();
   } else {
-    busy_until_us_ = std::max(busy_until_us_, now_us);
-    if (not may_send(now_us)) {
-      wake_up_us_ = never;
-      plan();
-      return;
-    }
-    if (started_ and now_us < sender_.silence_ends_us()) {
-      sender_.release(now_us);
-      lateness_us_ = lateness_.draw_timer();
-    } else if (started_) {
-      sender_.keepalive(now_us);
-      is_acting_ = true;
-      send(now_us);
-      is_acting_ = false;
-      lateness_us_ = lateness_.draw_timer();
-    } else {
-      sender_.start(now_us);
-      started_ = true;
-    }
+    sender_.start(now_us);
+    started_ = true;
   }
   fill_window(now_us);
 }
 
-void SenderProcess::read(const Packet& acknowledgment, Microseconds arrived_us,
-                         Microseconds now_us) {
-  note_progress();
+inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arrived_us,
+                                Microseconds now_us) {
   busy_until_us_ = std::max(busy_until_us_, now_us);
   sender_.acknowledged({.sequence_number = acknowledgment.sequence_number,
                         .sent_ms = acknowledgment.sent_ms,
@@ -90,15 +85,14 @@ void SenderProcess::read(const Packet& acknowledgment, Microseconds arrived_us,
   }
 }
 
-void SenderProcess::fill_window(Microseconds now_us) {
+inline void SenderProcess::fill_window(Microseconds now_us) {
   is_acting_ = true;
   while (sender_.window_is_open() and may_send(now_us)) send(now_us);
   is_acting_ = false;
   wake_up_us_ = may_send(now_us) ? sender_.wakes_us() + lateness_us_ : never;
-  plan();
 }
 
-void SenderProcess::send(Microseconds now_us) {
+inline void SenderProcess::send(Microseconds now_us) {
   Packet packet{.sequence_number = sender_.packets_sent(),
                 .sent_ms = stamp(whole_ms(busy_until_us_)),
                 .flow = flow_};
@@ -111,24 +105,6 @@ void SenderProcess::send(Microseconds now_us) {
   const bool is_next = busy_until_us_ == now_us or busy_until_us_ < departures_.ahead_until_us;
   Hop& hop = is_next ? departures_.first_hop : departures_.outbox;
   hop.arrive(busy_until_us_, packet);
-}
-
-ReceiverProcess::ReceiverProcess(const HostModel& host, Lateness lateness, Hop& way_back,
-                                 FlowMeter* meter)
-    : response_us_(std::llround(host.receiver_us + host.packet_us)),
-      lateness_(lateness),
-      way_back_(way_back),
-      meter_(meter) {}
-
-void ReceiverProcess::arrive(Microseconds time_us, const Packet& packet) {
-  Packet acknowledgment = packet;
-  if (meter_ != nullptr) {
-    meter_->received(sent_us(packet), time_us, contest_payload_bytes,
-                     receiver_.packets_received() + 1);
-  }
-  acknowledgment.received_ms = stamp(receiver_.answer(time_us).received_ms);
-  acknowledgment.bytes = acknowledgment_bytes;
-  way_back_.arrive(lateness_.read_time(time_us) + response_us_, acknowledgment);
 }
 
 }  // namespace kneepoint

@@ -1,6 +1,7 @@
 // The processes of one contest flow on the emulated host: its sender and its receiver.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,6 +13,7 @@
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
 #include "measure/flow_meter.hh"
+#include "transport/contest_datagram.hh"
 #include "transport/contest_receiver.hh"
 #include "transport/contest_sender.hh"
 #include "transport/packet.hh"
@@ -34,6 +36,10 @@ struct Lifetime {
   uint64_t datagrams = std::numeric_limits<uint64_t>::max();
 };
 
+inline Microseconds sent_us(const Packet& packet) {
+  return int64_t{packet.sent_ms} * 1000 + packet.sent_rest_us;
+}
+
 // Sends towards its receiver. What reaches it are acknowledgments.
 class SenderProcess final : public Process {
  public:
@@ -55,10 +61,16 @@ class SenderProcess final : public Process {
   bool may_send(Microseconds now_us) const {
     return sender_.packets_sent() < lifetime_.datagrams and now_us < lifetime_.stop_us;
   }
-  void plan() { agenda_.plan_endpoint(endpoint_, next_event_us()); }
-  void read(const Packet& acknowledgment, Microseconds arrived_us, Microseconds now_us);
-  void fill_window(Microseconds now_us);
-  void send(Microseconds now_us);
+  void plan() { agenda_.plan_endpoint(endpoint_, planned_us_ = next_event_us()); }
+  // What is put off, as most keepalives are, keeps its place in the agenda until that time comes.
+  void plan_if_earlier() {
+    if (next_event_us() < planned_us_) plan();
+  }
+  void act_on_timer(Microseconds now_us);
+  [[gnu::always_inline]] inline void read(const Packet& acknowledgment, Microseconds arrived_us,
+                                          Microseconds now_us);
+  [[gnu::always_inline]] inline void fill_window(Microseconds now_us);
+  [[gnu::always_inline]] inline void send(Microseconds now_us);
 
   Agenda& agenda_;
   size_t endpoint_;
@@ -73,17 +85,39 @@ class SenderProcess final : public Process {
   Inbox inbox_{};
   Microseconds busy_until_us_ = 0;
   Microseconds wake_up_us_ = lifetime_.start_us;
+  Microseconds planned_us_ = never;  // in the agenda: no later than the next event
   bool started_ = false;
   bool is_acting_ = false;
 };
 
-// Answers each datagram by an acknowledgment on the way back.
+// Answers each datagram by an acknowledgment on the way back. A hop of the class Usual is called
+// directly.
+template <class Usual>
 class ReceiverProcess final : public Hop {
  public:
   // The first hop of the way back, and the meter, which may be null, must outlive it.
-  ReceiverProcess(const HostModel& host, Lateness lateness, Hop& way_back, FlowMeter* meter);
+  ReceiverProcess(const HostModel& host, Lateness lateness, Hop& way_back, FlowMeter* meter)
+      : response_us_(std::llround(host.receiver_us + host.packet_us)),
+        lateness_(lateness),
+        way_back_(way_back),
+        usual_(dynamic_cast<Usual*>(&way_back)),
+        meter_(meter) {}
 
-  void arrive(Microseconds time_us, const Packet& packet) override;
+  [[gnu::always_inline]] void arrive(Microseconds time_us, const Packet& packet) override {
+    Packet acknowledgment = packet;
+    if (meter_ != nullptr) [[unlikely]] {
+      meter_->received(sent_us(packet), time_us, contest_payload_bytes,
+                       receiver_.packets_received() + 1);
+    }
+    acknowledgment.received_ms = stamp(receiver_.answer(time_us).received_ms);
+    acknowledgment.bytes = acknowledgment_bytes;
+    const Microseconds leaves_us = lateness_.read_time(time_us) + response_us_;
+    if (usual_ != nullptr) [[likely]] {
+      usual_->arrive(leaves_us, acknowledgment);
+    } else {
+      way_back_.arrive(leaves_us, acknowledgment);
+    }
+  }
 
   uint64_t packets_received() const { return receiver_.packets_received(); }
 
@@ -92,6 +126,7 @@ class ReceiverProcess final : public Hop {
   Microseconds response_us_;
   Lateness lateness_;
   Hop& way_back_;
+  Usual* usual_;
   FlowMeter* meter_;
 };
 

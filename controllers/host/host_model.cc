@@ -95,8 +95,8 @@ std::vector<double> scaled(std::vector<double> times_us, double factor) {
 
 RunLateness::RunLateness(const HostModel& host, Random random)
     : factor(draw_factor(host.wake_spread, random)),
-      timer_us(std::llround(host.wake_us)),
-      timers(std::min(host.wake_mean_us * factor, longest_lateness_us / 10)),
+      timers(std::min(host.wake_mean_us * factor, longest_lateness_us / 10),
+             std::llround(host.wake_us)),
       delays(scaled(host.delays_us, host.delay_scale * factor)) {}
 
 HostModel make_host_model(const std::string& description) {

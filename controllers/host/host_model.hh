@@ -38,7 +38,6 @@ struct RunLateness {
   RunLateness(const HostModel& host, Random random);
 
   double factor;  // log-normal over the seeds, with mean 1
-  Microseconds timer_us;
   ExponentialTable timers;
   MeasuredTable delays;
 };
@@ -53,7 +52,7 @@ class Lateness {
 
   // Of a timer: wake_us, an exponential of mean wake_mean_us, and the wait for the processor.
   Microseconds draw_timer() {
-    const Microseconds late_us = run_->timer_us + run_->timers.draw(timers_);
+    const Microseconds late_us = run_->timers.draw(timers_);
     return waits_ ? late_us + run_->delays.draw(timers_) : late_us;
   }
 

@@ -35,18 +35,29 @@ class Outbox final : public Process {
   Hop& next_;
 };
 
-// Gives each packet to the hop of its flow.
+// Gives each packet to the hop of its flow. A hop of the class Usual is called directly.
+template <class Usual>
 class Fork final : public Hop {
  public:
   // The hop of the next flow; it must outlive the fork.
-  void add(Hop& hop) { hops_.push_back(&hop); }
+  void add(Hop& hop) { hops_.push_back({&hop, dynamic_cast<Usual*>(&hop)}); }
 
-  void arrive(Microseconds time_us, const Packet& packet) override {
-    hops_[packet.flow]->arrive(time_us, packet);
+  [[gnu::always_inline]] void arrive(Microseconds time_us, const Packet& packet) override {
+    const Branch& branch = hops_[packet.flow];
+    if (branch.usual != nullptr) [[likely]] {
+      branch.usual->arrive(time_us, packet);
+    } else {
+      branch.hop->arrive(time_us, packet);
+    }
   }
 
  private:
-  std::vector<Hop*> hops_{};
+  struct Branch {
+    Hop* hop;
+    Usual* usual;
+  };
+
+  std::vector<Branch> hops_{};
 };
 
 }  // namespace kneepoint

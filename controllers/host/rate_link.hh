@@ -69,22 +69,19 @@ class RateLink final : public Process {
   // It must outlive the link, which measures nothing without.
   void observe(Meter* meter) { meter_ = meter; }
 
+  // Packets come in order: all that happens here before this one does can happen now.
   void arrive(Microseconds time_us, const Packet& packet) override {
-    inbox_.push(time_us, packet);
-    plan();
+    while (departs_us_ <= time_us) depart(departs_us_);
+    if (meter_ != nullptr) meter_->event(whole_ms(time_us));
+    queue_->enqueue(packet, time_us);
+    if (queue_->has_drops()) packets_dropped_ += queue_->take_drops().packets;
+    if (departs_us_ == never) begin(time_us);
+    agenda_us_ = departs_us_;
   }
 
   void act(Microseconds now_us) override {
-    if (departs_us_ <= inbox_.next_us()) {
-      depart(now_us);
-    } else {
-      const Packet packet = inbox_.pop();
-      if (meter_ != nullptr) meter_->event(whole_ms(now_us));
-      queue_->enqueue(packet, now_us);
-      if (queue_->has_drops()) packets_dropped_ += queue_->take_drops().packets;
-      if (departs_us_ == never) begin(now_us);
-    }
-    plan();
+    depart(now_us);
+    agenda_us_ = departs_us_;
   }
 
   uint64_t packets_dropped() const { return packets_dropped_; }
@@ -93,8 +90,6 @@ class RateLink final : public Process {
   const std::vector<uint32_t>& queueing_delays_us() const { return queueing_delays_us_; }
 
  private:
-  void plan() { agenda_us_ = std::min(inbox_.next_us(), departs_us_); }
-
   void depart(Microseconds now_us) {
     bytes_carried_ += in_transit_.bytes;
     if (meter_ != nullptr) {
@@ -127,7 +122,6 @@ class RateLink final : public Process {
   std::unique_ptr<PacketQueue> queue_;
   Hop& next_;
   Meter* meter_ = nullptr;
-  Inbox inbox_{};
   Packet in_transit_{};
   Microseconds departs_us_ = never;
   double free_us_ = 0;

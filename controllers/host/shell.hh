@@ -36,6 +36,7 @@ class Inbox {
     return packet;
   }
   Microseconds next_us() const { return next_us_; }
+  bool empty() const { return arrivals_.empty(); }
 
  private:
   Ring<Arrival> arrivals_{};
@@ -48,16 +49,17 @@ class DeviceQueue {
  public:
   // Without waits for the processor a shell reads what arrives at once, or after what came before.
   DeviceQueue(size_t capacity_packets, Microseconds read_us, bool waits)
-      : read_times_us_(waits ? capacity_packets : 0),
+      : waits_(waits),
         read_us_(read_us),
-        read_all_us_(waits or capacity_packets == 0
-                         ? never
-                         : static_cast<Microseconds>(capacity_packets) * read_us) {}
+        read_all_us_(capacity_packets == 0 ? never
+                                           : static_cast<Microseconds>(capacity_packets) * read_us),
+        read_at_once_us_(waits ? -never : read_all_us_),
+        read_times_us_(waits ? capacity_packets : 0) {}
 
   // For the packet that as many places ahead as the queue has must have been read.
   bool has_room(Microseconds time_us) const {
-    if (read_times_us_.empty()) return busy_until_us_ - time_us <= read_all_us_;
-    return read_times_us_[next_] <= time_us;
+    if (not waits_) return busy_until_us_ - time_us <= read_all_us_;
+    return read_times_us_.empty() or read_times_us_[next_] <= time_us;
   }
 
   // A packet joins that the shell, were it idle, would read at `time_us`.
@@ -69,12 +71,21 @@ class DeviceQueue {
     if (++next_ == read_times_us_.size()) next_ = 0;
   }
 
+  // Both in one, for a shell that does not wait; for one that does, never.
+  bool join_if_room(Microseconds time_us) {
+    if (busy_until_us_ - time_us > read_at_once_us_) return false;
+    busy_until_us_ = std::max(busy_until_us_, time_us) + read_us_;
+    return true;
+  }
+
  private:
-  std::vector<Microseconds> read_times_us_;  // of the last packets, in a circle
-  size_t next_ = 0;
+  bool waits_;
   Microseconds read_us_;
-  Microseconds read_all_us_;  // a full queue, without waits
+  Microseconds read_all_us_;      // a full queue, without waits
+  Microseconds read_at_once_us_;  // the same for one that does not wait
   Microseconds busy_until_us_ = 0;
+  std::vector<Microseconds> read_times_us_;  // with waits, of the last packets, in a circle
+  size_t next_ = 0;
 };
 
 // A Link or a DelayLine in a mahimahi shell's event loop.
@@ -84,28 +95,34 @@ class DeviceQueue {
 //
 // The loop wakes for an arriving packet, and for the queue's next event after a poll(2) of whole
 // milliseconds: last wake-up + (event's millisecond - last wake-up's millisecond) + lateness.
-template <class Queue>
+//
+// Next is the hop that its packets go to; where that is one class, no virtual call is needed.
+template <class Queue, class Next>
 class Shell final : public Process {
  public:
+  // When the run ends. What is handled before `ahead_until_us` cannot reach that end at once; what
+  // arrives from `deaf_from_us` on is not handled, for the queue's observers must not hear of it.
+  struct End {
+    Microseconds ahead_until_us;
+    Microseconds deaf_from_us = never;
+  };
+
   // Args:
   //   next_event_us: its place in the agenda.
-  //   end_us: an arrival that is read then or later is no longer handled, for the queue's observers
-  //     must not hear of it.
-  Shell(Microseconds& next_event_us, Queue queue, const HostModel& host, Lateness lateness,
-        Microseconds end_us = never)
+  Shell(Microseconds& next_event_us, Queue queue, const HostModel& host, Lateness lateness, End end)
       : agenda_us_(next_event_us),
         queue_(std::move(queue)),
         device_(static_cast<size_t>(host.device_packets), std::llround(host.read_us),
                 lateness.waits()),
         packet_us_(std::llround(host.packet_us)),
         lateness_(lateness),
-        end_us_(end_us),
-        free_end_us_(lateness.waits() ? 0 : end_us) {
+        end_(end),
+        wake_up_us_(end.deaf_from_us) {
     settle();
   }
 
   // Packets go to this hop, `latency_us` later; it must outlive the shell.
-  void connect(Hop& next, Microseconds latency_us) {
+  void connect(Next& next, Microseconds latency_us) {
     next_ = &next;
     latency_us_ = latency_us;
   }
@@ -116,30 +133,41 @@ class Shell final : public Process {
   // What found the device full; the queue counts its own drops.
   uint64_t packets_dropped() const { return packets_dropped_; }
 
-  void arrive(Microseconds time_us, const Packet& packet) override {
+  [[gnu::always_inline]] void arrive(Microseconds time_us, const Packet& packet) override {
     // Packets come in order, so nothing but the timer can happen here before this one arrives.
-    if (time_us < free_until_us_ and device_.has_room(time_us)) [[likely]] {
-      device_.join(time_us);
-      handle_arrival(time_us, packet);
+    if (time_us < agenda_us_ and device_.join_if_room(time_us)) [[likely]] {
+      const Milliseconds now_ms = whole_ms(time_us);
+      if (not queue_.delivers_at(now_ms)) [[likely]] {
+        queue_.enqueue(packet, now_ms);
+        set_timer(time_us, now_ms);
+        agenda_us_ = wake_up_us_;  // the inbox is empty
+      } else {
+        handle_arrival(time_us, packet);
+      }
     } else {
       arrive_in_turn(time_us, packet);
     }
   }
 
-  void act(Microseconds now_us) override {
-    if (inbox_.next_us() <= now_us) {
+  [[gnu::always_inline]] void act(Microseconds now_us) override {
+    if (inbox_.next_us() <= now_us) [[unlikely]] {
       const Packet packet = inbox_.pop();
       handle_arrival(now_us, packet);
       return;
     }
+    act_on_timer(now_us);
+  }
+
+ private:
+  [[gnu::always_inline]] void act_on_timer(Microseconds now_us) {
     begin_to_act();
     const Milliseconds now_ms = whole_ms(now_us);
     queue_.advance(now_ms, hand_on(now_us));
     lateness_us_ = lateness_.draw_timer();
     set_timer(now_us, now_ms);
+    settle();
   }
 
- private:
   [[gnu::noinline]] void arrive_in_turn(Microseconds time_us, const Packet& packet) {
     if (not device_.has_room(time_us)) {
       ++packets_dropped_;
@@ -147,8 +175,12 @@ class Shell final : public Process {
     }
     const Microseconds read_us = lateness_.read_time(time_us);
     device_.join(read_us);
+    // All that happens here before is known, and need not wait for its turn.
+    if (may_act_ahead(read_us)) {
+      while (wake_up_us_ < read_us and inbox_.empty()) act_on_timer(wake_up_us_);
+    }
     // What comes back while we are just handing it on waits, too.
-    if (not is_acting_ and read_us < std::min(next_event_us(), end_us_)) {
+    if (not is_acting_ and read_us < next_event_us()) {
       handle_arrival(read_us, packet);
     } else {
       inbox_.push(read_us, packet);
@@ -156,53 +188,56 @@ class Shell final : public Process {
     }
   }
 
-  void handle_arrival(Microseconds now_us, const Packet& packet) {
+  // Where handling a packet costs no time, what is simultaneous happens in the agenda's order.
+  bool may_act_ahead(Microseconds until_us) const {
+    return not is_acting_ and packet_us_ > 0 and
+           std::max(until_us, busy_until_us_) < end_.ahead_until_us;
+  }
+
+  [[gnu::noinline]] void handle_arrival(Microseconds now_us, const Packet& packet) {
     begin_to_act();
     const Milliseconds now_ms = whole_ms(now_us);
     queue_.enqueue(packet, now_ms, hand_on(now_us));
     set_timer(now_us, now_ms);
+    settle();
   }
 
   auto hand_on(Microseconds now_us) {
-    return [this, now_us](const Packet& packet) {
+    return [this, now_us](const Packet& packet) __attribute__((always_inline)) {
       busy_until_us_ = std::max(busy_until_us_, now_us) + packet_us_;
       next_->arrive(busy_until_us_ + latency_us_, packet);
     };
   }
 
   void set_timer(Microseconds now_us, Milliseconds now_ms) {
-    const Milliseconds event_ms = queue_.next_event_ms();
-    wake_up_us_ = event_ms == never ? never : now_us + (event_ms - now_ms) * 1000 + lateness_us_;
-    settle();
+    const Milliseconds wait_ms = queue_.next_event_ms() - now_ms;
+    wake_up_us_ = std::min(end_.deaf_from_us, now_us + wait_ms * 1000 + lateness_us_);
   }
 
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
 
+  // Until it has settled, nothing is handled.
   void begin_to_act() {
     is_acting_ = true;
-    free_until_us_ = 0;
+    agenda_us_ = 0;
   }
   void settle() {
     is_acting_ = false;
     agenda_us_ = next_event_us();
-    free_until_us_ = std::min(agenda_us_, free_end_us_);
   }
 
   Microseconds& agenda_us_;
-  // Before it an arrival is handled at once, if it need not wait for the processor.
-  Microseconds free_until_us_ = 0;
   Queue queue_;
   DeviceQueue device_;
   uint64_t packets_dropped_ = 0;
   Inbox inbox_{};
   Microseconds packet_us_;
   Microseconds latency_us_ = 0;
-  Hop* next_ = nullptr;
+  Next* next_ = nullptr;
   Lateness lateness_;
-  Microseconds end_us_;
-  Microseconds free_end_us_;
+  End end_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
-  Microseconds wake_up_us_ = never;
+  Microseconds wake_up_us_;  // never later than the end that matters to it
   Microseconds busy_until_us_ = 0;
   bool is_acting_ = false;
 };

@@ -1,6 +1,8 @@
 // A constant delay, with the semantics of mahimahi's mm-delay.
 #pragma once
 
+#include <algorithm>
+
 #include "common/ring.hh"
 #include "transport/packet.hh"
 
@@ -13,20 +15,27 @@ class DelayLine {
 
   // Packets whose time has come are passed to deliver(packet), in order.
   template <class Deliver>
-  void enqueue(const Packet& packet, Milliseconds now_ms, Deliver deliver) {
-    const Milliseconds release_ms = now_ms + delay_ms_;
-    Packet& queued = waiting_.push();
-    queued = packet;
-    queued.queued_us = release_ms;
-    if (next_event_ms_ == never) next_event_ms_ = release_ms;
+  void enqueue(const Packet& packet, Milliseconds now_ms, const Deliver& deliver) {
+    enqueue(packet, now_ms);
     advance(now_ms, deliver);
   }
 
+  // Whether a packet that is queued now has itself or others delivered.
+  bool delivers_at(Milliseconds now_ms) const { return next_event_ms_ <= now_ms or delay_ms_ == 0; }
+
+  // The same where nothing is delivered.
+  [[gnu::always_inline]] void enqueue(const Packet& packet, Milliseconds now_ms) {
+    Packet& queued = waiting_.push();
+    queued = packet;
+    queued.queued_us = now_ms + delay_ms_;
+    next_event_ms_ = std::min(next_event_ms_, now_ms + delay_ms_);
+  }
+
   template <class Deliver>
-  void advance(Milliseconds now_ms, Deliver deliver) {
+  [[gnu::always_inline]] void advance(Milliseconds now_ms, const Deliver& deliver) {
     while (next_event_ms_ <= now_ms) {
       const Packet& packet = waiting_.pop();
-      next_event_ms_ = waiting_.empty() ? never : waiting_.front().queued_us;
+      next_event_ms_ = waiting_.empty() ? never_ms : waiting_.front().queued_us;
       deliver(packet);
     }
   }
@@ -35,7 +44,7 @@ class DelayLine {
 
  private:
   Milliseconds delay_ms_;
-  Milliseconds next_event_ms_ = never;
+  Milliseconds next_event_ms_ = never_ms;
   Ring<Packet> waiting_{};  // each with its release in place of its arrival, in ms
 };
 

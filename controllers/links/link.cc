@@ -5,22 +5,23 @@
 namespace kneepoint {
 
 void Link::lose_opportunities(Milliseconds now_ms) {
-  const size_t end = trace_.size();
-  const Milliseconds latest_ms = now_ms - lap_start_ms_;
-  while (position_ < end and trace_[position_] <= latest_ms) {
-    if (log_ != nullptr) log_->opportunity(lap_start_ms_ + trace_[position_]);
-    ++position_;
-  }
-  if (position_ == end) {
-    begin_lap();
-  } else {
-    next_opportunity_ms_ = lap_start_ms_ + trace_[position_];
+  while (next_opportunity_ms_ <= now_ms) {
+    const Milliseconds latest_ms = now_ms - lap_start_ms_;
+    while (position_ < size_ and opportunities_ms_[position_] <= latest_ms) {
+      if (log_ != nullptr) log_->opportunity(lap_start_ms_ + opportunities_ms_[position_]);
+      ++position_;
+    }
+    if (position_ == size_) {
+      begin_lap();
+    } else {
+      next_opportunity_ms_ = lap_start_ms_ + opportunities_ms_[position_];
+    }
   }
 }
 
 void Link::begin_lap() {
   if (at_end_ == AtEnd::stop) {
-    next_opportunity_ms_ = never;
+    next_opportunity_ms_ = never_ms;
     return;
   }
   note_progress();  // years of lost opportunities may be consumed at once
@@ -30,7 +31,11 @@ void Link::begin_lap() {
   next_opportunity_ms_ = lap_start_ms_ + trace_[0];
 }
 
-void Link::report_opportunities() const {
+void Link::report() const {
+  if (first_arrival_ms_ != never_ms) {
+    meter_->event(first_arrival_ms_);
+    meter_->event(last_arrival_ms_);
+  }
   const uint64_t count = laps_ * trace_.size() + position_;
   if (count == 0) return;
   meter_->opportunities(count);

@@ -28,6 +28,7 @@ class Trace {
   const std::string& name() const { return name_; }
   size_t size() const { return opportunities_ms_.size(); }
   Milliseconds last_ms() const { return opportunities_ms_.back(); }
+  const int32_t* begin() const { return opportunities_ms_.data(); }
   Milliseconds operator[](size_t index) const { return opportunities_ms_[index]; }
 
  private:

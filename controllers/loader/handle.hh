@@ -59,6 +59,7 @@ class ControllerHandle {
     tell(calls_.on_sent, kneepoint_sent{sizeof(kneepoint_sent), sequence_number, now_ms});
   }
   void on_ack(const Ack& ack) const {
+    if (calls_.on_ack == nullptr) return;
     tell(calls_.on_ack, kneepoint_ack{sizeof(kneepoint_ack), ack.sequence_number, ack.sent_ms,
                                       ack.received_ms, ack.ack_received_ms, ack.now_us, ack.rtt_us,
                                       ack.acknowledged, ack.in_flight, ack.is_recovering});

@@ -17,8 +17,9 @@ void FlowLog::sent(Microseconds time_us, uint32_t flow, uint64_t sequence_number
   file_ << time_us << ' ' << flow << " sent " << sequence_number << '\n';
 }
 
-void FlowLog::acknowledged(Microseconds time_us, uint32_t flow, const Ack& ack, double window) {
-  file_ << time_us << ' ' << flow << " ack " << ack.sequence_number << ' ' << ack.rtt_ms() << ' '
+void FlowLog::acknowledged(Microseconds time_us, uint32_t flow, uint64_t sequence_number,
+                           Milliseconds rtt_ms, double window) {
+  file_ << time_us << ' ' << flow << " ack " << sequence_number << ' ' << rtt_ms << ' '
         << to_text(window) << '\n';
 }
 

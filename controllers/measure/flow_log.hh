@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "algorithms/controller.hh"
 #include "common/time.hh"
 
 namespace kneepoint {
@@ -20,7 +19,8 @@ class FlowLog {
   explicit FlowLog(const std::filesystem::path& path);
 
   void sent(Microseconds time_us, uint32_t flow, uint64_t sequence_number);
-  void acknowledged(Microseconds time_us, uint32_t flow, const Ack& ack, double window);
+  void acknowledged(Microseconds time_us, uint32_t flow, uint64_t sequence_number,
+                    Milliseconds rtt_ms, double window);
   void keepalive(Microseconds time_us, uint32_t flow, double window);
 
   // Flushes. Throws std::runtime_error when anything could not be written.

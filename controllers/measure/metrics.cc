@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <span>
+#include <numeric>
 
 #include "transport/packet.hh"
 
@@ -13,13 +13,15 @@ namespace {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
-// The value of element floor(0.95 n) of n sorted delays, given how many packets had each delay.
-double percentile_95(const std::vector<uint32_t>& count_by_delay, uint64_t total) {
+// The value of element floor(0.95 n) of n sorted delays, whose counts by delay next() tells one
+// after the other.
+template <class Next>
+double percentile_95(uint64_t total, Next next) {
   if (total == 0) return undefined;
   const auto rank = static_cast<uint64_t>(0.95 * static_cast<double>(total));  // as in Perl
   uint64_t below = 0;
   size_t delay = 0;
-  while ((below += count_by_delay[delay]) <= rank) ++delay;
+  while ((below += next()) <= rank) ++delay;
   return static_cast<double>(delay);
 }
 
@@ -28,29 +30,43 @@ double percentile_95(const std::vector<uint32_t>& count_by_delay, uint64_t total
 void Meter::start(Milliseconds duration_ms) {
   least_delay_ms_.assign(static_cast<size_t>(duration_ms) + 1, no_arrival_);
   std::ranges::fill(packets_by_delay_, 0);
-  departures_ = departed_bytes_ = opportunities_ = 0;
+  departed_bytes_ = opportunities_ = 0;
   first_event_ms_ = never;
   last_event_ms_ = 0;
 }
 
+void Meter::make_room_for(size_t delay_ms) {
+  packets_by_delay_.resize(2 * delay_ms + 1);
+  delays_ = packets_by_delay_.size();
+}
+
 double Meter::queueing_delay_p95_ms() const {
-  return percentile_95(packets_by_delay_, departures_);
+  auto count = packets_by_delay_.begin();
+  return percentile_95(
+      std::accumulate(packets_by_delay_.begin(), packets_by_delay_.end(), uint64_t{0}),
+      [&] { return *count++; });
 }
 
 double Meter::signal_delay_p95_ms() const {
-  if (departures_ == 0) return undefined;
+  // How many milliseconds begin to have each delay, minus how many cease to: one with an arrival of
+  // delay d and the k without before it have d, d + 1, ..., d + k.
+  std::vector<uint32_t> changes(delays_ + 1);
   const auto arrived = [](int32_t delay_ms) { return delay_ms != no_arrival_; };
-  const auto last = std::find_if(least_delay_ms_.rbegin(), least_delay_ms_.rend(), arrived);
-  const auto first = std::find_if(least_delay_ms_.begin(), least_delay_ms_.end(), arrived);
-  const std::span arrivals(first, last.base());
-  std::vector<uint32_t> milliseconds_by_delay(packets_by_delay_.size());
-  size_t delay_ms = 0;
-  for (size_t i = arrivals.size(); i-- > 0;) {
-    delay_ms = arrived(arrivals[i]) ? static_cast<size_t>(arrivals[i]) : delay_ms + 1;
-    if (delay_ms >= milliseconds_by_delay.size()) milliseconds_by_delay.resize(2 * delay_ms);
-    ++milliseconds_by_delay[delay_ms];
+  const auto first = std::ranges::find_if(least_delay_ms_, arrived);
+  auto after_last = first;
+  for (auto each = first; each != least_delay_ms_.end(); ++each) {
+    if (not arrived(*each)) continue;
+    const auto delay_ms = static_cast<size_t>(*each);
+    const size_t end_ms = delay_ms + static_cast<size_t>(each + 1 - after_last);
+    if (end_ms >= changes.size()) changes.resize(2 * end_ms);
+    ++changes[delay_ms];
+    --changes[end_ms];
+    after_last = each + 1;
   }
-  return percentile_95(milliseconds_by_delay, arrivals.size());
+  size_t delay_ms = 0;
+  uint32_t count = 0;
+  return percentile_95(static_cast<uint64_t>(after_last - first),
+                       [&] { return count += changes[delay_ms++]; });
 }
 
 Metrics Meter::metrics(std::optional<double> rate_mbps) const {

@@ -23,7 +23,7 @@ struct Metrics {
 // Gathers the events of one link, in any number of runs one after the other.
 class Meter {
  public:
-  // Forgets all; the block of memory stays.
+  // Forgets all; the blocks of memory stay.
   void start(Milliseconds duration_ms);
 
   void opportunities(uint64_t count) { opportunities_ += count; }
@@ -34,12 +34,12 @@ class Meter {
   // Departures come in the order of time.
   void departure(Milliseconds arrival_ms, Milliseconds departure_ms, uint32_t bytes) {
     const auto delay_ms = static_cast<size_t>(departure_ms - arrival_ms);
-    ++departures_;
     departed_bytes_ += bytes;
     // The first departure of those that arrived together has the least delay.
     int32_t& least_ms = least_delay_ms_[static_cast<size_t>(arrival_ms)];
     if (least_ms == no_arrival_) least_ms = static_cast<int32_t>(delay_ms);
-    if (delay_ms >= packets_by_delay_.size()) packets_by_delay_.resize(2 * delay_ms + 1);
+    if (delay_ms >= delays_) [[unlikely]]
+      make_room_for(delay_ms);
     ++packets_by_delay_[delay_ms];
   }
 
@@ -54,12 +54,13 @@ class Meter {
  private:
   static constexpr int32_t no_arrival_ = -1;
 
+  void make_room_for(size_t delay_ms);
   double queueing_delay_p95_ms() const;
   double signal_delay_p95_ms() const;
 
   std::vector<int32_t> least_delay_ms_{};     // by arrival time in ms
   std::vector<uint32_t> packets_by_delay_{};  // by delay in ms
-  uint64_t departures_ = 0;
+  size_t delays_ = 0;                         // how many packets_by_delay_ has room for
   uint64_t departed_bytes_ = 0;
   uint64_t opportunities_ = 0;
   Milliseconds first_event_ms_ = never;

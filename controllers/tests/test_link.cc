@@ -61,7 +61,7 @@ TEST(link_loses_an_opportunity_that_finds_no_packet) {
 
 TEST(link_has_no_event_without_a_packet) {
   const Trace trace("t", "1\n2\n");
-  EXPECT_EQUAL(LinkUnderTest(trace).link.next_event_ms(), never);
+  EXPECT_EQUAL(LinkUnderTest(trace).link.next_event_ms(), never_ms);
 }
 
 TEST(link_carries_a_packet_over_several_opportunities) {
@@ -95,7 +95,7 @@ TEST(link_stops_after_its_trace) {
   const Trace trace("t", "3\n10\n");
   LinkUnderTest t(trace);
   t.enqueue(0, 10);
-  EXPECT_EQUAL(t.link.next_event_ms(), never);
+  EXPECT_EQUAL(t.link.next_event_ms(), never_ms);
   EXPECT_EQUAL(text(t.advance(1000)), "");
 }
 
@@ -108,7 +108,7 @@ TEST(link_reports_every_opportunity_and_departure_to_its_meter) {
   t.enqueue(0, 4);
   t.enqueue(1, 5);
   t.advance(30);
-  t.link.report_opportunities();
+  t.link.report();
   const Metrics metrics = meter.metrics();
   EXPECT_NEAR(metrics.throughput_mbps, 2 * 1504 * 8 / 30e3, 1e-12);
   EXPECT_NEAR(metrics.capacity_mbps, 4 * 1504 * 8 / 30e3, 1e-12);

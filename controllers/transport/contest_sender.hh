@@ -63,7 +63,8 @@ class ContestSender {
   }
 
   // An acknowledgment that reached this host at `arrived_us` is read.
-  void acknowledged(const Ack& ack, Microseconds arrived_us, Microseconds now_us) {
+  [[gnu::always_inline]] void acknowledged(const Ack& ack, Microseconds arrived_us,
+                                           Microseconds now_us) {
     last_activity_us_ = now_us;
     // Ways keep the order of datagrams: what an acknowledgment skips is lost, or its own is.
     if (ack.sequence_number > next_ack_expected_ and controller_.hears_of_loss()) {
@@ -72,9 +73,13 @@ class ContestSender {
     next_ack_expected_ = std::max(next_ack_expected_, ack.sequence_number + 1);
     controller_.on_ack(ack);
     ask_controller();
-    if (not is_logged_or_paced_) return;
+    if (not is_logged_or_paced_) [[likely]]
+      return;
     hold_back();
-    if (log_ != nullptr) log_->acknowledged(arrived_us, flow_, ack, controller_.window());
+    if (log_ != nullptr) {
+      log_->acknowledged(arrived_us, flow_, ack.sequence_number, ack.rtt_ms(),
+                         controller_.window());
+    }
   }
 
   // When time alone changes something: a keepalive, or the next datagram of one that paces.

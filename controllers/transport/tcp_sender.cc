@@ -244,7 +244,8 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t acknowled
                   .in_flight = in_flight_,
                   .is_recovering = is_recovering_ or ack.echoes_mark};
   controller_.on_ack(heard);
-  if (log_ != nullptr) log_->acknowledged(now_us, flow_, heard, controller_.window());
+  if (log_ != nullptr)
+    log_->acknowledged(now_us, flow_, heard.sequence_number, heard.rtt_ms(), controller_.window());
 }
 
 void TcpSender::restart_timer(Microseconds now_us) {

@@ -1,11 +1,14 @@
-"""What one run of 140 s of trace costs the emulator: CPU time, and instructions where valgrind is.
+"""What runs cost the emulator: CPU time, memory, and instructions where valgrind is.
 
     python -m tests.benchmarks.emulator [--runs 50]
 
-Needs build/emulate and build/networks/contest (`make bench` makes them). Each controller runs with
-its default constants, in batch mode, so that traces are read once. CPU time is user plus system
-time of the process, divided by its runs. Instructions are those that a further run adds to a batch,
-counted by callgrind; they do not depend on what else the machine does.
+Needs build/emulate and build/networks/contest (`make bench` makes them), and for instructions by
+folder build/bench/emulate, the same with debugging information. One flow is 140 s of the contest's
+network, each controller with its default constants, in batch mode, so that traces are read once;
+three and a hundred flows are scenarios of their own. CPU time is user plus system time of the
+process, divided by its runs; memory is the most that the process held. Instructions are those that
+a further run adds to a batch, counted by callgrind; they do not depend on what else the machine
+does.
 """
 
 import argparse
@@ -15,13 +18,71 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+EMULATE = Path("build/emulate")
+WITH_SOURCES = Path("build/bench/emulate")
+"""Knows which file each instruction comes from."""
 
 BUDGET_INSTRUCTIONS = 35e6
 """For a fixed window of 50."""
 
+BUDGET_MIB = 50
 MOST_FUNCTIONS = 12
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one run."""
+
+    cpu_ms: float
+    memory_mib: float
+
+
+@dataclass(frozen=True)
+class Load:
+    """A scenario, and what it is to cost at most."""
+
+    title: str
+    budget_cpu_ms: float
+    scenario: dict[str, Any]
+
+
+def tcp_flows(count: int) -> list[dict[str, Any]]:
+    """Returns Reno and CUBIC in turn, each starting 50 ms after the one before."""
+    return [
+        {"controller": ("reno", "cubic")[i % 2], "transport": "tcp", "start_s": i * 0.05}
+        for i in range(count)
+    ]
+
+
+LOADS = (
+    Load(
+        "3 TCP flows, 1.5 Mbit/s, 300 s",
+        20,
+        {
+            "uplink": {"rate_mbps": 1.5, "delay_ms": 10, "queue": "droptail:packets=100"},
+            "downlink": {"rate_mbps": 100, "delay_ms": 10},
+            "flows": tcp_flows(3),
+            "host_model": "ideal",
+            "duration_s": 300,
+        },
+    ),
+    Load(
+        "100 TCP flows, 100 Mbit/s, 60 s",
+        3000,  # 20 times faster than real time
+        {
+            "uplink": {"rate_mbps": 100, "delay_ms": 10, "queue": "droptail:packets=1000"},
+            "downlink": {"rate_mbps": 1000, "delay_ms": 10},
+            "flows": tcp_flows(100),
+            "host_model": "ideal",
+            "duration_s": 60,
+        },
+    ),
+)
 
 
 def line_of(network: dict[str, Any], controller: str) -> str:
@@ -34,33 +95,30 @@ def line_of(network: dict[str, Any], controller: str) -> str:
     )
 
 
-def cpu_ms_per_run(line: str, runs: int) -> float:
-    """Returns the CPU time of one run (ms)."""
-    lines = "".join(f"{line} --seed {seed}\n" for seed in range(runs))
-    before = os.times()
-    result = subprocess.run(
-        ["build/emulate", "--batch"], input=lines, check=True, capture_output=True, text=True
-    )
-    after = os.times()
-    for answer in map(json.loads, result.stdout.splitlines()):
-        if answer["status"] != "ok":
-            raise SystemExit(f"error: {line}: {answer['reason']}")
-    user_s = after.children_user - before.children_user
-    system_s = after.children_system - before.children_system
-    return (user_s + system_s) * 1000 / runs
+def cost_of(lines: list[str]) -> Cost:
+    """Returns what a batch costs a run."""
+    with tempfile.TemporaryFile("w+") as file, tempfile.TemporaryFile("w+") as answers:
+        file.writelines(f"{line}\n" for line in lines)
+        file.seek(0)
+        process = subprocess.Popen([EMULATE, "--batch"], stdin=file, stdout=answers)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        answers.seek(0)
+        for answer in map(json.loads, answers):
+            if answer["status"] != "ok":
+                raise SystemExit(f"error: {lines[0]}: {answer['reason']}")
+    cpu_ms = (usage.ru_utime + usage.ru_stime) * 1000 / len(lines)
+    return Cost(cpu_ms, usage.ru_maxrss / 1024)
 
 
 def count_instructions(line: str, runs: int, folder: Path) -> tuple[int, Path]:
     """Returns the instructions of a batch, and callgrind's file."""
     profile = folder / f"callgrind.{runs}"
+    emulate = WITH_SOURCES if WITH_SOURCES.exists() else EMULATE
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}"]
     lines = f"{line}\n" * runs
     subprocess.run(
-        [*command, "build/emulate", "--batch"],
-        input=lines,
-        check=True,
-        capture_output=True,
-        text=True,
+        [*command, emulate, "--batch"], input=lines, check=True, capture_output=True, text=True
     )
     total = re.search(r"^(?:summary|totals): (\d+)", profile.read_text(), re.MULTILINE)
     assert total is not None
@@ -74,44 +132,82 @@ def instructions_of_run(line: str, folder: Path) -> tuple[int, Path]:
     return two - one, profile
 
 
-def functions_of(profile: Path) -> list[tuple[int, str]]:
-    """Returns where a batch's instructions went: the costliest functions, by themselves."""
+def costs_of(profile: Path, key: Callable[[str, str], str]) -> list[tuple[int, str]]:
+    """Returns where a batch's instructions went, the costliest first: sums over key(file, name)."""
     command = ["callgrind_annotate", "--threshold=100", str(profile)]
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     costs: dict[str, int] = {}
-    for count, name in re.findall(
-        r"^ *([\d,]+) \([ \d.]+%\) +[^:\n]*:(.*?)(?:'\d+)?(?: \[.*\])?$", listing, re.MULTILINE
+    for count, file, name in re.findall(
+        r"^ *([\d,]+) \([ \d.]+%\) +([^:\n]*):(.*?)(?:'\d+)?(?: \[.*\])?$", listing, re.MULTILINE
     ):
-        costs[name] = costs.get(name, 0) + int(count.replace(",", ""))
+        costs[key(file, name)] = costs.get(key(file, name), 0) + int(count.replace(",", ""))
     return sorted(((cost, name) for name, cost in costs.items()), reverse=True)[:MOST_FUNCTIONS]
 
 
-def main() -> None:
-    """Measures every controller, and the fixed window in detail."""
-    parser = argparse.ArgumentParser(description="Measures what a run costs the emulator.")
-    parser.add_argument("--runs", type=int, default=50, help="runs per controller (%(default)s)")
-    runs: int = parser.parse_args().runs
+def folder_of(file: str, _: str) -> str:
+    """Returns the folder in controllers/ of a source file."""
+    found = re.search(r"\bcontrollers/(\w+)/", file)
+    return f"controllers/{found[1]}" if found else "libraries"
+
+
+def print_profile(profile: Path) -> None:
+    """Prints where the instructions of a batch of two went."""
+    print("where those of two runs go, what is done once for a batch included:")
+    for cost, function in costs_of(profile, lambda _, name: name.replace("kneepoint::", "")):
+        print(f"{cost / 1e6:9.1f}  {function[:90]}")
+    if WITH_SOURCES.exists():
+        for cost, folder in costs_of(profile, folder_of):
+            print(f"{cost / 1e6:9.1f}  {folder}")
+
+
+def measure_one_flow(runs: int, folder: Path, has_valgrind: bool) -> None:
+    """Prints what each controller costs, and the fixed window in detail."""
     network = json.loads(Path("build/networks/contest/network.json").read_text())
-    listing = subprocess.run(["build/emulate", "--list"], check=True, capture_output=True).stdout
-    has_valgrind = shutil.which("valgrind") is not None
-    print(f"One run of 140 s, in a batch of {runs}: CPU time in ms, millions of instructions")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for controller in json.loads(listing)["controllers"]:
-            line = line_of(network, controller["name"])
-            row = f"{controller['name']:20}{cpu_ms_per_run(line, runs):8.2f}"
-            if has_valgrind:
-                row += f"{instructions_of_run(line, folder)[0] / 1e6:8.1f}"
-            print(row)
-        if not has_valgrind:
-            print("No valgrind, no instructions: apt-get install valgrind")
-            return
+    listing = subprocess.run([EMULATE, "--list"], check=True, capture_output=True).stdout
+    print(f"One flow, 140 s, in a batch of {runs}: CPU ms, MiB, millions of instructions")
+    for controller in json.loads(listing)["controllers"]:
+        line = line_of(network, controller["name"])
+        cost = cost_of([f"{line} --seed {seed}" for seed in range(runs)])
+        row = f"{controller['name']:20}{cost.cpu_ms:8.2f}{cost.memory_mib:8.1f}"
+        if has_valgrind:
+            row += f"{instructions_of_run(line, folder)[0] / 1e6:8.1f}"
+        print(row)
+    if has_valgrind:
         line = line_of(network, "fixed_window --set window=50")
         count, profile = instructions_of_run(line, folder)
         print(f"\nWindow 50: {count / 1e6:.1f} million (budget {BUDGET_INSTRUCTIONS / 1e6:g});")
-        print("where those of two runs go, the reading of traces included:")
-        for cost, function in functions_of(profile):
-            print(f"{cost / 1e6:8.1f}  {function[:90]}")
+        print_profile(profile)
+
+
+def measure_scenario(load: Load, runs: int, folder: Path, has_valgrind: bool) -> None:
+    """Prints what a scenario costs."""
+    file = folder / "scenario.json"
+    file.write_text(json.dumps(load.scenario))
+    line = f"--scenario {file}"
+    cost = cost_of([line] * runs)
+    print(
+        f"\n{load.title}: {cost.cpu_ms:.1f} ms of CPU time (budget {load.budget_cpu_ms:g}),"
+        f" {load.scenario['duration_s'] * 1000 / cost.cpu_ms:.0f} times faster than real time,"
+        f" {cost.memory_mib:.1f} MiB (budget {BUDGET_MIB})"
+    )
+    if has_valgrind:
+        count, profile = instructions_of_run(line, folder)
+        print(f"{count / 1e6:.1f} million instructions;")
+        print_profile(profile)
+
+
+def main() -> None:
+    """Measures one flow, three and a hundred."""
+    parser = argparse.ArgumentParser(description="Measures what runs cost the emulator.")
+    parser.add_argument("--runs", type=int, default=50, help="runs per controller (%(default)s)")
+    runs: int = parser.parse_args().runs
+    has_valgrind = shutil.which("valgrind") is not None
+    with tempfile.TemporaryDirectory() as name:
+        measure_one_flow(runs, Path(name), has_valgrind)
+        for load in LOADS:
+            measure_scenario(load, min(runs, 5), Path(name), has_valgrind)
+    if not has_valgrind:
+        print("\nNo valgrind, no instructions: apt-get install valgrind")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,118 @@
+"""A run's bytes depend on its seed alone: not on the compiler, the processor or a batch's order."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.controllers.emulator import EMULATE, Link
+
+CONTROLLERS = ("cubic", "timely")
+AARCH64_LIBRARIES = "/usr/aarch64-linux-gnu"
+AARCH64_PACKAGES = "g++-aarch64-linux-gnu, qemu-user"
+
+
+@dataclass(frozen=True)
+class Other:
+    """Another build, and what runs it."""
+
+    compiler: str
+    emulator: tuple[str, ...]
+    packages: str
+
+
+OTHERS = (
+    pytest.param(Other("clang++", (), "clang"), id="clang"),
+    pytest.param(
+        Other("aarch64-linux-gnu-g++", ("qemu-aarch64", "-L", AARCH64_LIBRARIES), AARCH64_PACKAGES),
+        id="aarch64",
+    ),
+)
+
+
+def lines_of(link: Link, folder: Path) -> list[str]:
+    """Returns a batch: host models, queues that draw, a lone flow and many."""
+    traces = f"--uplink {link.uplink} --downlink {link.downlink} --duration-s 6"
+    lines = [
+        f"--controller {controller} {traces} --seed {seed}"
+        f" --host-model {host} --uplink-queue {queue}"
+        for controller in CONTROLLERS
+        for seed, (host, queue) in enumerate(
+            (
+                ("ideal", "infinite"),
+                ("event-loop:wake_spread=0.5", "droptail:packets=20"),
+                ("event-loop:delays_us=8+53+97+205+900", "pie:qdelay_ref=20,max_burst=100"),
+                ("event-loop", "codel:target=5,interval=100"),
+            )
+        )
+    ]
+    for seed, queue in enumerate(("drr:packets=30", "fq_codel:target=5,interval=100")):
+        file = folder / f"scenario-{seed}.json"
+        scenario = {
+            "uplink": {"trace": str(link.uplink), "queue": queue, "loss_probability": 0.01},
+            "downlink": {"rate_mbps": 10, "delay_ms": 20},
+            "flows": [
+                {"controller": "cubic", "transport": "tcp"},
+                {"controller": "cubic", "start_s": 0.5},
+                {"controller": "timely", "transport": "tcp", "start_s": 1},
+            ],
+            "probes": [{"interval_ms": 100}],
+            "duration_s": 6,
+            "interval_s": 1,
+            "seed": seed,
+        }
+        file.write_text(json.dumps(scenario))
+        lines.append(f"--scenario {file} --flow-log {folder}/flow-{seed}.log")
+    lines.append(f"{lines[1]} --flow-log {folder}/flow.log --uplink-log {folder}/uplink.log")
+    return lines
+
+
+def run(command: tuple[str, ...], lines: list[str], folder: Path) -> list[bytes]:
+    """Returns a batch's answers and logs."""
+    result = subprocess.run(
+        [*command, "--batch"], input="\n".join(lines).encode(), check=True, capture_output=True
+    )
+    logs = sorted(folder.glob("*.log"))
+    return [*result.stdout.splitlines(), *(log.read_bytes() for log in logs)]
+
+
+def build(other: Other, folder: Path) -> Path:
+    """Returns the emulator that another compiler made, with its controllers beside it."""
+    configure = ["cmake", "-S", "controllers", "-B", str(folder), "-G", "Ninja"]
+    # Fewer optimizations are soon made, and must change nothing.
+    release = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG -w"]
+    targets = ["emulate", *(f"controller_{name}" for name in CONTROLLERS)]
+    for command in (
+        [*configure, *release, f"-DCMAKE_CXX_COMPILER={other.compiler}"],
+        ["cmake", "--build", str(folder), "--target", *targets],
+    ):
+        result = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+        assert result.returncode == 0, result.stdout + result.stderr
+    return folder / "emulate"
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_builds_agree(other: Other, small_link: Link, tmp_path: Path) -> None:
+    for program in (other.compiler, *other.emulator[:1]):
+        if shutil.which(program) is None:
+            pytest.skip(f"NOT TESTED without {program}: apt-get install {other.packages}")
+    emulate = build(other, tmp_path / "build")
+    lines = lines_of(small_link, tmp_path)
+    expected = run((str(EMULATE),), lines, tmp_path)
+    assert all(b'"status":"ok"' in answer for answer in expected[: len(lines)])
+    assert run((*other.emulator, str(emulate)), lines, tmp_path) == expected
+
+
+def test_order_in_a_batch_does_not_matter(small_link: Link, tmp_path: Path) -> None:
+    lines = lines_of(small_link, tmp_path)
+    answers = run((str(EMULATE),), lines, tmp_path)
+    order = list(range(len(lines)))
+    random.Random(1).shuffle(order)
+    shuffled = run((str(EMULATE),), [lines[i] for i in order], tmp_path)
+    assert shuffled[: len(lines)] == [answers[i] for i in order]
+    assert shuffled[len(lines) :] == answers[len(lines) :]
