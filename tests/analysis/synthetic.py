@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -323,11 +324,34 @@ def link_log(seconds: int = 20) -> LinkLog:
     )
 
 
+class Parts(dict[str, Any]):
+    """Parts of results, which note what of them is read."""
+
+    read: dict[str, Any]
+
+    def __init__(self, parts: Mapping[str, Any]) -> None:
+        super().__init__(parts)
+        self.read = {}
+
+    def get(self, name: str, default: Any = None) -> Any | None:
+        self.read[name] = super().get(name)
+        return super().get(name, default)
+
+
 class MadeUp(Results):
     """Results that stand in no folder; what is not given is not there."""
 
     def __init__(self, **parts: Any) -> None:
-        self._parts = parts
+        self._parts = Parts(parts)
+
+    def start_noting(self) -> dict[str, Any]:
+        """Returns the parts that will have been read from now on."""
+        self._parts.read = {}
+        return self._parts.read
+
+    def has(self, name: str, part: object) -> bool:
+        """Whether a part is this very object."""
+        return dict.get(self._parts, name) is part
 
     def but(self, **parts: Any) -> "MadeUp":
         """The same with other parts."""
@@ -346,10 +370,10 @@ class MadeUp(Results):
         return bool(self._parts.get("is_real"))
 
     def studies(self, engine: str = EMULATOR) -> list[Study]:
-        return list(self._parts.get("studies" if engine == EMULATOR else "real_studies", ()))
+        return list(self._parts.get("studies" if engine == EMULATOR else "real_studies") or ())
 
     def repeats(self, engine: str = EMULATOR) -> list[Repeats]:
-        return list(self._parts.get("repeats" if engine == EMULATOR else "real_repeats", ()))
+        return list(self._parts.get("repeats" if engine == EMULATOR else "real_repeats") or ())
 
     def showcase(self, engine: str = EMULATOR) -> Showcase | None:
         return self._parts.get("showcase" if engine == EMULATOR else "real_showcase")
@@ -361,7 +385,7 @@ class MadeUp(Results):
         return pd.DataFrame(self._parts.get("published", {"table": []}))
 
     def sources(self) -> dict[str, Source]:
-        return dict(self._parts.get("sources", {}))
+        return dict(self._parts.get("sources") or {})
 
     def probe(self) -> Probe | None:
         return self._parts.get("probe")
@@ -385,21 +409,53 @@ class MadeUp(Results):
         return self._parts.get("again")
 
     def missing(self) -> list[str]:
-        return list(self._parts.get("missing", ()))
+        return list(self._parts.get("missing") or ())
+
+
+Done = tuple[Mapping[str, Any], Mapping[str, pd.DataFrame], dict[str, pd.DataFrame]]
+_done: dict[str, list[Done]] = {}
+"""Of each stage: the parts and the tables that it has read, and what it gave."""
 
 
 def analysed(results: Results, *stages: str) -> dict[str, pd.DataFrame]:
-    """The tables of these stages, or of all."""
+    """The tables of these stages, or of all.
+
+    A stage that has read the very same parts and tables before is not computed again.
+    """
     tables: dict[str, pd.DataFrame] = {}
     for stage in stages or STAGES:
-        tables |= run(results, stage, tables)
-    return tables
+        tables |= _analysed(results, stage, tables)
+    return {name: table.copy() for name, table in tables.items()}
+
+
+def _analysed(
+    results: Results, stage: str, tables: Mapping[str, pd.DataFrame]
+) -> dict[str, pd.DataFrame]:
+    if not isinstance(results, MadeUp):
+        return run(results, stage, tables)
+    read = {name: tables[name] for name in STAGES[stage].reads if name in tables}
+    for parts, before, given in _done.get(stage, ()):
+        if all(results.has(*part) for part in parts.items()) and _same(before, read):
+            return given
+    parts_read = results.start_noting()
+    given = run(results, stage, tables)
+    _done.setdefault(stage, []).append((parts_read, read, given))
+    return given
+
+
+def _same(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+    return one.keys() == other.keys() and all(one[name] is other[name] for name in one)
 
 
 def results(**more: Any) -> MadeUp:
     """Everything of the emulator at once."""
+    return MadeUp(**{**_parts(), **more})
+
+
+@cache
+def _parts() -> dict[str, Any]:
     tables = ("001-fixed-window", "004-fixed-window")
-    parts = {
+    return {
         "studies": (
             windows_study(compare=tables),
             windows_study("windows_five", range(5, 95, 5), compare=tables[:1]),
@@ -413,4 +469,3 @@ def results(**more: Any) -> MadeUp:
         "published": published_rows(),
         "sources": {"001-fixed-window": Source("Report 001, Table 2.1")},
     }
-    return MadeUp(**{**parts, **more})

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,7 @@ def repeats() -> Repeats:
     )
 
 
+@cache
 def parts() -> dict[str, Any]:
     """All that was done for real."""
     search = synthetic.ternary_study(title="The best window, for real")

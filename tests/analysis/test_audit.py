@@ -100,7 +100,7 @@ def test_most_of_them_are_found_without_any_run() -> None:
     assert found["001-delay-threshold", 11] == "repetition"
 
 
-MANY = int(os.environ.get("KNEEPOINT_AUDIT_SEEDS", "16"))
+MANY = int(os.environ.get("KNEEPOINT_AUDIT_SEEDS", "4"))
 """More of them take minutes: KNEEPOINT_AUDIT_SEEDS=300."""
 
 

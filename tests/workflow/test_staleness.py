@@ -31,14 +31,15 @@ def finished(checkout: Checkout) -> list[str]:
 
 
 @contextmanager
-def changed(checkout: Checkout, path: str, old: str, new: str) -> Iterator[None]:
-    """Changes a file for a while; afterwards it, and the notes of code, are as old as they were."""
-    file = checkout.folder / path
+def changed(checkout: Checkout, *changes: tuple[str, str, str]) -> Iterator[None]:
+    """Changes files for a while; afterwards they, and the notes of code, are as old as before."""
+    files = {checkout.folder / path for path, _, _ in changes}
     noted = sorted((checkout.folder / "build/code").glob("*.sha256"))
-    before = [(each, each.read_bytes(), each.stat().st_mtime_ns) for each in (file, *noted)]
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new, 1))
+    before = [(each, each.read_bytes(), each.stat().st_mtime_ns) for each in (*files, *noted)]
+    for path, old, new in changes:
+        text = (checkout.folder / path).read_text()
+        assert old in text
+        (checkout.folder / path).write_text(text.replace(old, new, 1))
     try:
         yield
     finally:
@@ -64,30 +65,40 @@ def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
         (HELD_OUT, "\n\n\n", "\n\nSPARE = 1\n\n", {"hold_out_settings"}),
         ("networks/omniscient.py", "int(0.95", "int(0.96", RUNS | {"prepare_network"}),
         ("requirements.txt", "optuna==", "optuna==9", RUNS | {"prepare_network"}),
-        ("experiments/executor.py", "# ", "# Well: ", set()),
-        ("experiments/seeds.py", '"""Returns', '"""Gives', set()),
-        ("controllers/algorithms/timely.cc", "// ", "// Well: ", set()),
         ("controllers/algorithms/timely.cc", *TIMELY, {"build_controller", "run_example"}),
         ("controllers/algorithms/delay_threshold.cc", "{", "{ ;", STUDIES | {"build_controller"}),
-        ("controllers/algorithms/fast_tcp.cc", "{", "{ ;", set()),
-        ("controllers/algorithms/rtt_estimate.hh", "// ", "// Well: ", set()),
         ("controllers/algorithms/interface.h", "VERSION 1", "VERSION 2", ALL),
-        ("controllers/links/link.cc", "// ", "// Well: ", set()),
         ("controllers/links/link.cc", "{", "{ ;", ALL - {"build_controller"}),
-        ("analysis/statistics.py", "0.975", "0.995", set()),
     ],
 )
 def test_change_reruns_what_it_can_change(
     checkout: Checkout, finished: list[str], path: str, old: str, new: str, jobs: set[str]
 ) -> None:
-    with changed(checkout, path, old, new):
+    with changed(checkout, (path, old, new)):
         assert jobs_of(checkout, finished) == jobs
+
+
+def test_changes_that_no_result_depends_on_rerun_nothing(
+    checkout: Checkout, finished: list[str]
+) -> None:
+    """Comments, docstrings, a controller without a study, statistics: all at once."""
+    with changed(
+        checkout,
+        ("experiments/executor.py", "# ", "# Well: "),
+        ("experiments/seeds.py", '"""Returns', '"""Gives'),
+        ("controllers/algorithms/timely.cc", "// ", "// Well: "),
+        ("controllers/algorithms/fast_tcp.cc", "{", "{ ;"),
+        ("controllers/algorithms/rtt_estimate.hh", "// ", "// Well: "),
+        ("controllers/links/link.cc", "// ", "// Well: "),
+        ("analysis/statistics.py", "0.975", "0.995"),
+    ):
+        assert jobs_of(checkout, finished) == set()
 
 
 def test_trace_that_was_changed_is_noticed(checkout: Checkout, finished: list[str]) -> None:
     trace = "build/networks/held/uplink.trace"
     first = (checkout.folder / trace).read_text().partition("\n")[0]
-    with changed(checkout, trace, f"{first}\n", ""):
+    with changed(checkout, (trace, f"{first}\n", "")):
         assert jobs_of(checkout, finished) == {"hold_out_settings"}
 
 
@@ -97,7 +108,7 @@ def test_rerun_takes_its_runs_from_the_journal_and_says_what_made_it(
     folder = checkout.folder / "results/stale/grid"
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     made = json.loads(before["made_by.json"])
-    with changed(checkout, "search/objective.py", "LEAST_POWER = 1e-3", "LEAST_POWER = 1e-4"):
+    with changed(checkout, ("search/objective.py", "LEAST_POWER = 1e-3", "LEAST_POWER = 1e-4")):
         checkout.run(*finished)
         after = {name: (folder / name).read_bytes() for name in before}
     assert after["runs.jsonl"] == before["runs.jsonl"]
