@@ -25,7 +25,7 @@ for kind, tables in READS.items():
         message:
             f"Drawing: {kind}"
         shell:
-            "python -IS common/forked.py reports.draw --results {params.results:q} {params.kind} > {log:q} 2>&1"
+            "python -IS common/forked.py reports.draw --results {params.results:q} {params.kind:q} > {log:q} 2>&1"
 
 
 # A figure by itself; the name of a kind stands for the first of its figures.
@@ -50,7 +50,7 @@ rule draw_figure:
     message:
         "Drawing: {wildcards.figure}"
     shell:
-        "python -IS common/forked.py reports.draw --results {params.results:q} {params.kind}"
+        "python -IS common/forked.py reports.draw --results {params.results:q} {params.kind:q}"
         " --out {output[0]:q} > {log:q} 2>&1"
 
 
