@@ -35,7 +35,8 @@ rule draw_figure:
         lambda wildcards: code_of(f"reports.figures.{module_of(kind_of(wildcards.figure))}"),
         tables=lambda wildcards: analysed(READS[kind_of(wildcards.figure)]),
     output:
-        multiext(f"{RESULTS}/figures/{{figure}}", ".svg", ".png"),
+        svg=f"{RESULTS}/figures/{{figure}}.svg",
+        png=f"{RESULTS}/figures/{{figure}}.png",
     log:
         "logs/draw_figure/{figure}.log",
     benchmark:
@@ -51,7 +52,7 @@ rule draw_figure:
         "Drawing: {wildcards.figure}"
     shell:
         "python -IS common/forked.py reports.draw --results {params.results:q} {params.kind:q}"
-        " --out {output[0]:q} > {log:q} 2>&1"
+        " --out {output.svg:q} > {log:q} 2>&1"
 
 
 rule write_report:
