@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -133,35 +132,24 @@ def heat_map(
         colours: name of the colour map.
         options: `linewidths` between the cells, `fontsize`.
     """
-    mesh = axes.pcolormesh(
+    import seaborn as sns  # slow to import, and most figures do without
+
+    sns.heatmap(
         values,
+        ax=axes,
+        annot=texts,
+        fmt="",
         cmap=colours,
         vmin=limits[0],
         vmax=limits[1],
+        cbar=False,
         linewidths=options["linewidths"],
-        edgecolors="white",
+        linecolor="white",
+        annot_kws={"fontsize": options["fontsize"]},
+        xticklabels=False,
+        yticklabels=False,
     )
-    axes.set(xlim=(0, values.shape[1]), ylim=(values.shape[0], 0))
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    mesh.update_scalarmappable()
-    rows, columns = np.indices(values.shape).reshape(2, -1)
-    for row, column, face in zip(rows, columns, np.atleast_2d(mesh.get_facecolor()), strict=True):
-        axes.text(
-            column + 0.5,
-            row + 0.5,
-            texts.iloc[row, column],
-            color=".15" if _luminance(face[:3]) > 0.408 else "w",
-            ha="center",
-            va="center",
-            fontsize=options["fontsize"],
-        )
-
-
-def _luminance(rgb: np.ndarray) -> float:
-    """Relative luminance of a colour (WCAG 2.2): from 0, black, to 1, white."""
-    linear = np.where(rgb <= 0.03928, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    return float(linear @ (0.2126, 0.7152, 0.0722))
+    axes.set(xlabel="", ylabel="")
 
 
 def search_axis(axes: Axes, constant: Record, which: Literal["x", "y"] = "x") -> None:
