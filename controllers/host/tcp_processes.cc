@@ -112,9 +112,10 @@ void TcpSenderProcess::act(Microseconds now_us) {
 }
 
 void TcpSenderProcess::plan() {
-  end_.agenda.plan_endpoint(
-      end_.endpoint, std::min({inbox_.next_us(), sender_.timer_us(), sender_.held_back_until_us(),
-                               start_us_, stop_us_}));
+  const Microseconds of_sender_us = std::min(sender_.timer_us(), sender_.held_back_until_us());
+  const Microseconds of_lifetime_us = std::min(start_us_, stop_us_);
+  end_.agenda.plan_endpoint(end_.endpoint,
+                            std::min(std::min(inbox_.next_us(), of_sender_us), of_lifetime_us));
 }
 
 void TcpSenderProcess::hear_acknowledgment(uint64_t number, Microseconds now_us) {
@@ -181,8 +182,9 @@ void TcpReceiverProcess::act(Microseconds now_us) {
 }
 
 void TcpReceiverProcess::plan() {
-  end_.agenda.plan_endpoint(end_.endpoint, std::min({inbox_.next_us(), receiver_.timer_us(),
-                                                     requests_.timer_us(), request_us_}));
+  Microseconds next_us = std::min(inbox_.next_us(), receiver_.timer_us());
+  if (exchange_) next_us = std::min(next_us, std::min(requests_.timer_us(), request_us_));
+  end_.agenda.plan_endpoint(end_.endpoint, next_us);
 }
 
 void TcpReceiverProcess::hear_data(const Packet& packet, Microseconds now_us) {
