@@ -24,7 +24,7 @@ FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard mahimahi mahimahi-remove kernel-rig lock clean
+.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard mahimahi mahimahi-remove kernel-rig lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -48,7 +48,10 @@ confirm: setup compiler ## everything, including real-time runs in real mahimahi
 
 test: build ## every test
 	@build/controller_tests
-	@python -m pytest -n $(TEST_PROCESSES)
+	@python -m pytest -n $(TEST_PROCESSES) -m 'not long'
+
+test-long: build ## the tests that take minutes, which make test leaves out
+	@python -m pytest -n $(TEST_PROCESSES) -m long
 
 # Without precompiled headers, to detect missing includes.
 sanitize: setup compiler ## the C++ tests and short fuzzing, under the address and undefined-behaviour sanitizers

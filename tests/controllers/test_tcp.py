@@ -18,12 +18,12 @@ PUBLISHED = [
     (0.1, 1e-3, 38, 38, 59),
     (0.1, 1e-4, 120, 187, 333),
     (0.1, 1e-5, 379, 1054, 1874),
-    pytest.param(0.1, 1e-6, 1200, 5926, 10538, marks=pytest.mark.slow),
+    pytest.param(0.1, 1e-6, 1200, 5926, 10538, marks=pytest.mark.long),
     (0.01, 1e-2, 12, 12, None),
     (0.01, 1e-3, 38, 38, None),
     (0.01, 1e-4, 120, 120, None),
     (0.01, 1e-5, 379, 379, None),
-    pytest.param(0.01, 1e-6, 1200, 1200, None, marks=pytest.mark.slow),
+    pytest.param(0.01, 1e-6, 1200, 1200, None, marks=pytest.mark.long),
 ]
 
 
@@ -142,7 +142,7 @@ SHARED_LINKS = [
     (8, 33, 120),
     (8, 133, 120),
     (50, 208, 120),
-    pytest.param(50, 831, 600, marks=pytest.mark.slow),
+    pytest.param(50, 831, 600, marks=pytest.mark.long),
 ]
 
 
