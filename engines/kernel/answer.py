@@ -106,6 +106,7 @@ def _link(scenario: Scenario, link: Link, samples: LinkSamples) -> dict[str, Any
         "queueing_delay_p50_ms": quantile(delays_ms, 0.5),
         "queueing_delay_p95_ms": quantile(delays_ms, 0.95),
         "packets_dropped": samples.drops,
+        "packets_marked": 0,
         "packets_lost": 0,
     }
     if scenario.interval_s:
@@ -147,6 +148,7 @@ def _told(scenario: Scenario, flow: Flow, samples: FlowSamples, from_s: float) -
         "goodput_mbps": in_order * 8 / 1e6 / seconds,
         "packets_sent": sent,
         "packets_received": packets,
+        "packets_marked": 0,
         "retransmissions": int(again or 0),
         "loss": max(0.0, 1 - packets / sent) if sent else None,
         "delay_p50_ms": None,

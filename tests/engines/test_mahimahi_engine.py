@@ -129,7 +129,7 @@ def test_figures_are_the_emulators(settings: MahimahiSettings) -> None:
 
 
 def test_queue_with_a_limit_drops(settings: MahimahiSettings) -> None:
-    spec = spec_for(settings, 2, uplink_queue="droptail:packets=5")
+    spec = spec_for(settings, 2, queue="droptail:packets=5")
     record = settings.open().run(spec)
     assert (record.packets_dropped or 0) > 0
     assert (record.queueing_delay_p95_ms or 99) < 25  # a queue without a limit: 40
@@ -158,8 +158,7 @@ def test_shells_have_every_argument(tmp_path: Path) -> None:
     link = network(
         "wire",
         duration_s=None,
-        uplink_queue="codel-mahimahi:packets=9,target=5,interval=100",
-        downlink_queue="infinite",
+        uplink={"queue": "codel-mahimahi:packets=9,target=5,interval=100"},
     )
     words = shells_of(link, RunFolder(tmp_path))
     assert [Path(words[0]).name, words[1], Path(words[2]).name] == ["mm-delay", "20", "mm-link"]
