@@ -13,9 +13,11 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from common.code import ROOT
 from engines.base import MachineFaultError
 
 START_AND_END_S = 30.0
@@ -56,14 +58,81 @@ class StopWatch:
         self._stopped = True
 
 
-def ask(
+class SupervisedRuns:
+    """An engine's side: starts a supervisor for each run, one after the other.
+
+    Another thread may stop the run that goes on.
+    """
+
+    def __init__(self) -> None:
+        self._supervisor: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
+
+    def carry_out(
+        self,
+        command: Sequence[str],
+        request: Mapping[str, Any],
+        limit_s: float,
+        *,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Returns the supervisor's answer.
+
+        Args:
+            command: starts the supervisor.
+            request: what it is to do.
+            limit_s: how long it may take.
+            folder: its working directory.
+            environment: variables beside this process's own, and the modules' path.
+
+        Raises:
+            MachineFaultError: it cannot be started, was stopped, or does not answer in time.
+        """
+        try:
+            self._supervisor = subprocess.Popen(
+                command,
+                cwd=folder,
+                env={**os.environ, **(environment or {}), "PYTHONPATH": str(ROOT)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise MachineFaultError(f"{command[0]}: {error.strerror}") from None
+        try:
+            if self._is_stopped:
+                raise MachineFaultError("the run was stopped")
+            return _ask(self._supervisor, request, limit_s)
+        finally:
+            self.close()
+
+    def stop(self) -> None:
+        """Tells the supervisor to end its run; the thread that waits for it notices."""
+        self._is_stopped = True
+        supervisor = self._supervisor
+        if supervisor is not None and supervisor.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                supervisor.stdin.close()
+
+    def close(self) -> None:
+        """Ends the current run, if there is one."""
+        if self._supervisor is not None:
+            _finish(self._supervisor)
+            self._supervisor = None
+
+
+def serve(supervise: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
+    """A supervisor's side: reads the request, carries it out and prints the answer."""
+    answer = supervise(json.loads(sys.stdin.readline()))
+    with contextlib.suppress(BrokenPipeError):  # our starter was killed
+        print(json.dumps(answer), flush=True)
+
+
+def _ask(
     supervisor: "subprocess.Popen[bytes]", request: Mapping[str, Any], limit_s: float
 ) -> dict[str, Any]:
-    """Returns the supervisor's answer. Its input stays open: when that closes, it ends the run.
-
-    Raises:
-        MachineFaultError: it does not answer within the limit.
-    """
+    """Returns the supervisor's answer. Its input stays open: when that closes, it ends the run."""
     assert supervisor.stdin is not None and supervisor.stdout is not None
     try:
         supervisor.stdin.write(f"{json.dumps(request)}\n".encode())
@@ -80,7 +149,7 @@ def ask(
     return answer
 
 
-def finish(supervisor: "subprocess.Popen[bytes]") -> None:
+def _finish(supervisor: "subprocess.Popen[bytes]") -> None:
     """Closes the supervisor's input, on which it ends its run, and waits for it."""
     for stream in (supervisor.stdin, supervisor.stdout):
         if stream is not None:

@@ -1,11 +1,8 @@
 """The kernel engine: a scenario on the kernel's own TCP, one supervisor per run."""
 
-import contextlib
 import hashlib
-import os
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +14,7 @@ from common.errors import KneepointError
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
 from engines.kernel.scenario import scenario_of
-from engines.supervision import START_AND_END_S, ask, finish
+from engines.supervision import START_AND_END_S, SupervisedRuns
 from networks.scenario import PreparedNetwork
 
 HOST_MODEL = "kernel"
@@ -88,8 +85,7 @@ class KernelEngine:
 
     def __init__(self, settings: KernelSettings) -> None:
         self._settings = settings
-        self._supervisor: subprocess.Popen[bytes] | None = None
-        self._is_stopped = False
+        self._runs = SupervisedRuns()
 
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run (see Engine)."""
@@ -109,18 +105,12 @@ class KernelEngine:
         self._carry_out(scenario, only_builds=True)
 
     def stop(self) -> None:
-        """Tells the supervisor to end its run; a thread that waits for it notices."""
-        self._is_stopped = True
-        supervisor = self._supervisor
-        if supervisor is not None and supervisor.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                supervisor.stdin.close()
+        """Ends the run that goes on; the thread that waits for it notices."""
+        self._runs.stop()
 
     def close(self) -> None:
         """Ends the run that goes on, if one does."""
-        if self._supervisor is not None:
-            finish(self._supervisor)
-            self._supervisor = None
+        self._runs.close()
 
     def _carry_out(self, scenario: Mapping[str, Any], only_builds: bool) -> dict[str, Any]:
         settings = self._settings
@@ -134,34 +124,19 @@ class KernelEngine:
             "delay_line": str(settings.build / _DELAY_LINE),
             "only_builds": only_builds,
         }
-        try:
-            self._supervisor = _start()
-            if self._is_stopped:
-                raise MachineFaultError("the run was stopped")
-            answer = ask(self._supervisor, request, duration_s + _MOST_S + START_AND_END_S)
-        finally:
-            self.close()
+        answer = self._runs.carry_out(
+            [*UNSHARE, sys.executable, "-m", "engines.kernel.supervisor"],
+            request,
+            duration_s + _MOST_S + START_AND_END_S,
+            folder=ROOT,
+            environment={"PATH": SEARCH_PATH},
+        )
         status = answer["status"]
         if status == "fault":
             raise MachineFaultError(answer["reason"])
         if status == "error":
             raise KneepointError(f"kernel: {answer['reason']}")
         return answer
-
-
-def _start() -> "subprocess.Popen[bytes]":
-    command = [*UNSHARE, sys.executable, "-m", "engines.kernel.supervisor"]
-    try:
-        return subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**os.environ, "PATH": SEARCH_PATH, "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise MachineFaultError(f"{command[0]}: {error.strerror}") from None
 
 
 def _digest(build: Path) -> str:

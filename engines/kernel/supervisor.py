@@ -10,9 +10,6 @@ it ends, however it does, the kernel ends all that it started, and the namespace
 devices, queues and settings.
 """
 
-import contextlib
-import json
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -31,7 +28,7 @@ from engines.kernel.traffic import (
     TrafficError,
     require_control,
 )
-from engines.supervision import RunEndedError, StopWatch
+from engines.supervision import RunEndedError, StopWatch, serve
 
 _CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 _ESTABLISHED = 1
@@ -148,13 +145,5 @@ def supervise(request: Mapping[str, Any]) -> dict[str, Any]:
         return {"status": "fault", "reason": f"{error.filename or 'the rig'}: {error.strerror}"}
 
 
-def main() -> None:
-    """Reads the request, carries it out and prints the answer."""
-    request = json.loads(sys.stdin.readline())
-    answer = supervise(request)
-    with contextlib.suppress(BrokenPipeError):  # our starter was killed
-        print(json.dumps(answer), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(supervise)

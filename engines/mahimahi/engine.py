@@ -1,18 +1,13 @@
 """The mahimahi engine: one supervisor per run, with retries when the host was too busy."""
 
-import contextlib
 import hashlib
 import math
-import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from common.code import ROOT
 from common.errors import KneepointError
 from common.files import sha256_of
 from engines.base import MachineFaultError, RunRecord, RunSpec
@@ -20,7 +15,7 @@ from engines.mahimahi.diagnosis import diagnose, ordinary_user
 from engines.mahimahi.queues import queue_of
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
-from engines.supervision import START_AND_END_S, ask, finish
+from engines.supervision import START_AND_END_S, SupervisedRuns
 from networks.scenario import PreparedNetwork
 
 STATUS_FOLDER = Path("build/real-time")
@@ -104,8 +99,7 @@ class MahimahiEngine:
 
     def __init__(self, settings: MahimahiSettings) -> None:
         self._settings = settings
-        self._supervisor: subprocess.Popen[bytes] | None = None
-        self._is_stopped = False
+        self._runs = SupervisedRuns()
 
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run (see Engine); if the host was too busy, marks and repeats it.
@@ -124,18 +118,12 @@ class MahimahiEngine:
         )
 
     def stop(self) -> None:
-        """Tells the supervisor to end its run; the thread that waits for it notices."""
-        self._is_stopped = True
-        supervisor = self._supervisor
-        if supervisor is not None and supervisor.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                supervisor.stdin.close()
+        """Ends the current run; the thread that waits for it notices."""
+        self._runs.stop()
 
     def close(self) -> None:
         """Ends the current run, if there is one."""
-        if self._supervisor is not None:
-            finish(self._supervisor)
-            self._supervisor = None
+        self._runs.close()
 
     def _run_once(self, spec: RunSpec) -> RunRecord:
         settings = self._settings
@@ -150,9 +138,13 @@ class MahimahiEngine:
         try:
             request = self._request(spec, folder)
             try:
-                answer = self._supervise(request)
+                answer = self._runs.carry_out(
+                    [sys.executable, "-m", "engines.mahimahi.supervisor"],
+                    asdict(request),
+                    request.time_limit_s + START_AND_END_S,
+                    folder=settings.folder,
+                )
             finally:
-                self.close()
                 clear(request)  # in case the supervisor was killed
         finally:
             folder.remove()
@@ -164,22 +156,6 @@ class MahimahiEngine:
         if status == "fault":
             raise MachineFaultError(answer["reason"])
         raise KneepointError(f"mahimahi, a run of {spec.controller}: {answer['reason']}")
-
-    def _supervise(self, request: Request) -> dict[str, Any]:
-        try:
-            self._supervisor = subprocess.Popen(
-                [sys.executable, "-m", "engines.mahimahi.supervisor"],
-                cwd=self._settings.folder,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise MachineFaultError(f"{sys.executable}: {error.strerror}") from None
-        if self._is_stopped:
-            raise MachineFaultError("the run was stopped")
-        return ask(self._supervisor, asdict(request), request.time_limit_s + START_AND_END_S)
 
     def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
         """Puts the files that the run reads into the folder, and describes the run."""

@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -32,7 +31,7 @@ from engines.mahimahi.processes import (
 )
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.tail import LogTail
-from engines.supervision import RunEndedError, StopWatch
+from engines.supervision import RunEndedError, StopWatch, serve
 
 _POLL_S = 0.05
 _STATUS_S = 1.0
@@ -308,13 +307,5 @@ def clear(request: Request) -> None:
             Path(request.status).with_suffix(suffix).unlink(missing_ok=True)
 
 
-def main() -> None:
-    """Reads the request, executes it and prints the answer."""
-    request = json.loads(sys.stdin.readline())
-    answer = supervise(request)
-    with contextlib.suppress(BrokenPipeError):  # our starter was killed
-        print(json.dumps(answer), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(supervise)

@@ -193,14 +193,14 @@ def start(
     found: dict[int, str] = {}
 
     def has_traffic() -> bool:
-        if run._supervisor is not None:
-            found.update(descendants(run._supervisor.pid))
+        if run._runs._supervisor is not None:
+            found.update(descendants(run._runs._supervisor.pid))
         names = [name for pid, name in found.items() if lives(pid)]  # the rig has pinged, too
         return names.count("iperf3") == 2 and "ping" in names and "delay_line" in names
 
     wait_until(has_traffic)
-    assert run._supervisor is not None
-    return run, future, found, run._supervisor.pid
+    assert run._runs._supervisor is not None
+    return run, future, found, run._runs._supervisor.pid
 
 
 def nothing_is_left(found: dict[int, str], starter: int) -> None:
