@@ -12,9 +12,7 @@ from common.locks import hold_lock_patiently
 from common.made_by import sign
 from engines.base import EngineSettings
 from engines.catalogue import Catalogue, Controller, load_catalogue
-from engines.emulator import EmulatorSettings
-from engines.kernel.engine import KernelSettings
-from engines.mahimahi.engine import MahimahiSettings
+from engines.named import settings_of
 from experiments.cluster import end_with_cluster, find_cluster
 from experiments.config import Engine, Workflow
 from experiments.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecutor
@@ -55,23 +53,14 @@ class Job:
     cores: int
     cluster: Path | None = None
 
-    @property
-    def emulate(self) -> Path:
-        """The emulator."""
-        return self.build / "emulate"
-
     def engine(self, name: Engine = "emulator") -> EngineSettings:
         """Returns an engine's settings as they are now.
 
         Raises:
             KneepointError: it is not built, or does not work on this machine.
         """
-        if name == "emulator":
-            return EmulatorSettings.of(self.emulate)
-        if name == "kernel":
-            return KernelSettings.of(self.build)
         real_time = self.workflow.settings.real_time
-        return MahimahiSettings.of(self.build, real_time.busy_us, real_time.keep_awake)
+        return settings_of(name, self.build, real_time.busy_us, keep_awake=real_time.keep_awake)
 
     def controller(self, name: str) -> Controller:
         """Returns a controller; raises KneepointError where it is unknown or broken."""

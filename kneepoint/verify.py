@@ -1,6 +1,5 @@
 """`kneepoint verify`: checks every folder of results against what made it."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,8 +11,7 @@ from common.errors import KneepointError
 from common.files import sha256_of
 from common.locks import hold_lock_patiently
 from common.made_by import NAME, MadeBy, read_made_by
-from engines.emulator import digest_of
-from engines.mahimahi.engine import MahimahiSettings
+from engines.named import settings_of
 from experiments.config import load_workflow
 from experiments.journal import RunJournal
 from experiments.results import read_table
@@ -128,8 +126,6 @@ def void_runs(folder: Path) -> tuple[int, int]:
 def _engine_sha256(engine: str, build: Path, keeps_awake: bool) -> str:
     """The current digest of an engine's programs; "" if they are not installed."""
     try:
-        if engine == "emulator":
-            return digest_of(build / "emulate")
-        return MahimahiSettings.of(build, math.inf, keeps_awake).sha256
+        return settings_of(engine, build, keep_awake=keeps_awake).sha256
     except KneepointError:
         return ""

@@ -10,6 +10,7 @@ from common import made_by
 from common.errors import KneepointError
 from common.locks import hold_lock_patiently
 from common.made_by import read_made_by, sign
+from engines import named
 from experiments.journal import RunJournal
 from experiments.results import FinishedRun, PlannedRun, runs_table, write_table
 from kneepoint import verify
@@ -77,10 +78,21 @@ def test_real_programs_are_those_that_the_configuration_uses(
     def of(_build: Path, _busy_us: float, keep_awake: bool) -> SimpleNamespace:
         return SimpleNamespace(sha256=f"keep_awake={keep_awake}")
 
-    monkeypatch.setattr(verify, "MahimahiSettings", SimpleNamespace(of=of))
+    monkeypatch.setattr(named, "MahimahiSettings", SimpleNamespace(of=of))
     change(folder, engine="mahimahi", engine_sha256="keep_awake=False")
     assert complaints(folder, keeps_awake=False) == []
     assert complaints(folder) == ["the programs of engine mahimahi have changed"]
+
+
+def test_kernels_programs_are_compared_with_the_kernels(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = SimpleNamespace(of=lambda _: SimpleNamespace(sha256="now"))
+    monkeypatch.setattr(named, "KernelSettings", now)
+    change(folder, engine="kernel", engine_sha256="now")
+    assert complaints(folder) == []
+    change(folder, engine="kernel", engine_sha256="before")
+    assert complaints(folder) == ["the programs of engine kernel have changed"]
 
 
 def test_controllers_are_compared_where_they_are_there(folder: Path) -> None:
