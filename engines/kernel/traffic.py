@@ -25,6 +25,8 @@ _START_LIMIT_S = 10.0
 _POLL_S = 0.01
 _TCP_INFO_BYTES = 256
 _CHUNK = bytes(1 << 16)
+_COUNTED = (0, 1)
+"""How ping(8) ends that has sent its count: with an answer, and with none."""
 _REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
 
 
@@ -203,9 +205,9 @@ class Ping:
         self._process = self._rig.server.start(words, stdout=self._said, stderr=self._said)
 
     def check(self) -> None:
-        """Raises TrafficError if it has ended."""
-        ends = self._probe.count is not None
-        if self._process is not None and not ends and self._process.poll() is not None:
+        """Raises TrafficError if it has ended, unless after its count, answered or not."""
+        ended = None if self._process is None else self._process.poll()
+        if ended is not None and (self._probe.count is None or ended not in _COUNTED):
             raise TrafficError(f"ping ended during the run: {self._text().strip()[-200:]}")
 
     def stop(self) -> Answers:

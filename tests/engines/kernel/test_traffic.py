@@ -1,7 +1,13 @@
+import subprocess
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
 from common.errors import KneepointError
-from engines.kernel.traffic import Answers, answers_of, require_control
+from engines.kernel.rig import Rig
+from engines.kernel.scenario import Probe
+from engines.kernel.traffic import Answers, Ping, TrafficError, answers_of, require_control
 
 PING = """\
 PING 10.0.1.2 (10.0.1.2) 56(84) bytes of data.
@@ -21,6 +27,32 @@ def test_answers_of_ping() -> None:
 def test_ping_that_was_killed_has_said_what_came() -> None:
     assert answers_of(PING.partition("\n\n")[0]) == Answers([20.7, None, 727.0])
     assert answers_of("PING 10.0.1.2 (10.0.1.2) 56(84) bytes of data.\n") == Answers([])
+
+
+class Shell:
+    """In place of the rig's server: ping ends at once, with a status."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+    def start(self, _: object, **streams: Any) -> "subprocess.Popen[bytes]":
+        process = subprocess.Popen(["sh", "-c", f"exit {self.status}"], **streams)
+        process.wait()
+        return process
+
+
+@pytest.mark.parametrize(
+    ("count", "status", "is_fine"), [(3, 0, True), (3, 1, True), (3, 2, False), (None, 0, False)]
+)
+def test_ping_may_end_after_its_count_only(count: int | None, status: int, is_fine: bool) -> None:
+    ping = Ping(cast(Rig, SimpleNamespace(server=Shell(status))), Probe(count=count))
+    ping.check()
+    ping.start()
+    if is_fine:
+        ping.check()
+    else:
+        with pytest.raises(TrafficError, match="ping ended during the run"):
+            ping.check()
 
 
 def test_congestion_control_that_the_kernel_lacks() -> None:
