@@ -6,7 +6,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -88,14 +88,6 @@ class PreparedNetwork:
         else:
             changes = {parameter: value}
         return replace(self, uplink=replace(self.uplink, **changes))
-
-    def identity(self) -> dict[str, Any]:
-        """Returns everything that affects results, which excludes names of network and files."""
-        content = asdict(self)
-        del content["name"]
-        for link in ("uplink", "downlink"):
-            del content[link]["trace"]
-        return content
 
 
 OF_QUEUE = "queue."

@@ -30,7 +30,23 @@ class Tcp(ConfigModel):
     )
 
 
-class TrafficFlow(ConfigModel):
+class Sender(ConfigModel):
+    """What flows and probes have in common."""
+
+    start_s: float = Field(default=0, ge=0, description="when it begins (s)")
+    start_spread_s: float = Field(
+        default=0, ge=0, description="it begins up to so much later, at random in each run (s)"
+    )
+    share_class: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        alias="class",
+        description="its class in a queue that has classes",
+    )
+
+
+class TrafficFlow(Sender):
     """One flow."""
 
     controller: str | None = Field(
@@ -43,10 +59,6 @@ class TrafficFlow(ConfigModel):
         default="datagrams", description="the contest's datagrams, or TCP"
     )
     tcp: Tcp | None = Field(default=None, description="details of TCP")
-    start_s: float = Field(default=0, ge=0, description="when it begins (s)")
-    start_spread_s: float = Field(
-        default=0, ge=0, description="it begins up to so much later, at random in each run (s)"
-    )
     stop_s: float | None = Field(
         default=None, gt=0, description="when it sends nothing new (s); null: at the end"
     )
@@ -64,13 +76,6 @@ class TrafficFlow(ConfigModel):
     )
     requests: int = Field(default=1, ge=1, le=1_000_000, description="requests, one after another")
     think_s: float = Field(default=0, ge=0, description="from an answer to the next request (s)")
-    share_class: int = Field(
-        default=0,
-        ge=0,
-        le=1000,
-        alias="class",
-        description="its class in a queue that has classes",
-    )
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
@@ -94,23 +99,12 @@ class TrafficFlow(ConfigModel):
         )
 
 
-class Probe(ConfigModel):
+class Probe(Sender):
     """Small datagrams that the far end answers at once, like ICMP echoes."""
 
-    start_s: float = Field(default=0, ge=0, description="when the first leaves (s)")
-    start_spread_s: float = Field(
-        default=0, ge=0, description="it leaves up to so much later, at random in each run (s)"
-    )
     interval_ms: float = Field(default=1000, ge=1, description="from one to the next (ms)")
     count: int | None = Field(default=None, ge=1, description="how many; null: endless")
     bytes: int = Field(default=88, ge=32, le=1504, description="size on the link (bytes)")
-    share_class: int = Field(
-        default=0,
-        ge=0,
-        le=1000,
-        alias="class",
-        description="its class in a queue that has classes",
-    )
 
     @property
     def options(self) -> dict[str, Any]:

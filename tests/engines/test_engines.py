@@ -23,7 +23,7 @@ from engines.emulator import EmulatorSettings, digest_of, request_of
 from networks.scenario import PreparedNetwork
 from tests.conftest import ROOT
 from tests.engines.real import real_engine
-from tests.experiments.fakes import NETWORK, FakeSettings, built_spec, network, run_spec
+from tests.experiments.fakes import FakeSettings, built_spec, network, run_spec
 
 EMULATE = ROOT / "build" / "emulate"
 
@@ -343,4 +343,3 @@ def test_prepared_network_that_is_missing_is_named(tmp_path: Path) -> None:
     (tmp_path / "network.json").write_text("{}")
     with pytest.raises(KneepointError, match=r"network.json: cannot be used \('name'\)"):
         PreparedNetwork.load(tmp_path / "network.json")
-    assert "name" not in NETWORK.identity()
