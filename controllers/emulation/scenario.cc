@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "common/json.hh"
 #include "common/json_value.hh"
@@ -169,27 +170,18 @@ Field constants(Constants::Values& place) {
           }};
 }
 
-Field from(End& place) {
-  return {"from", "the end that sends the data: near, over the uplink, or far, over the downlink",
-          R"("type":"string","enum":["near","far"])",
-          [&place](const JsonValue& value, const std::string& where) {
-            const std::string* const name = value.text();
-            if (name == nullptr or (*name != "near" and *name != "far")) {
-              refuse(where, "is neither \"near\" nor \"far\"");
+// One of two words.
+template <class Value>
+Field choice(std::string name, Value& place, const std::pair<std::string, Value>& one,
+             const std::pair<std::string, Value>& other, std::string meaning) {
+  return {std::move(name), std::move(meaning),
+          R"("type":"string","enum":[")" + one.first + R"(",")" + other.first + R"("])",
+          [&place, one, other](const JsonValue& value, const std::string& where) {
+            const std::string* const word = value.text();
+            if (word == nullptr or (*word != one.first and *word != other.first)) {
+              refuse(where, "is neither \"" + one.first + "\" nor \"" + other.first + "\"");
             }
-            place = *name == "far" ? End::far : End::near;
-          }};
-}
-
-Field transport(Transport& place) {
-  return {"transport", "the contest kit's datagrams, or TCP",
-          R"("type":"string","enum":["datagrams","tcp"])",
-          [&place](const JsonValue& value, const std::string& where) {
-            const std::string* const name = value.text();
-            if (name == nullptr or (*name != "datagrams" and *name != "tcp")) {
-              refuse(where, "is neither \"datagrams\" nor \"tcp\"");
-            }
-            place = *name == "tcp" ? Transport::tcp : Transport::datagrams;
+            place = *word == one.first ? one.second : other.second;
           }};
 }
 
@@ -221,13 +213,15 @@ Fields flow_fields(FlowSettings& flow) {
       std::move(controller),
       text("controller_sha256", flow.controller_sha256, "the digest that it must have"),
       constants(flow.constants),
-      transport(flow.transport),
+      choice<Transport>("transport", flow.transport, {"datagrams", Transport::datagrams},
+                        {"tcp", Transport::tcp}, "the contest kit's datagrams, or TCP"),
       std::move(tcp),
       whole("class", flow.share_class, 0, most_classes, "its class in a queue that has classes"),
       real("start_s", flow.start_s, 0, longest_run_s, "when it begins"),
       std::move(stop),
       std::move(bytes),
-      from(flow.from),
+      choice<End>("from", flow.from, {"near", End::near}, {"far", End::far},
+                  "the end that sends the data: near, over the uplink, or far, over the downlink"),
       whole("request_bytes", flow.request_bytes, 1,
             TcpExchange::most_request_segments * tcp_payload_bytes,
             "of TCP: the receiver opens the connection and asks for `bytes` with so many"),
