@@ -12,7 +12,7 @@ import pytest
 from common.files import hold_lock
 from experiments.results import read_frame, read_table
 from tests.conftest import ROOT
-from tests.experiments.wire import NETWORK, prepare_wire, write
+from tests.experiments.wire import NETWORK, command, prepare_wire, write
 from tests.experiments.wire import STUDY as WINDOWS
 
 EMULATE = ROOT / "build" / "emulate"
@@ -46,22 +46,6 @@ def folder(tmp_path: Path) -> Path:
     write(tmp_path / "config/repeats/again.yaml", REPEAT)
     prepare_wire(tmp_path, tmp_path / "networks/wire")
     return tmp_path
-
-
-def command(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
-    options: list[str | Path] = [
-        "--config",
-        folder / "config/config.yaml",
-        "--networks",
-        folder / "networks",
-    ]
-    return subprocess.run(
-        [sys.executable, "-m", "experiments.run", name, *options],
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
 
 
 def test_study_writes_its_results(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ from experiments.config import load_workflow
 from experiments.results import read_table
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
-from tests.conftest import ROOT
-from tests.experiments.wire import write
+from tests.experiments.wire import command, write
 
 ROUTER = {
     "title": "A router",
@@ -63,7 +61,6 @@ def config(tmp_path: Path) -> Path:
     return folder / "config.yaml"
 
 
-RUN: tuple[str, ...] = (sys.executable, "-m", "experiments.run")
 FILES = {
     "study": "studies/buffer.yaml",
     "comparison": "comparisons/rules.yaml",
@@ -83,13 +80,7 @@ def run(config: Path, name: str) -> "subprocess.CompletedProcess[str]":
         path = config.parent / f"networks/{network}.yaml"
         maker = TraceMaker(networks, networks)
         prepare_network(network, load_network(config, network), path, networks / network, maker)
-    return subprocess.run(
-        [*RUN, name, "--config", config, "--networks", networks],
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    return command(config.parent.parent, name)
 
 
 def test_comparison_measures_flows_and_probes(config: Path) -> None:

@@ -1,5 +1,7 @@
 """A study on a constant link: the smallest configuration that runs."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import yaml
 
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
+from tests.conftest import ROOT
 
 NETWORK: dict[str, Any] = {
     "title": "A second of a wire",
@@ -32,3 +35,20 @@ def prepare_wire(folder: Path, into: Path) -> None:
     """Prepares the network wire of folder/config."""
     config, where = folder / "config/config.yaml", folder / "config/networks/wire.yaml"
     prepare_network("wire", load_network(config, "wire"), where, into, TraceMaker(folder, folder))
+
+
+def command(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
+    """Runs an experiment of folder/config on folder/networks, in a process of its own."""
+    options: list[str | Path] = [
+        "--config",
+        folder / "config/config.yaml",
+        "--networks",
+        folder / "networks",
+    ]
+    return subprocess.run(
+        [sys.executable, "-m", "experiments.run", name, *options],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
