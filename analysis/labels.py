@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 
-_ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte"}
+_ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic"}
+_PROPER = {"reno"}
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 """What stands where there is no number."""
@@ -11,11 +12,17 @@ _UNITS = {"ms": "ms", "us": "µs", "s": "s", "mbps": "Mbit/s", "packets": "packe
 
 
 def words(name: str) -> str:
-    """The name as words, its unit left out, acronyms in capitals, all else small."""
+    """The name as words, its unit left out: acronyms in capitals, proper names with one."""
     parts = name.split("_")
     if len(parts) > 1 and parts[-1] in _UNITS:
         parts = parts[:-1]
-    return " ".join(part.upper() if part in _ACRONYMS else part for part in parts)
+    return " ".join(map(_word, parts))
+
+
+def _word(part: str) -> str:
+    if part in _ACRONYMS:
+        return part.upper()
+    return part.capitalize() if part in _PROPER else part
 
 
 def sentence(name: str) -> str:

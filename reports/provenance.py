@@ -26,7 +26,7 @@ from experiments.results import read_table
 from reports.figures import READS
 
 _seconds = attrgetter("seconds")
-_PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "typst")
+_PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
 
 
 @dataclass(frozen=True)

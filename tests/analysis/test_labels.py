@@ -7,6 +7,7 @@ from analysis import labels
 
 def test_words_drop_units_and_keep_acronyms() -> None:
     assert labels.words("rtt_threshold_ms") == "RTT threshold"
+    assert [labels.words("reno"), labels.words("cubic")] == ["Reno", "CUBIC"]
     assert labels.sentence("aimd_timeout") == "AIMD timeout"
     assert labels.sentence("fixed_window") == "Fixed window"
     assert labels.axis("host_latency_us") == "Host latency (µs)"
