@@ -16,7 +16,17 @@ class Tcp(ConfigModel):
         default=None, description="recovery by RFC 6675 (null: true); false: NewReno, RFC 6582"
     )
     least_rto_ms: float | None = Field(
-        default=None, ge=1, le=60_000, description="1000 in RFC 6298, 200 in Linux"
+        default=None,
+        ge=1,
+        le=60_000,
+        description="least retransmission timeout: 1000 in RFC 6298, 200 in Linux",
+    )
+    least_rto_margin_ms: float | None = Field(
+        default=None,
+        ge=1,
+        le=60_000,
+        description="least of 4 RTTVAR, which the retransmission timeout adds to the smoothed RTT: "
+        "1 (null), the clock's granularity of RFC 6298, or 200 in Linux",
     )
     delayed_ack_ms: float | None = Field(
         default=None, ge=0, le=500, description="0: the receiver acknowledges every segment"

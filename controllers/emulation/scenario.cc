@@ -149,10 +149,32 @@ Field link(std::string name, LinkSettings& place, std::string meaning) {
   return field;
 }
 
-Fields tcp_fields(TcpSettings& tcp, double& least_rto_ms, double& delayed_ack_ms) {
+// What of TcpSettings a scenario has in milliseconds.
+struct TcpTimes {
+  explicit TcpTimes(const TcpSettings& tcp)
+      : least_rto_ms(static_cast<double>(tcp.least_rto_us) / 1000),
+        least_rto_margin_ms(static_cast<double>(tcp.least_rto_margin_us) / 1000),
+        delayed_ack_ms(static_cast<double>(tcp.delayed_ack_us) / 1000) {}
+
+  void give(TcpSettings& tcp) const {
+    tcp.least_rto_us = std::llround(least_rto_ms * 1000);
+    tcp.least_rto_margin_us = std::llround(least_rto_margin_ms * 1000);
+    tcp.delayed_ack_us = std::llround(delayed_ack_ms * 1000);
+  }
+
+  double least_rto_ms;
+  double least_rto_margin_ms;
+  double delayed_ack_ms;
+};
+
+Fields tcp_fields(TcpSettings& tcp, TcpTimes& times) {
   return {flag("sack", tcp.sack, "recovery by RFC 6675; otherwise NewReno (RFC 6582)"),
-          real("least_rto_ms", least_rto_ms, 1, 60'000, "1000 in RFC 6298, 200 in Linux"),
-          real("delayed_ack_ms", delayed_ack_ms, 0, 500, "0: every segment is acknowledged"),
+          real("least_rto_ms", times.least_rto_ms, 1, 60'000,
+               "of the whole timeout: 1000 in RFC 6298, 200 in Linux"),
+          real("least_rto_margin_ms", times.least_rto_margin_ms, 1, 60'000,
+               "of 4 RTTVAR, which the timeout adds to the smoothed RTT: 1, the clock's "
+               "granularity of RFC 6298, or 200 in Linux"),
+          real("delayed_ack_ms", times.delayed_ack_ms, 0, 500, "0: every segment is acknowledged"),
           whole("receive_window_packets", tcp.receive_window_packets, 1, 1 << 20,
                 "what the receiver offers"),
           flag("ecn", tcp.ecn, "packets may be marked in place of being dropped (RFC 3168)")};
@@ -201,13 +223,12 @@ Fields flow_fields(FlowSettings& flow) {
     if (value.number() == nullptr) refuse(where, "is not a whole number");
     flow.bytes = to_whole(*value.number(), where, 1, most_bytes);
   };
-  Field tcp{"tcp", "details of TCP", schema_of(tcp_fields(flow.tcp, none, none)),
+  TcpTimes times(flow.tcp);
+  Field tcp{"tcp", "details of TCP", schema_of(tcp_fields(flow.tcp, times)),
             [&flow](const JsonValue& value, const std::string& where) {
-              double least_rto_ms = static_cast<double>(flow.tcp.least_rto_us) / 1000;
-              double delayed_ack_ms = static_cast<double>(flow.tcp.delayed_ack_us) / 1000;
-              read_fields(value, tcp_fields(flow.tcp, least_rto_ms, delayed_ack_ms), where);
-              flow.tcp.least_rto_us = std::llround(least_rto_ms * 1000);
-              flow.tcp.delayed_ack_us = std::llround(delayed_ack_ms * 1000);
+              TcpTimes given(flow.tcp);
+              read_fields(value, tcp_fields(flow.tcp, given), where);
+              given.give(flow.tcp);
             }};
   return {
       std::move(controller),

@@ -80,7 +80,7 @@ std::string text(const TcpAcknowledgment& ack) {
 
 // RFC 6298: RTO = SRTT + max(G, 4 RTTVAR), at first R + 4 R/2; the least is a parameter.
 TEST(rto_follows_rfc_6298) {
-  RtoEstimate rto(200'000);
+  RtoEstimate rto({.least_rto_us = 200'000});
   EXPECT_EQUAL(rto.rto_us(), 1'000'000);
   rto.add(100'000);
   EXPECT_EQUAL(rto.rto_us(), 300'000);
@@ -88,14 +88,29 @@ TEST(rto_follows_rfc_6298) {
   EXPECT_EQUAL(rto.rto_us(), 112'500 + 4 * 62'500);
   rto.back_off();
   EXPECT_EQUAL(rto.rto_us(), 2 * 362'500);
-  RtoEstimate quick(200'000);
+  RtoEstimate quick({.least_rto_us = 200'000});
   quick.add(10'000);
   EXPECT_EQUAL(quick.rto_us(), 200'000);
   for (int i = 0; i < 20; ++i) quick.back_off();
   EXPECT_EQUAL(quick.rto_us(), 60'000'000);
-  RtoEstimate slow(1'000'000);
+  RtoEstimate slow({.least_rto_us = 1'000'000});
   slow.add(100'000);
   EXPECT_EQUAL(slow.rto_us(), 1'000'000);
+  RtoEstimate steady({.least_rto_us = 200'000});
+  for (int i = 0; i < 100; ++i) steady.add(800'000);  // 4 RTTVAR falls below G
+  EXPECT_EQUAL(steady.rto_us(), 801'000);
+}
+
+// As in Linux, RTO = SRTT + max(200 ms, 4 RTTVAR): however steady, it leaves a margin over the RTT.
+TEST(rto_has_a_least_margin_over_the_smoothed_rtt) {
+  RtoEstimate rto({.least_rto_us = 200'000, .least_rto_margin_us = 200'000});
+  rto.add(80'000);  // 4 RTTVAR = 160 ms
+  EXPECT_EQUAL(rto.rto_us(), 80'000 + 200'000);
+  rto.add(480'000);  // RTTVAR = 3/4 40 + 1/4 400 = 130 ms, SRTT = 7/8 80 + 1/8 480 = 130 ms
+  EXPECT_EQUAL(rto.rto_us(), 130'000 + 520'000);
+  RtoEstimate steady({.least_rto_us = 200'000, .least_rto_margin_us = 200'000});
+  for (int i = 0; i < 100; ++i) steady.add(800'000);
+  EXPECT_EQUAL(steady.rto_us(), 1'000'000);
 }
 
 TEST(an_opened_connection_sends_its_window) {

@@ -15,7 +15,7 @@ void RtoEstimate::add(Microseconds rtt_us) {
     srtt_us_ = (7 * srtt_us_ + rtt_us) / 8;
   }
   rto_us_ =
-      std::clamp(srtt_us_ + std::max(granularity_us_, 4 * rttvar_us_), least_us_, longest_us_);
+      std::clamp(srtt_us_ + std::max(least_margin_us_, 4 * rttvar_us_), least_us_, longest_us_);
 }
 
 uint64_t TcpSender::window_packets() const { return static_cast<uint64_t>(controller_.window()); }

@@ -23,7 +23,10 @@ constexpr uint16_t tcp_acknowledgment_bytes = 56;  // without SACK blocks
 struct TcpSettings {
   bool sack = true;                       // recovery by RFC 6675; otherwise NewReno, RFC 6582
   Microseconds least_rto_us = 1'000'000;  // RFC 6298; Linux has 200 ms
-  Microseconds delayed_ack_us = 40'000;   // at most; 0: every segment is acknowledged at once
+  // Of the RTO over the smoothed RTT. RFC 6298: the clock's granularity G; Linux: 200 ms, by which
+  // tcp_rto_min bounds rttvar.
+  Microseconds least_rto_margin_us = 1000;
+  Microseconds delayed_ack_us = 40'000;  // at most; 0: every segment is acknowledged at once
   uint64_t receive_window_packets = 1 << 20;
   bool ecn = false;  // RFC 3168
 };
@@ -44,10 +47,11 @@ struct TcpAcknowledgment {
   bool echoes_mark = false;  // ECE
 };
 
-// The retransmission timeout, RFC 6298.
+// The retransmission timeout, RFC 6298: max(least, SRTT + max(least margin, 4 RTTVAR)).
 class RtoEstimate {
  public:
-  explicit RtoEstimate(Microseconds least_us) : least_us_(least_us) {}
+  explicit RtoEstimate(const TcpSettings& settings)
+      : least_us_(settings.least_rto_us), least_margin_us_(settings.least_rto_margin_us) {}
 
   void add(Microseconds rtt_us);
   void back_off() { rto_us_ = std::min(2 * rto_us_, longest_us_); }
@@ -55,10 +59,10 @@ class RtoEstimate {
   Microseconds smoothed_us() const { return srtt_us_; }
 
  private:
-  static constexpr Microseconds granularity_us_ = 1000;
   static constexpr Microseconds longest_us_ = 60'000'000;
 
   Microseconds least_us_;
+  Microseconds least_margin_us_;
   Microseconds srtt_us_ = -1;
   Microseconds rttvar_us_ = 0;
   Microseconds rto_us_ = 1'000'000;
@@ -78,7 +82,7 @@ class TcpSender {
         settings_(settings),
         end_(segments),
         log_(log),
-        rto_(settings.least_rto_us) {}
+        rto_(settings) {}
 
   // Opens the connection.
   void start() { state_ = State::syn_to_send; }

@@ -31,7 +31,12 @@ _OF_DATAGRAMS = ("keepalive_ms",)
 """Parameters of every controller that TCP does not have."""
 _UNLIMITED = ("initial_ssthresh",)
 """Linux begins without one; a value beyond any window says the same."""
-_LINUX_TCP: Mapping[str, float] = {"sack": True, "least_rto_ms": 200, "delayed_ack_ms": 40}
+_LINUX_TCP: Mapping[str, float] = {
+    "sack": True,
+    "least_rto_ms": 200,
+    "least_rto_margin_ms": 200,
+    "delayed_ack_ms": 40,
+}
 
 _QUEUE = re.compile(r"(?P<policy>\w+)(:(?P<arguments>\w+=\d+(,\w+=\d+)*))?")
 _UNLIMITED_PACKETS = 1_000_000

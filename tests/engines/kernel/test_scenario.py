@@ -65,6 +65,10 @@ def test_scenario_of_the_emulator_is_taken_as_it_is() -> None:
         ({"flows__0__constants": {"beta": 0.9}}, "constants.beta: 0.9 is the emulator's to do, "),
         ({"flows__0__constants": {"gamma": 1}}, "gamma: 1 is the emulator's to do, the kernel ca"),
         ({"flows__0__tcp": {"least_rto_ms": 1000}}, "least_rto_ms: 1000 is the emulator's to do"),
+        (
+            {"flows__0__tcp": {"least_rto_margin_ms": 1}},
+            "least_rto_margin_ms: 1 is the emulator's to do, the kernel has 200",
+        ),
         ({"flows__0__start_s": 15}, "flows.0.start_s: not before the end of the run"),
         ({"flows__0__start_s": -1}, "flows.0.start_s: Input should be greater than or equal to 0"),
         ({"flows__0__stop_s": 0}, "flows.0.stop_s: not after start_s"),
@@ -82,7 +86,12 @@ def test_scenario_beyond_the_kernel_is_refused(changes: dict[str, Any], message:
 
 
 def test_constants_of_the_kernels_own_are_no_matter() -> None:
-    linux = {"sack": True, "least_rto_ms": 200, "delayed_ack_ms": 40}
+    linux = {
+        "sack": True,
+        "least_rto_ms": 200,
+        "least_rto_margin_ms": 200,
+        "delayed_ack_ms": 40,
+    }
     scenario_of(changed(flows__0__constants={"beta": 0.5}, flows__0__tcp=linux), "s")
     cubic = {"flows__0__controller": "cubic", "flows__0__constants": {"hystart": 1, "c": 0.4}}
     scenario_of(changed(**cubic), "s")
