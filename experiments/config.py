@@ -779,6 +779,7 @@ def load_workflow(config: Path) -> Workflow:
     _check_traces(config, networks)
     workflow = Workflow(config, settings, studies, repeats, comparisons, traffic, tables, networks)
     _check_real_networks(workflow)
+    _check_starts(workflow)
     _check_hold_out(workflow)
     return workflow
 
@@ -853,6 +854,25 @@ def _check_real_networks(workflow: Workflow) -> None:
             raise KneepointError(
                 f"{folder / 'studies' / name}.yaml: traffic runs in the emulator only; remove it"
             )
+
+
+def _check_starts(workflow: Workflow) -> None:
+    """Refuses a flow or a probe that could begin when its run is over."""
+    users: list[Study | Comparison] = [*workflow.studies.values(), *workflow.comparisons.values()]
+    for user in users:
+        if user.traffic is None:
+            continue
+        traffic = workflow.traffic[user.traffic]
+        for name, sender in {**traffic.flows, **traffic.probes}.items():
+            for network in user.networks:
+                end_s = workflow.networks[network].duration_s
+                if end_s is not None and sender.latest_start_s >= end_s:
+                    raise KneepointError(
+                        f"{workflow.path.parent / 'traffic' / user.traffic}.yaml: {name} begins up "
+                        f"to {sender.latest_start_s:g} s after a run's start, but on network "
+                        f"{network} a run ends at {end_s:g} s; lower start_s or start_spread_s, or "
+                        "raise the network's duration_s"
+                    )
 
 
 def _check_hold_out(workflow: Workflow) -> None:

@@ -55,6 +55,11 @@ class Sender(ConfigModel):
         description="its class in a queue that has classes",
     )
 
+    @property
+    def latest_start_s(self) -> float:
+        """When it begins at the latest (s)."""
+        return self.start_s + self.start_spread_s
+
 
 class TrafficFlow(Sender):
     """One flow."""
@@ -97,7 +102,7 @@ class TrafficFlow(Sender):
             raise ValueError("has request_bytes, which needs transport: tcp and bytes; add them")
         if self.request_bytes is None and (self.requests > 1 or self.think_s > 0):
             raise ValueError("has requests or think_s, but no request_bytes; add it")
-        if self.stop_s is not None and self.stop_s <= self.start_s + self.start_spread_s:
+        if self.stop_s is not None and self.stop_s <= self.latest_start_s:
             raise ValueError(f"stop_s {self.stop_s:g} must be after the latest start")
         return self
 

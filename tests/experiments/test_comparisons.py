@@ -167,6 +167,13 @@ def test_study_searches_a_network(config: Path) -> None:
         ),
         ("traffic", {"flows": {"a": {"constants": {"beta": 1}}}}, "under study vary"),
         (
+            "traffic",
+            {"flows": {"a": {"start_s": 10, "start_spread_s": 2}}},
+            "traffic/web.yaml: a begins up to 12 s after a run's start, but on network router a "
+            "run ends at 12 s; lower start_s",
+        ),
+        ("traffic", {"probes": {"ping": {"start_s": 13}}}, "web.yaml: ping begins up to 13 s"),
+        (
             "network",
             {"delay_ms": 10.5, "uplink": {"constant_mbps": 3}},
             "must be whole",
