@@ -20,7 +20,7 @@ struct Ack {
   int64_t ack_received_ms;     // sender's clock when the acknowledgment arrived
   int64_t now_us = 0;          // sender's clock
   int64_t rtt_us = -1;         // none was measured
-  uint64_t acknowledged = 1;   // packets, for the first time
+  uint64_t acknowledged = 1;   // packets that nothing, SACK included, has reported before
   uint64_t in_flight = 0;      // packets, after it
   bool is_recovering = false;  // the window stays as on_loss left it
 

@@ -63,7 +63,7 @@ struct kneepoint_ack {
   int64_t ack_received_ms;
   int64_t now_us;        /* sender's clock */
   int64_t rtt_us;        /* -1: this acknowledgment measures none */
-  uint64_t acknowledged; /* packets that it acknowledges for the first time, cumulatively */
+  uint64_t acknowledged; /* packets that nothing, SACK included, has reported before */
   uint64_t in_flight;    /* packets, after it */
   int is_recovering; /* lost packets are being sent again: the window stays as on_loss left it */
 };

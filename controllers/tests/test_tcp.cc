@@ -151,6 +151,49 @@ TEST(sack_sends_every_hole_again_before_new_data) {
   EXPECT_EQUAL(t.controller.losses.size(), 1u);
 }
 
+// RFC 6937's DeliveredData: what SACK has reported before does not count again when it is
+// acknowledged cumulatively.
+TEST(a_controller_hears_of_each_delivery_once) {
+  Opened t(true);
+  t.send(100'000);
+  t.acknowledge(0, {{1, 4}}, 200'000);  // 1, 2, 3
+  EXPECT_EQUAL(t.send(200'000), "0 ");
+  t.acknowledge(0, {{1, 9}}, 210'000);  // 4 to 8
+  EXPECT_EQUAL(t.send(210'000), "10 11 12 ");
+  EXPECT_EQUAL(t.controller.acks.size(), 0u);  // no acknowledgment was cumulative
+  t.acknowledge(9, {}, 300'000);               // 0 alone; 9 is still on its way
+  EXPECT_EQUAL(t.controller.acks.back().acknowledged, 1u);
+  EXPECT_EQUAL(t.controller.acks.back().is_recovering, true);
+  t.acknowledge(11, {{12, 13}}, 310'000);  // 9, 10 and 12
+  EXPECT_EQUAL(t.sender.is_recovering(), false);
+  EXPECT_EQUAL(t.controller.acks.back().acknowledged, 3u);
+  EXPECT_EQUAL(t.controller.acks.back().is_recovering, false);
+  t.acknowledge(13, {}, 320'000);  // 11
+  EXPECT_EQUAL(t.controller.acks.back().acknowledged, 1u);
+}
+
+// After a timeout, too: the window opens by one segment, not by three.
+TEST(a_timeout_does_not_count_again_what_sack_has_reported) {
+  Opened t(true);
+  t.send(100'000);
+  t.acknowledge(0, {{1, 3}}, 200'000);
+  t.sender.timer(t.sender.timer_us());
+  t.acknowledge(3, {}, 2'000'000);
+  EXPECT_EQUAL(t.controller.acks.back().acknowledged, 1u);
+}
+
+// Without SACK each duplicate stands for one of the segments above the hole.
+TEST(newreno_counts_what_duplicates_have_reported_once) {
+  Opened t(false);
+  t.send(100'000);
+  for (int i = 0; i < 5; ++i) t.acknowledge(0, {}, 200'000);
+  t.acknowledge(4, {}, 300'000);  // partial: 3 of the 5 were 1 to 3, 2 were above 4
+  EXPECT_EQUAL(t.controller.acks.back().acknowledged, 1u);
+  t.acknowledge(10, {}, 400'000);  // 4 and three of 5 to 9
+  EXPECT_EQUAL(t.controller.acks.back().acknowledged, 4u);
+  EXPECT_EQUAL(t.sender.is_recovering(), false);
+}
+
 // RFC 6582: three duplicates; a partial acknowledgment sends the next hole at once.
 TEST(newreno_goes_from_hole_to_hole) {
   Opened t(false);

@@ -103,22 +103,29 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
   measure(ack, now_us);
   const uint64_t acknowledged = ack.next_expected > una_ ? ack.next_expected - una_ : 0;
   const bool is_duplicate = acknowledged == 0 and ack.next_expected == una_ and next_ > una_;
-  take_cumulative(ack.next_expected);
-  if (settings_.sack) take_blocks(ack);
+  uint64_t delivered = take_cumulative(ack.next_expected);
+  if (settings_.sack) {
+    delivered += take_blocks(ack);
+  } else if (acknowledged > 0) {
+    // Duplicates take the place of SACK: each has told of a segment. The window deflates by them.
+    const uint64_t known = std::min(duplicates_, acknowledged - 1);
+    delivered -= known;
+    duplicates_ -= known;
+  }
   if (is_recovering_ and una_ >= recovery_end_) {
     is_recovering_ = false;
     duplicates_ = 0;
   }
   find_losses(is_duplicate, now_us);
   if (is_recovering_ and not settings_.sack and acknowledged > 0) {
-    // A partial acknowledgment: the next hole is lost, too, and the window deflates.
-    duplicates_ -= std::min(duplicates_, acknowledged - 1);
+    // A partial acknowledgment: the next hole is lost, too.
     mark_lost_below(una_ + 1);
     must_retransmit_ = true;
   }
   if (ack.echoes_mark) hear_of_mark(now_us);
-  if (acknowledged > 0) restart_timer(now_us);
-  tell_controller(ack, acknowledged, now_us);
+  if (acknowledged == 0) return;
+  restart_timer(now_us);
+  tell_controller(ack, delivered, now_us);
 }
 
 // By the newest segment that it acknowledges, unless that was sent twice (Karn).
@@ -132,18 +139,22 @@ void TcpSender::measure(const TcpAcknowledgment& ack, Microseconds now_us) {
   ++rtt_samples_;
 }
 
-void TcpSender::take_cumulative(uint64_t next_expected) {
+uint64_t TcpSender::take_cumulative(uint64_t next_expected) {
+  uint64_t delivered = 0;
   for (; una_ < next_expected; ++una_) {
     const Sent& segment = scoreboard_.front();
+    delivered += not segment.is_sacked;
     if (not segment.is_sacked and not segment.is_lost) --in_flight_;
     scoreboard_.pop_front();
   }
   examined_ = std::max(examined_, una_);
   highest_sacked_ = std::max(highest_sacked_, una_);
+  return delivered;
 }
 
 // Blocks grow: what the last acknowledgment said of one need not be read again.
-void TcpSender::take_blocks(const TcpAcknowledgment& ack) {
+uint64_t TcpSender::take_blocks(const TcpAcknowledgment& ack) {
+  uint64_t delivered = 0;
   for (size_t i = 0; i < ack.block_count; ++i) {
     const auto [begin, end] = ack.blocks[i];
     SackBlock known{end, end};
@@ -151,22 +162,26 @@ void TcpSender::take_blocks(const TcpAcknowledgment& ack) {
       const SackBlock& last = last_blocks_[j];
       if (begin <= last.begin and last.end <= end) known = last;
     }
-    sack(begin, known.begin);
-    sack(known.end, end);
+    delivered += sack(begin, known.begin);
+    delivered += sack(known.end, end);
     highest_sacked_ = std::max(highest_sacked_, std::min(end, next_));
   }
   last_block_count_ = ack.block_count;
   last_blocks_ = ack.blocks;
+  return delivered;
 }
 
-void TcpSender::sack(uint64_t begin, uint64_t end) {
+uint64_t TcpSender::sack(uint64_t begin, uint64_t end) {
+  uint64_t delivered = 0;
   end = std::min(end, next_);
   for (uint64_t number = std::max(begin, una_); number < end; ++number) {
     Sent& segment = sent(number);
     if (segment.is_sacked) continue;
     segment.is_sacked = true;
+    ++delivered;
     if (not segment.is_lost) --in_flight_;
   }
+  return delivered;
 }
 
 // What is not sacked, and was not marked before: it has left the network.
@@ -229,9 +244,10 @@ void TcpSender::reduced() {
   must_tell_reduction_ = true;
 }
 
-void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t acknowledged,
+// Of segments that are newly delivered: windows must not grow again by what SACK has reported
+// before (DeliveredData of RFC 6937).
+void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t delivered,
                                 Microseconds now_us) {
-  if (acknowledged == 0) return;
   const Microseconds rtt_us =
       std::max<Microseconds>(last_rtt_us_ >= 0 ? last_rtt_us_ : rto_.smoothed_us(), 0);
   const Ack heard{.sequence_number = ack.next_expected - 1,
@@ -240,7 +256,7 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t acknowled
                   .ack_received_ms = whole_ms(now_us),
                   .now_us = now_us,
                   .rtt_us = last_rtt_us_,
-                  .acknowledged = acknowledged,
+                  .acknowledged = delivered,
                   .in_flight = in_flight_,
                   .is_recovering = is_recovering_ or ack.echoes_mark};
   controller_.on_ack(heard);

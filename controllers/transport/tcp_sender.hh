@@ -139,16 +139,17 @@ class TcpSender {
   bool may_send_new() const;
   bool is_held_back(Microseconds now_us);
   Segment retransmit(uint64_t number, Microseconds now_us);
-  void take_cumulative(uint64_t next_expected);
-  void take_blocks(const TcpAcknowledgment& ack);
-  void sack(uint64_t begin, uint64_t end);
+  // These return how many segments they have heard of for the first time.
+  uint64_t take_cumulative(uint64_t next_expected);
+  uint64_t take_blocks(const TcpAcknowledgment& ack);
+  uint64_t sack(uint64_t begin, uint64_t end);
   void mark_lost_below(uint64_t end);
   void find_losses(bool is_duplicate, Microseconds now_us);
   void enter_recovery(Microseconds now_us);
   void hear_of_mark(Microseconds now_us);
   void reduced();
   void measure(const TcpAcknowledgment& ack, Microseconds now_us);
-  void tell_controller(const TcpAcknowledgment& ack, uint64_t acknowledged, Microseconds now_us);
+  void tell_controller(const TcpAcknowledgment& ack, uint64_t delivered, Microseconds now_us);
   void restart_timer(Microseconds now_us);
 
   static constexpr uint64_t duplicate_threshold_ = 3;

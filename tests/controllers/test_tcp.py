@@ -74,19 +74,30 @@ def mean_window(
     return float(sum(rates) / len(rates) * 1e6 / SEGMENT_BITS * rtt_s)
 
 
+def less_recoveries(window: float, loss: float) -> float:
+    """Returns a mean window less what it would grow in recoveries, which analyses leave out.
+
+    Of the 1 / (loss * window) rounds between two losses one is a recovery. It matters where
+    these are few.
+    """
+    return window * (1 - loss * window)
+
+
 @pytest.mark.parametrize(("rtt_s", "loss", "reno", "cubic", "steep"), PUBLISHED)
 def test_mean_windows_are_those_of_rfc_9438(
     tmp_path: Path, rtt_s: float, loss: float, reno: float, cubic: float, steep: float | None
 ) -> None:
     # With one loss in a million at 10 ms CUBIC grows partly by its function, partly like Reno: the
     # RFC has the larger mean of the two, and the mixture is larger still.
-    tolerance = 0.1 if loss in (1e-2, 1e-6) else 0.05
+    tolerance = 0.1 if loss == 1e-6 else 0.05
     for controller, c, expected in (
         ("reno", 0.4, reno),
         ("cubic", 0.4, cubic),
         ("cubic", 4, steep),
     ):
         if expected is not None:
+            if loss == 1e-2:
+                expected = less_recoveries(expected, loss)
             window = mean_window(tmp_path, controller, rtt_s, loss, expected, c)
             assert window == pytest.approx(expected, rel=tolerance), (controller, c)
 
@@ -103,7 +114,7 @@ def test_renos_windows_are_larger_if_losses_are_random(tmp_path: Path) -> None:
         seed=1,
     )
     window = figures["flows"][0]["throughput_mbps"] * 1e6 / SEGMENT_BITS * 0.01
-    assert window == pytest.approx(1.31 / 1e-3**0.5, rel=0.04)
+    assert window == pytest.approx(less_recoveries(1.31 / 1e-3**0.5, 1e-3), rel=0.04)
 
 
 def test_a_flow_gets_what_the_link_leaves_of_its_headers(tmp_path: Path) -> None:
