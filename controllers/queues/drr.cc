@@ -1,6 +1,7 @@
 // Deficit round robin over flows, or over classes of flows (Shreedhar, Varghese: Efficient fair
-// queueing using deficit round robin, SIGCOMM 1995), with their rule for full buffers: drop from
-// the longest queue.
+// queueing using deficit round robin, SIGCOMM 1995). Either all share one buffer, with their rule
+// for a full one: drop from the longest queue. Or each class has a drop-tail buffer of its own, as
+// the classes of Linux's HTB with a pfifo each.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -19,9 +20,12 @@ struct Share {
 
 class DrrQueue final : public PacketQueue {
  public:
-  // With 0 classes each flow is one of its own.
-  DrrQueue(Limit limit, uint64_t quantum_bytes, size_t classes)
-      : limit_(limit), quantum_bytes_(quantum_bytes), classes_(classes) {}
+  // With 0 classes each flow is one of its own. The limit is that of each class, or of all.
+  DrrQueue(Limit limit, bool is_per_class, uint64_t quantum_bytes, size_t classes)
+      : limit_(limit),
+        is_per_class_(is_per_class),
+        quantum_bytes_(quantum_bytes),
+        classes_(classes) {}
 
   size_t classes() const override { return classes_; }
   void classify(const std::vector<uint16_t>& class_of_flow) override {
@@ -31,6 +35,7 @@ class DrrQueue final : public PacketQueue {
   void enqueue(const Packet& packet, Microseconds now_us) override {
     const uint16_t number = classes_ == 0 ? packet.flow : class_of_flow_[packet.flow];
     Share& share = shares_[number];
+    if (is_per_class_ and is_full_for(share, packet)) return drop(packet);
     if (share.packets.empty()) {
       share.deficit_bytes = 0;
       active_.push_back(number);
@@ -41,6 +46,7 @@ class DrrQueue final : public PacketQueue {
     queued.queued_us = now_us;
     share.bytes += packet.bytes;
     count_in(packet);
+    if (is_per_class_) return;
     while (packets() > limit_.packets or bytes() > limit_.bytes) drop_from_longest();
   }
 
@@ -66,6 +72,10 @@ class DrrQueue final : public PacketQueue {
   }
 
  private:
+  bool is_full_for(const Share& share, const Packet& packet) const {
+    return share.packets.size() >= limit_.packets or share.bytes + packet.bytes > limit_.bytes;
+  }
+
   const Packet& take(Share& share) {
     const Packet& packet = share.packets.pop();
     share.bytes -= packet.bytes;
@@ -84,6 +94,7 @@ class DrrQueue final : public PacketQueue {
   }
 
   Limit limit_;
+  bool is_per_class_;
   uint64_t quantum_bytes_;
   size_t classes_;
   std::vector<uint16_t> class_of_flow_{};
@@ -97,7 +108,9 @@ const QueueRegistration registration{
       const uint64_t quantum_bytes = arguments.take("quantum").value_or(datagram_bytes);
       const uint64_t classes = arguments.take("classes").value_or(0);
       if (classes > 1000) arguments.refuse("classes must be at most 1000");
-      return std::make_unique<DrrQueue>(arguments.require_limit(), quantum_bytes, classes);
+      const bool is_per_class = arguments.take_flag("per_class").value_or(false);
+      return std::make_unique<DrrQueue>(arguments.require_limit(), is_per_class, quantum_bytes,
+                                        classes);
     }};
 
 }  // namespace

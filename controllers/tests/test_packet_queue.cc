@@ -123,6 +123,30 @@ TEST(drr_drops_from_the_longest_queue) {
   EXPECT_EQUAL(queue->dequeue(0)->flow, 1);
 }
 
+// Three packets in each class: what arrives at a full one is lost, whoever else has room.
+TEST(drr_has_a_drop_tail_limit_for_each_class) {
+  const auto queue = make_packet_queue("drr:packets=3,classes=2,per_class=1", 0);
+  queue->classify({0, 0, 1});
+  for (uint64_t i = 0; i < 4; ++i) queue->enqueue({.sequence_number = i, .flow = i % 2 == 1}, 0);
+  EXPECT_EQUAL(queue->take_drops().packets, 1u);  // the fourth of class 0
+  for (uint64_t i = 4; i < 8; ++i) queue->enqueue({.sequence_number = i, .flow = 2}, 0);
+  EXPECT_EQUAL(queue->take_drops().packets, 1u);
+  EXPECT_EQUAL(queue->packets(), 6u);
+  std::string order;
+  while (const Packet* packet = queue->dequeue(0)) order += std::to_string(packet->sequence_number);
+  EXPECT_EQUAL(order, "041526");
+}
+
+TEST(drr_bounds_the_bytes_of_each_flow) {
+  const auto queue = make_packet_queue("drr:bytes=3000,per_class=1", 0);
+  for (uint64_t i = 0; i < 2; ++i) queue->enqueue({.sequence_number = i, .flow = 0}, 0);
+  EXPECT_EQUAL(queue->take_drops().bytes, 1504u);  // two are 3008
+  queue->enqueue({.sequence_number = 2, .bytes = 1496, .flow = 0}, 0);
+  queue->enqueue({.sequence_number = 3, .flow = 1}, 0);
+  EXPECT_EQUAL(queue->has_drops(), false);
+  EXPECT_EQUAL(queue->bytes(), 4504u);
+}
+
 TEST(fq_codel_serves_new_flows_before_old_ones) {
   const auto queue = make_packet_queue("fq_codel:target=5,interval=100", 1);
   for (uint64_t i = 0; i < 10; ++i) queue->enqueue({.sequence_number = i, .flow = 0}, 0);
@@ -345,4 +369,6 @@ TEST(queue_descriptions_are_checked) {
   expect_refused(make("red:min=5,max=15,weight=0"), "weight must be above 0 and at most 0.5");
   expect_refused(make("codel-mahimahi:target=5,interval=100"), "needs packets=NUMBER or bytes=");
   expect_refused(make("drr:packets=5,classes=2000"), "classes must be at most 1000");
+  expect_refused(make("drr:packets=5,per_class=2"), "per_class must be 0 or 1");
+  expect_refused(make("drr:per_class=1"), "drr needs packets=NUMBER or bytes=NUMBER");
 }

@@ -57,7 +57,7 @@ class Queue(_Part):
 
     @classmethod
     def parse(cls, description: str) -> Self:
-        """Reads `infinite`, `droptail:packets=N` or `drr:packets=N,classes=C`.
+        """Reads `infinite`, `droptail:packets=N` or `drr:packets=N,classes=C,per_class=1`.
 
         Raises:
             ValueError: it is another one.
@@ -72,12 +72,19 @@ class Queue(_Part):
         if policy == "droptail" and set(arguments) == {"packets"} and packets > 0:
             return cls(packets=packets)
         classes = arguments.get("classes", 0)
-        is_fair = policy == "drr" and set(arguments) == {"packets", "classes"}
-        if is_fair and packets > 0 and 1 <= classes <= MOST_CLASSES:
+        is_fair = policy == "drr" and {"packets", "classes"} <= set(arguments)
+        if is_fair and not arguments.get("per_class"):
+            raise ValueError(
+                f"{description!r}: its classes share one limit, and the longest loses packets; "
+                "each of the kernel's has a limit of its own: add per_class=1, or use the emulator"
+            )
+        is_fair &= set(arguments) == {"packets", "classes", "per_class"}
+        if is_fair and packets > 0 and 1 <= classes <= MOST_CLASSES and arguments["per_class"] == 1:
             return cls(packets=packets, classes=classes)
         raise ValueError(
             f"{description!r}: the kernel's rig has droptail:packets=N, infinite and "
-            f"drr:packets=N,classes=C with at most {MOST_CLASSES}; use one of them, or the emulator"
+            f"drr:packets=N,classes=C,per_class=1 with at most {MOST_CLASSES} classes; use one of "
+            "them, or the emulator"
         )
 
 

@@ -86,7 +86,7 @@ def kernel_figures(setting: Setting, repeat: int) -> Figures:
     if not path.exists():
         queue = f"droptail:packets={setting.packets}"
         if setting.queues == 2:
-            queue = f"drr:packets={setting.packets},classes=2"
+            queue = f"drr:packets={setting.packets},classes=2,per_class=1"
         engine = KernelSettings.of(Path("build")).open()
         answer = engine.answer(scenario(setting, repeat, queue, emulated=False))
         path.write_text(json.dumps(answer))

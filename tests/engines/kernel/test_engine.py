@@ -96,7 +96,7 @@ def test_bufferbloat_of_the_kernel_is_like_the_emulators(
 
 
 def test_two_classes_keep_pings_out_of_the_long_flows_queue(settings: KernelSettings) -> None:
-    uplink = {**BUFFERBLOAT["uplink"], "queue": "drr:packets=100,classes=2"}
+    uplink = {**BUFFERBLOAT["uplink"], "queue": "drr:packets=100,classes=2,per_class=1"}
     flows = [
         {"controller": "cubic", "transport": "tcp", "class": 1},
         {"controller": "reno", "transport": "tcp", "start_s": 3, "bytes": 177_669},

@@ -32,6 +32,11 @@ def test_scenario_of_the_emulator_is_taken_as_it_is() -> None:
     assert scenario.probes[0].bytes == 88
 
 
+def test_classes_have_a_limit_each() -> None:
+    queue = Queue.parse("drr:classes=2,packets=20,per_class=1")
+    assert queue == Queue(packets=20, classes=2)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -46,18 +51,28 @@ def test_scenario_of_the_emulator_is_taken_as_it_is() -> None:
         ({"uplink__rate_mbps": 0}, "uplink.rate_mbps: Input should be greater than or equal"),
         ({"uplink": {"queue": "infinite"}}, "uplink: lacks rate_mbps"),
         (
-            {"downlink__queue": "drr:packets=9,classes=2"},
+            {"downlink__queue": "drr:packets=9,classes=2,per_class=1"},
             "downlink.queue: classes are the uplink's only",
         ),
-        ({"uplink__queue": "drr:packets=9"}, "drr:packets=N,classes=C with at most 16"),
-        ({"uplink__queue": "drr:packets=9,classes=17"}, "classes=C with at most 16"),
-        ({"uplink__queue": "drr:packets=9,classes=2"}, "2 classes, but flows and probes are in 0;"),
+        ({"uplink__queue": "drr:packets=9"}, "drr:packets=N,classes=C,per_class=1 with at most 16"),
         (
-            {"uplink__queue": "drr:packets=9,classes=2", "flows__0__class": 2},
+            {"uplink__queue": "drr:packets=9,classes=2"},
+            "uplink.queue: 'drr:packets=9,classes=2': its classes share one limit, and the longest "
+            "loses packets; each of the kernel's has a limit of its own: add per_class=1",
+        ),
+        ({"uplink__queue": "drr:packets=9,classes=2,per_class=0"}, "add per_class=1"),
+        ({"uplink__queue": "drr:packets=9,classes=2,per_class=2"}, "per_class=1 with at most 16"),
+        ({"uplink__queue": "drr:packets=9,classes=17,per_class=1"}, "with at most 16 classes"),
+        (
+            {"uplink__queue": "drr:packets=9,classes=2,per_class=1"},
+            "2 classes, but flows and probes are in 0;",
+        ),
+        (
+            {"uplink__queue": "drr:packets=9,classes=2,per_class=1", "flows__0__class": 2},
             "2 classes, but flows and probes are in 0, 2; use each class, and no other",
         ),
         (
-            {"uplink__queue": "drr:packets=9,classes=2", "probes": [{}, {"class": 1}]},
+            {"uplink__queue": "drr:packets=9,classes=2,per_class=1", "probes": [{}, {"class": 1}]},
             "probes: in several classes",
         ),
         ({"flows": []}, "flows: Tuple should have at least 1 item"),
