@@ -83,6 +83,10 @@ Rig::Rig(const Scenario& scenario, const RunInputs& inputs)
   if (meter_ != nullptr) meter_->start(duration_ms_);
   build_uplink(inputs);
   build_downlink(inputs);
+  if (inputs.measures_flows and scenario.interval_s > 0) {
+    measure_queue(up_);
+    measure_queue(down_);
+  }
   for (size_t end = 0; end < ends_; ++end) {
     add(end, outboxes_.emplace_back(agenda_, end, end % 2 == 0 ? *up_.entry : *down_.entry));
   }
@@ -167,6 +171,13 @@ void Rig::build_downlink(const RunInputs& inputs) {
     add(ends_ + 3, *down_.delay);
   }
   add_loss(down_, settings, downlink_loss);
+}
+
+void Rig::measure_queue(auto& direction) {
+  if (direction.rate_link == nullptr) return;
+  direction.queued_packets =
+      std::make_unique<StepSeries>(in_us(scenario_.interval_s), duration_us());
+  direction.rate_link->observe_queue(direction.queued_packets.get());
 }
 
 void Rig::add_loss(auto& direction, const LinkSettings& settings, uint64_t stream) {
@@ -333,8 +344,11 @@ void Rig::write_link(JsonWriter& json, const auto& direction, const LinkSettings
     json.field("packets_dropped", direction.link->queue().packets_dropped())
         .field("packets_marked", direction.link->queue().packets_marked());
   }
-  json.field("packets_lost", direction.loss == nullptr ? 0 : direction.loss->packets_lost())
-      .end_object();
+  json.field("packets_lost", direction.loss == nullptr ? 0 : direction.loss->packets_lost());
+  if (direction.queued_packets != nullptr) {
+    json.field("queue_by_interval_packets", direction.queued_packets->values());
+  }
+  json.end_object();
 }
 
 // From the last flow's start until, for some intervals in a row, the shares were fair.
@@ -372,7 +386,7 @@ void Rig::write(JsonWriter& json) {
     goodputs.push_back(meters_[i].goodput_mbps());
   }
   json.end_array().key("probes").begin_array();
-  for (ProbeProcess& probe : probes_) {
+  for (const ProbeProcess& probe : probes_) {
     json.begin_object();
     probe.write(json);
     json.end_object();

@@ -23,6 +23,7 @@
 #include "measure/flow_log.hh"
 #include "measure/flow_meter.hh"
 #include "measure/metrics.hh"
+#include "measure/step_series.hh"
 
 namespace kneepoint {
 
@@ -69,6 +70,7 @@ class Rig {
     std::unique_ptr<RateLink> rate_link{};
     std::unique_ptr<Wire> wire{};
     std::unique_ptr<LossyHop> loss{};
+    std::unique_ptr<StepSeries> queued_packets{};  // over time, where that is measured
     Hop* entry = nullptr;
   };
   // Of links with traces, and of contest flows, from the last hop to the first.
@@ -90,6 +92,7 @@ class Rig {
   void build_downlink(const RunInputs& inputs);
   // act_shell(shell, now_us) handles the events of a shell's place.
   void handle_events(Microseconds end_us, auto act_shell);
+  void measure_queue(auto& direction);
   void add_loss(auto& direction, const LinkSettings& settings, uint64_t stream);
   void add_contest_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
   void add_tcp_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
 
 #include "host/agenda.hh"
 #include "host/process.hh"
@@ -27,26 +30,40 @@ class ProbeProcess final : public Process {
   }
 
   void arrive(Microseconds time_us, const Packet& packet) override {
-    ++answered_;
     const auto number = static_cast<Microseconds>(packet.sequence_number);
-    rtts_.add(time_us - (start_us_ + number * interval_us_));
+    rtts_us_[packet.sequence_number] =
+        static_cast<uint32_t>(time_us - (start_us_ + number * interval_us_));
   }
 
   void act(Microseconds now_us) override {
-    const uint64_t number = sent_++;
-    agenda_.plan_endpoint(endpoint_, sent_ == count_ ? never : now_us + interval_us_);
+    const uint64_t number = rtts_us_.size();
+    rtts_us_.push_back(unanswered_);
+    agenda_.plan_endpoint(endpoint_, rtts_us_.size() == count_ ? never : now_us + interval_us_);
     way_.arrive(now_us, {.sequence_number = number, .bytes = bytes_, .flow = flow_});
   }
 
-  void write(JsonWriter& json) {
-    json.field("sent", sent_)
-        .field("answered", answered_)
-        .field("rtt_mean_ms", rtts_.mean_ms())
-        .field("rtt_p50_ms", rtts_.quantile_ms(0.5))
-        .field("rtt_p95_ms", rtts_.quantile_ms(0.95));
+  void write(JsonWriter& json) const {
+    std::vector<uint32_t> answered_us;
+    std::vector<double> rtts_ms;
+    for (const uint32_t rtt_us : rtts_us_) {
+      const bool is_answered = rtt_us != unanswered_;
+      if (is_answered) answered_us.push_back(rtt_us);
+      rtts_ms.push_back(is_answered ? static_cast<double>(rtt_us) / 1000
+                                    : std::numeric_limits<double>::quiet_NaN());
+    }
+    const uint64_t answered = answered_us.size();
+    Samples rtts(std::move(answered_us));
+    json.field("sent", uint64_t{rtts_us_.size()})
+        .field("answered", answered)
+        .field("rtt_mean_ms", rtts.mean_ms())
+        .field("rtt_p50_ms", rtts.quantile_ms(0.5))
+        .field("rtt_p95_ms", rtts.quantile_ms(0.95))
+        .field("rtts_ms", rtts_ms);
   }
 
  private:
+  static constexpr uint32_t unanswered_ = std::numeric_limits<uint32_t>::max();
+
   Agenda& agenda_;
   size_t endpoint_;
   uint16_t flow_;
@@ -55,9 +72,7 @@ class ProbeProcess final : public Process {
   uint64_t count_;
   uint16_t bytes_;
   Hop& way_;
-  uint64_t sent_ = 0;
-  uint64_t answered_ = 0;
-  Samples rtts_{};
+  std::vector<uint32_t> rtts_us_{};  // of each that was sent
 };
 
 // Sends back whatever arrives.

@@ -13,6 +13,7 @@
 #include "host/shell.hh"
 #include "links/delay_trace.hh"
 #include "measure/metrics.hh"
+#include "measure/step_series.hh"
 #include "queues/packet_queue.hh"
 
 namespace kneepoint {
@@ -68,6 +69,8 @@ class RateLink final : public Process {
 
   // It must outlive the link, which measures nothing without.
   void observe(Meter* meter) { meter_ = meter; }
+  // It must outlive the link, and hears of the packets that wait, the one in transit apart.
+  void observe_queue(StepSeries* packets) { queued_packets_ = packets; }
 
   // Packets come in order: all that happens here before this one does can happen now.
   void arrive(Microseconds time_us, const Packet& packet) override {
@@ -76,6 +79,7 @@ class RateLink final : public Process {
     queue_->enqueue(packet, time_us);
     if (queue_->has_drops()) packets_dropped_ += queue_->take_drops().packets;
     if (departs_us_ == never) begin(time_us);
+    tell_queue(time_us);
     agenda_us_ = departs_us_;
   }
 
@@ -98,6 +102,12 @@ class RateLink final : public Process {
     }
     next_.arrive(now_us, in_transit_);
     begin(now_us);
+    tell_queue(now_us);
+  }
+
+  void tell_queue(Microseconds now_us) {
+    if (queued_packets_ == nullptr) return;
+    queued_packets_->change(static_cast<double>(queue_->packets()), now_us);
   }
 
   void begin(Microseconds now_us) {
@@ -122,6 +132,7 @@ class RateLink final : public Process {
   std::unique_ptr<PacketQueue> queue_;
   Hop& next_;
   Meter* meter_ = nullptr;
+  StepSeries* queued_packets_ = nullptr;
   Packet in_transit_{};
   Microseconds departs_us_ = never;
   double free_us_ = 0;

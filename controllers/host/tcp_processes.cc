@@ -107,7 +107,10 @@ void TcpSenderProcess::act(Microseconds now_us) {
     sender_.timer(now_us);
   }
   packets_sent_ += way_.send(sender_, nullptr, now_us);
-  if (end_.meter != nullptr) end_.meter->saw_window(sender_.window(), now_us);
+  if (end_.meter != nullptr) {
+    end_.meter->saw_window(sender_.window(), now_us);
+    end_.meter->saw_loss_events(sender_.loss_events(), now_us);
+  }
   plan();
 }
 

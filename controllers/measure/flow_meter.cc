@@ -41,6 +41,7 @@ void FlowMeter::begin(Microseconds now_us) {
   begin_us_ = std::max(start_us_, now_us);
   packets_sent_ = retransmissions_ = packets_received_ = packets_marked_ = bytes_received_ = 0;
   answers_s_.clear();
+  loss_events_s_.clear();
   bytes_before_ = bytes_in_order_;
   delays_.clear();
   rtts_.clear();
@@ -106,7 +107,8 @@ void FlowMeter::write(JsonWriter& json) {
       .field("mean_window_packets", mean_window_packets())
       .field("completion_s", completed_us_ == never
                                  ? undefined
-                                 : static_cast<double>(completed_us_ - start_us_) / 1e6);
+                                 : static_cast<double>(completed_us_ - start_us_) / 1e6)
+      .field("loss_events_s", loss_events_s_);
   if (not answers_s_.empty()) json.field("answers_s", answers_s_);
   if (interval_us_ == 0) return;
   const double interval_s = static_cast<double>(interval_us_) / 1e6;

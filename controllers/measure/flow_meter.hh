@@ -48,6 +48,12 @@ class FlowMeter {
   void measured(Microseconds rtt_us, Microseconds now_us);
   void marked() { ++packets_marked_; }
   void saw_window(double packets, Microseconds now_us);
+  // How many there have been: at most one more than the last time.
+  void saw_loss_events(uint64_t count, Microseconds now_us) {
+    if (count == loss_events_) return;
+    loss_events_ = count;
+    loss_events_s_.push_back(static_cast<double>(now_us) / 1e6);
+  }
   void completed(Microseconds now_us) { completed_us_ = now_us; }
   // The whole answer to a request that was made, or for which a connection was opened, at
   // `from_us`.
@@ -87,6 +93,8 @@ class FlowMeter {
   uint64_t bytes_before_ = 0;  // in order, when it began to count
   Microseconds completed_us_ = never;
   std::vector<double> answers_s_{};
+  uint64_t loss_events_ = 0;
+  std::vector<double> loss_events_s_{};  // when they were
   Samples delays_{};
   Samples rtts_{};
   std::vector<uint64_t> bytes_by_interval_{};

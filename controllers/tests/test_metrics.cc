@@ -1,6 +1,8 @@
 #include <cmath>
+#include <vector>
 
 #include "measure/metrics.hh"
+#include "measure/step_series.hh"
 #include "tests/check.hh"
 #include "transport/packet.hh"
 
@@ -50,4 +52,14 @@ TEST(metrics_start_anew) {
     EXPECT_EQUAL(meter.metrics().signal_delay_p95_ms, 2);
     EXPECT_NEAR(meter.metrics().throughput_mbps, 1504 * 8 / 10e3, 1e-12);
   }
+}
+
+// Three intervals of 10: 2 from 4 on, 5 from 8 on, 1 from 20 on. What ends the run is too late.
+TEST(step_series_has_what_holds_at_the_end_of_each_interval) {
+  StepSeries series(10, 25);
+  series.change(2, 4);
+  series.change(5, 8);
+  series.change(1, 20);
+  series.change(9, 31);
+  EXPECT_EQUAL(series.values() == (std::vector<double>{5, 5, 1}), true);
 }

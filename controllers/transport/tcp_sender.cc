@@ -220,6 +220,7 @@ void TcpSender::enter_recovery(Microseconds now_us) {
   is_recovering_ = true;
   must_retransmit_ = true;
   recovery_end_ = next_;
+  ++loss_events_;
   if (una_ < reduction_end_) return;  // a mark in the same round trip has reduced the window
   reduced();
   controller_.on_loss({.now_ms = whole_ms(now_us),
@@ -277,6 +278,7 @@ void TcpSender::timer(Microseconds now_us) {
     timer_us_ = never;
     return;
   }
+  ++loss_events_;
   // Everything that is not sacked is sent again, in slow start.
   is_recovering_ = false;
   recovery_end_ = next_;

@@ -121,6 +121,8 @@ class TcpSender {
   Microseconds last_rtt_us() const { return last_rtt_us_; }
   uint64_t retransmissions() const { return retransmissions_; }
   uint64_t timeouts() const { return timeouts_; }
+  // How often it began to repair a loss: by fast recovery, or because the timeout of data fired.
+  uint64_t loss_events() const { return loss_events_; }
   bool is_recovering() const { return is_recovering_; }
 
  private:
@@ -190,6 +192,7 @@ class TcpSender {
   Microseconds timer_us_ = never;
   uint64_t retransmissions_ = 0;
   uint64_t timeouts_ = 0;
+  uint64_t loss_events_ = 0;
 };
 
 }  // namespace kneepoint

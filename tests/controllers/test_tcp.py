@@ -227,6 +227,79 @@ def test_far_flow_runs_alone_over_traces_on_the_emulated_host(tmp_path: Path) ->
         )
 
 
+def test_loss_events_are_when_a_repair_begins(tmp_path: Path) -> None:
+    """The connection is open at 50 ms; windows of 10 and 20 segments leave at 50 and 100 ms."""
+
+    def events_s(lost: int, segments: int, **changes: Any) -> list[float]:
+        link = {"rate_mbps": 1000, "delay_ms": 25}
+        figures = run(
+            tmp_path,
+            uplink={**link, "loss_first": lost, "loss_period": 1 << 40},
+            downlink=link,
+            flows=[tcp("reno", bytes=1448 * segments, **changes)],
+            duration_s=5,
+        )
+        events: list[float] = figures["flows"][0]["loss_events_s"]
+        return events
+
+    each = {"delayed_ack_ms": 0}
+    assert events_s(15, 30, tcp=each) == [pytest.approx(0.15, abs=1e-3)]  # the SYN is packet 1
+    # The last of ten segments: nothing is above it, and the timer begins with the ninth's ACK.
+    assert events_s(11, 10, tcp=each) == [pytest.approx(1.1, abs=1e-3)]
+    linux = {"least_rto_ms": 200, **each}
+    assert events_s(11, 10, tcp=linux) == [pytest.approx(0.1 + 0.2, abs=1e-3)]
+    linux |= {"least_rto_margin_ms": 200}
+    assert events_s(11, 10, tcp=linux) == [pytest.approx(0.1 + 0.05 + 0.2, abs=1e-3)]
+    assert events_s(100, 30, tcp=each) == []
+    assert events_s(15, 30, transport="datagrams") == []  # nobody sends them again
+
+
+def test_loss_events_count_from_when_flows_are_measured(tmp_path: Path) -> None:
+    scenario: dict[str, Any] = {
+        "uplink": {"rate_mbps": 8, "delay_ms": 25, "queue": "droptail:packets=33"},
+        "downlink": {"rate_mbps": 100, "delay_ms": 25},
+        "flows": [tcp("reno")],
+        "duration_s": 30,
+    }
+    whole = run(tmp_path, **scenario)["flows"][0]["loss_events_s"]
+    late = run(tmp_path, **scenario, measure_from_s=15)["flows"][0]["loss_events_s"]
+    assert whole == sorted(set(whole))
+    assert late == [time_s for time_s in whole if time_s >= 15]
+    assert 0 < len(late) < len(whole)
+
+
+def test_probes_have_an_rtt_each(tmp_path: Path) -> None:
+    """25 ms each way, and 88 bytes at 8 Mbit/s; the last answer would come after the end."""
+    figures = run(
+        tmp_path,
+        uplink={**HTTP_LINK, "loss_first": 4, "loss_period": 1 << 40},
+        downlink=HTTP_LINK,
+        flows=[tcp("reno", bytes=1448, start_s=0.5)],  # its SYN and segment are packets 2 and 3
+        probes=[{"interval_ms": 1000}],
+        duration_s=4.02,
+    )
+    probe = figures["probes"][0]
+    assert probe["rtts_ms"] == [50.176, None, 50.176, 50.176, None]
+    assert (probe["sent"], probe["answered"], probe["rtt_mean_ms"]) == (5, 3, 50.176)
+
+
+def test_queue_over_time_holds_what_waits(tmp_path: Path) -> None:
+    """Of 20 packets of 8 ms each, one is in transit and two or three are on their way."""
+    figures = run(
+        tmp_path,
+        uplink={"rate_mbps": 1.504, "delay_ms": 10},
+        downlink={"rate_mbps": 1000, "delay_ms": 10},
+        flows=[{"controller": "fixed_window", "constants": {"window": 20}, "stop_s": 1.9}],
+        duration_s=3,
+        interval_s=0.5,
+    )
+    held = figures["uplink"]["queue_by_interval_packets"]
+    assert len(held) == 6
+    assert all(16 <= packets <= 17 for packets in held[:3]), held
+    assert held[4:] == [0, 0]
+    assert figures["downlink"]["queue_by_interval_packets"] == [0] * 6
+
+
 # Both links: 8 Mbit/s, so that a byte takes 1 us; 25 ms.
 HTTP_LINK = {"rate_mbps": 8, "delay_ms": 25}
 
