@@ -15,8 +15,7 @@ import json
 import statistics
 import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,11 +25,11 @@ from engines.kernel.engine import KernelSettings
 BUFFERS_PACKETS = (20, 50, 100)
 FOLDER = Path("build/kernel-tcp")
 _FROM_S, _TO_S, _END_S = 30, 120, 150
-_APART_S = 2.3
+_APART_S, _EARLIER_S = 2.3, 0.1
 _PAGE_BYTES = 177_669
 _INTERVAL_S = 0.1
-_LINUX: dict[str, float] = {"least_rto_ms": 1000}
-_LINUX_CONSTANTS = {"reno": {}, "cubic": {"hystart": 1}}
+_LINUX: dict[str, float] = {"least_rto_ms": 200, "least_rto_margin_ms": 200}
+_LINUX_CONSTANTS: dict[str, dict[str, float]] = {"reno": {}, "cubic": {"hystart": 1}}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,21 +56,26 @@ class Figures:
     greatest_window_packets: float
 
 
-def scenario(setting: Setting, repeat: int, queue: str, emulated: bool) -> dict[str, Any]:
-    """Returns the scenario of a repeat."""
-    start_s = _TO_S + _APART_S * repeat
-    flow: dict[str, Any] = {"controller": setting.controller, "transport": "tcp"}
-    # The emulator's drr has a class for each flow.
-    others = {"class": 1} if setting.queues == 2 and not emulated else {}
-    if emulated:
-        flow |= {"constants": _LINUX_CONSTANTS[setting.controller], "tcp": _LINUX}
+def scenario(setting: Setting, repeat: int) -> dict[str, Any]:
+    """Returns the scenario of a repeat, the same for both engines."""
+    fair = setting.queues == 2
+    queue = f"droptail:packets={setting.packets}"
+    if fair:
+        queue = f"drr:packets={setting.packets},classes=2,per_class=1"
+    flow = {
+        "controller": setting.controller,
+        "constants": _LINUX_CONSTANTS[setting.controller],
+        "transport": "tcp",
+        "tcp": _LINUX,
+    }
+    others = {"class": 1} if fair else {}
     return {
         "uplink": {"rate_mbps": 1.5, "delay_ms": 10, "queue": queue},
         "downlink": {"rate_mbps": 100, "delay_ms": 10},
         "flows": [
             # The emulator repeats itself to the bit; its flows start a little apart.
-            flow | {"start_s": 0.1 * repeat if emulated else 0},
-            flow | {"start_s": start_s, "bytes": _PAGE_BYTES} | others,
+            flow | {"start_s": _EARLIER_S * repeat},
+            flow | {"start_s": _TO_S + _APART_S * repeat, "bytes": _PAGE_BYTES} | others,
         ],
         "probes": [{"start_s": _FROM_S} | others],
         "duration_s": _END_S,
@@ -84,65 +88,30 @@ def kernel_figures(setting: Setting, repeat: int) -> Figures:
     """Runs a repeat on the kernel's rig, unless it is there."""
     path = FOLDER / f"{setting}-{repeat}.json"
     if not path.exists():
-        queue = f"droptail:packets={setting.packets}"
-        if setting.queues == 2:
-            queue = f"drr:packets={setting.packets},classes=2,per_class=1"
-        engine = KernelSettings.of(Path("build")).open()
-        answer = engine.answer(scenario(setting, repeat, queue, emulated=False))
+        answer = KernelSettings.of(Path("build")).open().answer(scenario(setting, repeat))
         path.write_text(json.dumps(answer))
-    answer = json.loads(path.read_text())
-    flow, page = answer["flows"]
-    events = [time_s for time_s in flow["loss_events_s"] if _FROM_S <= time_s < _TO_S]
-    rtts_ms = [rtt for rtt in answer["probes"][0]["rtts_ms"][: _TO_S - _FROM_S] if rtt is not None]
-    return _figures(flow, page, len(events), rtts_ms)
+    return figures_of(json.loads(path.read_text()))
 
 
 def emulated_figures(setting: Setting, repeat: int) -> Figures:
     """Runs a repeat in virtual time."""
-    policy = "drr" if setting.queues == 2 else "droptail"
-    content = scenario(setting, repeat, f"{policy}:packets={setting.packets}", emulated=True)
-    with tempfile.TemporaryDirectory() as folder:
-        file, log = Path(folder) / "scenario.json", Path(folder) / "log"
-        file.write_text(json.dumps(content))
-        answer = _emulate(file, "--flow-log", str(log))
-        windows = [
-            (int(words[0]) / 1e6, float(words[5]))
-            for words in map(str.split, log.read_text().splitlines())
-            if len(words) == 6 and words[1:3] == ["0", "ack"]
-        ]
-        # A window falls at a loss and nowhere else.
-        events = sum(
-            after < 0.95 * before and _FROM_S <= time_s < _TO_S
-            for (_, before), (time_s, after) in itertools.pairwise(windows)
-        )
-        # Pings that are over before the download begins; the emulator gives their median alone.
-        content |= {"duration_s": _TO_S, "flows": content["flows"][:1]}
-        content["probes"] = [
-            {"start_s": _FROM_S + number, "interval_ms": 1e6} for number in range(_TO_S - _FROM_S)
-        ]
-        file.write_text(json.dumps(content))
-        rtts_ms = [probe["rtt_p50_ms"] for probe in _emulate(file)["probes"] if probe["answered"]]
+    line = json.dumps({"scenario": scenario(setting, repeat), "flows": True})
+    command = ["build/emulate", "--batch"]
+    result = subprocess.run(command, check=True, capture_output=True, text=True, input=line)
+    return figures_of(json.loads(result.stdout))
+
+
+def figures_of(answer: Mapping[str, Any]) -> Figures:
+    """Returns the figures of an engine's answer."""
     flow, page = answer["flows"]
-    return _figures(flow, page, events, rtts_ms)
-
-
-def _emulate(*words: object) -> dict[str, Any]:
-    command = ["build/emulate", "--scenario", *map(str, words)]
-    result = subprocess.run(command, check=True, capture_output=True, text=True)
-    answer: dict[str, Any] = json.loads(result.stdout)
-    return answer
-
-
-def _figures(
-    flow: dict[str, Any], page: dict[str, Any], events: int, rtts_ms: Sequence[float]
-) -> Figures:
     part = slice(round(_FROM_S / _INTERVAL_S), round(_TO_S / _INTERVAL_S))
-    payload_mbps = statistics.fmean(flow["throughput_by_interval_mbps"][part])
     windows = sorted(flow["window_by_interval_packets"][part])
+    events = [time_s for time_s in flow["loss_events_s"] if _FROM_S <= time_s < _TO_S]
+    rtts_ms = [rtt for rtt in answer["probes"][0]["rtts_ms"][: _TO_S - _FROM_S] if rtt is not None]
     return Figures(
-        throughput_mbps=payload_mbps,
+        throughput_mbps=statistics.fmean(flow["throughput_by_interval_mbps"][part]),
         rtt_ms=statistics.fmean(rtts_ms),
-        events_a_minute=events * 60 / (_TO_S - _FROM_S),
+        events_a_minute=len(events) * 60 / (_TO_S - _FROM_S),
         download_s=page["completion_s"] or float("nan"),
         least_window_packets=windows[len(windows) // 50],
         greatest_window_packets=windows[-1 - len(windows) // 50],
@@ -154,14 +123,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--at-once", type=int, default=4)
+    parser.add_argument("--only", nargs="+", metavar="SETTING", help="such as reno-20-1")
     arguments = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    settings = [
-        Setting(controller, packets, queues)
-        for controller in ("reno", "cubic")
-        for queues in (1, 2)
-        for packets in BUFFERS_PACKETS
-    ]
+    known = {
+        str(setting): setting
+        for setting in itertools.starmap(
+            Setting, itertools.product(("reno", "cubic"), BUFFERS_PACKETS, (1, 2))
+        )
+    }
+    if unknown := set(arguments.only or ()) - set(known):
+        parser.error(
+            f"no setting is called {', '.join(sorted(unknown))}; there are: {' '.join(known)}"
+        )
+    settings = [known[name] for name in arguments.only or known]
     runs = [(setting, repeat) for repeat in range(arguments.repeats) for setting in settings]
     with ThreadPoolExecutor(arguments.at_once) as pool:
         kernel = dict(zip(runs, pool.map(lambda run: kernel_figures(*run), runs), strict=True))
