@@ -76,10 +76,10 @@ def test_bufferbloat_of_the_kernel_is_like_the_emulators(
     command: list[str | Path] = [ROOT / "build/emulate", "--scenario", file]
     emulated = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     for place in ("uplink", "downlink"):
-        assert set(emulated[place]) <= set(ours[place])
-    assert set(emulated["flows"][0]) <= set(ours["flows"][0])
-    assert set(emulated["probes"][0]) <= set(ours["probes"][0])
-    assert set(emulated) <= set(ours)
+        assert set(emulated[place]) == set(ours[place])
+    assert set(emulated["flows"][0]) == set(ours["flows"][0])
+    assert set(emulated["probes"][0]) == set(ours["probes"][0])
+    assert set(emulated) == set(ours)
     idle_ms = [rtt_ms for rtt_ms in ours["probes"][0]["rtts_ms"][2:9] if rtt_ms]
     assert 20.4 <= min(idle_ms) <= 21.5
     assert ours["uplink"]["utilization"] == pytest.approx(
