@@ -36,8 +36,8 @@ class Halving final : public Controller {
 
 // A sender whose connection was opened at 0 in a round trip of 100 ms.
 struct Opened {
-  explicit Opened(bool sack, bool ecn = false)
-      : sender(0, handle_of(controller), {.sack = sack, .ecn = ecn}, 100, nullptr) {
+  explicit Opened(bool sack, bool ecn = false, uint64_t segments = 100)
+      : sender(0, handle_of(controller), {.sack = sack, .ecn = ecn}, segments, nullptr) {
     sender.start();
     EXPECT_EQUAL(sender.send(0)->is_syn, true);
     sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 100'000);
@@ -153,6 +153,28 @@ TEST(sack_sends_every_hole_again_before_new_data) {
 
 // RFC 6937's DeliveredData: what SACK has reported before does not count again when it is
 // acknowledged cumulatively.
+// RFC 6675, rules 3 and 4 of NextSeg. Of ten segments 2 and 8 are lost: 8 has one above it.
+TEST(sack_repairs_the_end_of_a_flow) {
+  Opened t(true, false, 10);
+  t.send(100'000);
+  t.acknowledge(2, {}, 200'000);
+  t.acknowledge(2, {{3, 6}}, 201'000);
+  EXPECT_EQUAL(t.send(201'000), "2 ");  // in flight: it, 6 to 9; the window is 5
+  t.acknowledge(2, {{3, 7}}, 202'000);
+  EXPECT_EQUAL(t.send(202'000), "9 ");  // rule 4: nothing else can go, and once only
+  t.acknowledge(2, {{3, 8}}, 203'000);
+  EXPECT_EQUAL(t.send(203'000), "");
+  t.acknowledge(2, {{3, 8}, {9, 10}}, 204'000);
+  EXPECT_EQUAL(t.send(204'000), "8 ");  // rule 3
+  t.acknowledge(2, {{3, 8}, {9, 10}}, 205'000);
+  EXPECT_EQUAL(t.send(205'000), "");
+  t.acknowledge(8, {{9, 10}}, 301'000);
+  t.acknowledge(10, {}, 302'000);
+  EXPECT_EQUAL(t.sender.is_done(), true);
+  EXPECT_EQUAL(t.sender.retransmissions(), 3u);
+  EXPECT_EQUAL(t.sender.timeouts(), 0u);
+}
+
 TEST(a_controller_hears_of_each_delivery_once) {
   Opened t(true);
   t.send(100'000);

@@ -67,7 +67,8 @@ std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
     }
     must_retransmit_ = false;
   }
-  if (not may_send_new() or is_held_back(now_us)) return std::nullopt;
+  if (not may_send_new()) return send_doubtful(now_us);
+  if (is_held_back(now_us)) return std::nullopt;
   scoreboard_.push_back({.sent_us = now_us});
   ++in_flight_;
   if (timer_us_ == never) restart_timer(now_us);
@@ -76,6 +77,29 @@ std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
   return Segment{.number = next_++,
                  .is_capable = settings_.ecn,
                  .has_reduced = std::exchange(must_tell_reduction_, false)};
+}
+
+// RFC 6675, rules 3 and 4 of NextSeg: a recovery without new data sends what has less than three
+// sacked segments above it, and once the last of all, whose loss nothing else would tell.
+std::optional<TcpSender::Segment> TcpSender::send_doubtful(Microseconds now_us) {
+  if (not settings_.sack or not is_recovering_ or in_flight_ >= window_packets()) {
+    return std::nullopt;
+  }
+  uint64_t number = std::max(to_retransmit_, una_);
+  while (number < highest_sacked_ and (sent(number).is_sacked or sent(number).is_retransmitted)) {
+    ++number;
+  }
+  const bool is_rescue = number >= highest_sacked_;
+  if ((is_rescue and is_rescued_) or is_held_back(now_us)) return std::nullopt;
+  if (is_rescue) {
+    is_rescued_ = true;
+    for (number = next_ - 1; sent(number).is_sacked;) --number;
+  } else {
+    to_retransmit_ = number + 1;
+  }
+  Sent& segment = sent(number);
+  if (not segment.is_lost) --in_flight_;  // counted once, as this copy
+  return retransmit(number, now_us);
 }
 
 TcpSender::Segment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
@@ -188,7 +212,7 @@ uint64_t TcpSender::sack(uint64_t begin, uint64_t end) {
 void TcpSender::mark_lost_below(uint64_t end) {
   for (examined_ = std::max(examined_, una_); examined_ < end; ++examined_) {
     Sent& segment = sent(examined_);
-    if (segment.is_sacked or segment.is_lost) continue;
+    if (segment.is_sacked or segment.is_lost or segment.is_retransmitted) continue;
     segment.is_lost = true;
     --in_flight_;
   }
@@ -218,6 +242,7 @@ void TcpSender::find_losses(bool is_duplicate, Microseconds now_us) {
 
 void TcpSender::enter_recovery(Microseconds now_us) {
   is_recovering_ = true;
+  is_rescued_ = false;
   must_retransmit_ = true;
   recovery_end_ = next_;
   ++loss_events_;

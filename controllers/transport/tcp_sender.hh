@@ -140,6 +140,7 @@ class TcpSender {
   uint64_t window_packets() const;
   bool may_send_new() const;
   bool is_held_back(Microseconds now_us);
+  std::optional<Segment> send_doubtful(Microseconds now_us);
   Segment retransmit(uint64_t number, Microseconds now_us);
   // These return how many segments they have heard of for the first time.
   uint64_t take_cumulative(uint64_t next_expected);
@@ -176,6 +177,7 @@ class TcpSender {
   uint64_t peer_window_ = 1;
 
   bool is_recovering_ = false;
+  bool is_rescued_ = false;       // whether this recovery has sent the last segment again
   bool must_retransmit_ = false;  // the first of a recovery goes whatever the window says
   uint64_t recovery_end_ = 0;
   uint64_t reduction_end_ = 0;  // with ECN: what was sent before the last reduction
