@@ -11,6 +11,8 @@ from tests.controllers.emulator import EMULATE
 
 SEGMENT_BITS = 1448 * 8
 INTERVALS = 100
+FEW = 20
+"""Of so few rounds between two losses the one that repairs the loss is a part that counts."""
 
 # Mean windows in segments: RTT in s, probability of loss, Reno, CUBIC with C = 0.4 and with C = 4.
 PUBLISHED = [
@@ -61,6 +63,7 @@ def mean_window(
         climb_s = min(((peak - expected) / c) ** (1 / 3), (peak - expected) * rtt_s)
         first = (expected + peak) / 2 * climb_s / rtt_s
     cycle_s = max(1 / loss / expected, 1) * rtt_s
+    few = cycle_s < FEW * rtt_s
     duration_s = (first * loss + 20) * cycle_s
     figures = run(
         folder,
@@ -68,19 +71,28 @@ def mean_window(
         downlink=link,
         flows=[tcp(controller, constants=constants, tcp={"delayed_ack_ms": 0})],
         duration_s=duration_s,
-        interval_s=duration_s / INTERVALS,
+        interval_s=rtt_s if few else duration_s / INTERVALS,
     )
+    if few:
+        return mean_outside_recoveries(figures["flows"][0], rtt_s)
     rates = figures["flows"][0]["throughput_by_interval_mbps"][INTERVALS // 4 : INTERVALS]
     return float(sum(rates) / len(rates) * 1e6 / SEGMENT_BITS * rtt_s)
 
 
-def less_recoveries(window: float, loss: float) -> float:
-    """Returns a mean window less what it would grow in recoveries, which analyses leave out.
+def mean_outside_recoveries(flow: dict[str, Any], rtt_s: float) -> float:
+    """Returns the mean window of the rounds in which no loss is repaired (the interval is a round).
 
-    Of the 1 / (loss * window) rounds between two losses one is a recovery. It matters where
-    these are few.
+    The analysis of RFC 9438 has no such rounds: the window is reduced and grows on at once.
     """
-    return window * (1 - loss * window)
+    rounds = range(INTERVALS // 4, len(flow["window_by_interval_packets"]))
+    repairs = [(event_s / rtt_s - 1, event_s / rtt_s + 1) for event_s in flow["loss_events_s"]]
+    windows = [
+        flow["window_by_interval_packets"][number]
+        for number in rounds
+        if not any(begin < number < end for begin, end in repairs)
+    ]
+    assert len(rounds) / 2 < len(windows) < len(rounds)
+    return float(sum(windows) / len(windows))
 
 
 @pytest.mark.parametrize(("rtt_s", "loss", "reno", "cubic", "steep"), PUBLISHED)
@@ -89,15 +101,13 @@ def test_mean_windows_are_those_of_rfc_9438(
 ) -> None:
     # With one loss in a million at 10 ms CUBIC grows partly by its function, partly like Reno: the
     # RFC has the larger mean of the two, and the mixture is larger still.
-    tolerance = 0.1 if loss == 1e-6 else 0.05
+    tolerance = 0.1 if loss in (1e-2, 1e-6) else 0.05
     for controller, c, expected in (
         ("reno", 0.4, reno),
         ("cubic", 0.4, cubic),
         ("cubic", 4, steep),
     ):
         if expected is not None:
-            if loss == 1e-2:
-                expected = less_recoveries(expected, loss)
             window = mean_window(tmp_path, controller, rtt_s, loss, expected, c)
             assert window == pytest.approx(expected, rel=tolerance), (controller, c)
 
@@ -114,7 +124,8 @@ def test_renos_windows_are_larger_if_losses_are_random(tmp_path: Path) -> None:
         seed=1,
     )
     window = figures["flows"][0]["throughput_mbps"] * 1e6 / SEGMENT_BITS * 0.01
-    assert window == pytest.approx(less_recoveries(1.31 / 1e-3**0.5, 1e-3), rel=0.04)
+    # The rounds that repair losses, one in 26 here, have no growth, which the formula leaves out.
+    assert window == pytest.approx(1.31 / 1e-3**0.5, rel=0.06)
 
 
 def test_a_flow_gets_what_the_link_leaves_of_its_headers(tmp_path: Path) -> None:
