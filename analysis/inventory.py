@@ -16,7 +16,7 @@ Found = tuple[Record, pd.DataFrame]
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
-    found = [*_of_engine(results, EMULATOR), *_emulated(results)]
+    found = [*_of_engine(results, EMULATOR), *_compared(results), *_emulated(results)]
     if results.is_real:
         found += [*_of_engine(results, MAHIMAHI), *_real(results)]
     runs = [frame for _, frame in found if len(frame)]
@@ -39,6 +39,17 @@ def _of_engine(results: Results, engine: Engine) -> Iterator[Found]:
     for each in results.repeats(engine):
         names = each.settings["controller"].drop_duplicates().tolist()
         yield _what(each.name, "repeat", engine, names, [], len(each.settings)), each.runs
+
+
+def _compared(results: Results) -> Iterator[Found]:
+    """Its comparisons, those on the kernel's TCP where they were made."""
+    for each in results.comparisons():
+        names = list(dict.fromkeys(each.runs["controller"]))
+        titles = list(each.networks.values())
+        yield (
+            _what(each.name, "comparison", each.engine, names, titles, len(each.settings)),
+            each.runs,
+        )
 
 
 def _emulated(results: Results) -> Iterator[Found]:

@@ -35,3 +35,31 @@ METRICS = {
     POWER: Metric("Power", "Mbit/s/s", 2, relative=0.06),
 }
 """In the order of a table's columns."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How a metric of a flow, a probe or a link is called and printed."""
+
+    title: str
+    unit: str
+    decimals: int
+
+
+FIGURES = {
+    "throughput_mbps": Figure("Throughput", "Mbit/s", 3),
+    "goodput_mbps": Figure("Goodput", "Mbit/s", 3),
+    "utilization": Figure("Utilization", "", 3),
+    "queueing_delay_p95_ms": Figure("Queueing delay", "ms", 0),
+    "completion_s": Figure("Completion time", "s", 2),
+    "rtt_min_ms": Figure("Least RTT", "ms", 1),
+    "rtt_mean_ms": Figure("Mean RTT", "ms", 1),
+    "rtt_max_ms": Figure("Greatest RTT", "ms", 1),
+    "rtt_p95_ms": Figure("95th percentile of RTT", "ms", 1),
+    "answered": Figure("Answered probes", "", 1),
+    "loss": Figure("Loss", "", 4),
+    "retransmissions": Figure("Retransmissions", "", 0),
+    "mean_window_packets": Figure("Mean window", "packets", 1),
+    "loss_events_per_minute": Figure("Loss events", "1/min", 1),
+}
+"""Figures of comparisons (see analysis.comparisons)."""

@@ -4,6 +4,7 @@ Each method reads when it is called; what takes real time may be absent, and is 
 """
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,11 +25,16 @@ from experiments.config import (
     load_workflow,
     study_of_calibration,
 )
+from experiments.planners.comparisons import FOLDERS
 from experiments.published import PublishedTable, load_table
 from experiments.results import read_frame
+from networks.config import Network
+from networks.traffic import TrafficFile
 from search.spaces import HOST, searched_ranges
 
 EMULATE = Path("build/emulate")
+OF_NETWORK = "network_"
+"""How the columns of a network's parameters begin."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +53,10 @@ class Study:
 
     `trials` and `runs` follow the results schema; runs carry a column `constant_<name>` for each
     constant, and so do trials for those searched (a searched setting of the engine counts as one).
-    `objective` is that of power (mean, worst, mean_log) or "misfit", to the tables `fit`;
-    a `robust` one bounds the influence of a row.
+    `objective` is that of power (mean, worst, mean_log), "misfit", to the tables `fit`, that of
+    flows (sum_log, worst_flow, share) or "least", of a parameter that keeps some metrics at their
+    bounds (`keeping`); a `robust` one bounds the influence of a row. `traffic` is the title of its
+    traffic.
     """
 
     name: str
@@ -64,11 +72,23 @@ class Study:
     seed: int
     trials: pd.DataFrame
     runs: pd.DataFrame
+    keeping: Mapping[str, float] = field(default_factory=dict)
+    traffic: str | None = None
 
     @property
     def minimised(self) -> bool:
         """Whether a smaller value is better."""
-        return bool(self.fit)
+        return self.objective in ("misfit", "least")
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is about a controller that has a network to itself, as it is."""
+        return self.traffic is None and not self.of_network
+
+    @property
+    def of_network(self) -> tuple[Searched, ...]:
+        """What it searches of the network."""
+        return tuple(each for each in self.searched if each.name.startswith(OF_NETWORK))
 
     @property
     def is_of_host(self) -> bool:
@@ -154,6 +174,39 @@ class Confirmation:
     runs: pd.DataFrame
 
 
+@dataclass(frozen=True)
+class NetworkSweep:
+    """A study that varies one parameter of a network, its trials as if they were settings.
+
+    `bdp_packets` is the bandwidth-delay product of the network; NaN where the uplink has a trace.
+    """
+
+    study: Study
+    compared: "Compared"
+    bdp_packets: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison on one engine.
+
+    `runs` has the setting as its trial, and columns label, traffic_title, network_title; `settings`
+    are the labels in order, `networks` titles; durations are those that the configuration states.
+    """
+
+    name: str
+    engine: configuration.Engine
+    title: str
+    source: str
+    wanted_engines: tuple[str, ...]
+    settings: tuple[str, ...]
+    traffic: Mapping[str, TrafficFile]
+    networks: Mapping[str, str]
+    duration_s: Mapping[str, float | None]
+    published: tuple[configuration.PublishedFigure, ...]
+    runs: pd.DataFrame
+
+
 class Results:
     """The results of a configuration.
 
@@ -213,6 +266,74 @@ class Results:
             name for name in names if engine == EMULATOR or self._is_there(f"repeats/{name}")
         ]
         return [self._repeats(name) for name in present]
+
+    def comparisons(self) -> list[Compared]:
+        """The comparisons, the engines of each in order: those on the kernel that have run."""
+        found = []
+        for name, wanted in self.workflow.comparisons.items():
+            for engine in FOLDERS:
+                is_wanted = engine in wanted.engines
+                path = self.folder / FOLDERS[engine] / name / "runs.parquet"
+                if is_wanted and (engine == EMULATOR or path.exists()):
+                    found.append(self._comparison(name, wanted, engine, path))
+        return found
+
+    def _comparison(
+        self,
+        name: str,
+        wanted: configuration.Comparison,
+        engine: configuration.ComparisonEngine,
+        path: Path,
+    ) -> Compared:
+        settings = tuple(
+            labels.setting(setting.controller, _differing(setting, wanted.settings))
+            for setting in wanted.settings
+        )
+        runs = read_frame(path)
+        runs["label"] = [settings[trial] for trial in runs["trial"]]
+        return self._compared(
+            name, wanted, engine, runs, settings=settings, published=wanted.published
+        )
+
+    def network_sweeps(self) -> list[NetworkSweep]:
+        """The studies that vary one parameter of a network, under traffic, and nothing else."""
+        found = []
+        for study in self.studies(EMULATOR):
+            wanted = self.workflow.studies[study.name]
+            if study.traffic and len(study.searched) == len(study.of_network) == 1:
+                runs = study.runs.assign(label=labels.words(study.controller))
+                compared = self._compared(study.name, wanted, EMULATOR, runs, (), ())
+                network = self.workflow.networks[study.networks[0]]
+                found.append(NetworkSweep(study, compared, _bdp_packets(network)))
+        return found
+
+    def _compared(
+        self,
+        name: str,
+        wanted: configuration.Comparison | configuration.Study,
+        engine: configuration.Engine,
+        runs: pd.DataFrame,
+        settings: tuple[str, ...],
+        published: tuple[configuration.PublishedFigure, ...],
+    ) -> Compared:
+        named = (wanted.traffic,) if isinstance(wanted.traffic, str) else wanted.traffic or ()
+        traffic = {each: self.workflow.traffic[each] for each in named}
+        networks = {each: self.workflow.networks[each] for each in wanted.networks}
+        runs["traffic_title"] = [traffic[each].title for each in runs["traffic"]]
+        runs["network_title"] = [networks[each].title for each in runs["network"]]
+        return Compared(
+            name=name,
+            engine=engine,
+            title=wanted.title,
+            source=getattr(wanted, "source", ""),
+            wanted_engines=tuple(getattr(wanted, "engines", ())),
+            settings=settings,
+            traffic=traffic,
+            networks={each: network.title for each, network in networks.items()},
+            duration_s={each: network.duration_s for each, network in networks.items()},
+            published=published,
+            runs=runs,
+        )
 
     def hold_out(self) -> HoldOut | None:
         """Settings on held-out networks."""
@@ -343,9 +464,11 @@ class Results:
             controller=study.controller,
             networks=study.networks,
             sampler=study.sampler.kind,
-            objective=study.objective.power or "misfit",
+            objective=_objective(study.objective),
             fit=study.objective.fit,
+            keeping={str(metric): bound for metric, bound in study.objective.keeping.items()},
             robust=study.objective.robust,
+            traffic=self.workflow.traffic[study.traffic].title if study.traffic else None,
             searched=tuple(
                 Searched(column.removeprefix(CONSTANT), *searched.bounds, logarithmic)
                 for column, (searched, _, logarithmic) in searched_ranges(study, controller).items()
@@ -353,7 +476,11 @@ class Results:
             compare=self.workflow.tables_beside.get(name, ()),
             seed=seed,
             trials=trials.rename(
-                columns={name: CONSTANT + name for name in trials.columns if name.startswith(HOST)}
+                columns={
+                    name: CONSTANT + name
+                    for name in trials.columns
+                    if name.startswith((HOST, OF_NETWORK))
+                }
             ),
             runs=with_constants(read_frame(folder / "runs.parquet")),
         )
@@ -389,6 +516,20 @@ class Results:
             key: labels.setting(setting.controller, _differing(setting, settings.values()))
             for key, setting in settings.items()
         }
+
+
+def _bdp_packets(network: Network) -> float:
+    """The uplink's rate times the round-trip propagation delay, in packets of 1504 bytes."""
+    rate_mbps = network.uplink.rate_mbps or network.uplink.constant_mbps
+    return math.nan if rate_mbps is None else rate_mbps * 2e3 * network.delay_ms / (8 * 1504)
+
+
+def _objective(objective: configuration.Objective) -> str:
+    if objective.power or objective.fit:
+        return objective.power or "misfit"
+    if objective.flows:
+        return "worst_flow" if objective.flows == "worst" else objective.flows
+    return "least"
 
 
 def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:

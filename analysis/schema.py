@@ -59,6 +59,11 @@ def _ratios(*prefixes: str) -> tuple[Column, ...]:
     return tuple(Column(prefix + name, "real") for prefix in prefixes for name in UNITS)
 
 
+def _beside(*engines: str) -> tuple[Column, ...]:
+    """The mean and the range of each engine's runs."""
+    return _real(*(f"{each}_{name}" for each in engines for name in ("mean", "least", "greatest")))
+
+
 _CONSTANTS = (Column("constant_*", "real"),)
 _SPREAD = (
     *_whole("n"),
@@ -77,6 +82,7 @@ _HELD_SETTING = (
     *_CONSTANTS,
     *_real("training", "held_out"),
 )
+_SETTING = ("label", "traffic", "traffic_title", "network", "network_title")
 _TRIAL, _WHY = AGREEMENT
 _BESIDE_REAL = (
     _TRIAL,
@@ -258,13 +264,17 @@ _STAGES = (
         (
             Table(
                 "searches",
-                "an adaptive search: its best trial, how sure that is, what was known before",
+                "an adaptive search: its best trial, how sure that is, what was known before; "
+                "tunes: for the power of a controller alone on its network; keeping: bounds, JSON",
                 (
                     *_text("search", "engine", "title", "controller"),
                     *_texts("networks", "network_titles"),
                     *_text("sampler", "objective"),
                     *_texts("fit"),
                     *_flag("robust", "of_host"),
+                    *_text("traffic", optional=True),
+                    *_text("keeping"),
+                    *_flag("tunes"),
                     *_whole("searched", "trials", "runs", "failed", "best_trial"),
                     *_real("best_value"),
                     *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
@@ -678,9 +688,170 @@ _STAGES = (
         ),
     ),
     Stage(
+        "comparisons",
+        ("comparisons", "kernel"),
+        (),
+        (
+            Table(
+                "comparisons",
+                "settings under the same traffic, in virtual time or on the kernel's TCP",
+                (
+                    *_text("comparison", "engine", "title", "source"),
+                    *_texts("wanted_engines", "traffic_titles", "network_titles", "controllers"),
+                    *_whole("settings", "repeats", "runs", "failed"),
+                ),
+            ),
+            Table(
+                "comparison_figures",
+                "the spread of a metric of a flow, a probe or the link (source) over replicates, "
+                "in the metric's unit (analysis.metrics.FIGURES); shown: a summary has it",
+                (
+                    *_text("comparison", "engine", *_SETTING),
+                    *_whole("trial"),
+                    *_text("source", "metric"),
+                    *_flag("shown"),
+                    *_SPREAD,
+                ),
+            ),
+            Table(
+                "comparison_published",
+                "a published number beside our runs: inside their range, near it (5 %), outside, "
+                "or contradicted by the source itself, which prints it elsewhere as an extreme; "
+                "off: from the nearest run, relative; published_high: the end of a printed range",
+                (
+                    *_text("comparison"),
+                    *_whole("number", "trial"),
+                    *_text("label", "traffic", "network", "network_title", "source", "metric"),
+                    *_real("published", "published_high", "step"),
+                    *_whole("published_n", optional=True),
+                    *_text("place", "remark", "position", "verdict"),
+                    *_real("off"),
+                    *_text("extreme", "extreme_is", optional=True),
+                    *_texts("conflicts"),
+                    *_text("same"),
+                    *_whole("emulator_n", "kernel_n"),
+                    *_beside("emulator", "kernel"),
+                ),
+            ),
+            Table(
+                "comparison_engines",
+                "a metric in virtual time and on the kernel's TCP; they agree within the "
+                "tolerance, or where the emulator's mean lies in the range of the kernel's runs",
+                (
+                    *_text("comparison", *_SETTING),
+                    *_whole("trial"),
+                    *_text("source", "metric"),
+                    *_whole("emulator_n", "kernel_n"),
+                    *_beside("emulator", "kernel"),
+                    *_real(
+                        *(
+                            f"{engine}_{name}"
+                            for engine in ("emulator", "kernel")
+                            for name in ("standard_deviation", "low", "high")
+                        )
+                    ),
+                    *_real("relative", "size", "tolerance"),
+                    *_flag("agrees"),
+                ),
+            ),
+            Table(
+                "comparison_shares",
+                "what an endless flow has of the throughput of all of them; Jain's index of all",
+                (
+                    *_text("comparison", "engine", *_SETTING),
+                    *_whole("trial"),
+                    *_text("flow"),
+                    *_flag("under_study"),
+                    *_whole("flows", "n"),
+                    *_real("mean", "low", "high", "least", "greatest", "jains_index"),
+                    *_real("utilization"),
+                    *_real("queueing_delay_p95_ms", unit="ms"),
+                ),
+            ),
+            Table(
+                "comparison_series",
+                "a flow at the end of each interval, in the first run of a setting",
+                (
+                    *_text("comparison", "engine", *_SETTING),
+                    *_whole("trial"),
+                    *_text("run", "flow"),
+                    *_real("time_s", unit="s"),
+                    *_real("window_packets", unit="packets"),
+                    *_real("rtt_ms", unit="ms"),
+                    *_real("throughput_mbps", unit="Mbit/s"),
+                ),
+            ),
+            Table(
+                "comparison_queues",
+                "the uplink's queue at the end of each interval, in the first run of a setting",
+                (
+                    *_text("comparison", "run"),
+                    *_real("time_s", unit="s"),
+                    *_real("queue_packets", unit="packets"),
+                ),
+            ),
+            Table(
+                "comparison_cycles",
+                "medians over a lone flow's epochs, slow start apart; kB of payload (1448 bytes "
+                "a packet); fast, convex: the share of epochs with fast convergence, a convex part",
+                (
+                    *_text("comparison", "engine", *_SETTING),
+                    *_whole("trial"),
+                    *_text("run", "flow"),
+                    *_whole("epochs"),
+                    *_real("duration_s", unit="s"),
+                    *_real("bottom_packets", "top_packets", unit="packets"),
+                    *_real("bottom_kb", "top_kb", unit="kB"),
+                    *_real("fast", "convex"),
+                ),
+            ),
+            Table(
+                "comparison_epochs",
+                "a window from one loss to the next; of CUBIC with W_max, its plateau, and whether "
+                "fast convergence lowers the plateau of the next (RFC 9438, section 4.7)",
+                (
+                    *_text("comparison", "engine", "run", "flow"),
+                    *_whole("epoch"),
+                    *_real("start_s", "end_s", "convex_from_s", unit="s"),
+                    *_real("bottom_packets", "top_packets", "plateau_packets", unit="packets"),
+                    *_flag("fast"),
+                ),
+            ),
+        ),
+    ),
+    Stage(
+        "network_sweeps",
+        ("studies", "published"),
+        (),
+        (
+            Table(
+                "network_sweeps",
+                "a parameter of a network that a study varies alone; bdp_packets: the uplink's "
+                "rate times the round-trip propagation delay, in packets of 1504 bytes",
+                (
+                    *_text(
+                        "study", "title", "label", "network_title", "traffic_title", "parameter"
+                    ),
+                    *_whole("values", "runs"),
+                    *_real("bdp_packets", unit="packets"),
+                ),
+            ),
+            Table(
+                "network_sweep_points",
+                "a figure at a value of the parameter: see comparison_figures",
+                (
+                    *_text("study", "source", "metric"),
+                    *_flag("shown"),
+                    *_real("value"),
+                    *_SPREAD,
+                ),
+            ),
+        ),
+    ),
+    Stage(
         "inventory",
         (
-            *("studies", "repeats", "hold_out", "published"),
+            *("studies", "repeats", "comparisons", "kernel", "hold_out", "published"),
             *("probe", "confirm", "real_studies", "real_repeats"),
         ),
         (),

@@ -19,6 +19,8 @@ from experiments.config import EMULATOR, MAHIMAHI
 
 ONE_PEAK = ("ternary", "golden")
 """The samplers that search one constant for a single peak."""
+POWERS = ("mean", "worst", "mean_log")
+"""The objectives that are power, over networks."""
 ENUMERATING = ("grid",)
 """The samplers whose order of trials says nothing."""
 NEAR = 1.5
@@ -57,7 +59,8 @@ def _search(
     """The tables of one search; none where no trial has a value."""
     trials = study.trials
     values = -trials["value"] if study.minimised else trials["value"]
-    chance = Chance() if study.fit else luck.of(study.controller, study.networks[0])
+    is_power = study.objective in POWERS
+    chance = luck.of(study.controller, study.networks[0]) if is_power else Chance()
     best = statistics.best(values, trials["n_runs"], chance)
     if best is None:
         return {}
@@ -99,6 +102,9 @@ def _search(
         "objective": study.objective,
         "fit": list(study.fit),
         "robust": study.robust,
+        "traffic": study.traffic,
+        "keeping": json.dumps(dict(study.keeping)),
+        "tunes": study.objective in POWERS and study.is_alone,
         "of_host": study.is_of_host,
         "searched": len(study.searched),
         "trials": len(trials),
@@ -174,7 +180,7 @@ def _places(plane: surface.Surface) -> pd.DataFrame:
 def _beside_sweep(study: Study, first: Record, tables: Tables) -> Record:
     """How a search for one peak agrees with a sweep of the same constant."""
     nothing = {"sweep": None, "sweep_agrees": None}
-    if study.sampler not in ONE_PEAK or study.minimised:
+    if study.sampler not in ONE_PEAK or study.minimised or not study.is_alone:
         return nothing
     only = study.searched[0].name
     for sweep in records(tables["sweeps"]):
@@ -193,11 +199,12 @@ def _beside_published(
 ) -> Record:
     """The best power published for the controller, ours there, what the search gained over it."""
     rows = published.reindex(columns=[*published.columns.drop(POWER, errors="ignore"), POWER])
-    if not study.minimised and len(rows):
+    is_comparable = study.objective in POWERS and study.is_alone
+    if is_comparable and len(rows):
         alike = (rows["controller"] == study.controller) & (rows["network"] == study.networks[0])
         rows = rows[alike].dropna(subset=[POWER])
         rows = rows.sort_values(POWER, ascending=False, kind="stable")
-    if study.minimised or rows.empty:
+    if not is_comparable or rows.empty:
         return {
             "published_table": None,
             "published_constants": None,
@@ -227,6 +234,6 @@ def _beside_published(
 
 def _emulated_power(searches: pd.DataFrame) -> list[float]:
     """For each search the best power of the emulator's searches of its controller."""
-    power = searches[(searches["engine"] == EMULATOR) & (searches["objective"] != "misfit")]
+    power = searches[(searches["engine"] == EMULATOR) & searches["tunes"]]
     best = power.groupby("controller")["best_value"].max()
     return [float(best.get(controller, math.nan)) for controller in searches["controller"]]

@@ -31,7 +31,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     for constant, alike in _varied_alone(studies).items():
         _sweep(found, results, constant[2], alike, luck, published, taken)
     for study in studies:
-        if not study.fit:
+        if not study.fit and study.is_alone:
             _grid(found, results, study, published)
     return together(found)
 
@@ -45,7 +45,7 @@ class Luck:
         self._frames = (
             [each.runs for each in repeats],
             [held.runs.drop_duplicates("run_id")] if held else [],
-            [study.runs for study in studies if not study.fit],
+            [study.runs for study in studies if not study.fit and study.is_alone],
         )
 
     def of(self, controller: str, network: str) -> Chance:
@@ -71,7 +71,7 @@ def _varied_alone(studies: Sequence[Study]) -> dict[tuple[str, str, str, str], l
     """Studies by controller, network, the one constant that they vary, and all others."""
     groups: dict[tuple[str, str, str, str], list[Study]] = {}
     for study in studies:
-        if study.fit or len(study.networks) != 1:
+        if study.fit or not study.is_alone or len(study.networks) != 1:
             continue
         varied = _varied(study.runs)
         if len(varied) == 1:

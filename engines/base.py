@@ -22,6 +22,9 @@ METRICS = (
 )
 COUNTS = ("packets_sent", "packets_delivered", "packets_dropped")
 
+LINK_METRICS = ("utilization", "throughput_mbps", "queueing_delay_p95_ms")
+"""Of the uplink, among the metrics of comparisons."""
+
 FLOW_METRICS = (
     "throughput_mbps",
     "goodput_mbps",
@@ -34,11 +37,17 @@ FLOW_METRICS = (
     "rtt_p95_ms",
     "mean_window_packets",
     "completion_s",
+    "loss_events",
 )
-"""Of one flow; those that do not exist (completion_s of an endless flow) are None."""
+"""Of one flow; those that do not exist (completion_s of an endless flow) are None.
+
+loss_events counts how often a TCP sender began to repair a loss.
+"""
 FLOW_SERIES = ("throughput_by_interval_mbps", "window_by_interval_packets", "rtt_by_interval_ms")
 """Of one flow over time, if the traffic has interval_s; element k is that of interval k."""
-PROBE_METRICS = ("sent", "answered", "rtt_mean_ms", "rtt_p50_ms", "rtt_p95_ms")
+PROBE_METRICS = (
+    *("sent", "answered", "rtt_min_ms", "rtt_mean_ms", "rtt_max_ms", "rtt_p50_ms", "rtt_p95_ms"),
+)
 
 Status = Literal["ok", "failed", "fault"]
 """ok: measured. failed: caused by the controller, final. fault: caused by the machine."""
@@ -136,6 +145,7 @@ class RunRecord:
     scheduling_delays_us: tuple[float, ...] | None = None
     flows: tuple[Mapping[str, Any], ...] | None = None
     probes: tuple[Mapping[str, Any], ...] | None = None
+    queue_by_interval_packets: tuple[float | None, ...] | None = None
 
     @classmethod
     def measured(cls, spec: RunSpec, answer: Mapping[str, Any]) -> Self:
@@ -163,7 +173,7 @@ class RunRecord:
     def from_json(cls, line: str | bytes) -> Self:
         """Reads what `to_json` wrote; raises ValueError, KeyError or TypeError on anything else."""
         content = json.loads(line)
-        for name in ("scheduling_delays_us", "flows", "probes"):
+        for name in ("scheduling_delays_us", "flows", "probes", "queue_by_interval_packets"):
             if content.get(name) is not None:
                 content[name] = tuple(content[name])
         return cls(**content)
@@ -180,17 +190,30 @@ _OF_ALL_PACKETS = ("signal_delay_p95_ms", "power")
 def _measured_flows(traffic: Traffic, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the fields of a record that the traffic's flows and probes have."""
     names = [flow.name for flow in traffic.flows]
+    queue = answer.get("uplink", {}).get("queue_by_interval_packets")
     return {
         "flows": tuple(
-            {"name": name, "controller": flow["controller"]}
-            | {key: flow.get(key) for key in (*FLOW_METRICS, *FLOW_SERIES)}
+            {"name": name, "controller": flow["controller"], **_figures_of_flow(flow)}
             for name, flow in zip(names, answer["flows"], strict=True)
         ),
         "probes": tuple(
-            {"name": name} | {key: probe.get(key) for key in PROBE_METRICS}
+            {"name": name, **_figures_of_probe(probe)}
             for name, probe in zip(traffic.probes, answer["probes"], strict=True)
         ),
+        "queue_by_interval_packets": None if queue is None else tuple(queue),
     }
+
+
+def _figures_of_flow(flow: Mapping[str, Any]) -> dict[str, Any]:
+    figures = {name: flow.get(name) for name in (*FLOW_METRICS, *FLOW_SERIES)}
+    events = flow.get("loss_events_s")
+    return figures | {"loss_events": None if events is None else len(events)}
+
+
+def _figures_of_probe(probe: Mapping[str, Any]) -> dict[str, Any]:
+    rtts_ms = [rtt_ms for rtt_ms in probe.get("rtts_ms", ()) if rtt_ms is not None]
+    extremes = {"rtt_min_ms": min(rtts_ms), "rtt_max_ms": max(rtts_ms)} if rtts_ms else {}
+    return {name: probe.get(name) for name in PROBE_METRICS} | extremes
 
 
 def _is_measurement(value: object) -> bool:
@@ -248,6 +271,10 @@ class EngineSettings(Protocol):
     @property
     def is_real_time(self) -> bool:
         """Whether a run takes its network's own time, and one of the host's slots."""
+
+    @property
+    def runs_per_slot(self) -> int:
+        """How many runs at once load the host as much as one that keeps a core busy."""
 
     def keeping(self, log: Path) -> "EngineSettings":
         """Returns the same with the log of each run's uplink going to a file at its end."""

@@ -86,6 +86,11 @@ class EmulatorSettings:
         """Returns itself: in virtual time no host is too busy."""
         return self
 
+    @property
+    def runs_per_slot(self) -> int:
+        """One: it takes a core."""
+        return 1
+
     def keeping(self, log: Path) -> "EmulatorSettings":
         """Returns the same with a log (see EngineSettings)."""
         return replace(self, keep_log=log)

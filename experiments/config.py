@@ -10,13 +10,22 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from common.config_file import ConfigModel, read_config
+from common.config_file import ConfigModel, matching, read_config
 from common.errors import KneepointError
 from common.files import require_folder
+from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
 from engines.catalogue import Catalogue, Controller, require_sources
+from engines.kernel.scenario import Queue as KernelQueue
 from engines.mahimahi.queues import queue_of
 from experiments.published import Metric, PublishedTable, load_table
-from networks.config import Name, Network, TraceSources, load_network, load_trace_catalogue
+from networks.config import (
+    LinkTrace,
+    Name,
+    Network,
+    TraceSources,
+    load_network,
+    load_trace_catalogue,
+)
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
 from networks.traffic import TrafficFile, TrafficFlow
 
@@ -184,6 +193,8 @@ NETWORK = "network."
 """How the parameters of a network begin in a study's space."""
 SearchEngine = Literal["emulator", "mahimahi"]
 """Engines that run the controllers of this repository."""
+ComparisonEngine = Literal["emulator", "kernel"]
+"""Engines that run comparisons: those that measure every flow."""
 EMULATOR: Literal["emulator"] = "emulator"
 MAHIMAHI: Literal["mahimahi"] = "mahimahi"
 KERNEL: Literal["kernel"] = "kernel"
@@ -358,26 +369,97 @@ class Repeat(ConfigModel):
         return self
 
 
+class EngineRuns(ConfigModel):
+    """What an engine runs of a comparison."""
+
+    repeats: int = Field(ge=1, description="replicates of each setting, on each network")
+    networks: tuple[Name, ...] | None = Field(
+        default=None, min_length=1, description="only these of the networks; null: all"
+    )
+
+
+class PublishedFigure(ConfigModel):
+    """A published number of a comparison."""
+
+    setting: int = Field(ge=0, description="index of the setting, from 0")
+    traffic: Name | None = Field(default=None, description="null: the first")
+    network: Name = Field(description="one of the networks")
+    figure: Annotated[
+        str,
+        matching(
+            r"(?a:[\w-]+\.[a-z]\w*)",
+            "the name of a flow or probe, a dot and its metric, as ping.rtt_mean_ms",
+        ),
+    ] = Field(description="which: NAME.METRIC of a flow or probe, or link.METRIC")
+    value: float = Field(description="the number")
+    high: float | None = Field(default=None, description="its upper end, where a range is printed")
+    step: float = Field(gt=0, description="worth of one in its last printed digit")
+    n: int | None = Field(default=None, ge=1, description="measurements behind it, if stated")
+    place: str = Field(min_length=1, description="where in the source it stands")
+    remark: str = Field(default="", description="what its author or the reader adds")
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Self:
+        if self.high is not None and self.high <= self.value:
+            raise ValueError(f"high {self.high:g} must be greater than value {self.value:g}")
+        return self
+
+
 class Comparison(ConfigModel):
-    """Settings on networks under the same traffic: config/comparisons/NAME.yaml."""
+    """Settings under the same traffic on several networks: config/comparisons/NAME.yaml."""
 
     title: str = Field(min_length=1, description="title in reports")
-    engines: tuple[Literal["emulator", "kernel"], ...] = Field(
-        default=("emulator",), min_length=1, description="where it runs: emulator, kernel"
+    engines: Mapping[ComparisonEngine, EngineRuns] = Field(
+        min_length=1, description="where it runs, emulator or kernel, and how often"
     )
-    traffic: Name = Field(description="file of config/traffic")
+    traffic: tuple[Name, ...] = Field(
+        min_length=1, description="file of config/traffic, or a list of them"
+    )
     networks: tuple[Name, ...] = Field(min_length=1, description="files of config/networks")
     settings: tuple[Setting, ...] = Field(
         min_length=1, description="the controllers under study, each with its parameters"
     )
-    repeats: int = Field(ge=1, description="replicates of each setting on each network")
+    source: str = Field(default="", description="where the published numbers come from")
+    published: tuple[PublishedFigure, ...] = Field(
+        default=(), description="published numbers to compare with"
+    )
+
+    @field_validator("traffic", mode="before", json_schema_input_type=Name | tuple[Name, ...])
+    @classmethod
+    def _one_traffic_needs_no_list(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _names_differ(self) -> Self:
-        for key, values in (("networks", self.networks), ("engines", self.engines)):
+    def _is_consistent(self) -> Self:
+        of_engines = {f"engines: {e}: networks": r.networks or () for e, r in self.engines.items()}
+        named = {"networks": self.networks, "traffic": self.traffic, **of_engines}
+        for key, values in named.items():
             if len(set(values)) != len(values):
                 raise ValueError(f"{key} lists one twice; remove it")
+        for key, values in of_engines.items():
+            self._require(values, self.networks, key)
+        if self.published and not self.source:
+            raise ValueError("has published numbers, but no source; add it")
+        for number, each in enumerate(self.published):
+            if each.setting >= len(self.settings):
+                raise ValueError(
+                    f"published {number} names setting {each.setting}, but the last one is "
+                    f"{len(self.settings) - 1}; correct it"
+                )
+            self._require([each.network], self.networks, f"published {number}: network")
+            if each.traffic is not None:
+                self._require([each.traffic], self.traffic, f"published {number}: traffic")
         return self
+
+    @staticmethod
+    def _require(values: Iterable[str], known: Iterable[str], key: str) -> None:
+        for value in values:
+            if value not in known:
+                raise ValueError(f"{key} {value!r} is not of the comparison; add it there")
+
+    def networks_on(self, engine: ComparisonEngine) -> tuple[str, ...]:
+        """The networks on which an engine runs it."""
+        return self.engines[engine].networks or self.networks
 
 
 class Showcase(Setting):
@@ -700,7 +782,9 @@ class Workflow:
             for setting in repeat.settings:
                 yield self._file("repeats", name), setting, alone
         for name, comparison in self.comparisons.items():
-            compared = self._flows_under_study(comparison.traffic)
+            compared = [
+                flow for traffic in comparison.traffic for flow in self._flows_under_study(traffic)
+            ]
             for setting in comparison.settings:
                 yield self._file("comparisons", name), setting, compared
         for name, traffic in self.traffic.items():
@@ -754,11 +838,9 @@ def load_workflow(config: Path) -> Workflow:
     comparisons = {
         name: _load(config, "comparisons", name, Comparison) for name in settings.comparisons
     }
-    users = [*studies.values(), *comparisons.values()]
-    traffic = {
-        name: _load(config, "traffic", name, TrafficFile)
-        for name in dict.fromkeys(user.traffic for user in users if user.traffic)
-    }
+    used = [study.traffic for study in studies.values() if study.traffic]
+    used += [name for each in comparisons.values() for name in each.traffic]
+    traffic = {name: _load(config, "traffic", name, TrafficFile) for name in dict.fromkeys(used)}
     for name, study in studies.items():
         if name in _RESERVED:
             raise KneepointError(f"{config}: {name!r} is a reserved name; rename the study")
@@ -780,6 +862,7 @@ def load_workflow(config: Path) -> Workflow:
     workflow = Workflow(config, settings, studies, repeats, comparisons, traffic, tables, networks)
     _check_real_networks(workflow)
     _check_starts(workflow)
+    _check_comparisons(workflow)
     _check_hold_out(workflow)
     return workflow
 
@@ -857,22 +940,69 @@ def _check_real_networks(workflow: Workflow) -> None:
 
 
 def _check_starts(workflow: Workflow) -> None:
-    """Refuses a flow or a probe that could begin when its run is over."""
-    users: list[Study | Comparison] = [*workflow.studies.values(), *workflow.comparisons.values()]
-    for user in users:
-        if user.traffic is None:
-            continue
-        traffic = workflow.traffic[user.traffic]
-        for name, sender in {**traffic.flows, **traffic.probes}.items():
-            for network in user.networks:
-                end_s = workflow.networks[network].duration_s
-                if end_s is not None and sender.latest_start_s >= end_s:
+    """Refuses what could begin when its run is over: a flow, a probe, the time that counts."""
+    studies, comparisons = workflow.studies.values(), workflow.comparisons.values()
+    used = [(study.traffic, study.networks) for study in studies if study.traffic]
+    used += [(traffic, each.networks) for each in comparisons for traffic in each.traffic]
+    for name, networks in used:
+        traffic = workflow.traffic[name]
+        senders = {**traffic.flows, **traffic.probes}
+        starts = {
+            f"{each} begins up to {sender.latest_start_s:g} s after a run's start": (
+                sender.latest_start_s,
+                "start_s or start_spread_s",
+            )
+            for each, sender in senders.items()
+        }
+        starts[f"measure_from_s is {traffic.measure_from_s:g}"] = (
+            traffic.measure_from_s,
+            "measure_from_s",
+        )
+        for network in networks:
+            end_s = workflow.networks[network].duration_s
+            for what, (start_s, remedy) in starts.items():
+                if end_s is not None and start_s >= end_s:
                     raise KneepointError(
-                        f"{workflow.path.parent / 'traffic' / user.traffic}.yaml: {name} begins up "
-                        f"to {sender.latest_start_s:g} s after a run's start, but on network "
-                        f"{network} a run ends at {end_s:g} s; lower start_s or start_spread_s, or "
-                        "raise the network's duration_s"
+                        f"{workflow.path.parent / 'traffic' / name}.yaml: {what}, but on network "
+                        f"{network} a run ends at {end_s:g} s; lower {remedy}, or raise the "
+                        "network's duration_s"
                     )
+
+
+def _check_comparisons(workflow: Workflow) -> None:
+    """Refuses networks that the kernel cannot make, and published figures of nothing."""
+    for name, comparison in workflow.comparisons.items():
+        where = f"{workflow.path.parent / 'comparisons' / name}.yaml"
+        for network in comparison.networks_on(KERNEL) if KERNEL in comparison.engines else ():
+            _require_on_kernel(workflow.networks[network], f"{where}: kernel: network {network}")
+        for number, printed in enumerate(comparison.published):
+            traffic = workflow.traffic[printed.traffic or comparison.traffic[0]]
+            source, _, metric = printed.figure.partition(".")
+            known = {
+                **dict.fromkeys(traffic.flows, FLOW_METRICS),
+                **dict.fromkeys(traffic.probes, PROBE_METRICS),
+                "link": LINK_METRICS,
+            }
+            if metric not in known.get(source, ()):
+                choice = ", ".join(known.get(source, [f"{each}.METRIC" for each in known]))
+                raise KneepointError(
+                    f"{where}: published {number}: there is no figure {printed.figure}; "
+                    f"known: {choice}"
+                )
+
+
+def _require_on_kernel(network: Network, where: str) -> None:
+    for direction in ("uplink", "downlink"):
+        link: LinkTrace = getattr(network, direction)
+        if link.rate_mbps is None or link.loss_probability or link.loss_period:
+            raise KneepointError(
+                f"{where}: {direction}: the kernel has neither traces nor random loss; give the "
+                "link rate_mbps alone, or name the networks that the kernel shall run"
+            )
+        try:
+            KernelQueue.parse(getattr(network, f"{direction}_queue"))
+        except ValueError as error:
+            raise KneepointError(f"{where}: {direction}: {error}") from None
 
 
 def _check_hold_out(workflow: Workflow) -> None:

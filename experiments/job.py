@@ -122,7 +122,8 @@ class Job:
             slots = self.out_dir / ".slots"  # others' are no matter
             return SlotExecutor(engine.taking_all(), len(batch.runs), slots, pauses_s=())
         if engine.is_real_time:
-            return SlotExecutor(engine, slots_of(self.workflow.results, self.cores))
+            slots_of_host = slots_of(self.workflow.results, self.cores)
+            return SlotExecutor(engine, engine.runs_per_slot * slots_of_host)
         if total is not None and total <= _WITHOUT_RAY:
             return SerialExecutor(engine)
         if self.cluster:

@@ -172,17 +172,16 @@ def _comparisons(workflow: Workflow) -> Iterator[Experiment]:
     config = workflow.path.parent
     for name, comparison in workflow.comparisons.items():
         under_study = [setting.controller for setting in comparison.settings]
+        beside = [c for each in comparison.traffic for c in workflow.controllers_beside(each)]
+        traffic = [config / f"traffic/{each}.yaml" for each in comparison.traffic]
         for engine in comparison.engines:
             yield Experiment(
                 f"{FOLDERS[engine]}/{name}",
                 COMPARISON,
                 engine,
-                [*under_study, *workflow.controllers_beside(comparison.traffic)],
-                comparison.networks,
-                reads=[
-                    config / f"comparisons/{name}.yaml",
-                    config / f"traffic/{comparison.traffic}.yaml",
-                ],
+                [*under_study, *beside],
+                comparison.networks_on(engine),
+                reads=[config / f"comparisons/{name}.yaml", *traffic],
             )
 
 

@@ -1,9 +1,10 @@
 """The results schema: tables of runs and trials in Parquet, the same bytes for the same content.
 
-Version 5. A newer version is refused; an older one is upgraded step by step when it is read.
+Version 6. A newer version is refused; an older one is upgraded step by step when it is read.
 Version 1 had no real-time runs, and so no column scheduling_delay_p99_us; version 2 had no
 scheduling_delays_us; up to version 3 a fault of the machine had the status failed; up to
-version 4 runs had neither traffic nor flows.
+version 4 runs had neither traffic nor flows; version 5 had neither loss events nor extreme RTTs nor
+the queue over time.
 """
 
 import io
@@ -36,7 +37,7 @@ from engines.base import (
 if TYPE_CHECKING:
     import pandas as pd
 
-VERSION = 5
+VERSION = 6
 _VERSION_KEY = b"kneepoint_schema"
 
 TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
@@ -64,6 +65,7 @@ _OF_TRAFFIC = (
     pa.field("traffic", pa.string()),
     pa.field("flows", pa.list_(_FLOW)),
     pa.field("probes", pa.list_(_PROBE)),
+    pa.field("queue_by_interval_packets", pa.list_(pa.float64())),
 )
 
 # From version n to n + 1: what to do with a table of version n.
@@ -72,6 +74,7 @@ _UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {
     2: lambda table: _with_columns(table, [_SCHEDULING]),
     3: lambda table: _with_faults(table),
     4: lambda table: _with_columns(table, _OF_TRAFFIC),
+    5: lambda table: _with_all_figures(table),
 }
 _MACHINE = "machine: "
 """How the reason of a fault began up to version 3."""
@@ -286,6 +289,7 @@ def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
         "traffic": spec.traffic.name if spec.traffic.measures_flows else None,
         "flows": record.flows,
         "probes": record.probes,
+        "queue_by_interval_packets": record.queue_by_interval_packets,
     }
 
 
@@ -308,6 +312,24 @@ def _with_columns(table: pa.Table, columns: Iterable[pa.Field]) -> pa.Table:
         for column in columns:
             table = table.append_column(column, pa.nulls(table.num_rows, column.type))
     return table
+
+
+def _with_all_figures(table: pa.Table) -> pa.Table:
+    """A table of runs whose flows and probes have every figure; other tables stay as they are."""
+    if "run_id" not in table.column_names or "queue_by_interval_packets" in table.column_names:
+        return table
+    for column in _OF_TRAFFIC[1:3]:
+        place = table.schema.get_field_index(column.name)
+        told = [
+            None if each is None else [{**dict.fromkeys(_names_of(column)), **one} for one in each]
+            for each in table[column.name].to_pylist()
+        ]
+        table = table.set_column(place, column, pa.array(told, column.type))
+    return _with_columns(table, _OF_TRAFFIC[3:])
+
+
+def _names_of(column: pa.Field) -> list[str]:
+    return [field.name for field in column.type.value_type]
 
 
 def _with_faults(table: pa.Table) -> pa.Table:

@@ -34,7 +34,9 @@ def build(config: Path, into: Path | None = None) -> None:
     tables = TableFolder(results.folder, TABLES)
     figures = {path.stem: path for path in results.folder.glob("figures/*/*.svg")}
     provenance = gather(results)
-    content = document.document(words.compose(tables, provenance, figures), _made_of(provenance))
+    content = document.document(
+        words.compose(tables, provenance, figures, config.parent), _made_of(provenance)
+    )
     with _whole(into or results.folder) as new:
         (new / "tables").mkdir()  # which a small study leaves empty
         write_tables(tables, new / "tables")

@@ -26,6 +26,12 @@ _SPLIT = {
             *(f"{what}_{metric}" for metric in METRICS for what in ("median", "worst")),
         ],
     ),
+    "comparison_figures": ("comparison", "comparison-{}", None),
+    "comparison_published": ("comparison", "comparison-{}-published", None),
+    "comparison_engines": ("comparison", "comparison-{}-engines", None),
+    "comparison_shares": ("comparison", "comparison-{}-shares", None),
+    "comparison_cycles": ("comparison", "comparison-{}-cycles", None),
+    "network_sweep_points": ("study", "network-sweep-{}", None),
     "audit_evidence": ("comparison", "audit-evidence-{}", None),
     "audit_errors": ("comparison", "audit-errors-{}", None),
 }

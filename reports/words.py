@@ -5,6 +5,7 @@ Templates write the XML of `reports.document`; jinja escapes whatever comes from
 
 import json
 import re
+import traceback
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,9 +17,10 @@ from markupsafe import Markup, escape
 
 from analysis import agreement, audit, checks, confirmation, labels, link_log, recovery, surface
 from analysis.frames import CONSTANT, Record, records
-from analysis.metrics import METRICS
+from analysis.metrics import FIGURES, METRICS
 from analysis.schema import VERDICTS
 from analysis.searches import NEAR, ONE_PEAK
+from common.errors import KneepointError
 from common.tables import Tables
 from reports.provenance import Provenance
 from search.objective import MISFIT_SCALE
@@ -29,13 +31,19 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SAMPLERS = {"tpe": "TPE", "cmaes": "CMA-ES", "qmc": "quasi-Monte-Carlo"}
 
 
-def compose(tables: Tables, provenance: Provenance, figures: Container[str]) -> str:
+def compose(
+    tables: Tables, provenance: Provenance, figures: Container[str], config: Path | None = None
+) -> str:
     """The whole report, as XML.
 
     Args:
         tables: of the analysis.
         provenance: where the report comes from.
         figures: names of the figures that were drawn.
+        config: the configuration's folder, whose comparisons may have words of their own.
+
+    Raises:
+        KneepointError: a template of the configuration is wrong.
     """
 
     @cache
@@ -46,16 +54,30 @@ def compose(tables: Tables, provenance: Provenance, figures: Container[str]) -> 
         of_search = where(every("search_constants"), search=search)
         return {row["constant"]: row["best"] for row in of_search}
 
-    return (
-        environment()
-        .get_template("report.xml.jinja")
-        .render(
+    own = jinja2.PrefixLoader({"config": jinja2.FileSystemLoader(config)} if config else {})
+    templates = environment().overlay(
+        loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(TEMPLATES), own])
+    )
+    try:
+        return templates.get_template("report.xml.jinja").render(
             rows=every,
             best_constants=best_constants,
             has_figure=figures.__contains__,
             provenance=provenance,
         )
-    )
+    except jinja2.TemplateError as error:
+        name = getattr(error, "name", None) or _template_of(error)
+        if config is None or not name.startswith("config/"):
+            raise
+        path = config / name.removeprefix("config/")
+        raise KneepointError(f"{path}: {error}; correct it") from None
+
+
+def _template_of(error: BaseException) -> str:
+    """The innermost template in which an error was raised; nothing outside templates."""
+    frames = [each.filename for each in traceback.extract_tb(error.__traceback__)]
+    found = [name for name in frames if name.endswith(".jinja")]
+    return found[-1] if found else ""
 
 
 @cache
@@ -83,6 +105,7 @@ def environment() -> jinja2.Environment:
         "count": labels.count,
         "report_of": labels.report_of,
         "capital": lambda text: text[:1].upper() + text[1:],
+        "lower_first": lambda text: text if text[:2].isupper() else text[:1].lower() + text[1:],
         "ordinal": ordinal,
         "printed": lambda row: row + 1,  # tables count rows from 0, readers from 1
         "constants": lambda values: labels.constants(_values(values)),
@@ -101,7 +124,11 @@ def environment() -> jinja2.Environment:
         "best_of": lambda rows, name: max(rows, key=lambda row: row[name]),
         "sampler": lambda name: _SAMPLERS.get(name, name),
     }
-    environment.tests |= {"known": is_known, "of_report": labels.is_of_report}
+    environment.tests |= {
+        "known": is_known,
+        "of_report": labels.is_of_report,
+        "repeated_in": lambda key, rows: len(where(rows, same=key)) > 1,
+    }
     environment.globals |= {
         "row": table_row,
         "column": table_column,
@@ -109,6 +136,7 @@ def environment() -> jinja2.Environment:
         "with_interval": labels.with_interval,
         "chance": labels.chance,
         "metrics": METRICS,
+        "FIGURES": FIGURES,
         "DASH": labels.DASH,
         "VERDICTS": VERDICTS,
         "ONE_PEAK": ONE_PEAK,

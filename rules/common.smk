@@ -4,8 +4,10 @@ from analysis.schema import STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from experiments.cluster import start_cluster
 from experiments.config import EMULATOR, MAHIMAHI
+from experiments.planners.comparisons import FOLDERS
 from experiments.registry import (
     AGREEMENT,
+    COMPARISON,
     REPLICATES,
     STUDY,
     experiments_of,
@@ -99,6 +101,8 @@ REAL_NOTE = code.note("real_results", code.digest_of_files(REAL_MADE_BY))
 def group_of(experiment):
     """Returns the group of results to which the analysis counts an experiment."""
     groups = {STUDY: "studies", REPLICATES: "repeats", AGREEMENT: "calibration"}
+    if experiment.kind == COMPARISON:
+        return FOLDERS[experiment.engine]
     group = groups.get(experiment.kind, experiment.name)
     return f"real_{group}" if experiment.is_real and group in ("studies", "repeats") else group
 

@@ -1,3 +1,4 @@
+OWN_WORDS = sorted(str(path) for path in (CONFIG.parent / "comparisons").glob("*.xml.jinja"))
 TEMPLATES = sorted(str(path) for path in Path("reports/templates").rglob("*") if path.is_file())
 
 
@@ -59,6 +60,7 @@ rule write_report:
     input:
         code_of("reports.build"),
         TEMPLATES,
+        OWN_WORDS,
         config=CONFIG,
         tables=analysed(TABLES),
         figures=[f"{RESULTS}/figures/{kind}" for kind in READS],

@@ -57,6 +57,11 @@ class KernelSettings:
         """Runs take one of the host's slots."""
         return True
 
+    @property
+    def runs_per_slot(self) -> int:
+        """Four: at some Mbit/s the kernel forwards with little of a core."""
+        return 4
+
     def keeping(self, log: Path) -> "KernelSettings":
         """Returns itself: the rig keeps no log of its links."""
         del log

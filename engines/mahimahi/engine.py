@@ -85,6 +85,11 @@ class MahimahiSettings:
         """Returns the same with no run repeated (see EngineSettings)."""
         return replace(self, busy_us=math.inf)
 
+    @property
+    def runs_per_slot(self) -> int:
+        """One: it takes what the probe measures."""
+        return 1
+
     def keeping(self, log: Path) -> "MahimahiSettings":
         """Returns the same with a log (see EngineSettings)."""
         return replace(self, keep_log=log)

@@ -16,11 +16,16 @@ Subjects: TypeAlias = "Callable[[Tables], Mapping[str, Record]]"
 
 READS = {
     "agreement": ("agreement_accuracy", "agreement_settings", "agreement"),
+    "comparison-figures": ("comparison_figures", "comparison_published"),
+    "comparison-flows": ("comparison_series",),
+    "comparison-shares": ("comparison_shares",),
+    "comparison-windows": ("comparison_series", "comparison_queues", "comparison_epochs"),
     "delay-over-time": ("showcase", "showcase_signal", "showcase_packets", "showcase_rates"),
     "heat-map": ("grids", "grid_cells"),
     "held-out-gain": ("held_out", "held_out_settings", "held_out_standings", "held_out_gains"),
     "held-out-map": ("held_out", "held_out_networks", "held_out_standings", "held_out_power"),
     "held-out-ranks": ("held_out_standings",),
+    "network-sweep": ("network_sweeps", "network_sweep_points"),
     "other-constant": ("grids", "grid_effects"),
     "power-curve": ("sweeps", "sweep_points", "sweep_published"),
     "probe": ("host", "probe_levels", "probe_runs"),

@@ -15,6 +15,10 @@ OBJECTIVES = {
     "mean": "Power (Mbit/s/s)",
     "worst": "Worst power (Mbit/s/s)",
     "mean_log": "Mean of log power",
+    "sum_log": "Sum of log goodputs",
+    "worst_flow": "Least goodput (Mbit/s)",
+    "share": "Share of the goodput",
+    "least": "Score",
 }
 
 

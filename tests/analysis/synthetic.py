@@ -11,8 +11,10 @@ import pandas as pd
 from analysis.link_log import LinkLog
 from analysis.metrics import METRICS
 from analysis.results import (
+    Compared,
     Confirmation,
     HoldOut,
+    NetworkSweep,
     Probe,
     Repeats,
     Results,
@@ -374,6 +376,12 @@ class MadeUp(Results):
 
     def repeats(self, engine: str = EMULATOR) -> list[Repeats]:
         return list(self._parts.get("repeats" if engine == EMULATOR else "real_repeats") or ())
+
+    def comparisons(self) -> list[Compared]:
+        return list(self._parts.get("comparisons") or ())
+
+    def network_sweeps(self) -> list[NetworkSweep]:
+        return list(self._parts.get("network_sweeps") or ())
 
     def showcase(self, engine: str = EMULATOR) -> Showcase | None:
         return self._parts.get("showcase" if engine == EMULATOR else "real_showcase")

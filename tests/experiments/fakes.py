@@ -115,6 +115,7 @@ class FakeSettings:
     engine: str = "fake"
     sha256: str = "f" * 64
     is_real_time: bool = False
+    runs_per_slot: int = 1
 
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
         return network

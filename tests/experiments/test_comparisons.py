@@ -35,7 +35,7 @@ COMPARISON = {
     "traffic": "web",
     "networks": ["router", "deep"],
     "settings": [{"controller": "reno"}, {"controller": "cubic"}],
-    "repeats": 2,
+    "engines": {"emulator": {"repeats": 2}},
 }
 STUDY = {
     "title": "The smallest buffer",

@@ -362,7 +362,7 @@ def test_controller_runs_on_the_transport_of_its_traffic(
                 "traffic": "pair",
                 "networks": ["wire"],
                 "settings": [{"controller": "fixed_window"}],
-                "repeats": 1,
+                "engines": {"emulator": {"repeats": 1}},
             },
         ),
     ):

@@ -37,7 +37,7 @@ def finished(trial: int, window: int, status: str = "ok", row: int | None = None
 RUNS = [finished(0, 12), finished(1, 13, "failed", row=4), finished(2, 14, "fault")]
 
 
-OF_TRAFFIC = ["traffic", "flows", "probes"]
+OF_TRAFFIC = ["traffic", "flows", "probes", "queue_by_interval_packets"]
 
 
 def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
             "run_id study trial run row engine controller network constants seed status reason "
             "throughput_mbps capacity_mbps utilization queueing_delay_p95_ms signal_delay_p95_ms "
             "power packets_sent packets_delivered packets_dropped scheduling_delay_p99_us "
-            "scheduling_delays_us traffic flows probes"
+            "scheduling_delays_us traffic flows probes queue_by_interval_packets"
         ).split()
     )
     assert frame["row"].dtype == frame["packets_sent"].dtype == "Int64"
@@ -192,3 +192,20 @@ def test_table_of_somebody_else_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
     with pytest.raises(KneepointError, match="not a table of results"):
         read_table(tmp_path / "other.parquet")
+
+
+def test_flows_of_version_5_lack_the_figures_that_came_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flows = [{"name": "long", "controller": "reno", "throughput_mbps": 1.4}]
+    old = pa.Table.from_pylist(
+        [{"run_id": "a", "flows": flows, "probes": [{"name": "ping", "sent": 3.0}]}]
+    )
+    with monkeypatch.context() as past:
+        past.setattr(results, "VERSION", 5)
+        write_table(tmp_path / "runs.parquet", old)
+    (run,) = read_table(tmp_path / "runs.parquet").to_pylist()
+    (flow,), (probe,) = run["flows"], run["probes"]
+    assert (flow["throughput_mbps"], flow["loss_events"]) == (1.4, None)
+    assert (probe["sent"], probe["rtt_min_ms"]) == (3.0, None)
+    assert run["queue_by_interval_packets"] is None

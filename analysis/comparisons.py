@@ -1,0 +1,457 @@
+"""Settings under the same traffic: every flow's and probe's figures, beside others and published.
+
+A figure is a metric of a flow, of a probe or of the link: `ping.rtt_mean_ms`, `link.utilization`.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis import statistics
+from analysis.frames import Record, records, together
+from analysis.metrics import FIGURES
+from analysis.results import Compared, Results
+from analysis.schema import STAGES
+from common.tables import Tables
+from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
+from experiments.config import EMULATOR, KERNEL
+from networks.traffic import TrafficFile
+
+Floats = NDArray[np.float64]
+LINK = "link"
+"""Whose figures are those of the uplink."""
+NEAR = 0.05
+"""A published number so near to one of our runs is called near."""
+FALL = 0.95
+"""A window that falls below so much of what it was has lost something."""
+_SETTLED = 5
+"""Intervals after a fall in which a further one belongs to the same recovery."""
+
+_PAYLOAD_KB = 1.448
+_SHOWN = ("throughput_mbps", "completion_s", "rtt_mean_ms")
+_PLACE = ["trial", "traffic", "network"]
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `analysis.schema`."""
+    found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["comparisons"].tables}
+    compared = results.comparisons()
+    for name in dict.fromkeys(each.name for each in compared):
+        by_engine = {each.engine: each for each in compared if each.name == name}
+        told = pd.concat(map(figures_of, by_engine.values()), ignore_index=True)
+        for table, frame in {
+            "comparisons": pd.DataFrame([_summary(each) for each in by_engine.values()]),
+            "comparison_figures": spread(told),
+            "comparison_published": beside_published(next(iter(by_engine.values())), told),
+            "comparison_engines": beside_kernel(told),
+            "comparison_shares": pd.concat([shares(each) for each in by_engine.values()]),
+            "comparison_series": pd.concat([series(each) for each in by_engine.values()]),
+            "comparison_queues": pd.concat([queues(each) for each in by_engine.values()]),
+            "comparison_epochs": pd.concat([epochs(each) for each in by_engine.values()]),
+            "comparison_cycles": pd.concat([cycles(each) for each in by_engine.values()]),
+        }.items():
+            if len(frame):
+                found[table].append(frame.assign(comparison=name))
+    return together(found)
+
+
+def _summary(compared: Compared) -> Record:
+    runs = compared.runs
+    return {
+        "engine": compared.engine,
+        "title": compared.title,
+        "source": compared.source,
+        "wanted_engines": list(compared.wanted_engines),
+        "traffic_titles": list(dict.fromkeys(runs["traffic_title"])),
+        "network_titles": list(dict.fromkeys(runs["network_title"])),
+        "controllers": list(dict.fromkeys(runs["controller"])),
+        "settings": runs["trial"].nunique(),
+        "repeats": int(runs.groupby(_PLACE).size().max()),
+        "runs": len(runs),
+        "failed": int((runs["status"] != "ok").sum()),
+    }
+
+
+# Figures --------------------------------------------------------------------------------------
+
+
+def figures_of(compared: Compared) -> pd.DataFrame:
+    """Every figure of every run that succeeded.
+
+    Returns:
+        Columns engine, trial, label, traffic, traffic_title, network, network_title, seed, source,
+        metric, value (a float), shown (whether a summary has it: the throughput of an endless flow,
+        the completion time of a finite one, the mean RTT of a probe).
+    """
+    rows = []
+    for run in records(statistics.succeeded(compared.runs)):
+        traffic = compared.traffic[run["traffic"]]
+        place = {
+            name: run[name] for name in (*_PLACE, "label", "traffic_title", "network_title", "seed")
+        }
+        for source, metric, value in _values(run, traffic, compared.duration_s[run["network"]]):
+            is_endless = source in traffic.flows and traffic.flows[source].bytes is None
+            shown = metric in _SHOWN and source != LINK
+            shown &= metric != "throughput_mbps" or is_endless
+            shown &= metric != "rtt_mean_ms" or source in traffic.probes
+            figure = {"source": source, "metric": metric, "value": value, "shown": shown}
+            rows.append({"engine": compared.engine, **place, **figure})
+    return pd.DataFrame(rows)
+
+
+def _values(
+    run: Mapping[str, Any], traffic: TrafficFile, duration_s: float | None
+) -> Iterator[tuple[str, str, float]]:
+    for metric in LINK_METRICS:
+        if _is_known(run[metric]):
+            yield LINK, metric, float(run[metric])
+    for flow in run["flows"]:
+        for metric in FLOW_METRICS:
+            if metric in FIGURES and _is_known(flow[metric]):
+                yield flow["name"], metric, float(flow[metric])
+        declared = traffic.flows[flow["name"]]
+        if declared.bytes is None and duration_s and _is_known(flow["loss_events"]):
+            minutes = (duration_s - max(declared.start_s, traffic.measure_from_s)) / 60
+            yield flow["name"], "loss_events_per_minute", flow["loss_events"] / minutes
+    for probe in run["probes"]:
+        for metric in PROBE_METRICS:
+            if metric in FIGURES and _is_known(probe[metric]):
+                yield probe["name"], metric, float(probe[metric])
+
+
+def _is_known(value: object) -> bool:
+    return value is not None and value == value
+
+
+def spread(figures: pd.DataFrame) -> pd.DataFrame:
+    """The spread of every figure over the replicates: see `statistics.spread`."""
+    by = ["engine", *_PLACE, "source", "metric"]
+    rows = [
+        {
+            **{name: group[name].iloc[0] for name in ("label", "traffic_title", "network_title")},
+            **dict(zip(by, key, strict=True)),
+            "shown": bool(group["shown"].iloc[0]),
+            **statistics.spread(group["value"]).to_dict(),
+        }
+        for key, group in figures.groupby(by, sort=False)
+    ]
+    return pd.DataFrame(rows).astype({"n": int})
+
+
+# Published numbers ----------------------------------------------------------------------------
+
+
+def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
+    """Each published number beside our runs of the same setting.
+
+    A number is inside where one of our runs of either engine is as great or greater and another as
+    small or smaller, half a printed digit aside; a range, where it overlaps ours. It is
+    contradicted where the source prints as a mean what it prints elsewhere as the extreme of the
+    same pings.
+    """
+    rows: list[Record] = []
+    first = next(iter(compared.traffic))
+    for number, printed in enumerate(compared.published):
+        source, _, metric = printed.figure.partition(".")
+        traffic = printed.traffic or first
+        place = {"trial": printed.setting, "traffic": traffic, "network": printed.network}
+        ours = figures
+        for name, value in {**place, "source": source, "metric": metric}.items():
+            ours = ours[ours[name] == value]
+        row = {
+            "number": number,
+            **place,
+            "label": compared.settings[printed.setting],
+            "network_title": compared.networks[printed.network],
+            "source": source,
+            "metric": metric,
+            "published": printed.value,
+            "published_high": math.nan if printed.high is None else printed.high,
+            "step": printed.step,
+            "published_n": printed.n,
+            "place": printed.place,
+            "remark": printed.remark,
+        }
+        for engine in (EMULATOR, KERNEL):
+            of_engine = statistics.spread(ours.loc[ours["engine"] == engine, "value"])
+            for name in ("n", "mean", "least", "greatest"):
+                row[f"{engine}_{name}"] = of_engine[name]
+        rows.append(row | _position(row))
+    for row in rows:
+        others = [each for each in rows if _is_same(each, row) and _differs(each, row)]
+        row["conflicts"] = [each["place"] for each in others]
+        row["extreme"], row["extreme_is"] = _extreme_of(row, rows) if others else (None, None)
+        row["same"] = "/".join(str(row[key]) for key in (*_PLACE, "source", "metric"))
+        row["verdict"] = row["position"] if row["extreme"] is None else "contradicted"
+    return pd.DataFrame(rows)
+
+
+def _position(row: Record) -> Record:
+    """Where the number lies: inside our runs, near or outside, or not comparable."""
+    low = row["published"] - row["step"] / 2
+    high = row["published_high"] if row["published_high"] == row["published_high"] else None
+    high = (row["published"] if high is None else high) + row["step"] / 2
+    distances = []
+    for engine in (EMULATOR, KERNEL):
+        least, greatest = row[f"{engine}_least"], row[f"{engine}_greatest"]
+        if least == least:
+            below, above = max(0.0, least - high), max(0.0, low - greatest)
+            distances.append(below / least if below else -above / greatest if above else 0.0)
+    if not distances:
+        return {"position": "not comparable", "off": math.nan}
+    nearest = min(distances, key=abs) or 0.0
+    position = "inside" if nearest == 0 else "near" if abs(nearest) <= NEAR else "outside"
+    return {"position": position, "off": -nearest or 0.0}
+
+
+def _is_same(one: Record, other: Record) -> bool:
+    keys = (*_PLACE, "source", "metric")
+    return one is not other and all(one[key] == other[key] for key in keys)
+
+
+def _differs(one: Record, other: Record) -> bool:
+    ends = []
+    for row in (one, other):
+        high = row["published_high"]
+        high = row["published"] if high != high else high
+        ends.append((row["published"] - row["step"] / 2, high + row["step"] / 2))
+    return bool(ends[0][0] > ends[1][1] or ends[1][0] > ends[0][1])
+
+
+def _extreme_of(row: Record, rows: Sequence[Record]) -> tuple[str | None, str | None]:
+    """Where the source prints as the least or greatest RTT what it calls the mean, and which."""
+    for each in rows if row["metric"] == "rtt_mean_ms" else ():
+        alike = all(each[key] == row[key] for key in (*_PLACE, "source"))
+        if alike and each["metric"] in ("rtt_min_ms", "rtt_max_ms") and not _differs(each, row):
+            return str(each["place"]), "least" if each["metric"] == "rtt_min_ms" else "greatest"
+    return None, None
+
+
+# The kernel beside the emulator ---------------------------------------------------------------
+
+
+def beside_kernel(figures: pd.DataFrame) -> pd.DataFrame:
+    """The emulator's mean of each figure that both engines measured beside the kernel's.
+
+    They agree where the relative difference is within the metric's tolerance, or where the
+    emulator's mean lies within the range of the kernel's repeats.
+    """
+    found = spread(figures[figures["metric"].isin(_COMPARED)])
+    keys = [*_PLACE, "label", "traffic_title", "network_title", "source", "metric"]
+    values = ["n", "mean", "standard_deviation", "low", "high", "least", "greatest"]
+    sides = [
+        found.loc[found["engine"] == engine, [*keys, *values]].rename(
+            columns={name: f"{engine}_{name}" for name in values}
+        )
+        for engine in (EMULATOR, KERNEL)
+    ]
+    joined = sides[0].merge(sides[1], on=keys)
+    joined["relative"] = joined["emulator_mean"] / joined["kernel_mean"] - 1
+    joined["size"] = joined["relative"].abs()
+    joined["tolerance"] = joined["metric"].map(_COMPARED).astype(float)
+    inside = joined["emulator_mean"].between(joined["kernel_least"], joined["kernel_greatest"])
+    joined["agrees"] = inside | (joined["size"] <= joined["tolerance"])
+    return joined
+
+
+_COMPARED: Mapping[str, float] = {
+    "throughput_mbps": 0.02,
+    "rtt_mean_ms": 0.05,
+    "loss_events_per_minute": 0.15,
+    "completion_s": 0.0,
+}
+"""Figures that are compared between the engines, and how far apart (relative) they agree."""
+
+
+# Shares ---------------------------------------------------------------------------------------
+
+
+def shares(compared: Compared) -> pd.DataFrame:
+    """What each endless flow has of the throughput of all of them, where there are several."""
+    rows = []
+    for key, group in statistics.succeeded(compared.runs).groupby(_PLACE, sort=False):
+        traffic = compared.traffic[group["traffic"].iloc[0]]
+        endless = [name for name, flow in traffic.flows.items() if flow.bytes is None]
+        if len(endless) < 2:
+            continue
+        rates = pd.DataFrame(
+            [{flow["name"]: flow["throughput_mbps"] for flow in flows} for flows in group["flows"]],
+            columns=endless,
+            dtype=float,
+        )
+        total = rates.sum(axis=1)
+        jain = (total**2 / (len(endless) * (rates**2).sum(axis=1))).mean()
+        for flow in endless:
+            share = statistics.spread((rates[flow] / total).dropna())
+            rows.append(
+                {
+                    "engine": compared.engine,
+                    **dict(zip(_PLACE, key, strict=True)),
+                    **{n: group[n].iloc[0] for n in ("label", "traffic_title", "network_title")},
+                    "flow": flow,
+                    "under_study": traffic.flows[flow].controller is None,
+                    "flows": len(endless),
+                    **{n: share[n] for n in ("n", "mean", "low", "high", "least", "greatest")},
+                    "jains_index": jain,
+                    "utilization": float(group["utilization"].astype(float).mean()),
+                    "queueing_delay_p95_ms": float(group["queueing_delay_p95_ms"].mean()),
+                }
+            )
+    return pd.DataFrame(rows).astype({"n": int}) if rows else pd.DataFrame()
+
+
+# Over time ------------------------------------------------------------------------------------
+
+
+def _first_runs(compared: Compared) -> Iterator[tuple[Record, TrafficFile]]:
+    """The first run of each setting, where its traffic is measured over time."""
+    good = statistics.succeeded(compared.runs).drop_duplicates(_PLACE)
+    for run in records(good):
+        traffic = compared.traffic[run["traffic"]]
+        if traffic.interval_s is not None:
+            yield run, traffic
+
+
+def _ends_s(intervals: int, traffic: TrafficFile) -> Floats:
+    """When each interval ends (s)."""
+    assert traffic.interval_s is not None
+    return np.arange(1, intervals + 1, dtype=np.float64) * np.float64(traffic.interval_s)
+
+
+def _key(compared: Compared, run: Record) -> Record:
+    name = f"{compared.name}-{run['trial']}-{run['traffic']}-{run['network']}"
+    return {
+        "run": name if compared.engine == EMULATOR else f"{name}-{compared.engine}",
+        "engine": compared.engine,
+        **{name: run[name] for name in (*_PLACE, "label", "traffic_title", "network_title")},
+    }
+
+
+def series(compared: Compared) -> pd.DataFrame:
+    """Each flow over time, at the end of each interval, in the first run of each setting."""
+    frames = []
+    for run, traffic in _first_runs(compared):
+        for flow in run["flows"]:
+            frame = pd.DataFrame(
+                {
+                    "window_packets": np.asarray(flow["window_by_interval_packets"], dtype=float),
+                    "rtt_ms": np.asarray(flow["rtt_by_interval_ms"], dtype=float),
+                    "throughput_mbps": np.asarray(flow["throughput_by_interval_mbps"], dtype=float),
+                }
+            )
+            frame["time_s"] = _ends_s(len(frame), traffic)
+            frames.append(frame.assign(flow=flow["name"], **_key(compared, run)))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def queues(compared: Compared) -> pd.DataFrame:
+    """The uplink's queue over time, in the first run of each setting."""
+    frames = []
+    for run, traffic in _first_runs(compared):
+        if run["queue_by_interval_packets"] is None:
+            continue
+        queue = np.asarray(run["queue_by_interval_packets"], dtype=float)
+        time_s = _ends_s(len(queue), traffic)
+        frame = pd.DataFrame({"time_s": time_s, "queue_packets": queue})
+        frames.append(frame.assign(run=_key(compared, run)["run"]))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def epochs(compared: Compared) -> pd.DataFrame:
+    """From one loss to the next: how the window grew, in the first run of each setting.
+
+    For CUBIC the plateau is W_max of RFC 9438: the window at the loss before, or less of it where
+    that was smaller than the W_max before it (fast convergence, section 4.7). Above it the window
+    is convex, below it concave.
+    """
+    rows = []
+    for run, traffic in _first_runs(compared):
+        key = {name: _key(compared, run)[name] for name in ("run", "engine")}
+        for flow in run["flows"]:
+            beside = traffic.flows[flow["name"]].controller is not None
+            own = {} if beside else json.loads(run["constants"])
+            window = np.asarray(flow["window_by_interval_packets"], dtype=float)
+            told = epochs_of(_ends_s(len(window), traffic), window, own)
+            rows += [{**key, "flow": flow["name"], **epoch} for epoch in told]
+    return pd.DataFrame(rows)
+
+
+def cycles(compared: Compared) -> pd.DataFrame:
+    """What the epochs of a lone flow are like, slow start apart."""
+    told = epochs(compared)
+    runs = {
+        _key(compared, run)["run"]: _key(compared, run)
+        for run, _ in _first_runs(compared)
+        if len(run["flows"]) == 1
+    }
+    rows = []
+    if not runs or told.empty:
+        return pd.DataFrame()
+    lone = told[told["run"].isin(runs) & (told["epoch"] > 0)]
+    for (run, flow), group in lone.groupby(["run", "flow"], sort=False):
+        median = group[["bottom_packets", "top_packets"]].median()
+        rows.append(
+            {
+                **runs[run],
+                "flow": flow,
+                "epochs": len(group),
+                "duration_s": float((group["end_s"] - group["start_s"]).median()),
+                "bottom_packets": median["bottom_packets"],
+                "top_packets": median["top_packets"],
+                "bottom_kb": median["bottom_packets"] * _PAYLOAD_KB,
+                "top_kb": median["top_packets"] * _PAYLOAD_KB,
+                "fast": float(group["fast"].mean()),
+                "convex": float(group["convex_from_s"].notna().mean()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def epochs_of(
+    time_s: Floats,
+    window: Floats,
+    constants: Mapping[str, float],
+) -> list[Record]:
+    """The epochs between the falls of a window (packets).
+
+    Args:
+        time_s: times of the samples (s).
+        window: the window at these times.
+        constants: of the flow's controller; with `c` and `beta` it is CUBIC, which has a plateau.
+
+    Returns:
+        epoch (from 0; the first is slow start, the last, without a fall, is left out), start_s,
+        end_s, bottom_packets, top_packets, plateau_packets and convex_from_s (NaN without one),
+        fast (whether fast convergence lowers the plateau of the next).
+    """
+    falls = [i for i in range(1, len(window)) if window[i] < FALL * window[i - 1]]
+    first = [i for n, i in enumerate(falls) if n == 0 or i - falls[n - 1] > _SETTLED]
+    is_cubic = {"c", "beta", "fast_convergence"} <= set(constants)
+    rows: list[Record] = []
+    begin, plateau = 0, 0.0
+    for number, fall in enumerate(first):
+        part = window[begin:fall]
+        top = float(part.max())
+        convex = np.flatnonzero(part > plateau)[: bool(plateau)]
+        fast = is_cubic and bool(constants["fast_convergence"]) and top < plateau
+        rows.append(
+            {
+                "epoch": number,
+                "start_s": float(time_s[begin]),
+                "end_s": float(time_s[fall - 1]),
+                "bottom_packets": float(part.min()),
+                "top_packets": top,
+                "plateau_packets": plateau or math.nan,
+                "convex_from_s": float(time_s[begin + convex[0]]) if len(convex) else math.nan,
+                "fast": fast,
+            }
+        )
+        if is_cubic:
+            plateau = top * (1 + constants["beta"]) / 2 if fast else top
+        begin = max(i for i in falls if fall <= i <= fall + _SETTLED)
+    return rows

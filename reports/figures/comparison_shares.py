@@ -1,0 +1,46 @@
+"""Who starves whom? What does each controller get of a link that it shares?"""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from analysis.frames import Record, records, select
+from common.tables import Tables
+from reports.figures import style
+
+_FEWEST = 3
+"""Fewer settings need no map."""
+
+
+def draw(subject: Record, tables: Tables) -> Figure:
+    """A panel for each network: the share of the flow under study, by setting and traffic."""
+    shares = select(
+        tables["comparison_shares"], comparison=subject["comparison"], engine=subject["engine"]
+    )
+    shares = shares[shares["under_study"]].drop_duplicates(["trial", "traffic", "network"])
+    networks = shares["network"].drop_duplicates()
+    settings = shares.drop_duplicates("trial")
+    figure = style.page(1.75 + 0.19 * len(settings))
+    panels = figure.subplots(1, len(networks), squeeze=False)[0]
+    for axes, network in zip(panels, networks, strict=True):
+        part = select(shares, network=network)
+        wide = part.pivot(index="trial", columns="traffic_title", values="mean")
+        wide = 100 * wide.loc[settings["trial"], part["traffic_title"].drop_duplicates()]
+        texts = wide.map(lambda value: "" if value != value else f"{value:.0f}")
+        style.heat_map(axes, wide, texts, (0, 100), style.DIVERGING, linewidths=0.6, fontsize=7.5)
+        axes.set_xticks(0.5 + np.arange(wide.shape[1]), wide.columns, rotation=90, fontsize=7.5)
+        axes.set_yticks([])
+        axes.tick_params(length=0)
+        axes.set_title(part["network_title"].iloc[0].replace(", buffer", ",\nbuffer"), fontsize=7.5)
+    panels[0].set_yticks(0.5 + np.arange(len(settings)), settings["label"], fontsize=7.5)
+    return figure
+
+
+def subjects(tables: Tables) -> "dict[str, Record]":
+    """A figure for each comparison and engine of several settings, each beside another flow."""
+    shares = tables["comparison_shares"]
+    if not len(shares):
+        return {}
+    pairs = shares[shares["flows"] == 2]
+    pairs = pairs[pairs.groupby("comparison")["trial"].transform("nunique") >= _FEWEST]
+    found = pairs.drop_duplicates(["comparison", "engine"])
+    return {f"{row['comparison']}-{row['engine']}": row for row in records(found)}
