@@ -186,16 +186,29 @@ def test_ray_listens_on_this_machine_only(workflow: Workflow) -> None:
     assert all("0100007F" in address for address in listening)
 
 
+def session_of(workflow: Workflow) -> list[Path]:
+    """The folders in /proc of the processes of its Ray."""
+    return [
+        path.parent
+        for path in Path("/proc").glob("[0-9]*/stat")
+        if path.read_text().rpartition(")")[2].split()[3] == str(workflow.cluster_pid)
+    ]
+
+
+def test_ray_starts_no_helpers_that_nothing_uses(workflow: Workflow) -> None:
+    find_cluster(workflow.file)
+    words = b"\0".join((path / "cmdline").read_bytes() for path in session_of(workflow))
+    assert b"gcs_server" in words
+    for program in (b"dashboard.py", b"monitor.py", b"log_monitor.py"):
+        assert b"/" + program not in words
+
+
 def test_ray_is_for_those_who_can_read_the_token(workflow: Workflow) -> None:
     cluster = find_cluster(workflow.file)
     token = Path(cluster.token)
     assert token.stat().st_mode & 0o777 == 0o600
     assert token.parent.stat().st_mode & 0o777 == 0o700
-    session = [
-        path.parent
-        for path in Path("/proc").glob("[0-9]*/stat")
-        if path.read_text().rpartition(")")[2].split()[3] == str(workflow.cluster_pid)
-    ]
+    session = session_of(workflow)
     names = {(path / "comm").read_text().strip() for path in session}
     assert {"gcs_server", "raylet", "ray::_Worker"} <= names
     vital = [
