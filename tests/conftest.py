@@ -13,9 +13,10 @@ ROOT = Path(__file__).parent.parent
 
 
 class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Keeps the tests of a file in one process, and all those of real mahimahi, where time is real.
+    """Keeps the tests of a file in one process, and those of files that belong together.
 
-    What a file sets up for its module, a Ray for example, is set up once then.
+    What a file sets up for its module, a Ray for example, is set up once then. All tests of real
+    mahimahi, where time is real, belong together; so do those on one finished workflow.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -24,7 +25,9 @@ class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
 
 @cache
 def _group(path: str) -> str:
-    return "real time" if "pytest.mark.real_time" in (ROOT / path).read_text() else path
+    text = (ROOT / path).read_text()
+    shared = ("pytest.mark.real_time", "finished_workflow")
+    return next((each for each in shared if each in text), path)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -39,7 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _is_short(item: pytest.Item) -> bool:
-    return not item.get_closest_marker("real_time") and "workflow" not in item.path.parts
+    takes_long = any(map(item.get_closest_marker, ("real_time", "slow")))
+    return not takes_long and "workflow" not in item.path.parts
 
 
 @pytest.fixture(autouse=True)

@@ -135,6 +135,31 @@ class Checkout:
         target.write_text(yaml.safe_dump(content))
 
 
+@dataclass(frozen=True)
+class Finished:
+    """A workflow that has run to its end on one core.
+
+    Args:
+        checkout: where; whatever a test changes there, it changes back.
+        command: what there is then nothing to be done for.
+        results: the content of its results by their paths.
+    """
+
+    checkout: Checkout
+    command: tuple[str, ...]
+    results: dict[str, bytes]
+
+
+@pytest.fixture(scope="session")
+def finished_workflow(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """Runs once for the files that ask for it, which share a process (see tests.conftest)."""
+    checkout = make_checkout(tmp_path_factory.mktemp("finished"))
+    arguments, targets = checkout.configure("one")
+    command = (*arguments, "--", *targets)
+    checkout.run("--cores", "1", *command)
+    return Finished(checkout, command, checkout.results("one"))
+
+
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """Everything that the workflow reads, with programs that are built already."""
@@ -153,7 +178,8 @@ def make_checkout(folder: Path) -> Checkout:
         if not (ROOT / "build" / program).exists():
             pytest.skip(f"NOT TESTED: build/{program} is missing; run `make build`")
         shutil.copy(ROOT / "build" / program, folder / "build")
-    shutil.copytree(ROOT / "build/controllers", folder / "build/controllers")
+    built = ROOT / "build/controllers"  # `copy`: the copies are newer than all sources
+    shutil.copytree(built, folder / "build/controllers", copy_function=shutil.copy)
     made = Checkout(folder)
     made.write("config/networks/mini.yaml", NETWORK)
     made.write("config/networks/other.yaml", {**NETWORK, "uplink": {"constant_mbps": 3}})

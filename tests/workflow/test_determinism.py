@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import STUDIES, Checkout
+from tests.workflow.conftest import STUDIES, Checkout, Finished
 
 pytestmark = pytest.mark.slow
 
@@ -15,13 +15,15 @@ _PATIENCE_S = 600
 
 
 @pytest.fixture(scope="module")
-def reference(checkout: Checkout) -> dict[str, bytes]:
+def checkout(finished_workflow: Finished) -> Checkout:
+    return finished_workflow.checkout
+
+
+@pytest.fixture(scope="module")
+def reference(finished_workflow: Finished) -> dict[str, bytes]:
     """The results of a workflow on one core."""
-    arguments, targets = checkout.configure("one")
-    checkout.run("--cores", "1", *arguments, "--", *targets)
-    results = checkout.results("one")
-    assert len(results) == 4 * len(STUDIES) + 8
-    return results
+    assert len(finished_workflow.results) == 4 * len(STUDIES) + 8
+    return finished_workflow.results
 
 
 def test_results_are_the_same_on_two_cores(checkout: Checkout, reference: dict[str, bytes]) -> None:

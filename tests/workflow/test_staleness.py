@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.workflow.conftest import Checkout
+from tests.workflow.conftest import Checkout, Finished
 
 pytestmark = pytest.mark.slow
 
@@ -21,12 +21,15 @@ ALL = RUNS | BUILDS | {"prepare_network"}  # synthetic links are the core's
 
 
 @pytest.fixture(scope="module")
-def finished(checkout: Checkout) -> list[str]:
+def checkout(finished_workflow: Finished) -> Checkout:
+    return finished_workflow.checkout
+
+
+@pytest.fixture(scope="module")
+def finished(finished_workflow: Finished) -> list[str]:
     """A workflow that has run to its end; returns the arguments for another."""
-    arguments, targets = checkout.configure("stale")
-    command = ["--cores", "2", *arguments, "--", *targets]
-    checkout.run(*command)
-    assert jobs_of(checkout, command) == set()
+    command = ["--cores", "2", *finished_workflow.command]
+    assert jobs_of(finished_workflow.checkout, command) == set()
     return command
 
 
@@ -105,7 +108,7 @@ def test_trace_that_was_changed_is_noticed(checkout: Checkout, finished: list[st
 def test_rerun_takes_its_runs_from_the_journal_and_says_what_made_it(
     checkout: Checkout, finished: list[str]
 ) -> None:
-    folder = checkout.folder / "results/stale/grid"
+    folder = checkout.folder / "results/one/grid"
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     made = json.loads(before["made_by.json"])
     with changed(checkout, ("search/objective.py", "LEAST_POWER = 1e-3", "LEAST_POWER = 1e-4")):
