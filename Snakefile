@@ -22,6 +22,7 @@ from engines.built import (
     note_sources,
     shared_object,
 )
+from engines.kernel.diagnosis import diagnose as diagnose_kernel
 from engines.catalogue import load_catalogue, require_sources
 from common.complaints import complaints
 from experiments.config import load_workflow
@@ -97,6 +98,8 @@ onstart:
     end_on_signals()  # again: Snakemake's own handler would wait for jobs that last hours
     try:
         workflow_lock = hold_lock(Path(".snakemake/kneepoint.lock"))
+        if any(EXPERIMENTS[name].engine == KERNEL for name in wanted_in_real_time()):
+            diagnose_kernel()
     except KneepointError as error:
         refuse(error)
     start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"))

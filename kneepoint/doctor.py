@@ -5,7 +5,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,8 @@ import click
 from common.config_file import read_config
 from common.errors import KneepointError
 from engines.built import core_sources, is_newer, note_sources
-from engines.mahimahi.diagnosis import diagnose
+from engines.kernel import diagnosis as kernel_tcp
+from engines.mahimahi import diagnosis as mahimahi
 from experiments.config import load_workflow
 from kneepoint.cli import columns, config_option, examples, json_option, say
 from networks.config import FetchSettings, load_trace_catalogue
@@ -64,7 +65,8 @@ def examine(config: Path) -> Iterator[Finding]:
     yield _configuration(config)
     yield _built()
     yield from _traces(config)
-    yield _mahimahi()
+    yield _real_time("mahimahi", mahimahi.diagnose)
+    yield _real_time("the kernel's TCP", kernel_tcp.diagnose)
 
 
 def _python() -> Finding:
@@ -131,10 +133,10 @@ def _traces(config: Path) -> Iterator[Finding]:
         yield Finding("traces", "good", f"{len(named)} in {folder}")
 
 
-def _mahimahi() -> Finding:
+def _real_time(what: str, diagnose: Callable[[], None]) -> Finding:
     try:
         diagnose()
     except KneepointError as error:
         said, _, remedy = str(error).partition("; ")
-        return Finding("mahimahi", "could", said, remedy)
-    return Finding("mahimahi", "good", "works; run: make confirm")
+        return Finding(what, "could", said, remedy)
+    return Finding(what, "good", "works; run: make confirm")

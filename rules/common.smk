@@ -3,7 +3,7 @@
 from analysis.schema import STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from experiments.cluster import start_cluster
-from experiments.config import EMULATOR, MAHIMAHI
+from experiments.config import EMULATOR, KERNEL, MAHIMAHI
 from experiments.planners.comparisons import FOLDERS
 from experiments.registry import (
     AGREEMENT,
@@ -107,12 +107,19 @@ def group_of(experiment):
     return f"real_{group}" if experiment.is_real and group in ("studies", "repeats") else group
 
 
+def wanted_in_real_time():
+    """Returns the names of the real experiments that targets ask for."""
+    targets = [str(target) for target in workflow.dag_settings.targets]
+    return [
+        name
+        for name in names(True)
+        if is_confirming() or any(target.startswith(f"{RESULTS}/{name}/") for target in targets)
+    ]
+
+
 def asks_for_real():
     """Returns whether a target is made of real runs."""
-    real = tuple(f"{RESULTS}/{name}/" for name in names(True))
-    return is_confirming() or any(
-        str(target).startswith(real) for target in workflow.dag_settings.targets
-    )
+    return bool(wanted_in_real_time()) or is_confirming()
 
 
 def results_in(*groups):
