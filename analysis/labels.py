@@ -13,7 +13,7 @@ _UNITS = {"ms": "ms", "us": "µs", "s": "s", "mbps": "Mbit/s", "packets": "packe
 
 def words(name: str) -> str:
     """The name as words, its unit left out: acronyms in capitals, proper names with one."""
-    parts = name.split("_")
+    parts = name.removeprefix("network_").split("_")
     if len(parts) > 1 and parts[-1] in _UNITS:
         parts = parts[:-1]
     return " ".join(map(_word, parts))

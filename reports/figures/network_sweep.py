@@ -39,7 +39,8 @@ def draw(subject: Record, tables: Tables) -> Figure:
         axes.set_visible(False)
     for axes in panels.flat:
         axes.set_xscale("log")
-        style.log_ticks(axes, "x", style.decades(*axes.get_xlim()))
+        low, high = axes.get_xlim()
+        style.log_ticks(axes, "x", style.decades(low, high, (1, 3)))
         axes.minorticks_off()
     for axes in list(panels.flat)[max(0, len(shown) - columns) : len(shown)]:
         axes.set_xlabel(labels.axis(subject["parameter"]))
