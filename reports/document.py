@@ -6,7 +6,7 @@
       <section name="..."><title>...</title>
         <p>...</p> <h>...</h>
         <figure name="..."><title>...</title><caption>...</caption></figure>
-        <table name="...">
+        <table name="..." in="html">
           <title>...</title><caption>...</caption>
           <column unit="..." group="..." align="left">...</column>
           <row class="strong or muted"><cell>...</cell></row>
@@ -14,8 +14,10 @@
       </section>
     </report>
 
-Within text, `<b>` is set off, `<code>` has a fixed width, and `<ref to="NAME"/>` is what the
-figure, table or section of that name is called: "Figure 3". Columns of the same group share a head.
+What is `in="html"` is supplementary: it is numbered apart ("Table S3"), and the PDF leaves it to
+the HTML page. Within text, `<b>` is set off, `<code>` has a fixed width, and `<ref to="NAME"/>` is
+what the figure, table or section of that name is called: "Figure 3". Columns of the same group
+share a head.
 """
 
 import re
@@ -27,6 +29,7 @@ from xml.etree.ElementTree import Element
 Json = dict[str, Any]
 
 _SPACE = re.compile(r"[ \n]+")
+_NUMBERED = ("table", "figure")
 _KINDS = {"b": "strong", "code": "code", "ref": "reference"}
 
 
@@ -68,14 +71,15 @@ def document(xml: str, made_of: str) -> Json:
 
 def _numbers(report: Element) -> dict[str, str]:
     """What each name is called in the text."""
-    counts = {"table": 0, "figure": 0}
+    counts = dict.fromkeys([(tag, kind) for tag in _NUMBERED for kind in ("", "S")], 0)
     numbers: dict[str, str] = {}
     for position, section in enumerate(report.findall("section"), 1):
         parts = [(section, f"Section {position}")]
         for item in section:
-            if item.tag in counts:
-                counts[item.tag] += 1
-                parts.append((item, f"{item.tag.capitalize()} {counts[item.tag]}"))
+            if item.tag in _NUMBERED:
+                kind = "S" if _is_supplement(item) else ""
+                counts[item.tag, kind] += 1
+                parts.append((item, f"{item.tag.capitalize()} {kind}{counts[item.tag, kind]}"))
         for item, called in parts:
             name = item.attrib["name"]
             assert name not in numbers, f"two parts of the report are called {name}"
@@ -83,8 +87,12 @@ def _numbers(report: Element) -> dict[str, str]:
     return numbers
 
 
+def _is_supplement(item: Element) -> bool:
+    return item.get("in") == "html"
+
+
 def _block(item: Element, numbers: dict[str, str]) -> Json:
-    if item.tag not in ("table", "figure"):
+    if item.tag not in _NUMBERED:
         kind = {"p": "paragraph", "h": "heading"}[item.tag]
         return {"kind": kind, "text": _text(item, numbers)}
     name, title = item.attrib["name"], _title(item, numbers)
@@ -93,6 +101,7 @@ def _block(item: Element, numbers: dict[str, str]) -> Json:
         "kind": item.tag,
         "name": name,
         "number": numbers[name],
+        "supplement": _is_supplement(item),
         "title": title,
         "caption": [] if caption is None else _text(caption, numbers),
     }

@@ -1,6 +1,5 @@
 """Renders a report as one HTML file and as one PDF; both place what `reports.document` holds."""
 
-import base64
 import json
 import shutil
 from collections.abc import Mapping
@@ -9,10 +8,12 @@ from tempfile import TemporaryDirectory
 
 import jinja2
 import typst
+from markupsafe import Markup
 
 from common.errors import KneepointError
 from reports.document import Json
 from reports.figures import kind_of
+from reports.inline_svg import Inliner
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -23,10 +24,10 @@ def to_html(content: Json, figures: Mapping[str, Path]) -> str:
     Raises:
         KneepointError: a figure is missing.
     """
+    inliner = Inliner()
 
-    def picture(name: str) -> str:
-        encoded = base64.b64encode(_file(figures, name).read_bytes()).decode()
-        return f"data:image/svg+xml;base64,{encoded}"
+    def picture(name: str, label: str) -> Markup:
+        return Markup(inliner.inline(_file(figures, name).read_bytes(), label))  # noqa: S704
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -51,7 +52,7 @@ def to_pdf(content: Json, figures: Mapping[str, Path]) -> bytes:
         source.with_suffix(".json").write_text(json.dumps(content), encoding="utf-8")
         for section in content["sections"]:
             for item in section["blocks"]:
-                if item["kind"] == "figure":
+                if item["kind"] == "figure" and not item["supplement"]:
                     shutil.copy(_file(figures, item["name"]), Path(folder) / item["svg"])
         try:
             return typst.compile(source, root=Path(folder), ignore_system_fonts=True, format="pdf")

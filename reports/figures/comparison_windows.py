@@ -37,21 +37,31 @@ _READ = ("comparison_series", "comparison_queues", "comparison_epochs")
 
 
 def _panel(axes: Axes, series: pd.DataFrame, queue: pd.DataFrame, epochs: pd.DataFrame) -> None:
-    if len(queue):
-        queued = queue["queue_packets"]
-        axes.fill_between(
-            queue["time_s"], queued, color=style.FAINT, linewidth=0, step="pre", label="queue"
-        )
-    window = series["window_packets"]
-    axes.plot(series["time_s"], window, color=style.OURS, linewidth=1.0, label="window")
     shown = epochs[epochs["epoch"] > 0].tail(_EPOCHS)
+    if len(shown):
+        begin, end = shown["start_s"].iloc[0], shown["end_s"].iloc[-1]
+        axes.set_xlim(begin, end)
+        axes.set_ylim(0, 1.1 * shown["top_packets"].max())
+        series = series[series["time_s"].between(begin, end)]
+        queue = queue[queue["time_s"].between(begin, end)]
+    axes.fill_between(
+        queue["time_s"],
+        queue["queue_packets"],
+        color=style.FAINT,
+        linewidth=0,
+        step="pre",
+        label="queue" if len(queue) else None,
+    )
+    axes.plot(
+        series["time_s"], series["window_packets"], color=style.OURS, linewidth=1.0, label="window"
+    )
     for epoch in records(shown):
-        begin, end = epoch["start_s"], epoch["end_s"]
+        begin, end, plateau = epoch["start_s"], epoch["end_s"], epoch["plateau_packets"]
         axes.plot(end, epoch["top_packets"], "o", color=style.INK, markersize=2.6, label="loss")
-        if epoch["plateau_packets"] != epoch["plateau_packets"]:
+        if plateau != plateau:
             continue
         axes.hlines(
-            epoch["plateau_packets"],
+            plateau,
             begin,
             end,
             colors=style.ALTERNATE,
@@ -67,9 +77,6 @@ def _panel(axes: Axes, series: pd.DataFrame, queue: pd.DataFrame, epochs: pd.Dat
             linewidth=1.6,
             label="convex region",
         )
-    if len(shown):
-        axes.set_xlim(shown["start_s"].iloc[0], shown["end_s"].iloc[-1] + 0.02)
-        axes.set_ylim(0, 1.1 * shown["top_packets"].max())
 
 
 def _single(tables: Tables) -> pd.DataFrame:

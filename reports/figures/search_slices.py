@@ -1,5 +1,6 @@
 """Which constants mattered, and where in their ranges did a search go?"""
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -7,6 +8,9 @@ from analysis.frames import CONSTANT, Record, records, select
 from common.tables import Tables
 from reports.figures import each, style
 from reports.figures.search_bracket import objective_axis
+
+_SHADES = 12
+"""So many tell early trials from late ones."""
 
 
 def draw(search: Record, tables: Tables) -> Figure:
@@ -23,7 +27,7 @@ def draw(search: Record, tables: Tables) -> Figure:
             trials[CONSTANT + constant["constant"]],
             trials["value"],
             c=trials["trial"],
-            cmap="Blues",
+            cmap=mpl.colormaps["Blues"].resampled(_SHADES),
             vmin=-0.35 * len(trials),
             s=8,
             linewidths=0,

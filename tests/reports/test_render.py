@@ -68,20 +68,29 @@ class Page(HTMLParser):
         self.ids: list[str] = []
         self.alternatives: list[str] = []
         self.text = ""
+        self.in_script = False
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag not in ("script", "link", "iframe", "object")
+        assert tag not in ("link", "iframe", "object", "img")
+        assert tag != "script" or not attrs, "only the script that is in the page"
+        self.in_script = tag == "script"
         for name, value in attrs:
             if name in ("src", "href", "srcset", "data"):
                 self.references.append(value or "")
-            if name == "alt":
+            if tag == "svg" and name == "aria-label":
                 self.alternatives.append(value or "")
             if name == "id":
                 self.ids.append(value or "")
 
     def handle_data(self, data: str) -> None:
-        self.text += data
+        if self.in_script:
+            assert data.strip() == (render.TEMPLATES / "report.js").read_text().strip()
+        else:
+            self.text += data
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_script &= tag != "script"
 
 
 def test_html_is_one_file_that_refers_to_nothing_outside(
@@ -89,9 +98,8 @@ def test_html_is_one_file_that_refers_to_nothing_outside(
 ) -> None:
     html = render.to_html(*drawn)
     page = Page(html)
-    outside = [r for r in page.references if not r.startswith(("#", "data:image/svg+xml;base64,"))]
-    assert outside == []
-    assert "url(" not in html
+    assert [r for r in page.references if not r.startswith(("#", "data:image/png;base64,"))] == []
+    assert not re.search(r"url\((?!#)", html)
     assert "@import" not in html
     assert {r[1:] for r in page.references if r.startswith("#")} <= set(page.ids)
     assert len(page.ids) == len(set(page.ids))
@@ -103,7 +111,7 @@ def test_html_shows_every_section_figure_and_table(
     html = render.to_html(*drawn)
     blocks = [block["name"] for kind in ("table", "figure") for block in report.blocks(kind)]
     assert {*report.names, *blocks} <= set(Page(html).ids)
-    assert html.count("<img ") == len(report.figures())
+    assert html.count("<svg ") == len(report.figures())
 
 
 def test_every_figure_that_there_is_data_for_has_its_place(
@@ -271,3 +279,25 @@ def test_search_slices_say_what_lies_below_the_axis_only_where_it_does(report: T
     there = draw.available({**empty, **tables})
     assert "search-contours-delay_tpe" not in there
     assert "search-slices-delay_tpe" in there
+
+
+def test_pdf_leaves_supplements_to_the_page(tmp_path: Path) -> None:
+    table = "<title>T</title><column>a</column><row><cell>{}</cell></row></table>"
+    content = small(
+        '<p>See <ref to="more"/> and <ref to="main"/>.</p>'
+        '<table name="more" in="html">'
+        + table.format("only in the page")
+        + '<table name="main">'
+        + table.format("in both"),
+        "Supplements",
+    )
+    told = Told(content)
+    assert (told.block("more")["number"], told.block("main")["number"]) == ("Table S1", "Table 1")
+    page = Page(render.to_html(content, {}))
+    assert "only in the page" in page.text and "#more" in page.references
+    (tmp_path / "report.typ").write_bytes((render.TEMPLATES / "report.typ").read_bytes())
+    (tmp_path / "report.json").write_text(json.dumps(content))
+    tables = json.loads(typst.query(tmp_path / "report.typ", "table"))
+    assert [text for table in tables for text in texts_in(table)] == ["a", "in both"]
+    assert "report.html" in json.dumps(json.loads(typst.query(tmp_path / "report.typ", "raw")))
+    assert render.to_pdf(content, {}).startswith(b"%PDF")

@@ -1,0 +1,110 @@
+// Tables that sort, filter and can be copied; without a script they are plain tables.
+"use strict";
+
+const number = (text) => {
+  const match = text.replace(/\u2212/g, "-").replace(/,(?=\d{3})/g, "").match(/^[+-]?\d[\d.]*(e[+-]?\d+)?/);
+  return match ? parseFloat(match[0]) : NaN;
+};
+
+const compare = (a, b) => {
+  const [x, y] = [number(a), number(b)];
+  if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y) || a.localeCompare(b);
+  return x - y;
+};
+
+const heads = (table) => [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+const cells = (row) => [...row.cells].map((cell) => cell.textContent.trim());
+
+const sort = (table, column) => {
+  const head = heads(table)[column];
+  const rising = head.getAttribute("aria-sort") !== "ascending";
+  for (const each of heads(table)) each.setAttribute("aria-sort", "none");
+  head.setAttribute("aria-sort", rising ? "ascending" : "descending");
+  const rows = [...table.tBodies[0].rows];
+  rows.sort((a, b) => compare(cells(a)[column], cells(b)[column]) * (rising ? 1 : -1));
+  table.tBodies[0].append(...rows);
+};
+
+// Of two heads, a column has the name of its group before its own.
+const titles = (table) => {
+  const groups = [];
+  if (table.tHead.rows.length > 1)
+    for (const cell of table.tHead.rows[0].cells)
+      for (let i = 0; i < cell.colSpan; i += 1) groups.push(cell.textContent.trim());
+  return heads(table).map((head, at) => {
+    const unit = head.querySelector("small");
+    const title = head.firstChild ? head.firstChild.textContent.trim() : "";
+    return [groups[at], title, unit ? `(${unit.textContent})` : ""].filter(Boolean).join(" ");
+  });
+};
+
+const shown = (table) => [...table.tBodies[0].rows].filter((row) => !row.hidden).map(cells);
+
+const csv = (table) => {
+  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+  return [titles(table), ...shown(table)].map((row) => row.map(quoted).join(",")).join("\n") + "\n";
+};
+
+const latex = (table) => {
+  const escaped = (text) => text.replace(/[&%$#_{}]/g, "\\$&").replace(/\u2212/g, "$-$");
+  const line = (row) => `${row.map(escaped).join(" & ")} \\\\`;
+  const sides = heads(table).map((head) => (head.classList.contains("left") ? "l" : "r")).join("");
+  return [
+    `\\begin{tabular}{${sides}}`,
+    "\\hline",
+    line(titles(table)),
+    "\\hline",
+    ...shown(table).map(line),
+    "\\hline",
+    "\\end{tabular}",
+    "",
+  ].join("\n");
+};
+
+const copy = async (button, text) => {
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "copied";
+  } catch {
+    button.textContent = "not allowed here";
+  }
+  setTimeout(() => { button.textContent = before; }, 1500);
+};
+
+const tools = (table, name) => {
+  const bar = document.createElement("div");
+  bar.className = "tools";
+  const filter = document.createElement("input");
+  filter.type = "search";
+  filter.placeholder = "filter rows";
+  filter.setAttribute("aria-label", `filter the rows of ${name}`);
+  filter.addEventListener("input", () => {
+    const wanted = filter.value.toLowerCase();
+    for (const row of table.tBodies[0].rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+  });
+  bar.append(filter);
+  for (const [label, written] of [["CSV", csv], ["LaTeX", latex]]) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = label;
+    button.setAttribute("aria-label", `copy ${name} as ${label}`);
+    button.addEventListener("click", () => copy(button, written(table)));
+    bar.append(button);
+  }
+  return bar;
+};
+
+for (const figure of document.querySelectorAll("figure.table")) {
+  const table = figure.querySelector("table");
+  heads(table).forEach((head, column) => {
+    head.setAttribute("aria-sort", "none");
+    head.tabIndex = 0;
+    head.addEventListener("click", () => sort(table, column));
+    head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(table, column); });
+  });
+  figure.querySelector(".scroll").before(tools(table, figure.querySelector(".number").textContent));
+}
+
+// On a narrow screen the contents begin closed.
+if (window.matchMedia("(max-width: 78rem)").matches) document.querySelector("nav details").open = false;
