@@ -137,7 +137,7 @@ class TrafficFile(ConfigModel):
     )
     probes: Mapping[Name, Probe] = Field(default={}, description="probes by name")
     measure_from_s: float = Field(
-        default=0, ge=0, description="metrics of flows count what happens from then on (s)"
+        default=0, ge=0, description="metrics of endless flows count what happens from then on (s)"
     )
     interval_s: float | None = Field(
         default=None, ge=0.001, description="interval of rate, window and RTT over time (s)"

@@ -290,7 +290,9 @@ void Rig::run_until(Microseconds end_us) {
 RunResult Rig::run() {
   if (const Microseconds from_us = in_us(scenario_.measure_from_s); from_us > 0) {
     run_until(from_us);
-    for (FlowMeter& meter : meters_) meter.begin(from_us);
+    for (size_t i = 0; i < meters_.size(); ++i) {
+      if (not scenario_.flows[i].bytes) meters_[i].begin(from_us);  // a download is whole
+    }
   }
   run_until(end_us_);
   RunResult result;

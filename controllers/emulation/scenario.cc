@@ -306,7 +306,7 @@ Fields scenario_fields(Scenario& scenario) {
           real("interval_s", scenario.interval_s, 0.001, longest_run_s,
                "of the series over time; otherwise there is none"),
           real("measure_from_s", scenario.measure_from_s, 0, longest_run_s,
-               "the flows' figures count what happens from then on"),
+               "the figures of endless flows count what happens from then on"),
           whole("seed", scenario.seed, 0, std::numeric_limits<uint64_t>::max(),
                 "of all that is drawn")};
 }

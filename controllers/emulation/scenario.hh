@@ -72,7 +72,7 @@ struct Scenario {
   HostModel host{};
   std::optional<Milliseconds> duration_ms{};  // none: once through the traces
   double interval_s = 0;                      // of the series over time; 0: none
-  double measure_from_s = 0;                  // the flows' figures count what happens since
+  double measure_from_s = 0;                  // endless flows' figures count what is since
   uint64_t seed = 0;
 
   // From JSON as schema() has it. Throws std::invalid_argument, naming `name`, the key and what is

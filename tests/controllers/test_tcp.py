@@ -279,6 +279,20 @@ def test_loss_events_count_from_when_flows_are_measured(tmp_path: Path) -> None:
     assert 0 < len(late) < len(whole)
 
 
+def test_downloads_are_measured_whole(tmp_path: Path) -> None:
+    link = {"rate_mbps": 8, "delay_ms": 25, "queue": "droptail:packets=33"}
+    scenario: dict[str, Any] = {
+        "uplink": link,
+        "downlink": link,
+        "flows": [tcp("reno"), tcp("reno", start_s=2, bytes=50_000)],
+        "duration_s": 30,
+    }
+    whole = run(tmp_path, **scenario)["flows"]
+    late = run(tmp_path, **scenario, measure_from_s=15)["flows"]
+    assert late[1] == whole[1] and whole[1]["completion_s"] < 10
+    assert late[0] != whole[0]
+
+
 def test_probes_have_an_rtt_each(tmp_path: Path) -> None:
     """25 ms each way, and 88 bytes at 8 Mbit/s; the last answer would come after the end."""
     figures = run(
