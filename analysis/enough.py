@@ -1,0 +1,86 @@
+"""How many runs are enough? As CONFIRM answers it, without assuming a distribution.
+
+Maricq, Duplyakin, Jimenez, Maltzahn, Stutsman and Ricci, Taming Performance Variability, OSDI 2018.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+SUBSETS = 200
+"""So many subsets of each size, as the paper draws."""
+
+
+@dataclass(frozen=True)
+class Enough:
+    """How many runs are enough, of how many measured; None: more than those."""
+
+    runs: int | None
+    measured: int
+
+    def __str__(self) -> str:
+        """Returns `12`, or `more than 30`."""
+        return f"more than {self.measured}" if self.runs is None else str(self.runs)
+
+
+def median_ranks(n: int, level: float = 0.95) -> tuple[int, int] | None:
+    """Ranks, from 1, of the order statistics that enclose the median with probability `level`.
+
+    Of independent values of any continuous distribution (Conover, Practical Nonparametric
+    Statistics, section 3.2): the narrowest symmetric pair of ranks. None: n is too small; 95 % take
+    six values.
+    """
+    probability, rank = 0.5**n, 0
+    tail = probability
+    while tail <= (1 - level) / 2:
+        rank += 1
+        probability *= (n - rank + 1) / rank
+        tail += probability
+    return (rank, n + 1 - rank) if rank else None
+
+
+def median_interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """The interval of the median between two order statistics; NaN if there are too few."""
+    ordered = np.sort(np.asarray(values, dtype=float))
+    ranks = median_ranks(ordered.size, level)
+    if ranks is None:
+        return math.nan, math.nan
+    return float(ordered[ranks[0] - 1]), float(ordered[ranks[1] - 1])
+
+
+def enough_runs(
+    values: ArrayLike,
+    seed: int,
+    within: float = 0.01,
+    level: float = 0.95,
+    subsets: int = SUBSETS,
+) -> Enough:
+    """The least number of runs whose median is known to `within` of it.
+
+    For each number of runs, subsets of that size are drawn without replacement from the measured
+    runs. It is enough if the mean lower and the mean upper limit of the subsets' intervals of the
+    median lie within the given part of the median of all that was measured.
+
+    Args:
+        values: one of each run.
+        seed: of the subsets.
+        within: half the admitted width, relative: 0.01 for +-1 %.
+        level: of the intervals.
+        subsets: how many of each size.
+    """
+    measured = np.asarray(values, dtype=float)
+    median = float(np.median(measured)) if measured.size else math.nan
+    margin = within * abs(median)
+    generator = np.random.default_rng(seed)
+    shuffled = generator.permuted(np.tile(measured, (subsets, 1)), axis=1)
+    for runs in range(1, measured.size + 1):
+        ranks = median_ranks(runs, level)
+        if ranks is None:
+            continue
+        ordered = np.sort(shuffled[:, :runs], axis=1)
+        low, high = (float(ordered[:, rank - 1].mean()) for rank in ranks)
+        if median - margin <= low and high <= median + margin:
+            return Enough(runs, measured.size)
+    return Enough(None, measured.size)

@@ -1,0 +1,167 @@
+"""Is A better than B? Runs of two settings in pairs that share network and seed.
+
+The measure is the geometric mean of A over B: within each network that of its pairs, then over the
+networks, each of which counts once. Seeds are drawn at random and networks are not: intervals say
+what other seeds on the same networks would give, never what other networks would.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.student_t import student_t_quantile
+
+Floats: TypeAlias = NDArray[np.float64]
+
+RESAMPLES = 10_000
+FLIPS = 99_999
+MOST_EXACT_PAIRS = 16
+"""Of so many pairs that differ, every one of the 65,536 sign patterns is counted."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A over B, its 95 % interval, and the p value of the sign-flip test.
+
+    With one pair on some network nothing is known of its spread: the interval is NaN.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    p: float
+    networks: int
+    pairs: int
+
+    def __str__(self) -> str:
+        """Returns `1.07 [1.03, 1.11]`, or the ratio alone; a narrow interval has more digits."""
+        if math.isnan(self.low):
+            return f"{self.ratio:.2f}"
+        width = self.high - self.low
+        digits = min(4, max(2, math.ceil(-math.log10(width)))) if width > 0 else 2
+        return f"{self.ratio:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+
+
+def paired_ratio(
+    pairs: Sequence[tuple[ArrayLike, ArrayLike]],
+    seed: int,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+) -> Ratio:
+    """Relates two settings.
+
+    Args:
+        pairs: for each network the values of A and those of B, all above 0; element k of both is
+            from the same seed.
+        seed: of the bootstrap and of a test by Monte Carlo.
+        level: of the interval.
+        resamples: how many the bootstrap draws.
+
+    Raises:
+        ValueError: values are not in pairs, not above 0, or there are none.
+    """
+    strata = [_log_ratios(a, b) for a, b in pairs]
+    if not strata:
+        raise ValueError("no pair of runs")
+    low, high = bootstrap_interval(strata, seed, level, resamples)
+    return Ratio(
+        ratio=math.exp(_mean(strata)),
+        low=math.exp(low),
+        high=math.exp(high),
+        p=sign_flip_test(strata, seed),
+        networks=len(strata),
+        pairs=sum(each.size for each in strata),
+    )
+
+
+def bootstrap_interval(
+    strata: Sequence[Floats], seed: int, level: float = 0.95, resamples: int = RESAMPLES
+) -> tuple[float, float]:
+    """The stratified bootstrap interval of the mean over strata of their means.
+
+    Of n values n - 1 are drawn, so that the variance is not underestimated by the factor
+    (n - 1) / n (Rao and Wu, JASA 1988), and the percentiles are those that a t distribution has in
+    place of a normal one (Hesterberg, The American Statistician 2015), with the degrees of freedom
+    of Welch and Satterthwaite. No interval leaves the range of the resampled means: of fewer than
+    six values it may be too narrow.
+
+    Returns:
+        Low and high; NaN if a stratum has a single value.
+    """
+    if any(each.size < 2 for each in strata):
+        return math.nan, math.nan
+    generator = np.random.default_rng(seed)
+    means = np.zeros(resamples)
+    for each in strata:
+        means += generator.choice(each, (resamples, each.size - 1)).mean(axis=1)
+    tail = NormalDist().cdf(-student_t_quantile((1 + level) / 2, _degrees_of_freedom(strata)))
+    low, high = np.quantile(means / len(strata), [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def sign_flip_test(strata: Sequence[Floats], seed: int, flips: int = FLIPS) -> float:
+    """The two-sided p value of exchangeable pairs, given the differences in each stratum.
+
+    If A and B are exchangeable in every pair, each difference has either sign with equal
+    probability (Fisher's randomisation test). Ties remain ties under any sign and count as such:
+    the test is exact however many there are. Beyond MOST_EXACT_PAIRS differences other than 0 it
+    draws `flips` sign patterns, and counts the observed one among them (Phipson and Smyth 2010).
+    """
+    terms = np.concatenate([each / each.size for each in strata])
+    terms = terms[terms != 0]
+    if terms.size == 0:
+        return 1.0
+    extreme = abs(terms.sum()) - 1e-9 * np.abs(terms).sum()  # sums differ by their order
+    if terms.size <= MOST_EXACT_PAIRS:
+        sums = np.zeros(1)
+        for term in terms:
+            sums = np.concatenate([sums + term, sums - term])
+        return float(np.mean(np.abs(sums) >= extreme))
+    generator = np.random.default_rng(seed)
+    signs = generator.integers(0, 2, (flips, terms.size), dtype=np.int8)
+    sums = 2 * (signs @ terms) - terms.sum()
+    return float((1 + np.count_nonzero(np.abs(sums) >= extreme)) / (1 + flips))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P values that are corrected for the number of comparisons (Holm 1979).
+
+    To reject those of at most 5 % errs in any of the comparisons with at most 5 % probability,
+    however they depend on each other. NaN is no comparison and stays NaN.
+    """
+    values = np.asarray(p_values, dtype=float)
+    order = [i for i in np.argsort(values, kind="stable") if not math.isnan(values[i])]
+    corrected = np.full(values.size, math.nan)
+    greatest = 0.0
+    for rank, i in enumerate(order):
+        greatest = max(greatest, min(1.0, (len(order) - rank) * values[i]))
+        corrected[i] = greatest
+    return [float(value) for value in corrected]
+
+
+def _log_ratios(a: ArrayLike, b: ArrayLike) -> Floats:
+    ours, theirs = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if ours.shape != theirs.shape or ours.ndim != 1 or ours.size == 0:
+        raise ValueError(f"{ours.size} and {theirs.size} runs are not in pairs")
+    if not (np.all(ours > 0) and np.all(theirs > 0)):
+        raise ValueError("a ratio needs values above 0")
+    ratios: Floats = np.log(ours / theirs)
+    return ratios
+
+
+def _mean(strata: Sequence[Floats]) -> float:
+    return float(np.mean([each.mean() for each in strata]))
+
+
+def _degrees_of_freedom(strata: Sequence[Floats]) -> int:
+    """Of the mean of the strata's means (Welch 1947), rounded down; at least 1."""
+    variances = np.array([each.var(ddof=1) / each.size for each in strata])
+    free = np.array([each.size - 1 for each in strata])
+    if not variances.any():
+        return int(free.sum())
+    return max(1, int(variances.sum() ** 2 / (variances**2 / free).sum()))
