@@ -43,7 +43,7 @@ class Ratio:
         if math.isnan(self.low):
             return f"{self.ratio:.2f}"
         width = self.high - self.low
-        digits = min(4, max(2, math.ceil(-math.log10(width)))) if width > 0 else 2
+        digits = min(4, max(2, math.ceil(-math.log10(width / 4)))) if width > 0 else 2
         return f"{self.ratio:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
 
 
@@ -126,6 +126,14 @@ def sign_flip_test(strata: Sequence[Floats], seed: int, flips: int = FLIPS) -> f
     signs = generator.integers(0, 2, (flips, terms.size), dtype=np.int8)
     sums = 2 * (signs @ terms) - terms.sum()
     return float((1 + np.count_nonzero(np.abs(sums) >= extreme)) / (1 + flips))
+
+
+def least_pairs(comparisons: int, level: float = 0.05) -> int:
+    """How many pairs a sign-flip test needs to reject at `level` after Holm's correction.
+
+    Of n pairs that all agree, 2 of the 2^n sign patterns are as extreme.
+    """
+    return math.ceil(1 + math.log2(comparisons / level))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

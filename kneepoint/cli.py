@@ -19,6 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _COMMANDS = {
     "run": "run a controller once, print its metrics and plot it over time",
+    "compare": "compare two settings in pairs of runs, with an interval and a verdict",
     "list": "list controllers, networks and experiments",
     "study": "run or resume a study",
     "status": "show the progress of a running workflow",

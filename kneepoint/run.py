@@ -9,26 +9,23 @@ import click
 
 from common.config_file import read_config
 from common.errors import KneepointError
-from common.files import sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
-from engines.built import (
-    controller_sources,
-    core_sources,
-    is_newer,
-    note_sources,
-    settle,
-    shared_object,
-)
-from engines.catalogue import Catalogue, load_catalogue
 from engines.emulator import EmulatorSettings
 from engines.mahimahi.engine import MahimahiSettings
 from experiments.config import Settings
 from kneepoint.cli import columns, config_option, examples, json_option, say
-from kneepoint.workflow import make
+from kneepoint.runs import (
+    EMULATE,
+    constants_of,
+    description_of,
+    is_path,
+    make_what_is_missing,
+    spec_of,
+)
 from networks.scenario import PreparedNetwork
 
-EMULATE = Path("build/emulate")
-PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
+PROGRAMS = tuple(Path("build") / name for name in ("sender", "receiver", "measure", "keep_awake"))
+"""What real runs need beside the emulator, which lists the controllers."""
 
 
 @click.command()
@@ -78,24 +75,21 @@ def command(
     """
     if plot and plot.suffix not in (".png", ".svg", ".pdf"):
         raise KneepointError(f"--plot {plot}: unknown format; use .png, .svg or .pdf")
-    is_path = "/" in controller or controller.endswith(".so")
-    if is_path and engine == "mahimahi":
+    if is_path(controller) and engine == "mahimahi":
         raise KneepointError(
             f"{controller}: real runs accept no path; put the source into "
             "controllers/algorithms and give its name"
         )
-    _make_what_is_missing(config, network, engine, None if is_path else controller)
+    programs = PROGRAMS if engine == "mahimahi" else ()
+    make_what_is_missing(config, [network], [controller], programs)
     settings = _settings(engine, config)
-    prepared = PreparedNetwork.load(_folder(network) / "network.json")
+    prepared = PreparedNetwork.load(description_of(network))
     prepared = settings.place(replace(prepared, duration_s=duration_s or prepared.duration_s))
-    constants = _constants(sets)
-    if is_path:
-        spec = _spec(settings, controller, _digest(Path(controller)), constants, prepared, seed)
-    else:
-        known = Catalogue.controller(load_catalogue(EMULATE), controller, "kneepoint run")
-        spec = RunSpec.on(
-            settings, known, known.complete(constants, "kneepoint run"), prepared, seed
-        )
+    constants: dict[str, float] = {}
+    for text in sets:
+        name, _, value = text.partition("=")
+        constants |= constants_of({name: value}, f"--set {text}")
+    spec = spec_of(settings, controller, constants, prepared, seed, "kneepoint run")
     with TemporaryDirectory() as folder:
         log = Path(folder) / "uplink.log"
         opened = (settings.keeping(log) if plot else settings).open()
@@ -113,78 +107,11 @@ def command(
     raise SystemExit(0 if record.status == "ok" else 1)
 
 
-def _make_what_is_missing(config: Path, network: str, engine: str, controller: str | None) -> None:
-    """Calls Snakemake, which takes seconds, only if a file is missing or older than its source."""
-    notes = {EMULATE: note_sources("core", core_sources())}
-    if controller is not None and controller_sources(controller)[0].is_file():
-        sources = controller_sources(controller)
-        notes[shared_object(controller)] = note_sources(f"controller.{controller}", sources)
-    wanted = [program for program, note in notes.items() if not is_newer(program, note)]
-    if engine == "mahimahi":
-        wanted += [path for name in PROGRAMS if not (path := Path("build") / name).exists()]
-    described = _folder(network) / "network.json"
-    source = config.parent / "networks" / f"{network}.yaml"
-    if not source.is_file():
-        known = ", ".join(sorted(path.stem for path in source.parent.glob("*.yaml")))
-        raise KneepointError(f"{source}: unknown network {network!r}; known: {known}")
-    if not described.exists() or described.stat().st_mtime < source.stat().st_mtime:
-        wanted.append(described)
-    if wanted:
-        make(config, wanted, quiet=True)
-        for program, note in notes.items():
-            settle(program, note)
-
-
 def _settings(engine: str, config: Path) -> EngineSettings:
     if engine == "emulator":
         return EmulatorSettings.of(EMULATE)
     real_time = read_config(config, Settings).real_time
     return MahimahiSettings.of(Path("build"), real_time.busy_us, real_time.keep_awake)
-
-
-def _folder(network: str) -> Path:
-    return Path("build/networks") / network
-
-
-def _constants(sets: tuple[str, ...]) -> dict[str, float]:
-    constants = {}
-    for text in sets:
-        name, _, value = text.partition("=")
-        try:
-            constants[name] = float(value)
-        except ValueError:
-            raise KneepointError(
-                f"--set {text}: not NAME=VALUE with a numeric VALUE; correct it"
-            ) from None
-    return constants
-
-
-def _digest(path: Path) -> str:
-    try:
-        return sha256_of(path.read_bytes())
-    except OSError as error:
-        raise KneepointError(
-            f"{path}: {error.strerror}; give the path of a shared object"
-        ) from None
-
-
-def _spec(
-    settings: EngineSettings,
-    controller: str,
-    sha256: str,
-    constants: dict[str, float],
-    network: PreparedNetwork,
-    seed: int,
-) -> RunSpec:
-    return RunSpec(
-        engine=settings.engine,
-        engine_sha256=settings.sha256,
-        controller=str(Path(controller).resolve()),
-        controller_sha256=sha256,
-        constants=constants,
-        network=network,
-        seed=seed,
-    )
 
 
 def _described(spec: RunSpec, record: RunRecord) -> dict[str, Any]:

@@ -10,7 +10,12 @@ from common.errors import KneepointError
 
 
 def make(
-    config: Path, targets: Sequence[str | Path], cores: str = "all", quiet: bool = False
+    config: Path,
+    targets: Sequence[str | Path],
+    cores: str = "all",
+    quiet: bool = False,
+    *,
+    keep_going: bool = False,
 ) -> None:
     """Makes files of the workflow with Snakemake.
 
@@ -19,12 +24,14 @@ def make(
     targets: files or rules; empty: everything.
     cores: value of Snakemake's --cores.
     quiet: print only what Snakemake says of an error, and that on stderr.
+    keep_going: make whatever does not depend on what fails.
 
     Raises:
     KneepointError: Snakemake failed and has printed the reason.
     """
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", str(config)]
     command += ["--quiet", "all"] if quiet else []
+    command += ["--keep-going"] if keep_going else []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     done = subprocess.run(
         [*command, "--", *map(str, targets)],

@@ -117,6 +117,15 @@ def test_equal_settings_are_seldom_told_apart(n: int) -> None:
     assert np.mean(np.array(found) <= 0.05) <= 0.065
 
 
+def test_least_pairs_are_just_enough() -> None:
+    assert [paired.least_pairs(m) for m in (1, 6, 7, 15)] == [6, 8, 9, 10]
+    for comparisons in (1, 7, 15):
+        n = paired.least_pairs(comparisons)
+        for pairs, is_enough in ((n, True), (n - 1, False)):
+            p = sign_flip_test([np.ones(pairs)], seed=1)
+            assert (holm([p] * comparisons)[0] <= 0.05) == is_enough
+
+
 def test_holm_corrects_the_least_most() -> None:
     # Worked by hand: 4 x 0.005, 3 x 0.01, 2 x 0.03, then no less than those before.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
@@ -131,6 +140,7 @@ def test_holm_corrects_the_least_most() -> None:
     [
         (Ratio(1.071, 1.032, 1.109, 0.01, 1, 8), "1.07 [1.03, 1.11]"),
         (Ratio(1.00213, 1.00174, 1.00252, 0.01, 1, 8), "1.0021 [1.0017, 1.0025]"),
+        (Ratio(0.2771, 0.2719, 0.2824, 0.01, 1, 8), "0.277 [0.272, 0.282]"),
         (Ratio(1.0, 1.0, 1.0, 1.0, 1, 8), "1.00 [1.00, 1.00]"),
         (Ratio(12.3, 9.1, 17.9, 0.01, 1, 8), "12.30 [9.10, 17.90]"),
     ],

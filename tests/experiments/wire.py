@@ -33,8 +33,13 @@ def write(path: Path, content: object) -> None:
 
 def prepare_wire(folder: Path, into: Path) -> None:
     """Prepares the network wire of folder/config."""
-    config, where = folder / "config/config.yaml", folder / "config/networks/wire.yaml"
-    prepare_network("wire", load_network(config, "wire"), where, into, TraceMaker(folder, folder))
+    prepare_named(folder, "wire", into)
+
+
+def prepare_named(folder: Path, name: str, into: Path) -> None:
+    """Prepares a network of folder/config that needs no trace from outside."""
+    config, where = folder / "config/config.yaml", folder / f"config/networks/{name}.yaml"
+    prepare_network(name, load_network(config, name), where, into, TraceMaker(folder, folder))
 
 
 def command(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":

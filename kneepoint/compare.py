@@ -1,0 +1,157 @@
+"""`kneepoint compare`: is one setting better than another? Paired runs, an interval, a verdict."""
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from analysis.paired import least_pairs
+from common.config_file import read_config
+from common.errors import KneepointError
+from engines.base import RunSpec, run_reliably
+from engines.emulator import EmulatorSettings
+from experiments.config import Settings
+from kneepoint.cli import config_option, examples, json_option, say
+from kneepoint.comparison import METRICS, Comparison, Pair
+from kneepoint.runs import (
+    EMULATE,
+    constants_of,
+    description_of,
+    is_prepared,
+    make_what_is_missing,
+    require_networks,
+    spec_of,
+)
+from networks.notation import Notation
+from networks.scenario import PreparedNetwork
+
+LEAST_RUNS = 8
+
+
+@click.command()
+@examples("""
+    kneepoint compare timely bounded_aimd
+    kneepoint compare fixed_window:window=12 fixed_window:window=15 --network contest --runs 30
+    kneepoint compare timely:beta=0.9,keepalive_ms=80 ./mine.so:limit_ms=80 --metric signal-delay
+    kneepoint compare reno cubic --json | jq .overall
+""")
+@click.argument("a")
+@click.argument("b")
+@click.option(
+    "--network",
+    "networks",
+    multiple=True,
+    metavar="NAME",
+    help="A file of config/networks; give several. Otherwise the training network and the held-out "
+    "ones of the configuration.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    help="Runs of each setting on each network. Otherwise 8, or as many as a verdict on each "
+    "network needs: 10 for 15 networks.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="The first run's seed."
+)
+@click.option("--metric", type=click.Choice(list(METRICS)), default="power", show_default=True)
+@config_option
+@json_option
+def command(
+    a: str,
+    b: str,
+    networks: tuple[str, ...],
+    runs: int | None,
+    seed: int,
+    metric: str,
+    config: Path,
+    as_json: bool,
+) -> None:
+    """Compare the settings A and B in pairs of runs that share network and seed.
+
+    A setting is CONTROLLER or CONTROLLER:NAME=VALUE,NAME=VALUE; CONTROLLER is the name of a file in
+    controllers/algorithms or the path of a shared object. Parameters that you do not set keep their
+    defaults. Runs take place in virtual time. The command first builds and prepares whatever they
+    need. docs/statistics.md explains the interval, the test and the verdict.
+    """
+    wanted = [_setting(text) for text in (a, b)]
+    names, left_out = _networks(config, networks, [controller for controller, _ in wanted])
+    prepared = [PreparedNetwork.load(description_of(name)) for name in names]
+    settings = EmulatorSettings.of(EMULATE)
+    specs = [
+        spec_of(settings, controller, constants, prepared[0], seed, "kneepoint compare")
+        for controller, constants in wanted
+    ]
+    if specs[0].run_id == specs[1].run_id:
+        raise KneepointError(f"{a} and {b} are the same setting; change one of them")
+    runs = runs or max(LEAST_RUNS, least_pairs(len(names)))
+    seeds = range(seed, seed + runs)
+    pairs = dict(zip(names, _run(settings, specs, prepared, seeds), strict=True))
+    given = [constants for _, constants in wanted]
+    comparison = Comparison.of(specs, given, METRICS[metric], pairs, left_out)
+    say(comparison.described(), comparison.text(), as_json)
+    raise SystemExit(1 if comparison.failures() else 0)
+
+
+def _setting(text: str) -> tuple[str, Mapping[str, float]]:
+    try:
+        notation = Notation.parse(text)
+    except ValueError:
+        raise KneepointError(f"{text}: not CONTROLLER:NAME=VALUE,...; correct it") from None
+    return notation.kind, constants_of(notation.parameters, text)
+
+
+def _networks(
+    config: Path, named: Sequence[str], controllers: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Makes what is missing; returns the networks, and those of the default that cannot be made."""
+    if named:
+        names = list(dict.fromkeys(named))
+        make_what_is_missing(config, names, controllers)
+        return names, []
+    held_out = read_config(config, Settings).hold_out
+    if held_out is None:
+        raise KneepointError(f"{config}: has no hold_out; name networks: --network NAME")
+    names = [held_out.training, *held_out.networks]
+    require_networks(config, names)
+    make_what_is_missing(config, [], controllers)
+    try:
+        make_what_is_missing(config, names, [], keep_going=True)
+    except KneepointError:
+        if not any(is_prepared(config, name) for name in names):
+            raise
+    left_out = [name for name in names if not is_prepared(config, name)]
+    return [name for name in names if name not in left_out], left_out
+
+
+def _run(
+    settings: EmulatorSettings,
+    specs: Sequence[RunSpec],
+    networks: Sequence[PreparedNetwork],
+    seeds: range,
+) -> list[list[Pair]]:
+    """Runs the pairs of each network, in one emulator a network, which reads its traces once."""
+
+    def run_on(network: PreparedNetwork) -> list[Pair]:
+        engine = settings.open()
+        try:
+            return [
+                Pair(
+                    seed,
+                    *(run_reliably(engine, replace(s, network=network, seed=seed)) for s in specs),
+                )
+                for seed in seeds
+            ]
+        finally:
+            engine.close()
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(run_on, networks))
+    for pair in (pair for pairs in found for pair in pairs):
+        for record in (pair.a, pair.b):
+            if record.status == "fault":
+                raise KneepointError(f"the machine prevented a run from finishing: {record.reason}")
+    return found

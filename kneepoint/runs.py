@@ -1,0 +1,133 @@
+"""What `kneepoint run` and `kneepoint compare` share: all that a run needs, made and described."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from common.errors import KneepointError
+from common.files import sha256_of
+from engines.base import EngineSettings, RunSpec
+from engines.built import (
+    controller_sources,
+    core_sources,
+    is_newer,
+    note_sources,
+    settle,
+    shared_object,
+)
+from engines.catalogue import Catalogue, load_catalogue
+from kneepoint.workflow import make
+from networks.scenario import PreparedNetwork
+
+EMULATE = Path("build/emulate")
+
+
+def is_path(controller: str) -> bool:
+    """Whether a controller is a shared object's path, not the name of one of ours."""
+    return "/" in controller or controller.endswith(".so")
+
+
+def description_of(network: str) -> Path:
+    """Returns the path of a prepared network's description."""
+    return Path("build/networks") / network / "network.json"
+
+
+def require_networks(config: Path, networks: Collection[str]) -> None:
+    """Raises KneepointError unless each network is a file of config/networks."""
+    for name in networks:
+        source = _source_of(config, name)
+        if not source.is_file():
+            known = ", ".join(sorted(path.stem for path in source.parent.glob("*.yaml")))
+            raise KneepointError(f"{source}: unknown network {name!r}; known: {known}")
+
+
+def is_prepared(config: Path, network: str) -> bool:
+    """Whether a network is prepared from its file as it is."""
+    described, source = description_of(network), _source_of(config, network)
+    return described.exists() and described.stat().st_mtime >= source.stat().st_mtime
+
+
+def make_what_is_missing(
+    config: Path,
+    networks: Collection[str],
+    controllers: Collection[str],
+    programs: Collection[Path] = (),
+    *,
+    keep_going: bool = False,
+) -> None:
+    """Calls Snakemake, which takes seconds, only if a file is missing or older than its source.
+
+    Args:
+        config: configuration file of the workflow.
+        networks: to prepare.
+        controllers: to build; paths are left alone.
+        programs: that must exist, beside the emulator.
+        keep_going: make what can be made although something else fails.
+
+    Raises:
+        KneepointError: a network is unknown, or something cannot be made.
+    """
+    require_networks(config, networks)
+    notes = {EMULATE: note_sources("core", core_sources())}
+    for name in controllers:
+        if not is_path(name) and controller_sources(name)[0].is_file():
+            notes[shared_object(name)] = note_sources(
+                f"controller.{name}", controller_sources(name)
+            )
+    wanted = [program for program, note in notes.items() if not is_newer(program, note)]
+    wanted += [program for program in programs if not program.exists()]
+    wanted += [description_of(name) for name in networks if not is_prepared(config, name)]
+    if wanted:
+        try:
+            make(config, wanted, quiet=True, keep_going=keep_going)
+        finally:
+            for program, note in notes.items():
+                if program.exists():
+                    settle(program, note)
+
+
+def spec_of(
+    settings: EngineSettings,
+    controller: str,
+    constants: Mapping[str, float],
+    network: PreparedNetwork,
+    seed: int,
+    where: str,
+) -> RunSpec:
+    """Describes a run of a controller by its name, with all its constants, or by its path.
+
+    Raises:
+        KneepointError: the controller or a constant is unknown, or a value is invalid.
+    """
+    if not is_path(controller):
+        known = Catalogue.controller(load_catalogue(EMULATE), controller, where)
+        return RunSpec.on(settings, known, known.complete(constants, where), network, seed)
+    return RunSpec(
+        engine=settings.engine,
+        engine_sha256=settings.sha256,
+        controller=str(Path(controller).resolve()),
+        controller_sha256=_digest(Path(controller)),
+        constants=constants,
+        network=network,
+        seed=seed,
+    )
+
+
+def constants_of(given: Mapping[str, str], where: str) -> dict[str, float]:
+    """Returns parameters as numbers; raises KneepointError, beginning with `where`."""
+    try:
+        return {name: float(value) for name, value in given.items()}
+    except ValueError:
+        raise KneepointError(f"{where}: not NAME=VALUE with a numeric VALUE; correct it") from None
+
+
+def _source_of(config: Path, network: str) -> Path:
+    return config.parent / "networks" / f"{network}.yaml"
+
+
+def _digest(path: Path) -> str:
+    try:
+        return sha256_of(path.read_bytes())
+    except OSError as error:
+        raise KneepointError(
+            f"{path}: {error.strerror}; give the path of a shared object"
+        ) from None

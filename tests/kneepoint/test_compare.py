@@ -1,0 +1,188 @@
+"""`kneepoint compare`: what it says of pairs, run by the emulator or planted."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from analysis.enough import Enough
+from engines.base import RunRecord, RunSpec
+from kneepoint.comparison import METRICS, Comparison, Pair
+from networks.scenario import PreparedLink, PreparedNetwork
+from tests.experiments.wire import prepare_named, write
+from tests.kneepoint.test_cli import NETWORK, answer, ask, workspace
+
+__all__ = ["workspace"]  # the fixture
+
+WINDOWS = ("compare", "fixed_window:window=4", "fixed_window:window=12")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _other_networks(workspace: Path) -> None:
+    """Wires of other rates."""
+    for name, rate in (("slow", 2), ("fast", 12)):
+        link = {"constant_mbps": rate}
+        write(
+            workspace / f"config/networks/{name}.yaml",
+            {**NETWORK, "uplink": link, "downlink": link},
+        )
+        prepare_named(workspace, name, workspace / "build/networks" / name)
+
+
+def test_pairs_share_network_and_seed(workspace: Path) -> None:
+    words = ("--network", "wire", "--network", "slow", "--runs", "3", "--seed", "7")
+    found = answer(workspace, *WINDOWS, *words)
+    assert [each["network"] for each in found["networks"]] == ["wire", "slow"]
+    for each in found["networks"]:
+        assert [run["seed"] for run in each["runs"]] == [7, 8, 9]
+        for window, name in ((4, "a"), (12, "b")):
+            alone = ("run", "fixed_window", "--set", f"window={window}", "--seed", "8")
+            run = answer(workspace, *alone, "--network", each["network"])
+            assert run["power"] == each["runs"][1][name]
+    assert found["overall"]["networks"] == 2 and found["overall"]["pairs"] == 6
+
+
+def test_numbers_follow_from_the_runs(workspace: Path) -> None:
+    words = ("--network", "wire", "--runs", "6", "--metric", "signal-delay")
+    (found,) = answer(workspace, *WINDOWS, *words)["networks"]
+    logs = [math.log(run["a"] / run["b"]) for run in found["runs"]]
+    assert found["ratio"] == pytest.approx(math.exp(sum(logs) / 6))
+    assert found["p"] == pytest.approx(2 / 64)  # all six agree
+    assert found["low"] <= found["ratio"] <= found["high"]
+    assert found["better"] == ("A" if found["high"] < 1 else "B")  # less delay is better
+
+
+def test_text_has_the_table_and_the_verdict(workspace: Path) -> None:
+    words = ("--network", "wire", "--network", "slow")
+    said = ask(workspace, *WINDOWS, *words)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout.startswith("A: fixed_window, window = 4\nB: fixed_window, window = 12\n")
+    found = answer(workspace, *WINDOWS, *words)
+    assert found["overall"]["verdict"] in said.stdout
+    assert said.stdout.count("\nwire ") == said.stdout.count("\nall ") == 1
+    assert "pairs share a seed, 1 to 8." in said.stdout
+
+
+def test_default_networks_are_the_training_and_the_held_out_ones(workspace: Path) -> None:
+    config = workspace / "config/held.yaml"
+    held = {"training": "wire", "networks": ["slow", "fast"]}
+    write(config, {"seed": 1, "studies": ["windows"], "hold_out": held})
+    found = answer(workspace, *WINDOWS, "--config", "config/held.yaml", "--runs", "2")
+    assert [each["network"] for each in found["networks"]] == ["wire", "slow", "fast"]
+    assert found["left_out"] == []
+
+
+def test_network_that_cannot_be_prepared_is_left_out_and_told(workspace: Path) -> None:
+    config = workspace / "config/unmade.yaml"
+    held = {"training": "wire", "networks": ["unmade"]}
+    write(config, {"seed": 1, "studies": ["windows"], "hold_out": held})
+    write(workspace / "config/networks/unmade.yaml", NETWORK)
+    words = (*WINDOWS, "--config", "config/unmade.yaml", "--runs", "2")
+    said = ask(workspace, *words)  # there is no Snakefile here
+    assert said.returncode == 0
+    assert said.stdout.endswith("left out, for they cannot be prepared: unmade\n")
+    assert "\nwire " in said.stdout and "\nall " not in said.stdout
+    named = ask(workspace, *WINDOWS, "--network", "wire", "--network", "unmade")
+    assert (named.returncode, named.stdout) == (2, "")
+    (workspace / "config/networks/unmade.yaml").unlink()
+
+
+def test_same_seed_gives_the_same_bytes(workspace: Path) -> None:
+    words = (*WINDOWS, "--network", "wire", "--json")
+    assert ask(workspace, *words).stdout == ask(workspace, *words).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (WINDOWS, "has no hold_out; name networks: --network NAME"),
+        ((*WINDOWS, "--network", "wires"), "unknown network 'wires'; known: "),
+        ((*WINDOWS[:2], "fixed_window:window=4.0", "--network", "wire"), "are the same setting"),
+        ((*WINDOWS[:2], "fixed_window:window", "--network", "wire"), "not CONTROLLER:NAME=VALUE"),
+        ((*WINDOWS[:2], "fixed_window:window=x", "--network", "wire"), "not NAME=VALUE with a"),
+        ((*WINDOWS[:2], "fixed_windo", "--network", "wire"), "did you mean 'fixed_window'?"),
+        ((*WINDOWS[:2], "./mine.so", "--network", "wire"), "mine.so: No such file or directory"),
+    ],
+)
+def test_mistake_is_one_line(workspace: Path, words: tuple[str, ...], message: str) -> None:
+    said = ask(workspace, *words)
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr.startswith("error: ") and said.stderr.count("\n") == 1
+    assert message in said.stderr
+
+
+LINK = PreparedLink(rate_mbps=1)
+
+
+def planted(
+    powers: dict[str, list[tuple[float | None, float | None]]], metric: str = "power"
+) -> Comparison:
+    """A comparison of runs with these figures; None stands for a run that failed."""
+
+    def record(value: float | None) -> RunRecord:
+        if value is None:
+            return RunRecord("id", "failed", "no datagram was delivered")
+        return RunRecord("id", "ok", **{METRICS[metric].field: value})  # type: ignore[arg-type]
+
+    pairs = {
+        network: [Pair(seed, record(a), record(b)) for seed, (a, b) in enumerate(runs, 1)]
+        for network, runs in powers.items()
+    }
+    network = PreparedNetwork("wire", LINK, LINK, 1, "ideal", 0)
+    spec = RunSpec("emulator", "", "timely", "", {}, network, 1)
+    return Comparison.of([spec, spec], [{}, {}], METRICS[metric], pairs, [])
+
+
+CLEAR: list[tuple[float | None, float | None]] = [(2 + k / 100, 1.0) for k in range(8)]
+
+
+def test_clear_difference_is_told() -> None:
+    found = planted({"one": CLEAR})
+    assert found.verdict().startswith("A is better: 103 % more power than B (A/B = 2.03")
+    assert "B is better: " in planted({"one": CLEAR}, "signal-delay").verdict()
+    assert "51 % less signal delay than A" in planted({"one": CLEAR}, "signal-delay").verdict()
+
+
+def test_chance_is_not_told_as_a_difference() -> None:
+    noisy = planted({"one": [(1.0, 1.1), (1.1, 1.0), (1.2, 1.0), (1.0, 1.2)] * 2})
+    assert noisy.verdict().startswith("No difference of power is shown (A/B = 1.00 [")
+    assert noisy.networks[0].enough == Enough(None, 8)
+
+
+def test_few_pairs_are_said_to_be_few() -> None:
+    text = planted({"one": CLEAR[:5]}).text()
+    assert "each needs 6; give --runs 6." in text
+    assert "Not told: A/B = 2.00, but one pair" in planted({"one": CLEAR[:1]}).text()
+    assert "So few pairs" not in planted({"one": CLEAR[:6]}).text()
+
+
+def test_networks_are_corrected_for_their_number() -> None:
+    found = planted({"one": CLEAR, "two": CLEAR, "three": [(1.0, 1.0)] * 8})
+    assert [each.p for each in found.networks] == pytest.approx([6 / 256, 6 / 256, 1])
+    assert [row["better"] for row in found.described()["networks"]] == ["A", "A", None]
+    assert "A is better on 2, B on 0; no difference is shown on 1" in found.text()
+
+
+def test_failed_run_leaves_out_its_pair_and_is_told() -> None:
+    found = planted({"one": [*CLEAR, (None, 1.0)], "two": [(1.0, None)]})
+    assert [len(each.a) for each in found.networks] == [8, 0]
+    assert found.overall is not None and found.overall.networks == 1
+    assert found.verdict().endswith("Pairs with a failed run are left out.")
+    assert found.failures() == [
+        "failed: A on one, 1 of 9 runs: no datagram was delivered",
+        "failed: B on two, 1 of 1 run: no datagram was delivered",
+    ]
+    described = found.described()
+    assert described["networks"][1]["ratio"] is None
+    json.dumps(described, allow_nan=False)
+    assert planted({"two": [(1.0, None)]}).verdict() == (
+        "No pair of runs succeeded: nothing is compared."
+    )
+
+
+def test_enough_pairs_are_counted() -> None:
+    steady: list[tuple[float | None, float | None]] = [(2.0, 1.0)] * 8
+    assert "6 pairs a network would be enough" in planted({"one": steady}).text()
+    text = planted({"one": steady, "two": [(k, 1.0) for k in range(1, 9)]}).text()
+    assert "takes more pairs than these on 1 of 2 networks" in text
