@@ -2,7 +2,9 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <stdexcept>
+#include <system_error>
 
 #include "apps/options.hh"
 #include "common/input_file.hh"
@@ -16,13 +18,17 @@ const char* const run_usage =
                [--host-model ideal|event-loop[:KEY=VALUE,...]] [--host-latency-us N]
                [--uplink-queue QUEUE] [--downlink-queue QUEUE] [--uplink-log F] [--flow-log F]
                [--controller-sha256 HEX] [--uplink-sha256 HEX] [--downlink-sha256 HEX]
+       emulate --controller NAME|PATH --network NAME|FILE [any of these but the traces']
        emulate --scenario FILE [--uplink-log F] [--flow-log F]
        emulate --scenario-schema
        emulate --list
        emulate --batch
 
 Runs one controller over an emulated cellular link in virtual time and prints its figures as one
-JSON object. Without --duration-s the traces run once; with it they repeat until S seconds.
+JSON object. Without --duration-s the traces run once; with it they repeat until S seconds. A network is
+a prepared one of config/networks: its links, duration and host model, as `kneepoint run` and the
+studies have them. NAME is networks/NAME/network.json beside this program, FILE such a file with its
+traces beside it. Options beside --network, in any order, replace what the network has.
 QUEUE: infinite, droptail:packets=N, droptail:bytes=N, drophead:..., codel:target=MS,interval=MS,
 pie:qdelay_ref=MS,max_burst=MS, codel-mahimahi:..., pie-mahimahi:..., red:min=N,max=N, drr:packets=N,
 fq_codel:target=MS,interval=MS; docs/emulator.md has their other settings. A controller is NAME.so in
@@ -39,13 +45,27 @@ namespace {
 
 constexpr uint64_t longest_delay_ms = 60'000;
 constexpr uintmax_t most_scenario_bytes = 10'000'000;
+constexpr uintmax_t most_network_bytes = 1'000'000;
 constexpr double longest_latency_us = 1e6;
+
+std::filesystem::path network_file(const std::string& wanted) {
+  if (wanted.find('/') != std::string::npos or wanted.ends_with(".json")) return wanted;
+  std::error_code error;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const auto path = folder / "networks" / wanted / "network.json";
+  if (std::filesystem::exists(path, error)) return path;
+  throw std::invalid_argument("--network " + shown(wanted) +
+                              " is not prepared; in the repository: " +
+                              "snakemake --cores 1 build/networks/" + wanted + "/network.json");
+}
 
 // Options whose order matters not at all are gathered first and interpreted afterwards.
 struct Parser {
   RunArguments run{};
-  std::string host_model = "event-loop";
-  double host_latency_us = 0;
+  std::optional<std::string> host_model{};
+  std::optional<double> host_latency_us{};
+  std::string network{};
+  std::string trace_option{};  // the last one that names a trace, or its digest
   std::string scenario_file{};
   bool has_run = false;  // an option that a scenario has instead
 
@@ -54,17 +74,33 @@ struct Parser {
 
   FlowSettings& flow() { return run.scenario.flows.front(); }
 
+  // Comes before all other options, which replace what it has.
+  void take_network(const std::string& wanted) {
+    if (not network.empty()) throw std::invalid_argument("--network is given twice");
+    network = wanted;
+    const std::filesystem::path path = network_file(wanted);
+    run.scenario.take_network("network " + path.string(),
+                              read_file(path, "network", most_network_bytes), path.parent_path());
+  }
+
   RunArguments finish() {
     if (not scenario_file.empty()) return finish_scenario();
     if (flow().controller.empty()) throw std::invalid_argument("--controller NAME is missing");
-    if (run.scenario.uplink.trace.empty()) {
-      throw std::invalid_argument("--uplink TRACE is missing");
+    if (not network.empty() and not trace_option.empty()) {
+      throw std::invalid_argument("--network has both links: there is no " + trace_option +
+                                  " beside it");
     }
-    if (run.scenario.downlink.trace.empty()) {
+    if (network.empty() and run.scenario.uplink.trace.empty()) {
+      throw std::invalid_argument("--uplink TRACE is missing, or --network NAME");
+    }
+    if (network.empty() and run.scenario.downlink.trace.empty()) {
       throw std::invalid_argument("--downlink TRACE is missing");
     }
-    run.scenario.host = make_host_model(host_model);
-    run.scenario.host.host_latency_us = host_latency_us;
+    const double latency_us = host_latency_us.value_or(run.scenario.host.host_latency_us);
+    if (host_model or network.empty()) {
+      run.scenario.host = make_host_model(host_model.value_or("event-loop"));
+    }
+    run.scenario.host.host_latency_us = latency_us;
     check_classes(run.scenario.uplink, run.scenario, "--uplink-queue");
     check_classes(run.scenario.downlink, run.scenario, "--downlink-queue");
     return std::move(run);
@@ -86,6 +122,7 @@ const std::map<std::string, Parser::Option>& Parser::options() {
   using Text = const std::string&;
   static const std::map<std::string, Option> all{
       {"--scenario", [](Parser& p, Text text) { p.scenario_file = text; }},
+      {"--network", [](Parser&, Text) {}},  // taken before all others
       {"--controller", [](Parser& p, Text text) { p.flow().controller = text; }},
       {"--controller-sha256",
        [](Parser& p, Text text) {
@@ -129,6 +166,9 @@ const std::map<std::string, Parser::Option>& Parser::options() {
 RunArguments parse_run_arguments(const std::vector<std::string>& words) {
   Parser parser;
   parser.run.scenario.flows.resize(1);
+  for (size_t i = 0; i + 1 < words.size(); i += 2) {
+    if (words[i] == "--network") parser.take_network(words[i + 1]);
+  }
   for (size_t i = 0; i < words.size(); i += 2) {
     const auto option = Parser::options().find(words[i]);
     if (option == Parser::options().end()) {
@@ -136,6 +176,9 @@ RunArguments parse_run_arguments(const std::vector<std::string>& words) {
     }
     if (i + 1 == words.size()) throw std::invalid_argument(words[i] + " needs a value");
     option->second(parser, words[i + 1]);
+    if (words[i].ends_with("-sha256") or words[i] == "--uplink" or words[i] == "--downlink") {
+      if (words[i] != "--controller-sha256") parser.trace_option = words[i];
+    }
     const bool is_shared = words[i] == "--scenario" or words[i].ends_with("-log");
     parser.has_run = parser.has_run or not is_shared;
   }

@@ -72,10 +72,15 @@ Field text(std::string name, Text& place, std::string meaning) {
           }};
 }
 
-void read_fields(const JsonValue& value, const Fields& fields, const std::string& where) {
+const JsonValue::Object& members_of(const JsonValue& value, const std::string& where) {
   if (value.object() == nullptr) refuse(where, "is not an object");
+  return *value.object();
+}
+
+void read_members(const JsonValue::Object& members, const Fields& fields,
+                  const std::string& where) {
   std::set<std::string> given;
-  for (const auto& [key, content] : *value.object()) {
+  for (const auto& [key, content] : members) {
     const auto found = std::ranges::find(fields, key, &Field::name);
     if (found == fields.end()) {
       std::string known;
@@ -90,6 +95,10 @@ void read_fields(const JsonValue& value, const Fields& fields, const std::string
       refuse(where, "lacks " + field.name + ": " + field.meaning);
     }
   }
+}
+
+void read_fields(const JsonValue& value, const Fields& fields, const std::string& where) {
+  read_members(members_of(value, where), fields, where);
 }
 
 std::string schema_of(const Fields& fields) {
@@ -146,6 +155,23 @@ Field link(std::string name, LinkSettings& place, std::string meaning) {
                 check_link(place, where);
               }};
   field.is_required = true;
+  return field;
+}
+
+// A link of a network.json has every key: "" or 0 is what a scenario leaves out.
+Field prepared_link(std::string name, LinkSettings& place, const std::filesystem::path& folder) {
+  Field field = link(std::move(name), place, "a prepared link");
+  field.read = [&place, folder](const JsonValue& value, const std::string& where) {
+    JsonValue::Object given;
+    for (const auto& [key, content] : members_of(value, where)) {
+      const bool is_empty = content.text() != nullptr and content.text()->empty();
+      const bool is_zero = content.number() != nullptr and to_real(*content.number(), where) == 0;
+      if (key == "delay_ms" or not(is_empty or is_zero)) given.emplace_back(key, content);
+    }
+    read_members(given, link_fields(place), where);
+    if (not place.trace.empty()) place.trace = folder / place.trace.filename();
+    check_link(place, where);
+  };
   return field;
 }
 
@@ -311,12 +337,36 @@ Fields scenario_fields(Scenario& scenario) {
                 "of all that is drawn")};
 }
 
-void check(const Scenario& scenario, const std::string& name) {
-  if (scenario.flows.empty()) refuse(name + ".flows", "has no flow");
+Fields network_fields(Scenario& scenario, const std::filesystem::path& folder) {
+  Fields fields{prepared_link("uplink", scenario.uplink, folder),
+                prepared_link("downlink", scenario.downlink, folder)};
+  for (Field& field : scenario_fields(scenario)) {
+    if (field.name == "duration_s") {
+      field.read = [read = field.read](const JsonValue& value, const std::string& where) {
+        if (not value.is_null()) read(value, where);
+      };
+    } else if (field.name != "host_model" and field.name != "host_latency_us") {
+      continue;
+    }
+    field.is_required = true;
+    fields.push_back(std::move(field));
+  }
+  for (const char* const name : {"title", "name", "omniscient"}) {  // a run does without
+    fields.push_back({name, "", "", [](const JsonValue&, const std::string&) {}});
+  }
+  return fields;
+}
+
+void check_ends(const Scenario& scenario, const std::string& name) {
   const bool has_rate = scenario.uplink.rate_mbps > 0 and scenario.downlink.rate_mbps > 0;
   if (has_rate and not scenario.duration_ms) {
     refuse(name, "lacks duration_s: links of constant rate never end");
   }
+}
+
+void check(const Scenario& scenario, const std::string& name) {
+  if (scenario.flows.empty()) refuse(name + ".flows", "has no flow");
+  check_ends(scenario, name);
   const double end_s = static_cast<double>(scenario.duration_ms.value_or(longest_run_ms)) / 1000;
   if (scenario.measure_from_s >= end_s) {
     refuse(name + ".measure_from_s", "is not before the end of the run");
@@ -382,6 +432,12 @@ Scenario Scenario::read(const std::string& name, const JsonValue& value) {
   read_fields(value, scenario_fields(scenario), name);
   check(scenario, name);
   return scenario;
+}
+
+void Scenario::take_network(const std::string& name, std::string_view text,
+                            const std::filesystem::path& folder) {
+  read_fields(JsonValue::parse(name, text), network_fields(*this, folder), name);
+  check_ends(*this, name);
 }
 
 std::string Scenario::schema() {

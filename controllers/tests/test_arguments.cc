@@ -43,6 +43,7 @@ TEST(arguments_are_read) {
 TEST(bad_arguments_are_refused) {
   expect_refused([] { parse(""); }, "--controller NAME is missing");
   expect_refused([] { parse("--controller x --uplink u"); }, "--downlink TRACE is missing");
+  expect_refused([] { parse("--controller x"); }, "--uplink TRACE is missing, or --network NAME");
   expect_refused([] { parse(least + "--windo 3"); }, "unknown option '--windo'");
   expect_refused([] { parse(least + "--seed"); }, "--seed needs a value");
   expect_refused([] { parse(least + "--seed -1"); }, "is not a whole number");
@@ -90,6 +91,80 @@ TEST(host_models_at_their_bounds_still_draw_times) {
     const Microseconds late_us = lateness.draw_timer();
     EXPECT_EQUAL(late_us >= 0 and late_us <= 2'000'000'000, true);
   }
+}
+
+namespace {
+
+const std::string rates =
+    R"({"name": "n", "title": "t", "omniscient": {"power": 1}, "duration_s": 7,
+        "uplink": {"trace": "", "trace_sha256": "", "rate_mbps": 3, "delay_ms": 0,
+                   "queue": "droptail:packets=9", "loss_period": 0, "loss_probability": 0.5},
+        "downlink": {"trace": "build/networks/n/downlink.trace", "trace_sha256": "", "rate_mbps": 0,
+                     "delay_ms": 30, "queue": "infinite", "loss_period": 2, "loss_probability": 0},
+        "host_model": "event-loop:packet_us=7", "host_latency_us": 700})";
+
+RunArguments on_network(const TemporaryFile& file, const std::string& text,
+                        const std::string& options) {
+  std::ofstream(file.path()) << text;
+  return parse("--controller c " + options + " --network " + file.path().string());
+}
+
+}  // namespace
+
+TEST(network_has_links_duration_and_host) {
+  const TemporaryFile file;
+  const Scenario run = on_network(file, rates, "").scenario;
+  EXPECT_EQUAL(run.uplink.trace.empty(), true);
+  EXPECT_EQUAL(run.uplink.rate_mbps, 3);
+  EXPECT_EQUAL(run.uplink.delay_ms, 0);
+  EXPECT_EQUAL(run.uplink.queue, "droptail:packets=9");
+  EXPECT_EQUAL(run.uplink.loss_probability, 0.5);
+  EXPECT_EQUAL(run.downlink.trace, file.path().parent_path() / "downlink.trace");
+  EXPECT_EQUAL(run.downlink.delay_ms, 30);
+  EXPECT_EQUAL(run.downlink.loss_period, 2u);
+  EXPECT_EQUAL(*run.duration_ms, 7000);
+  EXPECT_EQUAL(run.host.packet_us, 7);
+  EXPECT_EQUAL(run.host.host_latency_us, 700);
+}
+
+TEST(options_replace_what_a_network_has) {
+  const TemporaryFile file;
+  const Scenario run =
+      on_network(file, rates, "--duration-s 2 --delay-ms 5 --host-model ideal").scenario;
+  EXPECT_EQUAL(*run.duration_ms, 2000);
+  EXPECT_EQUAL(run.uplink.delay_ms, 5);
+  EXPECT_EQUAL(run.downlink.delay_ms, 5);
+  EXPECT_EQUAL(run.host.packet_us, 0);
+  EXPECT_EQUAL(run.host.host_latency_us, 700);
+  const Scenario other =
+      on_network(file, rates, "--uplink-queue infinite --host-latency-us 1").scenario;
+  EXPECT_EQUAL(other.uplink.queue, "infinite");
+  EXPECT_EQUAL(other.host.host_latency_us, 1);
+  EXPECT_EQUAL(other.host.packet_us, 7);
+}
+
+TEST(bad_networks_are_refused) {
+  const TemporaryFile file;
+  const auto without = [](const std::string& part) {
+    std::string text = rates;
+    text.erase(text.find(part), part.size());
+    return text;
+  };
+  for (const std::string option : {"--uplink", "--downlink", "--uplink-sha256"}) {
+    const std::string value = option == "--uplink-sha256" ? std::string(64, 'a') : "t";
+    expect_refused([&] { on_network(file, rates, option + " " + value); },
+                   "--network has both links: there is no " + option + " beside it");
+  }
+  expect_refused([&] { on_network(file, rates, "--network " + file.path().string()); },
+                 "--network is given twice");
+  expect_refused([&] { on_network(file, without(R"(, "host_latency_us": 700)"), ""); },
+                 "lacks host_latency_us");
+  expect_refused([&] { on_network(file, R"({"uplnk": 1})", ""); }, "has no key 'uplnk'");
+  expect_refused([&] { on_network(file, "[]", ""); }, "is not an object");
+  expect_refused([&] { on_network(file, without(R"("rate_mbps": 3, )"), ""); },
+                 "uplink needs either trace or rate_mbps");
+  expect_refused([] { parse("--controller c --network nowhere"); }, "'nowhere' is not prepared");
+  expect_refused([] { parse("--controller c --network no/file"); }, "no/file cannot be read");
 }
 
 TEST(digests_are_64_digits) {

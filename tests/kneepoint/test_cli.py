@@ -20,7 +20,7 @@ from kneepoint.cli import _COMMANDS
 from kneepoint.workflow import make
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK as WIRE
-from tests.experiments.wire import STUDY, prepare_wire, write
+from tests.experiments.wire import STUDY, prepare_named, prepare_wire, write
 
 NETWORK = {**WIRE, "title": "Two seconds of a wire", "duration_s": 2}
 
@@ -77,6 +77,32 @@ def test_run_prints_its_figures(workspace: Path) -> None:
     assert found["constants"] == {"keepalive_ms": 1000, "window": 12}
     assert f"{found['throughput_mbps']:.3f} Mbit/s" in said.stdout
     assert f"{found['packets_sent']} sent" in said.stdout
+
+
+@pytest.mark.parametrize(
+    "link",
+    [{"constant_mbps": 6}, {"rate_mbps": 6, "loss_probability": 0.01}, {"rate_mbps": 6}],
+)
+def test_emulator_on_a_prepared_network_gives_the_same_figures(
+    workspace: Path, link: dict[str, float]
+) -> None:
+    network = {**NETWORK, "uplink": link, "host_latency_us": 700, "duration_s": 1.5}
+    network |= {"uplink_queue": "droptail:packets=20", "host_model": "event-loop:packet_us=9"}
+    write(workspace / "config/networks/odd.yaml", network)
+    prepare_named(workspace, "odd", workspace / "build/networks/odd")
+    found = answer(workspace, *RUN[:2], "--network", "odd", "--set", "window=40", "--seed", "3")
+    words = ["--controller", "fixed_window", "--set", "window=40", "--seed", "3", "--network"]
+    for name in ("odd", str(workspace / "build/networks/odd/network.json")):
+        emulated = subprocess.run(
+            [workspace / "build/emulate", *words, name],
+            cwd="/",  # traces lie beside the file
+            capture_output=True,
+            check=True,
+        )
+        said = json.loads(emulated.stdout)
+        assert said == {key: found[key] for key in said}
+        assert said["packets_dropped"] > 0
+    (workspace / "config/networks/odd.yaml").unlink()
 
 
 def test_run_takes_a_shared_object_by_its_path(workspace: Path) -> None:
