@@ -219,6 +219,17 @@ def packet_delays(log: LinkLog) -> Columns:
     return {"departure_ms": log.departure_ms, "delay_ms": log.departure_delay_ms}
 
 
+def queue_length(log: LinkLog) -> Columns:
+    """How many packets wait after each event: columns time_ms, packets."""
+    times = np.concatenate([log.arrival_ms, log.departure_ms, log.drop_ms])
+    changes = np.concatenate(
+        [np.ones_like(log.arrival_ms), -np.ones_like(log.departure_ms), -log.drop_packets]
+    )
+    # Of one millisecond, arrivals first: what departs or is dropped has arrived.
+    order = np.argsort(times, kind="stable")
+    return {"time_ms": times[order], "packets": np.cumsum(changes[order])}
+
+
 def percentile_95(values: Integers) -> float:
     """Element floor(0.95 n) of the sorted values, mahimahi's 95th percentile."""
     return float(np.sort(values)[int(0.95 * values.size)])

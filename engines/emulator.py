@@ -31,11 +31,15 @@ def digest_of(binary: Path) -> str:
         raise KneepointError(f"{binary}: {error.strerror}; build it: make build") from None
 
 
-def request_of(spec: RunSpec, keep_log: Path | None = None) -> bytes:
+def request_of(
+    spec: RunSpec, keep_log: Path | None = None, keep_flow_log: Path | None = None
+) -> bytes:
     """Returns the line of a batch that asks for a run."""
     request: dict[str, Any] = {"scenario": spec.scenario(), "flows": spec.traffic.measures_flows}
     if keep_log:
         request["uplink_log"] = str(keep_log)
+    if keep_flow_log:
+        request["flow_log"] = str(keep_flow_log)
     return canonical_json(request).encode() + b"\n"
 
 
@@ -50,6 +54,7 @@ class EmulatorSettings:
         idle_limit_s: a process that has a run but uses no CPU for this long is stuck. One
             that computes may take longer: it detects hanging controllers itself.
         keep_log: where the link's log goes at the end of a run; None: nowhere.
+        keep_flow_log: where the log of what the senders learned goes; None: nowhere.
     """
 
     binary: Path
@@ -57,6 +62,7 @@ class EmulatorSettings:
     folder: Path
     idle_limit_s: float = 60
     keep_log: Path | None = None
+    keep_flow_log: Path | None = None
 
     @classmethod
     def of(cls, binary: Path) -> "EmulatorSettings":
@@ -117,7 +123,7 @@ class EmulatorEngine:
 
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run (see Engine)."""
-        line = request_of(spec, self._settings.keep_log)
+        line = request_of(spec, self._settings.keep_log, self._settings.keep_flow_log)
         process = self._process or self._start()
         try:
             assert process.popen.stdin is not None

@@ -1,4 +1,4 @@
-"""`kneepoint run`: the metrics of one run, and its rate and delay over time."""
+"""`kneepoint run`: the metrics of one run, and its rate, delay, window and RTT over time."""
 
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -52,7 +52,7 @@ PROGRAMS = tuple(Path("build") / name for name in ("sender", "receiver", "measur
 @click.option(
     "--plot",
     type=click.Path(path_type=Path),
-    help="Plot rate and delay into a PNG, SVG or PDF file.",
+    help="Plot rate, delay, window and RTT over time into a PNG, SVG or PDF file.",
 )
 @config_option
 @json_option
@@ -91,8 +91,12 @@ def command(
         constants |= constants_of({name: value}, f"--set {text}")
     spec = spec_of(settings, controller, constants, prepared, seed, "kneepoint run")
     with TemporaryDirectory() as folder:
-        log = Path(folder) / "uplink.log"
-        opened = (settings.keeping(log) if plot else settings).open()
+        log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
+        if plot:
+            settings = settings.keeping(log)
+            if isinstance(settings, EmulatorSettings):
+                settings = replace(settings, keep_flow_log=flow_log)
+        opened = settings.open()
         try:
             record = run_reliably(opened, spec)
         finally:
@@ -102,7 +106,8 @@ def command(
         if plot and record.status == "ok":
             from kneepoint.plot import draw  # matplotlib takes a second
 
-            draw(log, f"{Path(controller).stem} on {network}", plot)
+            flow = flow_log if flow_log.exists() else None  # real runs have none
+            draw(log, flow, f"{Path(controller).stem} on {network}", plot)
     say(_described(spec, record), _text(spec, record), as_json)
     raise SystemExit(0 if record.status == "ok" else 1)
 

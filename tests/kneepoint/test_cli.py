@@ -11,11 +11,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from common.errors import KneepointError
 from common.files import hold_lock
 from experiments.progress import Progress
+from kneepoint import plot
 from kneepoint.cli import _COMMANDS
 from kneepoint.workflow import make
 from tests.conftest import ROOT
@@ -119,6 +122,33 @@ def test_run_is_drawn(workspace: Path, tmp_path: Path, suffix: str, beginning: b
     path = tmp_path / f"figures/run.{suffix}"
     assert ask(workspace, *RUN, "--plot", str(path)).returncode == 0
     assert path.read_bytes().startswith(beginning)
+
+
+def test_plot_has_rate_delay_window_and_rtt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, _: drawn.append(figure))
+    link, flow = tmp_path / "uplink.log", tmp_path / "flow.log"
+    link.write_text(
+        "# base timestamp: 0\n0 + 1504\n5 + 1504\n1000 # 1504\n1000 - 1504 1000\n2000 # 1504\n"
+    )
+    flow.write_text(
+        "# kneepoint flow log, version 1: ...\n1000000 0 ack 0 50 4\n1500000 0 ack 1 90 2\n"
+    )
+    plot.draw(link, flow, "a run", tmp_path / "run.png")
+    plot.draw(link, None, "a real run", tmp_path / "run.png")
+    with_flow, without = drawn
+    labels = [axes.get_ylabel() for axes in with_flow.axes]
+    assert labels == ["Rate (Mbit/s)", "Delay (ms)", "Window (packets)", "RTT (ms)"]
+    assert [axes.get_ylabel() for axes in without.axes] == labels[:2]
+    _, _, window, rtt = with_flow.axes
+    assert np.asarray(window.lines[0].get_xydata()).tolist() == [[1, 4], [1.5, 2]]
+    assert window.get_legend_handles_labels()[1] == [
+        "in the uplink's queue",
+        "window, mean 3.0 packets",
+    ]
+    assert np.asarray(rtt.lines[0].get_xydata()).tolist() == [[1, 50], [1.5, 90]]
 
 
 def test_run_that_fails_says_why(workspace: Path) -> None:
