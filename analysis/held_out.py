@@ -48,9 +48,9 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         "held_out_standings": ranked,
         "held_out_gains": gained,
         "held_out_networks": networks,
-        "held_out_power": wide.reset_index().melt(
-            "trial", var_name="network", value_name="relative"
-        ),
+        "held_out_power": wide.reset_index()
+        .melt("trial", var_name="network", value_name="relative")
+        .merge(relative.drop(columns="relative"), on=["trial", "network"], validate="one_to_one"),
     }
 
 
@@ -106,9 +106,14 @@ def distinct_settings(settings: pd.DataFrame) -> pd.DataFrame:
 
 
 def relative_power(runs: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
-    """Mean power of each setting on each network: trial, network, runs, power, relative."""
+    """Mean power of each setting on each network.
+
+    Returns:
+        Columns trial, network, runs, power, standard_deviation (NaN of one run), relative.
+    """
     groups = _counted(runs).groupby(["trial", "network"], sort=False)[POWER]
-    table = pd.DataFrame({"runs": groups.size(), POWER: groups.mean()}).reset_index()
+    figures = {"runs": groups.size(), POWER: groups.mean(), "standard_deviation": groups.std()}
+    table = pd.DataFrame(figures).reset_index()
     bounds = networks.set_index("network")[POWER]
     table["relative"] = table[POWER] / table["network"].map(bounds).astype(float)
     return table

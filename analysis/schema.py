@@ -427,8 +427,14 @@ _STAGES = (
             ),
             Table(
                 "held_out_power",
-                "the relative power of one of the standings on a network",
-                (*_whole("trial"), *_text("network"), *_real("relative")),
+                "the mean power of one of the standings on a network, and relative to the bound",
+                (
+                    *_whole("trial"),
+                    *_text("network"),
+                    *_whole("runs"),
+                    *_real("power", "standard_deviation", unit="Mbit/s/s"),
+                    *_real("relative"),
+                ),
             ),
         ),
     ),

@@ -70,6 +70,8 @@ def tables(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
     networks = analysis["held_out_networks"]
     if len(networks):
         yield "held-out-networks", networks.drop(columns=["nearest", "nearest_label"])
+        labels = analysis["held_out_standings"][["trial", "label"]]
+        yield "held-out-power", labels.merge(analysis["held_out_power"], on="trial")
     for run in records(analysis["showcase"]):
         rates = select(analysis["showcase_rates"], run=run["run"]).drop(columns="run")
         yield f"{'real-' if run['engine'] != 'emulator' else ''}rates-over-time", rates

@@ -166,6 +166,11 @@ def test_the_stage_orders_by_power_on_the_training_network() -> None:
     first = power[power["trial"] == found["held_out_standings"]["trial"][0]]
     assert first["network"].tolist() == ["contest", "slow", "fast"]
     assert first["relative"].tolist() == pytest.approx([27 / 157.5, 0.12, 0.072], rel=1e-4)
+    assert first["power"].tolist() == pytest.approx(
+        (first["relative"] * found["held_out_networks"]["power"].to_numpy()).tolist()
+    )
+    assert first["power"].iloc[0] == pytest.approx(27, rel=1e-4)
+    assert first["runs"].tolist() == [3, 3, 3] and (first["standard_deviation"] > 0).all()
     summary = found["held_out"].iloc[0]
     assert summary["training_title"] == "Verizon LTE, short"
     assert summary[["settings", "repeats", "runs"]].tolist() == [5, 3, 5 * 9 + 3]
