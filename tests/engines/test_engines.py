@@ -128,7 +128,9 @@ def test_engine_answers_with_all_figures(
     record = engine.run(spec)
     assert (record.run_id, record.status, record.reason) == (spec.run_id, "ok", "")
     absent = [name for name, value in vars(record).items() if value is None]
-    assert [absent.pop(), absent.pop()] == ["probes", "flows"], "one flow has the link's metrics"
+    of_traffic = ["flows", "probes", "queue_by_interval_packets"]
+    assert absent[-3:] == of_traffic, "one flow has the link's metrics"
+    del absent[-3:]
     real_only = ["scheduling_delay_p99_us", "scheduling_delays_us"]
     assert absent == ([] if settings.is_real_time else real_only)
     assert record.power == pytest.approx(
