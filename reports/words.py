@@ -66,15 +66,14 @@ def compose(
             provenance=provenance,
         )
     except jinja2.TemplateError as error:
-        name = getattr(error, "name", None) or _template_of(error)
-        if config is None or not name.startswith("config/"):
+        path = Path(getattr(error, "filename", None) or _template_of(error))
+        if config is None or not path.is_relative_to(config):
             raise
-        path = config / name.removeprefix("config/")
-        raise KneepointError(f"{path}: {error}; correct it") from None
+        raise KneepointError(f"{path}: {error.message}; correct it") from None
 
 
 def _template_of(error: BaseException) -> str:
-    """The innermost template in which an error was raised; nothing outside templates."""
+    """The path of the innermost template in which an error was raised; nothing outside of them."""
     frames = [each.filename for each in traceback.extract_tb(error.__traceback__)]
     found = [name for name in frames if name.endswith(".jinja")]
     return found[-1] if found else ""

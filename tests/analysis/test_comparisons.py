@@ -28,7 +28,6 @@ TRAFFIC = TrafficFile.model_validate(
     {
         "title": "A page and pings",
         "measure_from_s": 30,
-        "interval_s": 1,
         "flows": {
             "long": {"transport": "tcp"},
             "page": {"transport": "tcp", "start_s": 60, "bytes": 1000},
@@ -49,7 +48,11 @@ def run_of(
 ) -> dict[str, Any]:
     nothing = dict.fromkeys(FLOW_METRICS)
     return {
+        "study": "comparisons/buffers",
+        "run_id": f"{trial}",
         "status": "ok",
+        "reason": "",
+        "scheduling_delay_p99_us": None,
         "trial": trial,
         "traffic": "web",
         "network": "router",

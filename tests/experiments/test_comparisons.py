@@ -61,6 +61,14 @@ def config(tmp_path: Path) -> Path:
     return folder / "config.yaml"
 
 
+PRINTED = {
+    "setting": 0,
+    "network": "router",
+    "figure": "web.completion_s",
+    "value": 2,
+    "step": 0.1,
+    "place": "page 1",
+}
 FILES = {
     "study": "studies/buffer.yaml",
     "comparison": "comparisons/rules.yaml",
@@ -128,6 +136,28 @@ def test_study_searches_a_network(config: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"uplink_queue": "codel:target=5,interval=100"}, "uplink: 'codel:.*the kernel's rig has"),
+        ({"uplink": {"rate_mbps": 1, "loss_period": 50}}, "neither traces nor random loss"),
+        ({"uplink": {"constant_mbps": 1.5}}, "neither traces nor random loss"),
+    ],
+)
+def test_kernel_is_asked_only_for_networks_that_it_can_make(
+    config: Path, changes: dict[str, object], message: str
+) -> None:
+    change(config, "network", **changes)
+    load_workflow(config)
+    change(config, "comparison", engines={"emulator": {"repeats": 1}, "kernel": {"repeats": 1}})
+    with pytest.raises(KneepointError, match=message) as caught:
+        load_workflow(config)
+    assert "comparisons/rules.yaml: kernel: network router: uplink" in str(caught.value)
+    only = {"kernel": {"repeats": 1, "networks": ["deep"]}}
+    change(config, "comparison", engines=only)
+    assert load_workflow(config).comparisons["rules"].networks_on("kernel") == ("deep",)
+
+
+@pytest.mark.parametrize(
     ("file", "changes", "message"),
     [
         ("study", {"space": {"network.queue": {"values": [1]}}}, "no parameter of a"),
@@ -150,6 +180,39 @@ def test_study_searches_a_network(config: Path) -> None:
         ),
         ("comparison", {"networks": ["router", "router"]}, "networks lists one twice"),
         ("comparison", {"networks": ["rooter"]}, "unknown network 'rooter'"),
+        ("comparison", {"traffic": ["web", "web"]}, "traffic lists one twice"),
+        ("comparison", {"engines": {"mahimahi": {"repeats": 1}}}, "emulator"),
+        (
+            "comparison",
+            {"engines": {"kernel": {"repeats": 1, "networks": ["lake"]}}},
+            "engines: kernel: networks 'lake' is not of the comparison",
+        ),
+        ("comparison", {"published": [PRINTED]}, "has published numbers, but no source"),
+        (
+            "comparison",
+            {"source": "A report", "published": [{**PRINTED, "setting": 2}]},
+            "published 0 names setting 2, but the last one is 1",
+        ),
+        (
+            "comparison",
+            {"source": "A report", "published": [{**PRINTED, "network": "lake"}]},
+            "published 0: network 'lake' is not of the comparison",
+        ),
+        (
+            "comparison",
+            {"source": "A report", "published": [{**PRINTED, "high": 1}]},
+            "high 1 must be greater than value 2",
+        ),
+        (
+            "comparison",
+            {"source": "A report", "published": [{**PRINTED, "figure": "wob.completion_s"}]},
+            "published 0: there is no figure wob.completion_s; known: long.METRIC, web.METRIC",
+        ),
+        (
+            "comparison",
+            {"source": "A report", "published": [{**PRINTED, "figure": "ping.completion_s"}]},
+            "there is no figure ping.completion_s; known: sent, answered, rtt_min_ms",
+        ),
         (
             "traffic",
             {"flows": {"a": {"controller": "reno"}}},
