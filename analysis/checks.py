@@ -8,7 +8,7 @@ of natural logarithms.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis import labels
-from analysis.frames import CONSTANT, STEP, records
+from analysis.frames import CONSTANT, STEP, Record, records
 from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
 
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
@@ -28,6 +27,8 @@ LEAST_OTHERS = 4
 """The fewest other numbers that say what is typical."""
 SIGMA = 1.4826
 """A normal variable's standard deviation over its median absolute deviation."""
+CONVINCING = 2.0
+"""How many times nearer to ours another number than power brings a row that it is blamed for."""
 MEAN_OF_RATIOS = 1e-3
 """A mean of powers may differ so much from the ratio of the means: at a variation of 3 %."""
 
@@ -51,21 +52,112 @@ class Finding:
 
 
 def arithmetic(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows whose power is not their throughput over their delay, whatever rounding hides."""
-    shown = (THROUGHPUT, SIGNAL_DELAY, POWER)
+    """Rows whose power is not their throughput over their delay, whatever rounding hides.
+
+    Any of the three can be the wrong number: see `_blamed`. `low` and `high` are what the other two
+    imply for it. Rows that cut digits off instead of rounding them are left to `truncations`.
+    """
+    for row, steps in _with_arithmetic(rows):
+        if not _agrees(row, steps) and _cut_off(row, steps) is None:
+            yield _of_arithmetic("arithmetic", row, steps, _blamed(row))
+
+
+def truncations(rows: pd.DataFrame) -> Iterator[Finding]:
+    """Rows whose power is their throughput over their delay only if digits were cut off.
+
+    They are no evidence against a row.
+    """
+    for row, steps in _with_arithmetic(rows):
+        metric = None if _agrees(row, steps) else _cut_off(row, steps)
+        if metric:
+            yield _of_arithmetic("truncation", row, steps, metric)
+
+
+_TRIO = (POWER, SIGNAL_DELAY, THROUGHPUT)
+"""Power is throughput over delay; where several may be wrong, the first is named."""
+Steps = Mapping[str, float]
+"""The worth of one in the last printed digit of each of the three."""
+
+
+def _with_arithmetic(rows: pd.DataFrame) -> Iterator[tuple[Record, Steps]]:
+    """Rows that print all three numbers, and the worth of their last digits."""
     for _, table in rows.groupby("table", sort=False):
-        half = {metric: resolution(table, metric) / 2 for metric in shown}
+        steps = {metric: resolution(table, metric) for metric in _TRIO}
         for label, row in zip(table.index, records(table), strict=True):
-            throughput, delay, power = (row[f"published_{metric}"] for metric in shown)
-            up, late, off = (float(half[metric][label]) for metric in shown)
-            off += MEAN_OF_RATIOS * power
-            least = 1e3 * (throughput - up) / (delay + late)
-            most = 1e3 * (throughput + up) / (delay - late)
-            if power + off < least or power - off > most:  # neither where a number is missing
-                size = abs(math.log(power * delay / throughput / 1e3))
-                limit = math.log(most / least) / 2 + off / power
-                of_power = {"low": least, "high": most}
-                yield Finding(row["table"], row["row"], "arithmetic", POWER, size, limit, of_power)
+            own = {metric: float(steps[metric][label]) for metric in _TRIO}
+            numbers = [*own.values(), *(row[f"published_{metric}"] for metric in _TRIO)]
+            if all(number > 0 for number in numbers):
+                yield row, own
+
+
+def _agrees(row: Record, steps: Steps, cut_off: Iterable[str] = ()) -> bool:
+    """Whether its three numbers can be of one run, some of them cut off, the others rounded."""
+    low, high = _implied(row, steps, POWER, cut_off)
+    least, most = _range(row, steps, POWER, cut_off)
+    return least <= high and low <= most
+
+
+def _cut_off(row: Record, steps: Steps) -> str | None:
+    """The number whose digits may be cut off, power where it is all three; None: none explains."""
+    ways = {**{metric: (metric,) for metric in _TRIO}, "": _TRIO}
+    return next((way or POWER for way in ways if _agrees(row, steps, ways[way])), None)
+
+
+def _range(
+    row: Record, steps: Steps, metric: str, cut_off: Iterable[str] = ()
+) -> tuple[float, float]:
+    """What a printed number can have been."""
+    value, step = float(row[f"published_{metric}"]), steps[metric]
+    slack = MEAN_OF_RATIOS * value if metric == POWER else 0.0
+    below, above = (0.0, step) if metric in cut_off else (step / 2, step / 2)
+    return value - below - slack, value + above + slack
+
+
+def _implied(
+    row: Record, steps: Steps, metric: str, cut_off: Iterable[str] = ()
+) -> tuple[float, float]:
+    """What the other two numbers leave one of the three to be."""
+    power, delay, throughput = (_range(row, steps, each, cut_off) for each in _TRIO)
+    if metric == THROUGHPUT:
+        return power[0] * delay[0] / 1e3, power[1] * delay[1] / 1e3
+    below = delay if metric == POWER else power
+    return 1e3 * throughput[0] / below[1], 1e3 * throughput[1] / max(below[0], 1e-9)
+
+
+def _blamed(row: Record) -> str:
+    """The wrong number: with what the other two imply in its place, the row agrees with ours.
+
+    Power follows from the other two, and is the one where ours cannot tell: where it is unknown,
+    where no number does, where another brings the row less than CONVINCING times nearer to ours,
+    and where the numbers are apart by no more than ours may be off.
+    """
+    power, delay, throughput = (float(row[f"published_{metric}"]) for metric in _TRIO)
+    implied = {
+        POWER: 1e3 * throughput / delay,
+        SIGNAL_DELAY: 1e3 * throughput / power,
+        THROUGHPUT: power * delay / 1e3,
+    }
+    apart = {}
+    for metric, value in implied.items():
+        numbers = {POWER: power, SIGNAL_DELAY: delay, THROUGHPUT: throughput, metric: value}
+        ours = {each: float(row[f"ours_{each}"]) for each in _TRIO}
+        if all(ours[each] > 0 for each in _TRIO):
+            sizes = {each: abs(math.log(numbers[each] / ours[each])) for each in _TRIO}
+            if all(sizes[each] <= close(each) for each in _TRIO):
+                apart[metric] = sum(sizes.values())
+    nearest = min(apart, key=lambda metric: apart[metric]) if apart else POWER
+    is_large = abs(math.log(power / implied[POWER])) > close(nearest)
+    is_convincing = CONVINCING * apart.get(nearest, 0.0) <= apart.get(POWER, math.inf)
+    return nearest if is_large and is_convincing else POWER
+
+
+def _of_arithmetic(check: str, row: Record, steps: Steps, metric: str) -> Finding:
+    low, high = _implied(row, steps, metric)
+    least, most = _range(row, steps, metric)
+    power, delay, throughput = (float(row[f"published_{each}"]) for each in _TRIO)
+    size = abs(math.log(power * delay / throughput / 1e3))
+    limit = math.log(high / low) / 2 + math.log(most / least) / 2
+    return Finding(row["table"], row["row"], check, metric, size, limit, {"low": low, "high": high})
 
 
 def resolution(table: pd.DataFrame, metric: str) -> "pd.Series[float]":
@@ -119,7 +211,7 @@ def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
     Typical is here what such pairs differ by. Of several rows that contradict one, the first of
     its own report is told.
     """
-    reports = rows["table"].map(lambda table: labels.report_of(str(table)))
+    reports = rows["report"]
     for metric in METRICS:
         pairs = _same_settings(rows, metric)
         values = np.log(rows[f"published_{metric}"])

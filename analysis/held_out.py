@@ -9,6 +9,7 @@ Frames of settings, networks and runs are as `experiments.hold_out` writes them.
 """
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ import pandas as pd
 from analysis import labels, statistics
 from analysis.frames import Record, records
 from analysis.metrics import POWER
-from analysis.results import HoldOut, Results
+from analysis.results import HoldOut, Results, Study
 from analysis.schema import STAGES
 from common.tables import Tables
 
@@ -41,6 +42,8 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     label = ranked.set_index("trial")["label"]
     networks["nearest"] = wide.max().to_numpy()
     networks["nearest_label"] = label[wide.idxmax()].to_numpy()
+    searched = searched_by(results.studies())
+    networks["searched_by"] = [searched.get(name, []) for name in networks["network"]]
     gained = gains(found.settings, relative, found.runs, networks)
     return {
         "held_out": _summary(found, networks, relative, distinct, gained),
@@ -52,6 +55,15 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         .melt("trial", var_name="network", value_name="relative")
         .merge(relative.drop(columns="relative"), on=["trial", "network"], validate="one_to_one"),
     }
+
+
+def searched_by(studies: Iterable[Study]) -> dict[str, list[str]]:
+    """The studies that searched each network, grids and fits among them, but no replays."""
+    found: dict[str, list[str]] = {}
+    for study in studies:
+        for network in study.networks if study.table is None else ():
+            found.setdefault(network, []).append(study.title)
+    return found
 
 
 def _summary(
@@ -68,6 +80,7 @@ def _summary(
         "training": networks["network"].iloc[0],
         "training_title": networks["title"].iloc[0],
         "networks": len(networks) - 1,
+        "unseen": sum(not by for by in networks["searched_by"][1:]),
         "settings": len(distinct),
         "published": (distinct["origin"] == PUBLISHED).sum(),
         "runs": len(found.runs),

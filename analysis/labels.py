@@ -1,7 +1,6 @@
 """How names of programs read in prose: `rtt_threshold_ms` is "RTT threshold", in ms."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 _ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic"}
 _PROPER = {"reno"}
@@ -42,14 +41,21 @@ def axis(name: str, given_unit: str = "") -> str:
     return f"{sentence(name)} ({shown})" if shown else sentence(name)
 
 
-def is_of_report(table: str) -> bool:
-    """Whether a published table stands in a numbered report: 001-fixed-window does."""
-    return re.match(r"\d+-", table) is not None
+_NUMBERED = "Report "
 
 
-def report_of(table: str) -> str:
-    """The report that a published table stands in: "Report 001" for 001-fixed-window."""
-    return f"Report {table.partition('-')[0]}" if is_of_report(table) else table
+def short_report(report: str) -> str:
+    """A report's name before a row of it: 001 for Report 001."""
+    return report.removeprefix(_NUMBERED)
+
+
+def reports(names: Iterable[str]) -> str:
+    """Several reports in prose, each once: `reports 001 and 004`, `Nguyen 2024 and report 001`."""
+    given = list(dict.fromkeys(names))
+    numbers = [name.removeprefix(_NUMBERED) for name in given if name.startswith(_NUMBERED)]
+    noun = "report" if len(numbers) == 1 else "reports"
+    others = [name for name in given if not name.startswith(_NUMBERED)]
+    return joined([*others, f"{noun} {joined(numbers)}"] if numbers else others)
 
 
 def number(value: float) -> str:

@@ -40,6 +40,8 @@ PINNED = 0.15
 """An interval below this share of the searched range is pinned down."""
 FREE = 0.5
 """One above this share is left free; one between the two is narrowed."""
+EDGE = 0.005
+"""A best value so near to an end of the searched range, as a share of it, is at its edge."""
 
 Whole = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
@@ -58,6 +60,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         certainty = recovered(study.trials, losses, rows, study.searched, study.seed)
         certainty["searched_low"] = [each.low for each in study.searched]
         certainty["searched_high"] = [each.high for each in study.searched]
+        certainty["unit"] = [results.unit(study.controller, each.name) for each in study.searched]
         found["recovery"].append(certainty.assign(search=study.name, rows=len(rows)))
         best = int(study.trials.sort_values("value", kind="stable")["trial"].iloc[0])
         for table in tables.values():
@@ -185,7 +188,9 @@ def recovered(
 
     Returns:
         Columns constant, best, low, high (over the trials that are `alike`; NaN for a single row,
-        from which nothing can be drawn), share (of the searched range, on its scale), verdict.
+        from which nothing can be drawn), share (of the searched range, on its scale), verdict. One
+        that is best at an end of its range is at its edge, unless it can be nothing beyond it, or
+        the table leaves it free.
     """
     misfits = losses.to_numpy(dtype=float) @ row_weights(published)
     best = int(losses.index[int(np.argmin(misfits))])
@@ -202,7 +207,7 @@ def recovered(
                 "low": float(values.min()),
                 "high": float(values.max()),
                 "share": share,
-                "verdict": _verdict(share),
+                "verdict": _verdict(share, is_at_edge(constant, float(by_trial[best]))),
             }
         )
     return pd.DataFrame(lines)
@@ -215,12 +220,23 @@ def _share(constant: Searched, low: float, high: float) -> float:
     return (scale(high) - scale(low)) / (scale(constant.high) - scale(constant.low))
 
 
-def _verdict(share: float) -> str:
+def is_at_edge(constant: Searched, best: float) -> bool:
+    """Whether a value is an end of the searched range beyond which there are others."""
+    scale = math.log if constant.logarithmic else float
+    near = EDGE * (scale(constant.high) - scale(constant.low))
+    is_low = scale(best) - scale(constant.low) <= near and constant.low > constant.least
+    is_high = scale(constant.high) - scale(best) <= near and constant.high < constant.most
+    return is_low or is_high
+
+
+def _verdict(share: float, at_edge: bool) -> str:
+    if share > FREE:
+        return "left free"
+    if at_edge:
+        return "at the edge of its range"
     if math.isnan(share):
         return "one row cannot tell"
-    if share <= PINNED:
-        return "pinned down"
-    return "left free" if share > FREE else "narrowed"
+    return "pinned down" if share <= PINNED else "narrowed"
 
 
 def disagreement(runs: pd.DataFrame, published: pd.DataFrame, trial: int) -> pd.DataFrame:

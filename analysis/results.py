@@ -16,7 +16,7 @@ from analysis import labels
 from analysis.frames import CONSTANT, STEP, with_constants
 from analysis.link_log import LinkLog, read_link_log
 from common.errors import unusable
-from engines.catalogue import Catalogue, load_catalogue
+from engines.catalogue import Catalogue, Controller, load_catalogue
 from experiments import config as configuration
 from experiments.config import (
     EMULATOR,
@@ -30,7 +30,7 @@ from experiments.published import PublishedTable, load_table
 from experiments.results import read_frame
 from networks.config import Network
 from networks.traffic import TrafficFile
-from search.spaces import HOST, searched_ranges
+from search.spaces import HOST, column_of_host, searched_ranges
 
 EMULATE = Path("build/emulate")
 OF_NETWORK = "network_"
@@ -39,12 +39,14 @@ OF_NETWORK = "network_"
 
 @dataclass(frozen=True)
 class Searched:
-    """A constant that a study searched, and where."""
+    """A constant that a study searched, and where; [least, most] is what it can be at all."""
 
     name: str
     low: float
     high: float
     logarithmic: bool = False
+    least: float = -math.inf
+    most: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Study:
     `objective` is that of power (mean, worst, mean_log), "misfit", to the tables `fit`, that of
     flows (sum_log, worst_flow, share) or "least", of a parameter that keeps some metrics at their
     bounds (`keeping`); a `robust` one bounds the influence of a row. `traffic` is the title of its
-    traffic.
+    traffic, `table` the published table that it replays; `is_grid_search` says that it searches on
+    a grid (see `experiments.config.Study`).
     """
 
     name: str
@@ -74,6 +77,8 @@ class Study:
     runs: pd.DataFrame
     keeping: Mapping[str, float] = field(default_factory=dict)
     traffic: str | None = None
+    table: str | None = None
+    is_grid_search: bool = False
 
     @property
     def minimised(self) -> bool:
@@ -137,10 +142,13 @@ class HoldOut:
 class Source:
     """Where a published table stands, what it holds, what of that is unsaid and fitted to it.
 
-    `remark` is what its author says elsewhere.
+    `remark` is what its author says elsewhere; `report` the name by which it is cited; `selected`
+    says that its rows were printed as the best or the worst of many runs.
     """
 
     text: str = ""
+    report: str = ""
+    selected: str | None = None
     held: Mapping[str, float] = field(default_factory=dict)
     unstated: Mapping[str, str] = field(default_factory=dict)
     fitted: tuple[str, ...] = ()
@@ -237,6 +245,14 @@ class Results:
         return {name: network.title for name, network in self.workflow.networks.items()}
 
     @property
+    def hosts(self) -> Mapping[str, Mapping[str, float | str]]:
+        """The emulated host of each network: every setting, as a fit names it."""
+        return {
+            name: {column_of_host(setting): value for setting, value in network.host.items()}
+            for name, network in self.workflow.networks.items()
+        }
+
+    @property
     def units(self) -> Mapping[tuple[str, str], str]:
         """The unit of a (controller, constant)."""
         return {
@@ -244,6 +260,11 @@ class Results:
             for controller in self._catalogue.controllers.values()
             for constant in controller.constants.values()
         }
+
+    def unit(self, controller: str, constant: str) -> str:
+        """The unit of what a study of the controller can search, as figures write it."""
+        declared = self.units.get((controller, constant), labels.unit(constant))
+        return "µs" if declared == "us" else declared
 
     @property
     def is_real(self) -> bool:
@@ -360,16 +381,27 @@ class Results:
         """All rows of all published tables.
 
         Returns:
-            Columns table, row, controller, network, replayable, constant_*, the metrics, and
-            step_<metric>, the worth of one in a metric's last printed digit.
+            Columns table, report (the name by which it is cited), kind (published or measured),
+            mark (numbers the reports in the order of the tables), row, controller, network,
+            replayable, constant_*, the metrics, and step_<metric>, the worth of one in a metric's
+            last printed digit.
         """
         return published_frame(self._tables())
 
     def sources(self) -> dict[str, Source]:
         """What is said of each published table."""
-        said = {table.name: table.description for table in self._tables()}
+        tables = {table.name: table for table in self._tables()}
+        said = {name: table.description for name, table in tables.items()}
         return {
-            name: Source(s.source, s.constants, s.unstated, s.fitted, s.remark)
+            name: Source(
+                s.source,
+                tables[name].report,
+                s.selected,
+                s.constants,
+                s.unstated,
+                s.fitted,
+                s.remark,
+            )
             for name, s in said.items()
         }
 
@@ -469,8 +501,10 @@ class Results:
             keeping={str(metric): bound for metric, bound in study.objective.keeping.items()},
             robust=study.objective.robust,
             traffic=self.workflow.traffic[study.traffic].title if study.traffic else None,
+            table=study.table,
+            is_grid_search=study.is_grid_search,
             searched=tuple(
-                Searched(column.removeprefix(CONSTANT), *searched.bounds, logarithmic)
+                _searched(column, searched, logarithmic, controller)
                 for column, (searched, _, logarithmic) in searched_ranges(study, controller).items()
             ),
             compare=self.workflow.tables_beside.get(name, ()),
@@ -518,6 +552,15 @@ class Results:
         }
 
 
+def _searched(
+    column: str, searched: configuration.Range, logarithmic: bool, controller: Controller
+) -> Searched:
+    name = column.removeprefix(CONSTANT)
+    declared = controller.constants.get(name) if column.startswith(CONSTANT) else None
+    least, most = (declared.least, declared.most) if declared else (0.0, math.inf)
+    return Searched(name, *searched.bounds, logarithmic, least, most)
+
+
 def _bdp_packets(network: Network) -> float:
     """The uplink's rate times the round-trip propagation delay, in packets of 1504 bytes."""
     rate_mbps = network.uplink.rate_mbps or network.uplink.constant_mbps
@@ -532,11 +575,19 @@ def _objective(objective: configuration.Objective) -> str:
     return "least"
 
 
+_PUBLISHED = ["table", "report", "kind", "mark", "row", "controller", "network", "replayable"]
+
+
 def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     """All rows of the tables, as `Results.published` describes them."""
+    tables = list(tables)
+    marks = {report: mark for mark, report in enumerate(dict.fromkeys(t.report for t in tables))}
     rows = [
         {
             "table": table.name,
+            "report": table.report,
+            "kind": table.description.kind,
+            "mark": marks[table.report],
             "row": row.number,
             "controller": table.description.controller,
             "network": table.description.network,
@@ -548,7 +599,7 @@ def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
         for table in tables
         for row in table.rows
     ]
-    return pd.DataFrame(rows, columns=None if rows else ["table"])
+    return pd.DataFrame(rows, columns=None if rows else _PUBLISHED)
 
 
 def _differing(

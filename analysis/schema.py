@@ -11,8 +11,13 @@ from common.tables import Column, Table
 from experiments.exchanged import AGREEMENT, AUDIT
 
 UNITS = {name: metric.unit for name, metric in METRICS.items()}
-VERDICTS = ("reproduced", "close", "fitted", "unexplained", "contradicted", "not comparable")
-"""What a row can be; `unexplained` is off, and nothing but our runs speaks against it."""
+WITHIN_SPREAD = "within our spread"
+VERDICTS = (
+    *("reproduced", "close", "fitted", WITHIN_SPREAD, "unexplained"),
+    *("contradicted", "not comparable"),
+)
+"""What a row can be: `within our spread` is off, but between our own runs of it; `unexplained` is
+off, and nothing but our runs speaks against it."""
 
 
 @dataclass(frozen=True)
@@ -107,14 +112,18 @@ _STAGES = (
                 "a published row beside the mean of our runs; comparison is reports or measured",
                 (
                     *AUDIT,
+                    *_text("report", "kind"),
+                    *_whole("mark"),
                     *_text("controller", "network"),
                     *_flag("replayable"),
                     *_CONSTANTS,
                     Column("step_*", "real"),
-                    *_metrics("published_", "ours_", "deviation_", "difference_"),
+                    *_metrics("published_", "ours_", "deviation_", "least_", "greatest_"),
+                    *_metrics("difference_"),
                     *_ratios("relative_"),
-                    *_whole("runs", "settings"),
+                    *_whole("runs", "settings", "failed"),
                     *_real("spread"),
+                    *_text("failure"),
                     *_text("name", "agreement", "checks", "wrong"),
                     *_flag("within", optional=True),
                 ),
@@ -150,10 +159,21 @@ _STAGES = (
                 "audit_tables",
                 "a published table: its source, how many rows agree, how many have each verdict",
                 (
-                    *_text("comparison", "table", "source", "held", "unstated"),
+                    *_text("comparison", "table", "report", "source", "held", "unstated"),
+                    *_text("selected", optional=True),
                     *_whole("rows", "compared", "within"),
                     *_ratios("median_", "worst_"),
                     *_whole(*VERDICTS),
+                ),
+            ),
+            Table(
+                "audit_replays",
+                "a replay of a table on another network than its own, which gives no verdict",
+                (
+                    *_text("comparison", "table", "network", "network_title"),
+                    *_flag("fitted"),
+                    *_whole("rows", "compared", "within"),
+                    *_ratios("median_", "worst_"),
                 ),
             ),
             Table(
@@ -208,7 +228,12 @@ _STAGES = (
             Table(
                 "sweep_published",
                 "a published row beside a sweep",
-                (*_text("sweep", "table"), *_real("value"), *_metrics()),
+                (
+                    *_text("sweep", "table", "report", "kind"),
+                    *_whole("mark"),
+                    *_real("value"),
+                    *_metrics(),
+                ),
             ),
             Table(
                 "sweep_bests",
@@ -223,10 +248,13 @@ _STAGES = (
             ),
             Table(
                 "grids",
-                "a full grid over two constants: where power is greatest, ours and published",
+                "a full grid over two constants on a network: where power is greatest, ours and "
+                "published; networks: of its study",
                 (
-                    *_text("grid", "title", "controller", "network", "network_title", "x", "y"),
-                    *_text("table", optional=True),
+                    *_text("grid", "title", "controller", "network", "network_title"),
+                    *_whole("networks"),
+                    *_text("x", "y", "x_unit", "y_unit"),
+                    *_text("table", "report", optional=True),
                     *_whole("rows", "columns", "cells", "agreeing"),
                     *_real("best_x", "best_y", "published_best_x", "published_best_y"),
                     *_real("best_power", "published_best_power", unit="Mbit/s/s"),
@@ -248,7 +276,7 @@ _STAGES = (
                 "grid_effects",
                 "what a further constant changes within a cell; mean is that over the cells",
                 (
-                    *_text("grid", "constant"),
+                    *_text("grid", "constant", "unit"),
                     *_whole("group"),
                     *_real("value"),
                     *_real("power", unit="Mbit/s/s"),
@@ -283,7 +311,8 @@ _STAGES = (
                     *_whole("ties", "near", "evaluations", "improvements", "improved_last"),
                     *_text("sweep", optional=True),
                     *_flag("sweep_agrees", optional=True),
-                    *_text("published_table", "published_constants", optional=True),
+                    *_text("published_table", "published_report", optional=True),
+                    *_text("published_constants", optional=True),
                     *_real("published_power", "published_ours", unit="Mbit/s/s"),
                     *_real("gain"),
                     *_real("emulated_power", unit="Mbit/s/s"),
@@ -295,10 +324,23 @@ _STAGES = (
                 "search_constants",
                 "a searched constant: its range, its best value, its importance (PED-ANOVA)",
                 (
-                    *_text("search", "constant"),
+                    *_text("search", "constant", "unit"),
                     *_real("low", "high"),
                     *_flag("logarithmic"),
                     *_real("best", "near_low", "near_high", "importance"),
+                ),
+            ),
+            Table(
+                "search_networks",
+                "the best trial of a search on one of its networks, and what was published there",
+                (
+                    *_text("search", "network", "network_title"),
+                    *_whole("runs", "failed"),
+                    *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
+                    *_text("published_table", "published_report", optional=True),
+                    *_text("published_constants", optional=True),
+                    *_real("published_power", "published_ours", unit="Mbit/s/s"),
+                    *_real("gain"),
                 ),
             ),
             Table(
@@ -341,7 +383,7 @@ _STAGES = (
                 "recovery",
                 "a constant fitted to published tables, and the interval that they leave it",
                 (
-                    *_text("search", "constant"),
+                    *_text("search", "constant", "unit"),
                     *_real("best", "low", "high", "share"),
                     *_text("verdict"),
                     *_real("searched_low", "searched_high"),
@@ -363,14 +405,16 @@ _STAGES = (
     ),
     Stage(
         "held_out",
-        ("hold_out",),
+        ("hold_out", "studies"),
         (),
         (
             Table(
                 "held_out",
-                "all of it: medians over the tuned settings, the rank correlation",
+                "all of it: medians over the tuned settings, the rank correlation; unseen: "
+                "held-out networks that no study searched",
                 (
                     *_text("training", "training_title"),
+                    *_whole("unseen"),
                     *_whole("networks", "settings", "published", "runs", "repeats"),
                     *_real("correlation"),
                     *_whole("compared", "better", "worse"),
@@ -415,10 +459,12 @@ _STAGES = (
             ),
             Table(
                 "held_out_networks",
-                "a network with its omniscient bound, and the setting that comes nearest",
+                "a network with its omniscient bound, the setting that comes nearest, and the "
+                "studies that searched it",
                 (
                     *_text("network", "title"),
                     *_flag("is_training"),
+                    *_texts("searched_by"),
                     *_real("capacity_mbps", unit="Mbit/s"),
                     *_metrics(of=(SIGNAL_DELAY, POWER)),
                     *_real("nearest"),

@@ -12,7 +12,7 @@ from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import Results, Study
 from analysis.schema import STAGES
-from analysis.statistics import Best, Chance
+from analysis.statistics import Chance
 from analysis.sweeps import Luck
 from common.tables import Tables
 from experiments.config import EMULATOR, MAHIMAHI
@@ -37,9 +37,8 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
         held = results.hold_out() if engine == EMULATOR else None
         luck = Luck(studies, results.repeats(engine), held)
         for study in studies:
-            if study.fit or study.sampler not in ENUMERATING:
-                titles = [results.networks.get(name, name) for name in study.networks]
-                parts = _search(study, luck, titles, engine, tables, published)
+            if study.fit or study.sampler not in ENUMERATING or study.is_grid_search:
+                parts = _search(study, luck, results, engine, tables, published)
                 for name, frame in parts.items():
                     found[name].append(frame.assign(search=study.name))
     whole = together(found)
@@ -51,7 +50,7 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
 def _search(
     study: Study,
     luck: Luck,
-    titles: list[str],
+    results: Results,
     engine: str,
     tables: Tables,
     published: pd.DataFrame,
@@ -59,8 +58,8 @@ def _search(
     """The tables of one search; none where no trial has a value."""
     trials = study.trials
     values = -trials["value"] if study.minimised else trials["value"]
-    is_power = study.objective in POWERS
-    chance = luck.of(study.controller, study.networks[0]) if is_power else Chance()
+    is_on_one = study.objective in ("mean", "worst") and len(study.networks) == 1
+    chance = luck.of(study.controller, study.networks[0]) if is_on_one else Chance()
     best = statistics.best(values, trials["n_runs"], chance)
     if best is None:
         return {}
@@ -71,6 +70,7 @@ def _search(
     constants = [
         {
             "constant": each.name,
+            "unit": results.unit(study.controller, each.name),
             "low": each.low,
             "high": each.high,
             "logarithmic": each.logarithmic,
@@ -83,8 +83,10 @@ def _search(
     ]
     past = _trials(study)
     brackets = _brackets(study)
+    networks = _on_networks(study, int(first["trial"]), results, published, tables["audit"])
     found = {
         "search_constants": pd.DataFrame(constants),
+        "search_networks": networks,
         "search_trials": past,
         "search_brackets": brackets,
     }
@@ -97,7 +99,7 @@ def _search(
         "title": study.title,
         "controller": study.controller,
         "networks": list(study.networks),
-        "network_titles": titles,
+        "network_titles": networks["network_title"].tolist(),
         "sampler": study.sampler,
         "objective": study.objective,
         "fit": list(study.fit),
@@ -121,7 +123,7 @@ def _search(
         "improvements": len(improved),
         "improved_last": improved.iloc[-1],
         **_beside_sweep(study, first, tables),
-        **_beside_published(study, best, published, tables["audit"]),
+        **_of_one(networks),
         "surface_x": plane.x.name if plane else None,
         "surface_y": plane.y.name if plane else None,
         "surface_explained": plane.explained if plane else math.nan,
@@ -180,7 +182,8 @@ def _places(plane: surface.Surface) -> pd.DataFrame:
 def _beside_sweep(study: Study, first: Record, tables: Tables) -> Record:
     """How a search for one peak agrees with a sweep of the same constant."""
     nothing = {"sweep": None, "sweep_agrees": None}
-    if study.sampler not in ONE_PEAK or study.minimised or not study.is_alone:
+    is_on_one = study.is_alone and len(study.networks) == 1
+    if study.sampler not in ONE_PEAK or study.minimised or not is_on_one:
         return nothing
     only = study.searched[0].name
     for sweep in records(tables["sweeps"]):
@@ -194,22 +197,56 @@ def _beside_sweep(study: Study, first: Record, tables: Tables) -> Record:
     return nothing
 
 
+_NOTHING_PUBLISHED: Record = {
+    **dict.fromkeys(("published_table", "published_report", "published_constants")),
+    **dict.fromkeys(("published_power", "published_ours", "gain"), math.nan),
+}
+
+
+def _on_networks(
+    study: Study, trial: int, results: Results, published: pd.DataFrame, audited: pd.DataFrame
+) -> pd.DataFrame:
+    """The best trial network by network, each with what was published for that network."""
+    runs = study.runs[study.runs["trial"] == trial]
+    lines = []
+    for network in study.networks:
+        there = runs[runs["network"] == network]
+        good = statistics.succeeded(there)
+        means = {metric: float(good[metric].mean()) for metric in SHOWN}
+        means[POWER] = float(good[POWER].sum()) / len(there)  # a failed run has none
+        lines.append(
+            {
+                "network": network,
+                "network_title": results.networks.get(network, network),
+                "runs": len(there),
+                "failed": len(there) - len(good),
+                **means,
+                **_beside_published(study, network, means[POWER], published, audited),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _of_one(networks: pd.DataFrame) -> Record:
+    """What was published, where a search has one network: no mean over several compares with it."""
+    if len(networks) > 1:
+        return dict(_NOTHING_PUBLISHED)
+    first = record(networks, 0)
+    return {name: first[name] for name in _NOTHING_PUBLISHED}
+
+
 def _beside_published(
-    study: Study, best: Best, published: pd.DataFrame, audited: pd.DataFrame
+    study: Study, network: str, power: float, published: pd.DataFrame, audited: pd.DataFrame
 ) -> Record:
     """The best power published for the controller, ours there, what the search gained over it."""
     rows = published.reindex(columns=[*published.columns.drop(POWER, errors="ignore"), POWER])
     is_comparable = study.objective in POWERS and study.is_alone
     if is_comparable and len(rows):
-        alike = (rows["controller"] == study.controller) & (rows["network"] == study.networks[0])
+        alike = (rows["controller"] == study.controller) & (rows["network"] == network)
         rows = rows[alike].dropna(subset=[POWER])
         rows = rows.sort_values(POWER, ascending=False, kind="stable")
     if not is_comparable or rows.empty:
-        return {
-            "published_table": None,
-            "published_constants": None,
-            **dict.fromkeys(("published_power", "published_ours", "gain"), math.nan),
-        }
+        return dict(_NOTHING_PUBLISHED)
     row = records(rows)[0]
     printed = {
         name.removeprefix(CONSTANT): value
@@ -225,15 +262,18 @@ def _beside_published(
         ours = float(replayed[f"ours_{POWER}"].iloc[0]) if len(replayed) else math.nan
     return {
         "published_table": row["table"],
+        "published_report": row["report"],
         "published_constants": json.dumps(shown),
         "published_power": row[POWER],
         "published_ours": ours,
-        "gain": best.value / row[POWER] - 1,
+        "gain": power / row[POWER] - 1,
     }
 
 
 def _emulated_power(searches: pd.DataFrame) -> list[float]:
-    """For each search the best power of the emulator's searches of its controller."""
+    """For each search the best power of the emulator's searches of its controller, there."""
+    keys = list(zip(searches["controller"], map(tuple, searches["networks"]), strict=True))
+    found = pd.Series(pd.MultiIndex.from_tuples(keys).to_flat_index(), index=searches.index)
     power = searches[(searches["engine"] == EMULATOR) & searches["tunes"]]
-    best = power.groupby("controller")["best_value"].max()
-    return [float(best.get(controller, math.nan)) for controller in searches["controller"]]
+    best = power.groupby(found[power.index])["best_value"].max()
+    return [float(best.get(key, math.nan)) for key in found]

@@ -248,20 +248,21 @@ def beside(published: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row for each published row: its own columns with the metrics as published_<metric>;
-        ours_<metric>, deviation_<metric> (the standard deviation of our runs), relative_<metric>
-        (ours over published, less one), difference_<metric>, runs, settings (distinct vectors of
-        constants) and spread (of power over those settings, relative).
+        ours_<metric>, deviation_<metric> (the standard deviation of our runs), least_<metric> and
+        greatest_<metric> (of our runs), relative_<metric> (ours over published, less one),
+        difference_<metric>, runs, settings (distinct vectors of constants), spread (of power over
+        those settings, relative), failed (further runs, which measured nothing) and failure (why
+        the first of these failed).
     """
-    good = succeeded(runs)
     constants = [name for name in published.columns if name.startswith(CONSTANT)]
     rows = []
     for _, line in published.iterrows():
-        match = (good["controller"] == line["controller"]) & (good["network"] == line["network"])
+        match = (runs["controller"] == line["controller"]) & (runs["network"] == line["network"])
         match &= bool(line["replayable"])
         for name in constants:
             if pd.notna(line[name]):
-                match &= _equal(good, name, float(line[name]))
-        rows.append(_compared(line, good[match]))
+                match &= _equal(runs, name, float(line[name]))
+        rows.append(_compared(line, runs[match]))
     return pd.DataFrame(rows)
 
 
@@ -271,7 +272,9 @@ def _equal(runs: pd.DataFrame, name: str, value: float) -> "pd.Series[bool]":
     return pd.Series(np.isclose(runs[name].astype(float), value, rtol=1e-9), index=runs.index)
 
 
-def _compared(line: pd.Series, ours: pd.DataFrame) -> dict[str, object]:
+def _compared(line: pd.Series, runs: pd.DataFrame) -> dict[str, object]:
+    ours = succeeded(runs)
+    failed = runs.loc[runs["status"] != "ok", "reason"]
     row: dict[str, object] = {k: v for k, v in line.items() if k not in METRICS}  # type: ignore[misc]
     for metric in METRICS:
         published = float(line.get(metric, math.nan))
@@ -279,10 +282,13 @@ def _compared(line: pd.Series, ours: pd.DataFrame) -> dict[str, object]:
         row[f"published_{metric}"] = published
         row[f"ours_{metric}"] = mean
         row[f"deviation_{metric}"] = float(ours[metric].std())
+        row[f"least_{metric}"] = float(ours[metric].min())
+        row[f"greatest_{metric}"] = float(ours[metric].max())
         row[f"difference_{metric}"] = mean - published
         row[f"relative_{metric}"] = mean / published - 1
     powers = ours.groupby("constants")[POWER].mean()
-    row |= {"runs": len(ours), "settings": len(powers)}
+    row |= {"runs": len(ours), "settings": len(powers), "failed": len(failed)}
+    row["failure"] = str(failed.iloc[0]) if len(failed) else ""
     row["spread"] = (
         float((powers.max() - powers.min()) / powers.mean()) if len(powers) else math.nan
     )

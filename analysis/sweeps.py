@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis import labels, statistics
+from analysis import statistics
 from analysis.frames import CONSTANT, Record, record, records, together
 from analysis.metrics import METRICS, POWER
 from analysis.results import HoldOut, Repeats, Results, Study
@@ -32,7 +32,8 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         _sweep(found, results, constant[2], alike, luck, published, taken)
     for study in studies:
         if not study.fit and study.is_alone:
-            _grid(found, results, study, published)
+            for network in study.networks:
+                _grid(found, results, study, network, published)
     return together(found)
 
 
@@ -102,14 +103,14 @@ def _sweep(
     taken[key] += 1
     key = key if taken[key] == 1 else f"{key}-{taken[key]}"
     tables = list(dict.fromkeys(table for study in studies for table in study.compare))
-    printed = _published_points(published, tables, constant)
+    printed = _published_points(published, tables, network, constant)
     sweep = {
         "sweep": key,
         "controller": controller,
         "network": network,
         "network_title": results.networks.get(network, network),
         "constant": constant,
-        "unit": results.units.get((controller, constant), labels.unit(constant)),
+        "unit": results.unit(controller, constant),
         "studies": len(studies),
         "values": len(curve),
         "runs": curve["runs"].sum(),
@@ -131,13 +132,16 @@ def _sweep(
         found[name].append(frame.assign(sweep=key))
 
 
-def _published_points(published: pd.DataFrame, tables: list[str], constant: str) -> pd.DataFrame:
-    """The rows of the tables that print the constant and a metric: table, value, the metrics."""
+def _published_points(
+    published: pd.DataFrame, tables: list[str], network: str, constant: str
+) -> pd.DataFrame:
+    """The rows of the tables, of this network, that print the constant and a metric."""
     column = CONSTANT + constant
-    columns = ["table", "value", *METRICS]
+    columns = ["table", "report", "kind", "mark", "value", *METRICS]
     if column not in published:
         return pd.DataFrame(columns=columns)
-    rows = published[published["table"].isin(tables)].rename(columns={column: "value"})
+    of_sweep = published["table"].isin(tables) & (published["network"] == network)
+    rows = published[of_sweep].rename(columns={column: "value"})
     return rows.reindex(columns=columns).dropna(subset=["value"]).reset_index(drop=True)
 
 
@@ -162,21 +166,24 @@ def _bests(curve: pd.DataFrame, published: pd.DataFrame, greatest: float) -> lis
     return lines
 
 
-def _grid(found: Parts, results: Results, study: Study, published: pd.DataFrame) -> None:
-    """Adds the grid of a study that covers every pair of values of two constants.
+def _grid(
+    found: Parts, results: Results, study: Study, network: str, published: pd.DataFrame
+) -> None:
+    """Adds the grid of a study on a network that covers every pair of values of two constants.
 
     A study that varies more shows the two that its published table prints, and the mean over the
     others.
     """
     varied = _varied(study.runs)
-    table = study.compare[0] if study.compare else None
-    rows = published[published["table"] == table]
+    there = published[published["network"] == network]
+    table = next((each for each in study.compare if (there["table"] == each).any()), None)
+    rows = there[there["table"] == table]
     printed = [name for name in varied if _values(rows, name) > 1]
     axes = printed if len(printed) == 2 else varied
     if len(axes) != 2:
         return
     y, x = (CONSTANT + name for name in axes)
-    runs = statistics.succeeded(study.runs)
+    runs = statistics.succeeded(study.runs[study.runs["network"] == network])
     ours = statistics.grid(runs, x, y, POWER)
     if ours.isna().any(axis=None) or min(ours.shape) < 2:
         return
@@ -184,18 +191,23 @@ def _grid(found: Parts, results: Results, study: Study, published: pd.DataFrame)
     if axes == printed:
         theirs = statistics.grid(rows, x, y, POWER)
         ours = ours.reindex_like(theirs)
+    key = study.name if len(study.networks) == 1 else f"{study.name}-{network}"
     cells = _cells(ours, theirs)
-    found["grid_cells"].append(cells.assign(grid=study.name))
+    found["grid_cells"].append(cells.assign(grid=key))
     sizes = cells["relative"].abs()
     grid = {
-        "grid": study.name,
+        "grid": key,
         "title": study.title,
         "controller": study.controller,
-        "network": study.networks[0],
-        "network_title": results.networks.get(study.networks[0], study.networks[0]),
+        "network": network,
+        "network_title": results.networks.get(network, network),
+        "networks": len(study.networks),
         "x": axes[1],
         "y": axes[0],
+        "x_unit": results.unit(study.controller, axes[1]),
+        "y_unit": results.unit(study.controller, axes[0]),
         "table": table if theirs is not None else None,
+        "report": rows["report"].iloc[0] if theirs is not None else None,
         "rows": ours.shape[0],
         "columns": ours.shape[1],
         **_greatest(cells, "ours", "best"),
@@ -210,7 +222,8 @@ def _grid(found: Parts, results: Results, study: Study, published: pd.DataFrame)
         if name not in axes:
             effect = statistics.effect(runs, CONSTANT + name, [x, y])
             effect["mean"] = effect.groupby("value")["relative"].transform("mean")
-            found["grid_effects"].append(effect.assign(grid=study.name, constant=name))
+            unit = results.unit(study.controller, name)
+            found["grid_effects"].append(effect.assign(grid=key, constant=name, unit=unit))
 
 
 def _cells(ours: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:

@@ -191,6 +191,8 @@ Engine = Literal["emulator", "mahimahi", "kernel"]
 kernel's own TCP on a link of constant rate, in real time."""
 NETWORK = "network."
 """How the parameters of a network begin in a study's space."""
+LEAST_OF_GRID_SEARCH = 3
+"""A grid that varies so many parameters is a search; fewer are a sweep or a heat map."""
 SearchEngine = Literal["emulator", "mahimahi"]
 """Engines that run the controllers of this repository."""
 ComparisonEngine = Literal["emulator", "kernel"]
@@ -302,10 +304,22 @@ class Study(ConfigModel):
         return self
 
     @property
+    def is_grid_search(self) -> bool:
+        """Whether its grid is a search: over so many parameters that no figure shows it whole.
+
+        A grid that is compared with a published table stands beside that table.
+        """
+        varied = [each for each in self.space.values() if each.values and len(each.values) > 1]
+        is_grid = self.sampler.kind == "grid" and self.table is None and not self.compare
+        return is_grid and not self.objective.fit and len(varied) >= LEAST_OF_GRID_SEARCH
+
+    @property
     def tunes(self) -> bool:
         """Whether it searches for the greatest power instead of following a given list."""
-        wants_power = self.objective.power is not None and self.traffic is None
-        return wants_power and not self.table and self.sampler.kind != "grid"
+        is_alone = self.traffic is None and not any(name.startswith(NETWORK) for name in self.space)
+        wants_power = self.objective.power is not None and is_alone
+        learns = self.sampler.kind != "grid" or self.is_grid_search
+        return wants_power and not self.table and learns
 
     def count_runs(self, rows: int) -> int | None:
         """The number of runs, given the number of table rows; None if the sampler decides."""

@@ -59,6 +59,20 @@ class TableDescription(ConfigModel):
     """Description of NAME.csv: config/published/NAME.yaml."""
 
     source: str = Field(min_length=1, description="report and table, for captions")
+    report: str = Field(
+        default="",
+        description="name by which the report is cited; by default Report NNN for a table NNN-..., "
+        "the table's name for measured runs, and the source for others",
+    )
+    kind: Literal["published", "measured"] = Field(
+        default="published",
+        description="published: what a report prints; measured: runs that were measured to compare "
+        "with, one's own or others'",
+    )
+    selected: Literal["best", "worst"] | None = Field(
+        default=None,
+        description="rows were printed because they were the best or the worst of many runs",
+    )
     controller: str = Field(description="controller of the table")
     network: Name = Field(default="contest", description="network of the measurements")
     constants: Mapping[str, float] = Field(
@@ -115,6 +129,16 @@ class PublishedTable:
     name: str
     description: TableDescription
     rows: Sequence[PublishedRow]
+
+    @property
+    def report(self) -> str:
+        """The name by which its report is cited."""
+        if self.description.report:
+            return self.description.report
+        if self.description.kind == "measured":
+            return self.name
+        number, dash, _ = self.name.partition("-")
+        return f"Report {number}" if number.isdigit() and dash else self.description.source
 
     @property
     def replayable(self) -> list[PublishedRow]:

@@ -1,6 +1,7 @@
 """Configuration models of networks and of trace sources."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -8,6 +9,7 @@ from pydantic import BaseModel, Field, RootModel, field_validator, model_validat
 
 from common.config_file import ConfigModel, matching, read_config
 from common.errors import KneepointError
+from networks.notation import Notation
 
 _NAME = r"[a-z0-9][a-z0-9_-]{0,99}"
 _NAMES = "lower-case letters, digits, - and _ only"
@@ -35,6 +37,17 @@ HostModel = Annotated[
         "ideal, event-loop, or event-loop:KEY=VALUE,KEY=VALUE",
     ),
 ]
+
+
+EVENT_LOOP: Mapping[str, float] = {
+    "wake_us": 50,
+    "wake_mean_us": 100,
+    "packet_us": 5,
+    "read_us": 10,
+    "device_packets": 500,
+    "receiver_us": 50,
+}
+"""The settings of the event-loop model that a network need not state: see host_model.cc."""
 
 
 class TraceSources(ConfigModel):
@@ -219,6 +232,24 @@ class Network(ConfigModel):
         if re.search(r"[:,](packets|bytes)=0+(,|$)", queue):
             raise ValueError("a queue must hold at least 1 packet; raise its limit")
         return queue
+
+    @property
+    def host(self) -> Mapping[str, float | str]:
+        """Every setting of the emulated host, stated or not."""
+        notation = Notation.parse(self.host_model)
+        stated: dict[str, float | str] = {}
+        for name, text in notation.parameters.items():
+            try:
+                stated[name] = float(text)
+            except ValueError:  # a file
+                stated[name] = text
+        defaults = EVENT_LOOP if notation.kind == "event-loop" else {}
+        return {
+            "model": notation.kind,
+            "host_latency_us": float(self.host_latency_us),
+            **defaults,
+            **stated,
+        }
 
     @property
     def is_mahimahi(self) -> bool:

@@ -4,6 +4,7 @@ Templates write the XML of `reports.document`; jinja escapes whatever comes from
 """
 
 import json
+import math
 import re
 import traceback
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -19,7 +20,7 @@ from analysis import agreement, audit, checks, confirmation, labels, link_log, r
 from analysis.frames import CONSTANT, Record, records
 from analysis.metrics import FIGURES, METRICS
 from analysis.schema import VERDICTS
-from analysis.searches import NEAR, ONE_PEAK
+from analysis.searches import ENUMERATING, NEAR, ONE_PEAK, POWERS
 from common.errors import KneepointError
 from common.tables import Tables
 from reports.provenance import Provenance
@@ -99,10 +100,11 @@ def environment() -> jinja2.Environment:
         "signed": lambda ratio, decimals=1: labels.percent(ratio, decimals, signed=True),
         "fixed": fixed,
         "points": lambda ratio, decimals=1, sign="": fixed(100 * ratio, decimals, sign),
+        "exp": math.exp,
         "ms": lambda microseconds: microseconds / 1000,
         "minus": labels.minus,
         "count": labels.count,
-        "report_of": labels.report_of,
+        "reports": labels.reports,
         "capital": lambda text: text[:1].upper() + text[1:],
         "lower_first": lambda text: text if text[:2].isupper() else text[:1].lower() + text[1:],
         "ordinal": ordinal,
@@ -120,12 +122,12 @@ def environment() -> jinja2.Environment:
         "where": where,
         "known": lambda rows, name: [row for row in rows if is_known(row[name])],
         "varied": varied,
+        "combine": lambda row, **more: {**row, **more},
         "best_of": lambda rows, name: max(rows, key=lambda row: row[name]),
         "sampler": lambda name: _SAMPLERS.get(name, name),
     }
     environment.tests |= {
         "known": is_known,
-        "of_report": labels.is_of_report,
         "repeated_in": lambda key, rows: len(where(rows, same=key)) > 1,
     }
     environment.globals |= {
@@ -139,6 +141,8 @@ def environment() -> jinja2.Environment:
         "DASH": labels.DASH,
         "VERDICTS": VERDICTS,
         "ONE_PEAK": ONE_PEAK,
+        "POWERS": POWERS,
+        "ENUMERATING": ENUMERATING,
         "MISFIT_SCALE": MISFIT_SCALE,
         "NEAR_MISFIT": NEAR,
         "BIN_MS": link_log.BIN_MS,

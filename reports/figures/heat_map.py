@@ -1,5 +1,7 @@
 """How does power depend on two constants, and does it agree with the published grid?"""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,6 +12,9 @@ from analysis.frames import Record, extremes, select
 from common.tables import Tables
 from reports.figures import each, style
 
+NARROW, WIDE = 26, 80
+"""Letters of a line above or below one of three panels, and of one that has the page."""
+
 
 def draw(grid: Record, tables: Tables) -> Figure:
     """Ours; and with a published grid, that and the difference in per cent."""
@@ -18,16 +23,16 @@ def draw(grid: Record, tables: Tables) -> Figure:
         cells.pivot(index="y", columns="x", values=whose)
         for whose in ("ours", "published", "relative")
     )
-    rows = len(ours)
-    figure = style.page(0.95 + 0.27 * rows)
     scale = extremes(cells[["ours", "published"]])
     if grid["table"] is None:
+        figure = _page(grid, len(ours), WIDE, 1)
         _panel(figure.add_subplot(), grid, ours, "Power, ours (Mbit/s/s)", scale)
         return figure
+    source = textwrap.fill(f"Power, {grid['report']}", NARROW)
+    figure = _page(grid, len(ours), NARROW, source.count("\n") + 1)
     panels = figure.subplots(1, 3, sharey=True)
     _panel(panels[0], grid, ours, "Power, ours", scale)
-    source = labels.report_of(grid["table"])
-    _panel(panels[1], grid, published, f"Power, {source}", scale)
+    _panel(panels[1], grid, published, source, scale)
     limit = max(5.0, 100 * extremes(relative.abs())[1])
     scale = -1.6 * limit, 1.6 * limit
     _panel(panels[2], grid, 100 * relative, "Difference (%)", scale, style.DIVERGING, "+.1f")
@@ -35,6 +40,19 @@ def draw(grid: Record, tables: Tables) -> Figure:
         axes.set_ylabel("")
         axes.tick_params(left=False)
     return figure
+
+
+def _page(grid: Record, rows: int, letters: int, title_lines: int) -> Figure:
+    """A page with room for the cells, the title, and the label beside them."""
+    beside = len(_label(grid, "y", WIDE))
+    cells_in = max(0.27 * rows, 0.065 * beside)
+    below_in = 0.14 * _label(grid, "x", letters).count("\n")
+    return style.page(0.95 + cells_in + below_in + 0.14 * (title_lines - 1))
+
+
+def _label(grid: Record, which: str, letters: int) -> str:
+    """The label of an axis, in lines of so many letters."""
+    return textwrap.fill(labels.axis(grid[which], grid[f"{which}_unit"]), letters)
 
 
 def _panel(
@@ -54,8 +72,8 @@ def _panel(
     names = [labels.number(y) for y in values.index]
     axes.set_yticks(0.5 + np.arange(values.shape[0]), names, va="center")
     axes.set_title(title)
-    axes.set_xlabel(labels.axis(grid["x"]))
-    axes.set_ylabel(labels.axis(grid["y"]))
+    axes.set_xlabel(_label(grid, "x", WIDE if grid["table"] is None else NARROW))
+    axes.set_ylabel(_label(grid, "y", WIDE))
     axes.tick_params(length=0)
 
 

@@ -21,7 +21,7 @@ def draw(grid: Record, tables: Tables) -> Figure:
         mean = effect.drop_duplicates("value").sort_values("value")
         axes.plot(mean["value"], 100 * mean["mean"], "o-", color=style.OURS)
         axes.set_xticks(mean["value"], [labels.number(float(value)) for value in mean["value"]])
-        axes.set_xlabel(labels.axis(name))
+        axes.set_xlabel(labels.axis(name, effect["unit"].iloc[0]))
     panels[0].set_ylabel("Power, relative to\nthe mean of its cell (%)")
     return figure
 

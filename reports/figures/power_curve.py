@@ -39,10 +39,8 @@ def draw(sweep: Record, tables: Tables) -> Figure:
 
 def _draw_curve(axes: Axes, sweep: Record, curve: pd.DataFrame, published: pd.DataFrame) -> None:
     axes.plot(curve["value"], curve[POWER], "o-", color=style.OURS, label="Kneepoint", zorder=3)
-    for table in dict.fromkeys(published["table"]):
-        rows = published[published["table"] == table].dropna(subset=[POWER])
-        if len(rows):
-            style.open_markers(axes, rows["value"], rows[POWER], table)
+    for report, mark, rows in style.by_report(published.dropna(subset=[POWER])):
+        style.open_markers(axes, rows["value"], rows[POWER], report, mark)
     style.ring(axes, sweep["best_value"], sweep[POWER])
 
 

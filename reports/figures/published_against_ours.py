@@ -24,16 +24,17 @@ _LETTER_PT = 6.0
 def draw(comparison: Record, tables: Tables) -> Figure:
     """Ours against published with the identity line, and below it the difference in per cent."""
     rows = select(tables["audit"], comparison=comparison["comparison"])
-    rows = rows.assign(letter=_letters(rows))
+    rows = rows.assign(letter=_letters(rows), crossed=[_crossed(row) for row in records(rows)])
     noun = "Published" if comparison["comparison"] == REPORTS else "Measured"
     figure = style.page(4.6 if (rows["letter"] != "").any() else 4.3)
     both = {
         metric: rows.dropna(subset=[f"published_{metric}", f"ours_{metric}"]) for metric in SHOWN
     }
     both = {metric: shown for metric, shown in both.items() if len(shown)}
+    alone = rows[rows["runs"] == 0]
     panels = figure.subplots(2, len(both), sharex="col", height_ratios=[3, 2], squeeze=False)
     for column, (metric, shown) in enumerate(both.items()):
-        _draw_identity(panels[0, column], shown, metric)
+        _draw_identity(panels[0, column], shown, alone, metric)
         _draw_difference(panels[1, column], shown, metric, noun)
         panels[0, column].tick_params(labelbottom=False)
     panels[0, 0].set_ylabel("Ours")
@@ -44,7 +45,17 @@ def draw(comparison: Record, tables: Tables) -> Figure:
     for column, (metric, shown) in enumerate(both.items()):
         _letter(panels[0, column], shown, shown[f"ours_{metric}"], metric)
         _letter(panels[1, column], shown, 100 * shown[f"relative_{metric}"], metric)
+        _letter(panels[0, column], alone, _edge(panels[0, column], alone), metric)
     return figure
+
+
+def _crossed(row: Record) -> str:
+    """The number at which a row is crossed: the wrong one, or else one that is drawn."""
+    printed = [m for m in SHOWN if row[f"published_{m}"] == row[f"published_{m}"]]
+    drawn = [m for m in printed if row[f"ours_{m}"] == row[f"ours_{m}"]] or printed
+    if not row["wrong"] or not drawn:
+        return ""
+    return str(row["wrong"]) if row["wrong"] in drawn else drawn[0]
 
 
 def _letters(rows: pd.DataFrame) -> "pd.Series[str]":
@@ -64,15 +75,27 @@ def _name_contradicted(figure: Figure, rows: pd.DataFrame) -> None:
         )
 
 
-def _draw_identity(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
-    values = pd.concat([rows[f"published_{metric}"], rows[f"ours_{metric}"]])
+def _edge(axes: Axes, rows: pd.DataFrame) -> "pd.Series[float]":
+    """The lower edge of a panel, where rows stand that did not run."""
+    return pd.Series(axes.get_ylim()[0], index=rows.index)
+
+
+def _draw_identity(axes: Axes, rows: pd.DataFrame, alone: pd.DataFrame, metric: str) -> None:
+    crossed = alone[alone["crossed"] == metric]
+    values = pd.concat(
+        [
+            *(rows[f"{whose}_{metric}"] for whose in ("published", "ours")),
+            crossed[f"published_{metric}"],
+        ]
+    )
     limits = values.min() * 0.85, values.max() * 1.18
     axes.plot(limits, limits, color=style.QUIET, linewidth=0.7, zorder=1)
-    for mark, (table, part) in enumerate(rows.groupby("table")):
+    for report, mark, part in style.by_report(rows):
         x, y = part[f"published_{metric}"], part[f"ours_{metric}"]
-        style.open_markers(axes, x, y, str(table), mark)
+        style.open_markers(axes, x, y, report, mark)
     _cross_out(axes, rows, rows[f"ours_{metric}"], metric)
     axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
+    _cross_out(axes, alone, _edge(axes, alone), metric)
     ticks = style.decades(*limits)
     for which, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
         style.log_ticks(axes, which, ticks)
@@ -87,9 +110,9 @@ def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str, noun: str) -> 
     tolerance = 100 * np.maximum(rule.relative, rule.absolute / place)
     axes.fill_between(place, -tolerance, tolerance, color=style.FAINT, linewidth=0, zorder=0)
     axes.axhline(0, color=style.QUIET, linewidth=0.7, zorder=1)
-    for mark, (table, part) in enumerate(rows.groupby("table")):
+    for report, mark, part in style.by_report(rows):
         x, y = part[f"published_{metric}"], 100 * part[f"relative_{metric}"]
-        style.open_markers(axes, x, y, str(table), mark)
+        style.open_markers(axes, x, y, report, mark)
     _cross_out(axes, rows, 100 * rows[f"relative_{metric}"], metric)
     limit = max(1.25 * (100 * rows[f"relative_{metric}"].abs()).max(), 2 * rule.relative * 100)
     if limit > 100 * FAR:
@@ -105,7 +128,7 @@ def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str, noun: str) -> 
 
 def _cross_out(axes: Axes, rows: pd.DataFrame, y: "pd.Series[float]", metric: str) -> None:
     """Crosses the rows that are contradicted by this metric."""
-    wrong = rows["wrong"] == metric
+    wrong = rows["crossed"] == metric
     if wrong.any():
         axes.plot(
             rows[f"published_{metric}"][wrong],
@@ -115,13 +138,14 @@ def _cross_out(axes: Axes, rows: pd.DataFrame, y: "pd.Series[float]", metric: st
             markersize=6.0,
             markeredgewidth=1.0,
             label="contradicted",
+            clip_on=False,
             zorder=5,
         )
 
 
 def _letter(axes: Axes, rows: pd.DataFrame, y: "pd.Series[float]", metric: str) -> None:
     """Sets its letter above each cross; beside another letter where they would meet."""
-    wrong = rows[rows["wrong"] == metric]
+    wrong = rows[rows["crossed"] == metric]
     places = list(zip(wrong[f"published_{metric}"], y[wrong.index], strict=True))
     taken: list[np.ndarray] = []
     for letter, place in zip(wrong["letter"], places, strict=True):

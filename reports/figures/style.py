@@ -32,7 +32,8 @@ ALTERNATE = "#d98a3d"
 QUIET = "#8a9099"
 FAINT = "#d9dce0"
 PUBLISHED = ("#7a4f9a", "#b4451b", "#4a6b1f", "#a8780f", "#2f7d6d")
-MARKERS = ("D", "s", "v", "p", "^")
+MARKERS = ("D", "s", "v", "p", "^", "<")
+"""One more than there are colours: thirty reports look different."""
 SEQUENTIAL = "cividis"
 DIVERGING = "PuOr_r"
 
@@ -155,7 +156,7 @@ def heat_map(
 def search_axis(axes: Axes, constant: Record, which: Literal["x", "y"] = "x") -> None:
     """The axis of a row of search_constants, over all of what was searched."""
     low, high = constant["low"], constant["high"]
-    axis = {f"{which}label": labels.axis(constant["constant"])}
+    axis = {f"{which}label": labels.axis(constant["constant"], constant["unit"])}
     if not constant["logarithmic"]:
         pad = 0.03 * (high - low)
         axes.set(**axis, **{f"{which}lim": (low - pad, high + pad)})
@@ -181,28 +182,30 @@ def log_ticks(axis: Axes, which: str, values: Sequence[float]) -> None:
     set_ticks(values, [f"{value:g}" for value in values])
 
 
+def by_report(rows: "pd.DataFrame") -> "Iterator[tuple[str, int, pd.DataFrame]]":
+    """The published rows of each report: its name, its number, its rows."""
+    for report, part in rows.groupby("report", sort=False):
+        yield str(report), int(part["mark"].iloc[0]), part
+
+
 def open_markers(
     axes: Axes,
     x: "pd.Series[float]",
     y: "pd.Series[float]",
-    table: str,
-    mark: int = 0,
+    report: str,
+    mark: int,
 ) -> None:
     """Points that others published: a report has the same shape and colour in every figure.
 
-    Other tables take the shape and colour numbered `mark`.
+    Both follow from `mark`, the report's number in the tables.
     """
-    report = labels.report_of(table)
-    if labels.is_of_report(table):
-        mark = int(table.partition("-")[0])
-    mark %= len(MARKERS)
     axes.plot(
         x,
         y,
-        MARKERS[mark],
+        MARKERS[mark % len(MARKERS)],
         markersize=4.6,
         markerfacecolor="none",
-        markeredgecolor=PUBLISHED[mark],
+        markeredgecolor=PUBLISHED[mark % len(PUBLISHED)],
         markeredgewidth=0.9,
         label=report,
         zorder=4,

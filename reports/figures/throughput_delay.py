@@ -21,9 +21,9 @@ def draw(sweep: Record, tables: Tables) -> Figure:
     axes.plot(
         curve[SIGNAL_DELAY], curve[THROUGHPUT], "o-", color=style.OURS, label="Kneepoint", zorder=3
     )
-    for table in _printing_both(published):
-        rows = published[published["table"] == table]
-        style.open_markers(axes, rows[SIGNAL_DELAY], rows[THROUGHPUT], table)
+    both = published.dropna(subset=[SIGNAL_DELAY, THROUGHPUT])
+    for report, mark, rows in style.by_report(both):
+        style.open_markers(axes, rows[SIGNAL_DELAY], rows[THROUGHPUT], report, mark)
     style.ring(axes, sweep[SIGNAL_DELAY], sweep[THROUGHPUT])
     _set_axes(axes, curve, published)
     _draw_powers(axes, curve)
@@ -31,11 +31,6 @@ def draw(sweep: Record, tables: Tables) -> Figure:
     _label_points(axes, curve)
     axes.legend(loc="lower left")
     return figure
-
-
-def _printing_both(published: pd.DataFrame) -> list[str]:
-    both = published.dropna(subset=[SIGNAL_DELAY, THROUGHPUT])
-    return list(dict.fromkeys(both["table"]))
 
 
 def _set_axes(axes: Axes, curve: pd.DataFrame, published: pd.DataFrame) -> None:

@@ -87,7 +87,10 @@ def honest(
         rows[f"published_{metric}"] = published
         rows[f"ours_{metric}"] = drawn[metric][1:].mean(axis=0)
         rows[f"deviation_{metric}"] = drawn[metric][1:].std(axis=0, ddof=1) if runs > 1 else np.nan
-    return compared(rows.drop(columns=list(METRICS)).assign(runs=runs))
+        rows[f"least_{metric}"] = drawn[metric][1:].min(axis=0)
+        rows[f"greatest_{metric}"] = drawn[metric][1:].max(axis=0)
+    rows = rows.drop(columns=list(METRICS))
+    return compared(rows.assign(runs=runs, settings=1, failed=0, failure=""))
 
 
 def compared(rows: pd.DataFrame) -> pd.DataFrame:

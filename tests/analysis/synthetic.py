@@ -22,6 +22,7 @@ from analysis.results import (
     Showcase,
     Source,
     Study,
+    published_frame,
 )
 from analysis.run import run
 from analysis.schema import STAGES
@@ -204,7 +205,15 @@ def published_rows() -> pd.DataFrame:
                 "power": round(18.6 - 1.97 * float(np.log2(x)), 2),
             }
         )
-    return pd.DataFrame(rows).assign(replayable=True)
+    return described(pd.DataFrame(rows))
+
+
+def described(rows: pd.DataFrame) -> pd.DataFrame:
+    """Published rows with what their tables' descriptions say: each of a report of its number."""
+    reports = "Report " + rows["table"].str.partition("-")[0]
+    marks = pd.factorize(reports)[0]
+    rows = rows.assign(report=reports, kind="published", mark=marks)
+    return rows if "replayable" in rows else rows.assign(replayable=True)
 
 
 def repeats() -> Repeats:
@@ -361,11 +370,15 @@ class MadeUp(Results):
 
     @property
     def networks(self) -> Mapping[str, str]:
-        return {NETWORK: "Verizon LTE, short"}
+        return self._parts.get("titles") or {NETWORK: "Verizon LTE, short"}
+
+    @property
+    def hosts(self) -> Mapping[str, Mapping[str, float | str]]:
+        return self._parts.get("hosts") or {NETWORK: {"host_latency_us": 600.0}}
 
     @property
     def units(self) -> Mapping[tuple[str, str], str]:
-        return {("fixed_window", "window"): "packets"}
+        return self._parts.get("units") or {("fixed_window", "window"): "packets"}
 
     @property
     def is_real(self) -> bool:
@@ -390,7 +403,7 @@ class MadeUp(Results):
         return self._parts.get("hold_out")
 
     def published(self) -> pd.DataFrame:
-        return pd.DataFrame(self._parts.get("published", {"table": []}))
+        return pd.DataFrame(self._parts.get("published", published_frame([])))
 
     def sources(self) -> dict[str, Source]:
         return dict(self._parts.get("sources") or {})

@@ -1,6 +1,7 @@
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -41,12 +42,16 @@ def beside(
     rows = pd.DataFrame(
         {
             "table": "001-windows",
+            "report": "Report 001",
             "row": range(n),
             "controller": "fixed_window",
             "network": "contest",
             "replayable": True,
             "constant_window": [2.0**i for i in range(n)],
             "runs": 5,
+            "settings": 1,
+            "failed": 0,
+            "failure": "",
         }
     )
     given = {THROUGHPUT: list(throughput), SIGNAL_DELAY: list(delay), POWER: list(power)}
@@ -57,6 +62,8 @@ def beside(
         rows[f"published_{metric}"] = given.get(metric) or math.nan
         rows[f"ours_{metric}"] = mine.get(metric, math.nan)
         rows[f"deviation_{metric}"] = 0.002 * rows[f"ours_{metric}"]
+        rows[f"least_{metric}"] = 0.997 * rows[f"ours_{metric}"]
+        rows[f"greatest_{metric}"] = 1.003 * rows[f"ours_{metric}"]
     for metric, step in ((THROUGHPUT, 0.01), (SIGNAL_DELAY, 1.0), (POWER, 0.01)):
         rows[STEP + metric] = step
     return published.compared(rows)
@@ -194,9 +201,46 @@ def test_a_row_copied_from_another_is_found() -> None:
 
 
 def test_arithmetic_allows_what_rounding_hides() -> None:
-    # 1.005 / 0.1005 and 0.995 / 0.0995 are as far as 1.00 and 100 can be off; plus half a digit.
-    rows = beside([1.0, 1.0, 1.0], [100, 100, 100], [10.09, 10.13, 9.91])
-    assert [each.row for each in checks.arithmetic(rows)] == [1]
+    # 1.005 / 0.0995 and 0.995 / 0.1005 are as far as 1.00 and 100 can be off; plus half a digit.
+    # 1.00 may also be 1.0099, cut off.
+    rows = beside([1.0] * 4, [100] * 4, [10.09, 10.13, 10.18, 9.80])
+    assert [each.row for each in checks.arithmetic(rows)] == [2, 3]
+    assert [(each.row, each.metric) for each in checks.truncations(rows)] == [(1, THROUGHPUT)]
+
+
+@pytest.mark.parametrize("factor", [0.7, 0.9, 1.1, 1.4])
+@pytest.mark.parametrize("wrong", [THROUGHPUT, SIGNAL_DELAY, POWER])
+def test_arithmetic_blames_the_number_that_is_wrong(wrong: str, factor: float) -> None:
+    right = beside([4.0, 3.0], [200.0, 150.0], [20.0, 20.0], ours=[(4.01, 199), (2.99, 151)])
+    value = factor * right[f"published_{wrong}"][0]
+    (found,) = checks.arithmetic(published.planted(right, 0, **{wrong: value}))
+    assert (found.row, found.metric) == (0, wrong)
+    assert found.more["low"] <= right[f"published_{wrong}"][0] <= found.more["high"]
+
+
+def test_arithmetic_blames_power_where_ours_cannot_tell() -> None:
+    rows = published.planted(beside([4.0], [200.0], [20.0], ours=[(2.0, 400)]), 0, power=25.0)
+    assert [each.metric for each in checks.arithmetic(rows)] == [POWER]
+    rows[[f"ours_{metric}" for metric in METRICS]] = math.nan
+    assert [each.metric for each in checks.arithmetic(rows)] == [POWER]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "cut_off"),
+    [
+        ((2.27, 175, 12.87), SIGNAL_DELAY),  # 2.265 / 0.1759
+        ((2.26, 176, 12.93), THROUGHPUT),  # 2.269 / 0.1755
+        ((2.33, 191, 12.12), POWER),  # 2.325 / 0.1915 = 12.14
+    ],
+)
+def test_a_number_that_was_cut_off_is_no_evidence(
+    numbers: tuple[float, float, float], cut_off: str
+) -> None:
+    rows = beside([numbers[0]], [numbers[1]], [numbers[2]])
+    found, evidence = audit.audit(rows, {}, {})
+    assert found["verdict"].tolist() == ["reproduced"]
+    (piece,) = records(evidence[evidence["kind"] == "truncation"])
+    assert piece["metric"] == cut_off
 
 
 def test_arithmetic_allows_a_mean_of_ratios() -> None:
@@ -282,6 +326,24 @@ def test_verdicts_and_their_evidence() -> None:
     assert evidence.set_index("kind")["constants"]["fitted"].tolist() == [["host_latency_us"]] * 3
 
 
+def test_a_row_between_our_own_runs_is_not_unexplained() -> None:
+    rows = beside([1.0, 2.0], [100, 200], ours=[(1.0, 110), (2.0, 230)])
+    rows["least_signal_delay_p95_ms"] = [98, 205]
+    assert verdicts(rows)["verdict"].tolist() == ["within our spread", "unexplained"]
+    _, evidence = audit.audit(rows, {}, {})
+    (piece,) = records(evidence[evidence["kind"] == "spread"])
+    assert (piece["row"], piece["metric"], piece["low"]) == (0, SIGNAL_DELAY, 98)
+    for ran in ({"runs": 1}, {"settings": 2}):
+        assert verdicts(rows.assign(**ran))["verdict"].tolist() == ["unexplained"] * 2
+
+
+def test_rows_that_were_selected_say_so() -> None:
+    rows = beside([1.0, 2.0], [100, 200], ours=[(1.0, 120), (2.0, 200)])
+    _, evidence = audit.audit(rows, {}, {}, selected={"001-windows": "best"})
+    told = evidence[evidence["kind"] == "selected"]
+    assert told["remark"].tolist() == ["best", "best"]
+
+
 def test_a_fitted_row_can_be_contradicted() -> None:
     rows = published.planted(beside([1.0, 2.0], [100, 200], [10.0, 10.0]), 1, power=11.0)
     found, _ = audit.audit(rows, {"001-windows": ["host_latency_us"]}, {})
@@ -340,11 +402,55 @@ def test_the_stage_has_every_row_of_compared_tables_once() -> None:
 def test_what_fits_of_the_host_used_is_fitted() -> None:
     host = (Searched("host_latency_us", 0, 1000),)
     fit = synthetic.windows_study("fit", fit=("004-fixed-window",), searched=host)
+    latencies = [100.0 * trial for trial in range(len(fit.trials))]
+    best = 3
+    trials = fit.trials.assign(constant_host_latency_us=latencies, value=1.0)
+    trials.loc[best, "value"] = 0.1
+    fit = replace(fit, trials=trials, objective="misfit")
     results = synthetic.results()
     results = results.but(studies=(*results.studies(), fit))
-    verdict = synthetic.analysed(results, "audit")["audit"].set_index(["table", "row"])["verdict"]
-    assert set(verdict["004-fixed-window"]) == {"fitted"}
-    assert set(verdict["001-fixed-window"]) == {"reproduced", "contradicted"}
+
+    def verdicts(**host: float) -> "pd.Series[str]":
+        replayed = results.but(hosts={synthetic.NETWORK: host})
+        return synthetic.analysed(replayed, "audit")["audit"].set_index("table")["verdict"]
+
+    fitted = verdicts(host_latency_us=300.0, host_wake_us=50.0)
+    assert set(fitted["004-fixed-window"]) == {"fitted"}
+    assert set(fitted["001-fixed-window"]) == {"reproduced", "contradicted"}
+    other = verdicts(host_latency_us=600.0, host_wake_us=50.0)
+    assert "fitted" not in set(other)
+
+
+def test_a_replay_on_another_network_is_named_and_gives_no_verdict() -> None:
+    tables = ("001-fixed-window",)
+    runs = [
+        synthetic.run_row("fixed_window", {"window": w}, *synthetic.fixed_window(w), network="lab")
+        for w in range(5, 95, 5)
+    ]
+    there = synthetic.study("there", runs, compare=tables, networks=("lab",))
+    results = synthetic.results()
+    both = synthetic.analysed(results.but(studies=(*results.studies(), there)), "audit")
+    here = synthetic.analysed(results, "audit")
+    assert both["audit"]["verdict"].tolist() == here["audit"]["verdict"].tolist()
+    (replay,) = records(both["audit_replays"])
+    assert (replay["table"], replay["network"], replay["compared"]) == (*tables, "lab", 18)
+    alone = synthetic.analysed(results.but(studies=(there,)), "audit")
+    assert set(alone["audit"]["verdict"]) == {"not comparable", "contradicted"}
+    evidence = alone["audit_evidence"].set_index("kind")
+    assert set(evidence.index) == {"elsewhere", "neighbours"}
+    assert set(evidence["remark"]["elsewhere"]) == {"lab"}
+
+
+def test_a_row_whose_runs_failed_is_told_with_the_reason() -> None:
+    failed = synthetic.failed_row("fixed_window", {"window": 5}, "the window is not a number")
+    study = synthetic.study("windows", [failed] * 3, compare=("001-fixed-window",))
+    tables = synthetic.analysed(synthetic.results(studies=(study,)), "audit")
+    first = records(tables["audit"])[0]
+    assert (first["runs"], first["failed"]) == (0, 3)
+    pieces = tables["audit_evidence"].set_index("row")
+    assert pieces["kind"][0] == "failed"
+    assert pieces["remark"][0] == "the window is not a number"
+    assert pieces["kind"][1] == "no run"
 
 
 def test_summaries_count_what_the_rows_say() -> None:

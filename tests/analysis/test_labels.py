@@ -15,9 +15,13 @@ def test_words_drop_units_and_keep_acronyms() -> None:
     assert labels.axis("beta") == "Beta"
 
 
-def test_report_of_a_table() -> None:
-    assert labels.report_of("001-fixed-window") == "Report 001"
-    assert labels.report_of("elsewhere") == "elsewhere"
+def test_reports_in_prose() -> None:
+    assert labels.short_report("Report 001") == "001"
+    assert labels.short_report("Nguyen 2024") == "Nguyen 2024"
+    assert labels.reports(["Report 001", "Report 004", "Report 001"]) == "reports 001 and 004"
+    assert labels.reports(["Report 001", "Nguyen 2024"]) == "Nguyen 2024 and report 001"
+    assert labels.reports(["Nguyen 2024"]) == "Nguyen 2024"
+    assert labels.reports([]) == ""
 
 
 @pytest.mark.parametrize(

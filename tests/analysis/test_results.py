@@ -25,7 +25,7 @@ def test_studies_repeats_tables_and_showcase_are_read() -> None:
     assert windows.runs["constant_window"].tolist() == [6, 12]
     assert (fit.fit, fit.objective, fit.minimised) == (("007-windows",), "misfit", True)
     assert fit.compare == ()
-    assert fit.searched == (Searched("host_latency_us", 0, 3000),)
+    assert fit.searched == (Searched("host_latency_us", 0, 3000, least=0),)
     assert fit.trials["constant_host_latency_us"].tolist() == [900, 1100]
     (repeats,) = results.repeats()
     assert repeats.settings["label"].tolist() == ["fixed window 12", "fixed window 15"]
@@ -177,7 +177,7 @@ def test_real_runs_are_kept_apart(workspace: Path) -> None:
     assert confirmed.settings["rows"].tolist() == [("007-windows 0", "007-windows 2"), ()]
     fit = results.calibration()
     assert fit is not None
-    assert fit.searched == (Searched("host_latency_us", 0, 50),)
+    assert fit.searched == (Searched("host_latency_us", 0, 50, least=0),)
     assert fit.minimised
     delays, spread = results.delays(), results.spread()
     assert delays is not None and delays["one_in"].tolist()[:3] == [1, 2, 4]

@@ -242,7 +242,8 @@ def test_a_constant_that_a_row_does_not_state_is_not_named() -> None:
         "replayable": False,
     }
     studies = (synthetic.tpe_study(),)
-    report = told(synthetic.MadeUp(studies=studies, published=pd.DataFrame([row])))
+    published = synthetic.described(pd.DataFrame([row]))
+    report = told(synthetic.MadeUp(studies=studies, published=published))
     said = report.text("search-delay_tpe")
     assert "is 26.06 Mbit/s/s (Report 001: alpha 1, RTT threshold 90)" in said
 
