@@ -104,7 +104,8 @@ def row_losses(runs: pd.DataFrame, published: pd.DataFrame, robust: bool) -> pd.
     means = succeeded(runs).groupby(["trial", "row"])[list(METRICS)].mean()
     columns = {}
     for row in records(published):
-        ours = means.xs(row["row"], level="row").reindex(runs["trial"].unique())
+        own = means[means.index.get_level_values("row") == row["row"]].droplevel("row")
+        ours = own.reindex(runs["trial"].unique())
         parts = [
             _losses(ours[metric], float(row[metric]), robust) for metric in _fitted_metrics(row)
         ]

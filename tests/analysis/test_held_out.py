@@ -204,3 +204,14 @@ def test_labels_name_the_study_where_several_tuned_a_controller() -> None:
 def test_without_held_out_networks_the_tables_are_empty() -> None:
     found = synthetic.analysed(synthetic.results(hold_out=None), "held_out", "tuning")
     assert all(table.empty for table in found.values())
+
+
+def test_networks_that_a_grid_or_a_fit_searched_have_been_seen() -> None:
+    studies = (
+        synthetic.windows_study("grid", networks=("slow",), title="A grid"),
+        synthetic.windows_study("replay", networks=("fast",), table="001-fixed-window"),
+    )
+    found = synthetic.analysed(synthetic.results(studies=studies), "held_out")
+    seen = found["held_out_networks"].set_index("network")["searched_by"]
+    assert [list(by) for by in seen] == [[], ["A grid"], []]
+    assert found["held_out"]["unseen"].tolist() == [1]

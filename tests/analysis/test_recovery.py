@@ -187,3 +187,31 @@ def test_the_stage_writes_intervals_and_rows_of_every_fit() -> None:
     rows = found["recovery_rows"]
     assert rows["line"].tolist() == list(range(1, 21))
     assert rows["relative_power"].tolist() == (rows["ours_power"] / 20 - 1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("low", "least", "verdict"),
+    [
+        (200, 50, "at the edge of its range"),  # 100 could be better
+        (200, 200, "pinned down"),  # it can be nothing less
+        (50, 0, "pinned down"),
+    ],
+)
+def test_a_best_value_at_the_edge_of_its_range_is_not_pinned_down(
+    low: float, least: float, verdict: str
+) -> None:
+    trials, runs, published = _fit()
+    trials = pd.concat([trials, trials.head(1).assign(trial=300, constant_limit_ms=200.0)])
+    exact = runs[runs["trial"] == 0].assign(trial=300, power=published["power"].to_numpy())
+    losses = row_losses(pd.concat([runs, exact]), published, robust=True)
+    limit = Searched("limit_ms", low, 500, least=least)
+    (line,) = records(recovered(trials, losses, published, [limit], seed=1))
+    assert line["best"] == 200
+    assert line["verdict"] == verdict
+
+
+def test_a_row_that_failed_in_every_trial_is_as_far_off_as_can_be() -> None:
+    runs = _runs({0: {0: 10.0, 1: 10.0}, 1: {0: 10.0, 1: 10.0}})
+    runs.loc[runs["row"] == 1, "status"] = "failed"
+    losses = row_losses(runs, _published([10.0, 10.0]), robust=True)
+    assert losses[1].tolist() == [loss_of(None, robust=True)] * 2

@@ -1,5 +1,7 @@
 """Searches that are found in studies."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from analysis.frames import records, select
@@ -66,3 +68,36 @@ def test_real_searches_stand_beside_the_emulators() -> None:
     assert found["engine"]["real-best-window"] == "mahimahi"
     emulated = found["best_value"]["best_window"]
     assert found["emulated_power"]["real-best-window"] == emulated
+
+
+def test_a_search_over_two_networks_compares_with_what_was_published_for_each() -> None:
+    tuned = synthetic.grid_study(sampler="tpe")
+    there = tuned.runs.assign(network="far", power=tuned.runs["power"] / 2)
+    runs = pd.concat([tuned.runs, there], ignore_index=True)
+    both = replace(tuned, runs=runs, networks=(synthetic.NETWORK, "far"))
+    found = stage(synthetic.results(studies=(both,)))
+    (search,) = records(found["searches"])
+    assert search["published_table"] is None
+    assert search["margin"] != search["margin"]
+    here, far = records(found["search_networks"])
+    assert here["power"] == 2 * far["power"] == tuned.trials["power"].max()
+    assert (here["published_table"], here["published_report"]) == ("000-aimd-grid", "Report 000")
+    assert here["gain"] == here["power"] / 18.6 - 1
+    assert far["published_table"] is None
+
+
+def test_a_grid_over_three_constants_is_a_search_and_others_are_not() -> None:
+    grid = replace(synthetic.grid_study(), compare=())
+    assert stage(synthetic.MadeUp(studies=(grid,)))["searches"].empty
+    searching = replace(grid, is_grid_search=True)
+    (search,) = records(stage(synthetic.MadeUp(studies=(searching,)))["searches"])
+    assert (search["sampler"], search["searched"], search["tunes"]) == ("grid", 3, True)
+    assert search["best_value"] == grid.trials["value"].max()
+
+
+def test_the_emulators_best_is_that_of_the_same_network() -> None:
+    here = synthetic.ternary_study()
+    there = replace(here, name="there", networks=("far",), runs=here.runs.assign(network="far"))
+    there = replace(there, trials=here.trials.assign(value=2 * here.trials["value"]))
+    found = stage(synthetic.MadeUp(studies=(here, there)))["searches"]
+    assert found["emulated_power"].tolist() == found["best_value"].tolist()

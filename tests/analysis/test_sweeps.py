@@ -97,3 +97,18 @@ def test_grids_without_a_table_show_ours_alone() -> None:
 def test_grids_need_every_pair() -> None:
     rows = [synthetic.run_row("c", {"a": a, "b": a}, a, 100.0) for a in (1, 2, 3)]
     assert stage(synthetic.MadeUp(studies=(synthetic.study("line", rows),)))["grids"].empty
+
+
+def test_grids_over_two_networks_are_apart() -> None:
+    rows = [
+        synthetic.run_row("c", {"a": a, "b": b}, a + b, delay, network=network)
+        for network, delay in (("near", 100.0), ("far", 200.0))
+        for a in (1, 2)
+        for b in (1, 2, 3)
+    ]
+    study = synthetic.study("pairs", rows, networks=("near", "far"))
+    grids = stage(synthetic.MadeUp(studies=(study,), units={("c", "a"): "us"}))["grids"]
+    assert grids["grid"].tolist() == ["pairs-near", "pairs-far"]
+    assert grids["network"].tolist() == ["near", "far"]
+    assert grids["best_power"].tolist() == [50.0, 25.0]
+    assert grids["y_unit"].tolist() == ["µs", "µs"]

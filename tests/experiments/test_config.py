@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from common.errors import KneepointError
-from experiments.config import Workflow, load_workflow
-from experiments.published import load_table
+from experiments.config import Study, Workflow, load_workflow
+from experiments.published import PublishedTable, TableDescription, load_table
 from tests.experiments.listing import CATALOGUE
 
 CONFIG: dict[str, Any] = {"seed": 1, "studies": ["windows"], "repeats": ["again"]}
@@ -375,3 +375,42 @@ def test_controller_runs_on_the_transport_of_its_traffic(
         with pytest.raises(KneepointError) as caught:
             workflow.check_against(catalogue)
         assert "comparisons/pair.yaml: " in str(caught.value) and refusal in str(caught.value)
+
+
+THREE = {name: {"values": [1, 2]} for name in ("alpha", "beta", "rtt_threshold_ms")}
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_search", "tunes"),
+    [
+        ({}, True, True),
+        ({"space": {name: THREE[name] for name in ("alpha", "beta")}}, False, False),
+        ({"space": {**THREE, "beta": {"values": [1]}}}, False, False),
+        ({"compare": ["printed"]}, False, False),
+        ({"traffic": "busy"}, True, False),
+        ({"space": {**THREE, "network.delay_ms": {"values": [1, 2]}}}, True, False),
+        ({"objective": {"fit": "printed"}}, False, False),
+    ],
+)
+def test_a_grid_over_three_parameters_is_a_search(
+    changes: dict[str, Any], is_search: bool, tunes: bool
+) -> None:
+    content = {"title": "A grid", "controller": "delay_threshold", "networks": ["wire"]}
+    study = Study.model_validate({**content, "space": THREE, **changes})
+    assert (study.is_grid_search, study.tunes) == (is_search, tunes)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "report"),
+    [
+        ("001-windows", {}, "Report 001"),
+        ("001-windows", {"report": "Nguyen 2024"}, "Nguyen 2024"),
+        ("windows", {"report": "Nguyen 2024"}, "Nguyen 2024"),
+        ("windows", {}, "Report 9, Table 1"),
+        ("2019results", {}, "Report 9, Table 1"),
+        ("bench", {"kind": "measured"}, "bench"),
+    ],
+)
+def test_a_table_is_cited_by_its_report(name: str, changes: dict[str, Any], report: str) -> None:
+    description = TableDescription.model_validate({**TABLE, **changes})
+    assert PublishedTable(name, description, []).report == report

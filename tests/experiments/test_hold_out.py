@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,21 @@ def test_settings_are_replayed_rows_and_best_trials(open_job: Open) -> None:
     assert all(isinstance(value, int) for value in found[1].constants.values())
     assert [s.study_runs for s in found] == [2, 2, 2, 1, 1]
     assert found[3].study_power == pytest.approx(0.25 * 15 / 0.155, rel=0.001)
+
+
+def test_the_best_of_a_grid_over_three_parameters_is_held_out(
+    open_job: Open, tmp_path: Path
+) -> None:
+    values = {"alpha": [1, 1.5], "beta": [5, 10], "rtt_threshold_ms": [80, 90]}
+    space = {name: {"values": each} for name, each in values.items()}
+    study = {"title": "grid", "controller": "delay_threshold", "networks": ["wire"], "space": space}
+    write(tmp_path / "config/studies/swept.yaml", study)
+    shutil.rmtree(tmp_path / "results/swept")
+    job = open_job()
+    perform(dataclasses.replace(job, out_dir=tmp_path / "results/swept"))
+    found = find_settings(job, held_out(job))
+    (best,) = [setting for setting in found if setting.study == "swept"]
+    assert (best.origin, best.best, best.constants["alpha"]) == ("tuned", True, 1.5)
 
 
 def test_settings_may_be_the_best_rows_only(open_job: Open) -> None:

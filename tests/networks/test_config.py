@@ -1,10 +1,11 @@
+import re
 from pathlib import Path
 
 import pytest
 
 from common.config_file import check_config
 from common.errors import KneepointError
-from networks.config import TraceSources, load_network, load_trace_catalogue
+from networks.config import EVENT_LOOP, TraceSources, load_network, load_trace_catalogue
 from tests.conftest import ROOT
 
 GOOD = """\
@@ -99,3 +100,24 @@ def test_every_committed_network_is_well_formed_and_its_traces_are_listed() -> N
     assert files
     for file in files:
         assert set(load_network(config, file.stem).trace_names) <= set(catalogue)
+
+
+def test_a_host_has_the_settings_that_a_network_does_not_state(tmp_path: Path) -> None:
+    load(
+        tmp_path, GOOD + "host_model: event-loop:wake_us=70,delays_us=a.file\nhost_latency_us: 9\n"
+    )
+    network = load_network(tmp_path / "config.yaml", "net")
+    assert network.host == {
+        **EVENT_LOOP,
+        **{"model": "event-loop", "host_latency_us": 9, "wake_us": 70, "delays_us": "a.file"},
+    }
+    load(tmp_path, GOOD + "host_model: ideal\n")
+    ideal = load_network(tmp_path / "config.yaml", "net")
+    assert ideal.host == {"model": "ideal", "host_latency_us": 0}
+
+
+def test_the_settings_that_a_network_need_not_state_are_the_emulators() -> None:
+    text = (ROOT / "controllers/host/host_model.cc").read_text()
+    (body,) = re.findall(r"fitted_event_loop\(\) \{\s*return \{(.*?)\};", text, re.DOTALL)
+    stated = dict(re.findall(r"\.(\w+) = ([\d.]+)", body))
+    assert {name: float(value) for name, value in stated.items()} == EVENT_LOOP

@@ -1,4 +1,5 @@
 import dataclasses
+import itertools
 import math
 from collections.abc import Mapping
 from importlib import import_module
@@ -12,6 +13,7 @@ from matplotlib.lines import Line2D
 
 from analysis import labels
 from analysis.frames import records
+from analysis.metrics import METRICS
 from analysis.schema import TABLES
 from common.errors import KneepointError
 from reports import draw, figures
@@ -289,3 +291,69 @@ def test_two_settings_have_no_figure_of_ranks(tables: Tables) -> None:
     few = {**tables, "held_out_standings": tables["held_out_standings"][:2]}
     names = [name for name in draw.available(few) if name.startswith("held-out")]
     assert sorted(names) == ["held-out-gain-all", "held-out-map-all"]
+
+
+def test_reports_look_alike_in_all_figures_and_thirty_look_different() -> None:
+    looks = set()
+    for mark in range(30):
+        axes = Figure().add_subplot()
+        style.open_markers(axes, pd.Series([1.0]), pd.Series([1.0]), f"Report {mark}", mark)
+        (points,) = axes.lines
+        looks.add((points.get_marker(), points.get_markeredgecolor()))
+    assert len(looks) == 30
+
+
+@pytest.mark.parametrize("wrong", METRICS)
+def test_every_contradicted_row_has_its_cross(tables: Tables, wrong: str) -> None:
+    rows = tables["audit"].copy()
+    label = rows.index[rows["table"] == "004-fixed-window"][4]
+    rows.loc[label, ["wrong", "verdict"]] = wrong, "contradicted"
+    figure = drawn({**tables, "audit": rows}, "published-against-ours-reports")
+    crossed = [line(figure, "contradicted", axes) for axes in range(6) if _has_cross(figure, axes)]
+    assert sum(len(x_of(each)) for each in crossed) == 4  # two rows, above and below
+
+
+def _has_cross(figure: Figure, axes: int) -> bool:
+    return any(each.get_label() == "contradicted" for each in figure.axes[axes].lines)
+
+
+def test_a_contradicted_row_that_did_not_run_is_crossed_on_the_edge(tables: Tables) -> None:
+    rows = tables["audit"].copy()
+    label = rows.index[rows["table"] == "004-fixed-window"][4]
+    rows.loc[label, ["wrong", "verdict", "runs"]] = "power", "contradicted", 0
+    rows.loc[label, [f"{what}_{m}" for what in ("ours", "relative") for m in METRICS]] = math.nan
+    figure = drawn({**tables, "audit": rows}, "published-against-ours-reports")
+    power = figure.axes[2]
+    cross = line(figure, "contradicted", 2)
+    assert x_of(cross) == [rows["published_power"][label]]
+    assert np.asarray(cross.get_ydata()).tolist() == [power.get_ylim()[0]]
+    assert texts(figure, 2) == ["b"]
+
+
+def test_a_heat_map_of_few_rows_and_long_titles_is_not_clipped(tables: Tables) -> None:
+    grids = tables["grids"].assign(
+        report="A thesis on the control of congestion over cellular links, University of Elsewhere",
+        y_unit="packets in flight per RTT",
+    )
+    cells = tables["grid_cells"]
+    few = cells[cells["y"].isin([0.2, 0.4])]
+    figure = drawn({**tables, "grids": grids, "grid_cells": few}, "heat-map-aimd_grid")
+    figure.draw_without_rendering()
+    page = figure.bbox
+    titles = [axes._left_title.get_window_extent() for axes in figure.axes]  # type: ignore[attr-defined]
+    beside = figure.axes[0].yaxis.label.get_window_extent()
+    below = [axes.xaxis.label.get_window_extent() for axes in figure.axes]
+    for box in (*titles, beside, *below):
+        assert page.x0 <= box.x0 and box.x1 <= page.x1
+        assert page.y0 <= box.y0 and box.y1 <= page.y1
+    for boxes in (titles, below):
+        assert all(one.x1 <= other.x0 for one, other in itertools.pairwise(boxes))
+
+
+def test_axes_of_searches_have_the_units_of_the_constants(tables: Tables) -> None:
+    constants = tables["search_constants"].assign(unit="packets/RTT")
+    figure = drawn({**tables, "search_constants": constants}, "search-slices-delay_tpe")
+    assert [axes.get_xlabel() for axes in figure.axes[:2]] == [
+        "Alpha (packets/RTT)",
+        "Beta (packets/RTT)",
+    ]
