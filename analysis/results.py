@@ -264,7 +264,7 @@ class Results:
     def unit(self, controller: str, constant: str) -> str:
         """The unit of what a study of the controller can search, as figures write it."""
         declared = self.units.get((controller, constant), labels.unit(constant))
-        return "µs" if declared == "us" else declared
+        return {"us": "µs", "0 or 1": ""}.get(declared, declared)
 
     @property
     def is_real(self) -> bool:

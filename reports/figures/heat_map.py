@@ -44,7 +44,7 @@ def draw(grid: Record, tables: Tables) -> Figure:
 
 def _page(grid: Record, rows: int, letters: int, title_lines: int) -> Figure:
     """A page with room for the cells, the title, and the label beside them."""
-    beside = len(_label(grid, "y", WIDE))
+    beside = max(map(len, _label(grid, "y", NARROW).splitlines()))
     cells_in = max(0.27 * rows, 0.065 * beside)
     below_in = 0.14 * _label(grid, "x", letters).count("\n")
     return style.page(0.95 + cells_in + below_in + 0.14 * (title_lines - 1))
@@ -73,7 +73,7 @@ def _panel(
     axes.set_yticks(0.5 + np.arange(values.shape[0]), names, va="center")
     axes.set_title(title)
     axes.set_xlabel(_label(grid, "x", WIDE if grid["table"] is None else NARROW))
-    axes.set_ylabel(_label(grid, "y", WIDE))
+    axes.set_ylabel(_label(grid, "y", NARROW))
     axes.tick_params(length=0)
 
 
