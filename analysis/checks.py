@@ -28,7 +28,9 @@ LEAST_OTHERS = 4
 SIGMA = 1.4826
 """A normal variable's standard deviation over its median absolute deviation."""
 CONVINCING = 2.0
-"""How many times nearer to ours another number than power brings a row that it is blamed for."""
+"""How many times nearer to ours than the next a number brings the row that it is blamed for."""
+UNSURE = "any of the three may be the wrong one"
+"""What is said of three numbers that do not fit, where ours cannot tell which is wrong."""
 MEAN_OF_RATIOS = 1e-3
 """A mean of powers may differ so much from the ratio of the means: at a variation of 3 %."""
 
@@ -54,12 +56,16 @@ class Finding:
 def arithmetic(rows: pd.DataFrame) -> Iterator[Finding]:
     """Rows whose power is not their throughput over their delay, whatever rounding hides.
 
-    Any of the three can be the wrong number: see `_blamed`. `low` and `high` are what the other two
-    imply for it. Rows that cut digits off instead of rounding them are left to `truncations`.
+    Any of the three can be the wrong number: see `_blamed`. Where that cannot tell, power is named,
+    which follows from the others, and the remark is UNSURE. `low` and `high` are what the other two
+    imply. Rows that cut digits off instead of rounding them are left to `truncations`.
     """
     for row, steps in _with_arithmetic(rows):
         if not _agrees(row, steps) and _cut_off(row, steps) is None:
-            yield _of_arithmetic("arithmetic", row, steps, _blamed(row))
+            metric = _blamed(row)
+            yield _of_arithmetic(
+                "arithmetic", row, steps, metric or POWER, UNSURE if not metric else None
+            )
 
 
 def truncations(rows: pd.DataFrame) -> Iterator[Finding]:
@@ -70,7 +76,7 @@ def truncations(rows: pd.DataFrame) -> Iterator[Finding]:
     for row, steps in _with_arithmetic(rows):
         metric = None if _agrees(row, steps) else _cut_off(row, steps)
         if metric:
-            yield _of_arithmetic("truncation", row, steps, metric)
+            yield _of_arithmetic("truncation", row, steps, metric, None)
 
 
 _TRIO = (POWER, SIGNAL_DELAY, THROUGHPUT)
@@ -124,12 +130,12 @@ def _implied(
     return 1e3 * throughput[0] / below[1], 1e3 * throughput[1] / max(below[0], 1e-9)
 
 
-def _blamed(row: Record) -> str:
+def _blamed(row: Record) -> str | None:
     """The wrong number: with what the other two imply in its place, the row agrees with ours.
 
-    Power follows from the other two, and is the one where ours cannot tell: where it is unknown,
-    where no number does, where another brings the row less than CONVINCING times nearer to ours,
-    and where the numbers are apart by no more than ours may be off.
+    None where ours cannot tell: where it is unknown, where no number does, where the next one
+    brings the row nearly as near to ours, by less than CONVINCING times, and where the numbers are
+    apart by no more than ours may be off.
     """
     power, delay, throughput = (float(row[f"published_{metric}"]) for metric in _TRIO)
     implied = {
@@ -145,19 +151,24 @@ def _blamed(row: Record) -> str:
             sizes = {each: abs(math.log(numbers[each] / ours[each])) for each in _TRIO}
             if all(sizes[each] <= close(each) for each in _TRIO):
                 apart[metric] = sum(sizes.values())
-    nearest = min(apart, key=lambda metric: apart[metric]) if apart else POWER
-    is_large = abs(math.log(power / implied[POWER])) > close(nearest)
-    is_convincing = CONVINCING * apart.get(nearest, 0.0) <= apart.get(POWER, math.inf)
-    return nearest if is_large and is_convincing else POWER
+    if not apart:
+        return None
+    nearest, *others = sorted(apart, key=lambda metric: apart[metric])
+    is_large = abs(math.log(power / implied[POWER])) > close(SIGNAL_DELAY)
+    is_convincing = not others or CONVINCING * apart[nearest] <= apart[others[0]]
+    return nearest if is_large and is_convincing else None
 
 
-def _of_arithmetic(check: str, row: Record, steps: Steps, metric: str) -> Finding:
+def _of_arithmetic(
+    check: str, row: Record, steps: Steps, metric: str, remark: str | None
+) -> Finding:
     low, high = _implied(row, steps, metric)
     least, most = _range(row, steps, metric)
     power, delay, throughput = (float(row[f"published_{each}"]) for each in _TRIO)
     size = abs(math.log(power * delay / throughput / 1e3))
     limit = math.log(high / low) / 2 + math.log(most / least) / 2
-    return Finding(row["table"], row["row"], check, metric, size, limit, {"low": low, "high": high})
+    more = {"low": low, "high": high, "remark": remark}
+    return Finding(row["table"], row["row"], check, metric, size, limit, more)
 
 
 def resolution(table: pd.DataFrame, metric: str) -> "pd.Series[float]":

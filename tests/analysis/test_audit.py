@@ -214,15 +214,18 @@ def test_arithmetic_blames_the_number_that_is_wrong(wrong: str, factor: float) -
     right = beside([4.0, 3.0], [200.0, 150.0], [20.0, 20.0], ours=[(4.01, 199), (2.99, 151)])
     value = factor * right[f"published_{wrong}"][0]
     (found,) = checks.arithmetic(published.planted(right, 0, **{wrong: value}))
-    assert (found.row, found.metric) == (0, wrong)
+    assert (found.row, found.metric, found.more["remark"]) == (0, wrong, None)
     assert found.more["low"] <= right[f"published_{wrong}"][0] <= found.more["high"]
 
 
-def test_arithmetic_blames_power_where_ours_cannot_tell() -> None:
+def test_arithmetic_blames_nothing_where_ours_cannot_tell() -> None:
     rows = published.planted(beside([4.0], [200.0], [20.0], ours=[(2.0, 400)]), 0, power=25.0)
-    assert [each.metric for each in checks.arithmetic(rows)] == [POWER]
-    rows[[f"ours_{metric}" for metric in METRICS]] = math.nan
-    assert [each.metric for each in checks.arithmetic(rows)] == [POWER]
+    unknown = rows.copy()
+    unknown[[f"ours_{metric}" for metric in METRICS]] = math.nan
+    little = published.planted(beside([4.0], [200.0], [20.0]), 0, power=20.6)
+    for each in (rows, unknown, little):
+        (found,) = checks.arithmetic(each)
+        assert (found.metric, found.more["remark"]) == (POWER, checks.UNSURE)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ LINE = {
     "table": "001-windows",
     "row": 4,
     "runs": 5,
+    "failed": 2,
     **{"published_throughput_mbps": 4.32, "ours_throughput_mbps": 4.5},
     **{"published_signal_delay_p95_ms": 190.0, "ours_signal_delay_p95_ms": 171.0},
     **{"published_power": 22.26, "ours_power": 26.3},
@@ -50,6 +51,39 @@ DELAY = "signal_delay_p95_ms"
         (
             [{"kind": "arithmetic", "metric": "power", "low": 22.65, "high": 22.82}],
             "Power is printed as 22.26, but 4.32 Mbit/s over 190 ms gives 22.65 to 22.82",
+        ),
+        (
+            [
+                {
+                    **{"kind": "arithmetic", "metric": "power", "low": 22.65, "high": 22.82},
+                    "remark": "any of the three may be the wrong one",
+                }
+            ],
+            "Power is printed as 22.26, but 4.32 Mbit/s over 190 ms gives 22.65 to 22.82 (any of "
+            "the three may be the wrong one)",
+        ),
+        (
+            [{"kind": "arithmetic", "metric": DELAY, "low": 193.6, "high": 194.4}],
+            "Signal delay is printed as 190, but 4.32 Mbit/s and a power of 22.26 give 194, and "
+            "ours is 171 ms",
+        ),
+        (
+            [{"kind": "truncation", "metric": "throughput_mbps", "low": 4.321, "high": 4.339}],
+            "The digits of its throughput may be cut off instead of rounded: a power of 22.26 and "
+            "190 ms give 4.32 to 4.34",
+        ),
+        ([{"kind": "selected", "remark": "worst"}], "Printed as the worst of many runs"),
+        (
+            [{"kind": "spread", "metric": DELAY, "low": 160.0, "high": 191.0}],
+            "Our 5 runs have a signal delay of 160 to 191 ms",
+        ),
+        (
+            [{"kind": "failed", "remark": "it sent nothing"}],
+            "All its 2 runs failed: it sent nothing",
+        ),
+        (
+            [{"kind": "elsewhere", "remark": "the lab"}],
+            "No study ran it on its own network, but one did on the lab",
         ),
         (
             [{"kind": "repetition", "metric": DELAY, "other_row": 3}],
