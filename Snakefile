@@ -116,7 +116,8 @@ onstart:
 
 # The report of `make confirm` has the real results that it made: a plain call need not write it again.
 onsuccess:
-    code.settle_note(REAL_NOTE, code.digest_of_files(REAL_MADE_BY), REAL_MADE_BY)
+    digest = code.digest_of_files(REAL_MADE_BY)
+    code.settle_note(REAL_NOTE, digest, REAL_MADE_BY, is_all_made=is_confirming())
 
 
 # Print errors last, below Snakemake's list of job inputs.

@@ -85,16 +85,20 @@ def note(
     return path
 
 
-def settle_note(path: Path, digest: str, files: Iterable[str | Path]) -> None:
+def settle_note(
+    path: Path, digest: str, files: Iterable[str | Path], is_all_made: bool = False
+) -> None:
     """Makes a note say a digest of files that the workflow itself has just written.
 
     If the digest is another, the note is as old as the newest of the files: what was made of them
-    since is up to date.
+    since is up to date. If all that depends on them was made, some of it before the last of them,
+    it is as old as the oldest.
     """
     if path.read_text() != f"{digest}\n":
-        newest_ns = max(Path(file).stat().st_mtime_ns for file in files if Path(file).is_file())
+        times_ns = [Path(file).stat().st_mtime_ns for file in files if Path(file).is_file()]
+        time_ns = min(times_ns) if is_all_made else max(times_ns)
         write_whole(path, f"{digest}\n")
-        os.utime(path, ns=(newest_ns, newest_ns))
+        os.utime(path, ns=(time_ns, time_ns))
 
 
 def keep_facts() -> None:

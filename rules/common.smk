@@ -92,7 +92,13 @@ def of(wildcards):
     return EXPERIMENTS[wildcards.experiment]
 
 
-PUBLISHED = sorted(str(path) for path in (CONFIG.parent / "published").glob("*"))
+def listed(name, folder, pattern):
+    """Returns the files of a folder of the configuration, and a note that changes when one is gone."""
+    files = sorted(str(path) for path in (CONFIG.parent / folder).glob(pattern))
+    return [*files, code.note(name, code.digest_of_files(files))]
+
+
+PUBLISHED = listed("published", "published", "*")
 # Analysis takes in what is there of real runs, and asks nobody to make them.
 REAL_MADE_BY = [f"{RESULTS}/{name}/{MADE_BY}" for name in names(True)]
 REAL_NOTE = code.note("real_results", code.digest_of_files(REAL_MADE_BY))

@@ -1,4 +1,4 @@
-OWN_WORDS = sorted(str(path) for path in (CONFIG.parent / "comparisons").glob("*.xml.jinja"))
+OWN_WORDS = listed("own_words", "comparisons", "*.xml.jinja")
 TEMPLATES = sorted(str(path) for path in Path("reports/templates").rglob("*") if path.is_file())
 
 

@@ -141,6 +141,10 @@ def test_a_settled_note_is_as_old_as_the_files_that_changed_it(tmp_path: Path) -
     assert note.stat().st_mtime_ns == 9 * 10**9
     code.settle_note(note, "after", made)
     assert (note.read_text(), note.stat().st_mtime_ns) == ("after\n", 4 * 10**9)
+    oldest_ns = min(Path(each).stat().st_mtime_ns for each in made if Path(each).is_file())
+    code.settle_note(note, "all", made, is_all_made=True)
+    assert (note.read_text(), note.stat().st_mtime_ns) == ("all\n", oldest_ns)
+    assert oldest_ns < 4 * 10**9
 
 
 CPP = """#include "network/link.hh"  // the link
