@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -234,8 +235,12 @@ def test_ray_that_dies_ends_its_studies_with_one_line(tmp_path: Path) -> None:
         if Path(f"/proc/{child}/comm").read_text().startswith("gcs_server"):
             os.kill(int(child), signal.SIGKILL)
     _, said = study.communicate()
-    line = "error: Ray ended (its gcs_server died); run the command again: finished runs are kept\n"
-    assert said == line
+    line = "error: Ray ended (its gcs_server died); run the command again: finished runs are kept"
+    # Ray's own library may have noticed before us that it could not tell the dead server of a task.
+    ours = [
+        each for each in said.splitlines() if not re.match(r"\[[\d-]+ .*\] \w+\.cc:\d+: ", each)
+    ]
+    assert ours == [line] and said.endswith(line + "\n")
     assert study.returncode == 2
     with pytest.raises(KneepointError, match="its gcs_server died"):
         find_cluster(dying.file)
