@@ -35,6 +35,7 @@ _SETTLED = 5
 _PAYLOAD_KB = 1.448
 _SHOWN = ("throughput_mbps", "completion_s", "rtt_mean_ms")
 _PLACE = ["trial", "traffic", "network"]
+_TITLES = ["label", "traffic_title", "network_title"]
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
@@ -43,17 +44,21 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     compared = results.comparisons()
     for name in dict.fromkeys(each.name for each in compared):
         by_engine = {each.engine: each for each in compared if each.name == name}
-        told = pd.concat(map(figures_of, by_engine.values()), ignore_index=True)
+        figures = pd.concat(map(figures_of, by_engine.values()), ignore_index=True)
+        told = spread(figures)
+        losses = {engine: epochs(each) for engine, each in by_engine.items()}
         for table, frame in {
             "comparisons": pd.DataFrame([_summary(each) for each in by_engine.values()]),
-            "comparison_figures": spread(told),
-            "comparison_published": beside_published(next(iter(by_engine.values())), told),
+            "comparison_figures": told,
+            "comparison_published": beside_published(next(iter(by_engine.values())), figures),
             "comparison_engines": beside_kernel(told),
             "comparison_shares": pd.concat([shares(each) for each in by_engine.values()]),
             "comparison_series": pd.concat([series(each) for each in by_engine.values()]),
             "comparison_queues": pd.concat([queues(each) for each in by_engine.values()]),
-            "comparison_epochs": pd.concat([epochs(each) for each in by_engine.values()]),
-            "comparison_cycles": pd.concat([cycles(each) for each in by_engine.values()]),
+            "comparison_epochs": pd.concat(losses.values()),
+            "comparison_cycles": pd.concat(
+                [cycles(each, losses[engine]) for engine, each in by_engine.items()]
+            ),
         }.items():
             if len(frame):
                 found[table].append(frame.assign(comparison=name))
@@ -91,9 +96,7 @@ def figures_of(compared: Compared) -> pd.DataFrame:
     rows = []
     for run in records(statistics.succeeded(compared.runs)):
         traffic = compared.traffic[run["traffic"]]
-        place = {
-            name: run[name] for name in (*_PLACE, "label", "traffic_title", "network_title", "seed")
-        }
+        place = {name: run[name] for name in (*_PLACE, *_TITLES, "seed")}
         for source, metric, value in _values(run, traffic, compared.duration_s[run["network"]]):
             is_endless = source in traffic.flows and traffic.flows[source].bytes is None
             shown = metric in _SHOWN and source != LINK
@@ -133,7 +136,7 @@ def spread(figures: pd.DataFrame) -> pd.DataFrame:
     by = ["engine", *_PLACE, "source", "metric"]
     rows = [
         {
-            **{name: group[name].iloc[0] for name in ("label", "traffic_title", "network_title")},
+            **{name: group[name].iloc[0] for name in _TITLES},
             **dict(zip(by, key, strict=True)),
             "shown": bool(group["shown"].iloc[0]),
             **statistics.spread(group["value"]).to_dict(),
@@ -193,9 +196,7 @@ def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
 
 def _position(row: Record) -> Record:
     """Where the number lies: inside our runs, near or outside, or not comparable."""
-    low = row["published"] - row["step"] / 2
-    high = row["published_high"] if row["published_high"] == row["published_high"] else None
-    high = (row["published"] if high is None else high) + row["step"] / 2
+    low, high = _ends(row)
     distances = []
     for engine in (EMULATOR, KERNEL):
         least, greatest = row[f"{engine}_least"], row[f"{engine}_greatest"]
@@ -209,18 +210,21 @@ def _position(row: Record) -> Record:
     return {"position": position, "off": -nearest or 0.0}
 
 
+def _ends(row: Record) -> tuple[float, float]:
+    """From where to where a printed number may lie: half a digit about it, or about its range."""
+    high = row["published_high"] if row["published_high"] == row["published_high"] else None
+    half = row["step"] / 2
+    return row["published"] - half, (row["published"] if high is None else high) + half
+
+
 def _is_same(one: Record, other: Record) -> bool:
     keys = (*_PLACE, "source", "metric")
     return one is not other and all(one[key] == other[key] for key in keys)
 
 
 def _differs(one: Record, other: Record) -> bool:
-    ends = []
-    for row in (one, other):
-        high = row["published_high"]
-        high = row["published"] if high != high else high
-        ends.append((row["published"] - row["step"] / 2, high + row["step"] / 2))
-    return bool(ends[0][0] > ends[1][1] or ends[1][0] > ends[0][1])
+    (low, high), (other_low, other_high) = _ends(one), _ends(other)
+    return low > other_high or other_low > high
 
 
 def _extreme_of(row: Record, rows: Sequence[Record]) -> tuple[str | None, str | None]:
@@ -235,15 +239,15 @@ def _extreme_of(row: Record, rows: Sequence[Record]) -> tuple[str | None, str | 
 # The kernel beside the emulator ---------------------------------------------------------------
 
 
-def beside_kernel(figures: pd.DataFrame) -> pd.DataFrame:
-    """The emulator's mean of each figure that both engines measured beside the kernel's.
+def beside_kernel(told: pd.DataFrame) -> pd.DataFrame:
+    """The emulator's mean of each figure (see `spread`) beside the kernel's, if both measured it.
 
     They agree where the relative difference is within the metric's tolerance, or where the
     emulator's mean lies within the range of the kernel's repeats.
     """
-    is_told = figures["shown"] | (figures["metric"] == "loss_events_per_minute")
-    found = spread(figures[is_told & figures["metric"].isin(_COMPARED)])
-    keys = [*_PLACE, "label", "traffic_title", "network_title", "source", "metric"]
+    is_shown = told["shown"] | (told["metric"] == "loss_events_per_minute")
+    found = told[is_shown & told["metric"].isin(_COMPARED)]
+    keys = [*_PLACE, *_TITLES, "source", "metric"]
     values = ["n", "mean", "standard_deviation", "low", "high", "least", "greatest"]
     sides = [
         found.loc[found["engine"] == engine, [*keys, *values]].rename(
@@ -293,7 +297,7 @@ def shares(compared: Compared) -> pd.DataFrame:
                 {
                     "engine": compared.engine,
                     **dict(zip(_PLACE, key, strict=True)),
-                    **{n: group[n].iloc[0] for n in ("label", "traffic_title", "network_title")},
+                    **{n: group[n].iloc[0] for n in _TITLES},
                     "flow": flow,
                     "under_study": traffic.flows[flow].controller is None,
                     "flows": len(endless),
@@ -329,7 +333,7 @@ def _key(compared: Compared, run: Record) -> Record:
     return {
         "run": name if compared.engine == EMULATOR else f"{name}-{compared.engine}",
         "engine": compared.engine,
-        **{name: run[name] for name in (*_PLACE, "label", "traffic_title", "network_title")},
+        **{name: run[name] for name in (*_PLACE, *_TITLES)},
     }
 
 
@@ -382,9 +386,8 @@ def epochs(compared: Compared) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def cycles(compared: Compared) -> pd.DataFrame:
-    """What the epochs of a lone flow are like, slow start apart."""
-    told = epochs(compared)
+def cycles(compared: Compared, told: pd.DataFrame) -> pd.DataFrame:
+    """What the `epochs` of a lone flow are like, slow start apart."""
     runs = {
         _key(compared, run)["run"]: _key(compared, run)
         for run, _ in _first_runs(compared)

@@ -30,6 +30,11 @@ def sentence(name: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def lower_first(text: str) -> str:
+    """The text within a sentence: an acronym at its beginning stays."""
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]
+
+
 def unit(name: str) -> str:
     """The unit that the name ends in, or nothing."""
     return _UNITS.get(name.rpartition("_")[2], "") if "_" in name else ""

@@ -106,7 +106,7 @@ def environment() -> jinja2.Environment:
         "count": labels.count,
         "reports": labels.reports,
         "capital": lambda text: text[:1].upper() + text[1:],
-        "lower_first": lambda text: text if text[:2].isupper() else text[:1].lower() + text[1:],
+        "lower_first": labels.lower_first,
         "ordinal": ordinal,
         "printed": lambda row: row + 1,  # tables count rows from 0, readers from 1
         "constants": lambda values: labels.constants(_values(values)),

@@ -39,7 +39,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
     for axes, panel in zip(panels.flat, records(panels_of), strict=False):
         _panel(axes, select(found, **panel), select(published, **panel), lines, keys)
         metric = FIGURES[panel["metric"]]
-        title = metric.title[:1].lower() + metric.title[1:]
+        title = labels.lower_first(metric.title)
         axes.set_title(f"{labels.sentence(panel['source'])}: {title}", fontsize=8.5)
         axes.set_xlabel(metric.unit)
     for axes in list(panels.flat)[len(panels_of) :]:

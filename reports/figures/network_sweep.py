@@ -27,7 +27,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
         for study, look in zip(records(sweeps), _LOOKS, strict=False):
             _line(axes, select(points, study=study["study"], **panel), study["label"], look)
         metric = FIGURES[panel["metric"]]
-        title = metric.title[:1].lower() + metric.title[1:]
+        title = labels.lower_first(metric.title)
         axes.set_title(f"{labels.sentence(panel['source'])}: {title}", fontsize=8.5)
         axes.set_ylabel(metric.unit)
         axes.set_ylim(bottom=0)
