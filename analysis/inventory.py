@@ -28,6 +28,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         "exclusions": excluded,
         "exclusion_totals": _excluded(excluded),
         "not_run": pd.DataFrame({"name": results.missing()}, dtype=object),
+        "settings_run": _settings_run(results, [frame for _, frame in found]),
     }
 
 
@@ -64,6 +65,20 @@ def _real(results: Results) -> Iterator[Found]:
         yield _what("probe", "probe", MAHIMAHI), probe.runs
     if confirmed is not None:
         yield _what("confirm", "confirm", MAHIMAHI, [], [], len(confirmed.settings)), confirmed.runs
+
+
+def _settings_run(results: Results, found: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Returns each trial's setting on each network, and the first of its runs."""
+    replayed = {study.name: study.table for study in results.studies()}
+    by = ["study", "trial", "row", "network", "traffic"]
+    kept = ["engine", "controller", "constants", "seed", "run_id"]
+    parts = []
+    for runs in found:
+        if len(runs):
+            alike = runs.reindex(columns=[*by, *kept]).groupby(by, dropna=False, sort=False)
+            parts.append(alike.first().assign(runs=alike.size()).reset_index())
+    every = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=by)
+    return every.assign(table=every["study"].map(replayed))
 
 
 def _what(

@@ -118,6 +118,7 @@ def _sweep(
         "greatest": curve["value"].max(),
         "best_value": curve["value"][best.label],
         **{metric: curve[metric][best.label] for metric in METRICS if "queueing" not in metric},
+        **_first(runs, constant, curve["value"][best.label]),
         "best_runs": best.runs,
         "half_width": best.half_width,
         "margin": best.margin,
@@ -130,6 +131,12 @@ def _sweep(
         ("sweep_bests", pd.DataFrame(_bests(curve, printed, best.value))),
     ):
         found[name].append(frame.assign(sweep=key))
+
+
+def _first(runs: pd.DataFrame, constant: str, value: float) -> Record:
+    """The first trial that had a value."""
+    first = records(runs[runs[CONSTANT + constant] == value].head(1))[0]
+    return {"best_study": first["study"], "best_trial": first["trial"]}
 
 
 def _published_points(

@@ -22,6 +22,7 @@ _COMMANDS = {
     "compare": "compare two settings in pairs of runs, with an interval and a verdict",
     "list": "list controllers, networks and experiments",
     "study": "run or resume a study",
+    "again": "repeat a run of the results and compare it with what was recorded",
     "status": "show the progress of a running workflow",
     "report": "make everything, including the report",
     "verify": "check results against the files, code and programs that made them",

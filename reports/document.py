@@ -9,15 +9,15 @@
         <table name="..." in="html">
           <title>...</title><caption>...</caption>
           <column unit="..." group="..." align="left">...</column>
-          <row class="strong or muted"><cell>...</cell></row>
+          <row class="strong or muted" name="..."><cell>...</cell></row>
         </table>
       </section>
     </report>
 
 What is `in="html"` is supplementary: it is numbered apart ("Table S3"), and the PDF leaves it to
 the HTML page. Within text, `<b>` is set off, `<code>` has a fixed width, and `<ref to="NAME"/>` is
-what the figure, table or section of that name is called: "Figure 3". Columns of the same group
-share a head.
+what the figure, table or section of that name is called: "Figure 3". `<run of="ID"/>` is a number
+that links to the row `run-ID`, of the run that made it. Columns of the same group share a head.
 """
 
 import re
@@ -124,6 +124,7 @@ def _block(item: Element, numbers: dict[str, str]) -> Json:
         "groups": column_groups(columns),
         "rows": rows,
         "strong": [at for at, line in enumerate(lines) if line.get("class") == "strong"],
+        "names": [line.get("name", "") for line in lines],
         "muted": [at for at, line in enumerate(lines) if line.get("class") == "muted"],
     }
 
@@ -161,11 +162,13 @@ def _text(item: Element, numbers: dict[str, str]) -> list[Json]:
 def _pieces(item: Element, numbers: dict[str, str]) -> Iterator[Json]:
     yield {"kind": "text", "text": item.text or ""}
     for part in item:
-        target = part.get("to")
-        if target is None:
-            yield {"kind": _KINDS[part.tag], "text": "".join(part.itertext())}
-        else:
+        text, target = "".join(part.itertext()), part.get("to")
+        if target is not None:
             yield {"kind": "reference", "text": numbers[target], "target": target}
+        elif part.tag == "run":
+            yield {"kind": "run", "text": text, "target": f"run-{part.attrib['of']}"}
+        else:
+            yield {"kind": _KINDS[part.tag], "text": text}
         yield {"kind": "text", "text": part.tail or ""}
 
 

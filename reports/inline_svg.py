@@ -21,6 +21,10 @@ _NUMBER = re.compile(r"(?<![\w#.])-?\d+\.\d+")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _MEASURED = ("d", "x", "y", "transform", "points", "width", "height")
 _START = re.compile(r"translate\(([\d.]+) [\d.-]+\)")
+_LINES = re.compile(r"M-?[\d.]+ -?[\d.]+(?:L-?[\d.]+ -?[\d.]+)+")
+_CIRCLE = re.compile(r"\s*M 0(?:\.0)? ([\d.]+)\s*(?:C[-\d.e ]+){8}z?\s*", re.IGNORECASE)
+_FILL = re.compile(r"fill: ?(#[0-9a-f]{6})")
+_FEWEST_DOTS = 3
 _LAST = 50
 """About the width of the last letter, of whose outline only the start is known."""
 _EM = 100
@@ -33,6 +37,7 @@ class Inliner:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._defined: set[str] = set()
+        self._radii: dict[str, float] = {}
 
     def inline(self, svg: bytes, label: str) -> str:
         """Returns an `<svg>` element.
@@ -52,6 +57,7 @@ class Inliner:
         self._share(root, used)
         _merge_clipped(root)
         _gather_alike(root)
+        _draw_dots(root, self._radii)
         for element in root.iter():
             self._rename(element)
             for name in _MEASURED:
@@ -160,6 +166,47 @@ def _gather_alike(parent: Element) -> None:
         group.append(child)
 
 
+def _draw_dots(root: Element, radii: dict[str, float]) -> None:
+    """Draws many equal filled circles as one path of dots: a round cap is a circle.
+
+    Args:
+        root: of a figure.
+        radii: of the circles that the page has defined; those of this figure are added.
+    """
+    for path in root.iter(f"{_SVG}path"):
+        found = _CIRCLE.fullmatch(path.get("d", "").replace("\n", ""))
+        if found and path.get("id"):
+            radii[f"#{path.get('id')}"] = float(found[1])
+    for group in list(root.iter(_GROUP)):
+        fill = _FILL.fullmatch(group.get("style", ""))
+        targets = {use.get(_HREF, "") for use in group}
+        if fill is None or len(group) < _FEWEST_DOTS or not targets <= set(radii):
+            continue
+        size = radii[targets.pop()]
+        if targets:
+            continue
+        dots = "".join(f"M {use.get('x')} {use.get('y')} h0" for use in group)
+        style = f"fill:none;stroke:{fill[1]};stroke-width:{2 * size:.3g};stroke-linecap:round"
+        for use in list(group):
+            group.remove(use)
+        del group.attrib["style"]
+        group.append(Element(f"{_SVG}path", {"d": dots, "style": style}))
+
+
+def _along_axes(path: str) -> str:
+    """Straight lines from point to point: those along an axis need one coordinate."""
+
+    def lines(match: "re.Match[str]") -> str:
+        points = [tuple(point.split()) for point in match[0][1:].split("L")]
+        text = [f"M{points[0][0]} {points[0][1]}"]
+        for (x0, y0), (x, y) in pairwise(points):
+            if (x, y) != (x0, y0):
+                text.append(f"V{y}" if x == x0 else f"H{x}" if y == y0 else f"L{x} {y}")
+        return "".join(text) if len(text) > 1 else match[0]
+
+    return _LINES.sub(lines, path)
+
+
 def _shortened(value: str) -> str:
     """Coordinates to a tenth of a point, without needless blanks."""
 
@@ -167,4 +214,4 @@ def _shortened(value: str) -> str:
         return f"{float(match[0]):.1f}".removesuffix(".0")
 
     text = _NUMBER.sub(rounded, value)
-    return re.sub(r"\s*([MLQCZHV])\s*", r"\1", text).strip()
+    return _along_axes(re.sub(r"\s*([MLQCZHVh])\s*", r"\1", text).strip())

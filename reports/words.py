@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import jinja2
 import pandas as pd
@@ -23,10 +23,16 @@ from analysis.schema import VERDICTS
 from analysis.searches import ENUMERATING, NEAR, ONE_PEAK, POWERS
 from common.errors import KneepointError
 from common.tables import Tables
+from experiments.planners.comparisons import FOLDERS
 from reports.provenance import Provenance
 from search.objective import MISFIT_SCALE
 
 TEMPLATES = Path(__file__).parent / "templates"
+
+Key: TypeAlias = frozenset[tuple[str, Any]]
+
+RUN_DIGITS = 12
+"""So many digits of a run's id tell it from all others."""
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SAMPLERS = {"tpe": "TPE", "cmaes": "CMA-ES", "qmc": "quasi-Monte-Carlo"}
@@ -55,6 +61,19 @@ def compose(
         of_search = where(every("search_constants"), search=search)
         return {row["constant"]: row["best"] for row in of_search}
 
+    linked: dict[str, Record] = {}
+
+    @cache
+    def settings() -> dict[Key, Record]:
+        return {key: row for row in reversed(every("settings_run")) for key in _keys(row)}
+
+    def from_run(text: object, **key: Any) -> Markup:
+        row = settings().get(frozenset(key.items()))
+        if row is None:
+            return escape(text)
+        linked.setdefault(row["run_id"], row)
+        return Markup('<run of="{}">{}</run>').format(row["run_id"][:RUN_DIGITS], text)
+
     own = jinja2.PrefixLoader({"config": jinja2.FileSystemLoader(config)} if config else {})
     templates = environment().overlay(
         loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(TEMPLATES), own])
@@ -63,6 +82,8 @@ def compose(
         return templates.get_template("report.xml.jinja").render(
             rows=every,
             best_constants=best_constants,
+            from_run=from_run,
+            linked=linked,
             has_figure=figures.__contains__,
             provenance=provenance,
         )
@@ -71,6 +92,17 @@ def compose(
         if config is None or not path.is_relative_to(config):
             raise
         raise KneepointError(f"{path}: {error.message}; correct it") from None
+
+
+def _keys(row: Record) -> list[Key]:
+    """How templates name a setting that was run: by its trial or by the row that it replays."""
+    by_trial = {"study": row["study"], "trial": row["trial"]}
+    by_row = {"table": row["table"], "row": row["row"]}
+    place = {"network": row["network"], "traffic": row["traffic"]}
+    there = {name: value for name, value in place.items() if is_known(value)}
+    of = [by_trial, by_row] if is_known(row["table"]) else [by_trial]
+    wheres: list[Record] = [{}, {"network": row["network"]}, there]
+    return [frozenset({**each, **where}.items()) for each in of for where in wheres]
 
 
 def _template_of(error: BaseException) -> str:
@@ -145,6 +177,8 @@ def environment() -> jinja2.Environment:
         "ENUMERATING": ENUMERATING,
         "MISFIT_SCALE": MISFIT_SCALE,
         "NEAR_MISFIT": NEAR,
+        "RUN_DIGITS": RUN_DIGITS,
+        "folder_of": FOLDERS.get,
         "BIN_MS": link_log.BIN_MS,
         "agreement": agreement,
         "audit": audit,
@@ -206,11 +240,12 @@ def plus_minus(mean: float, half_width: float, decimals: int) -> str:
     return labels.unbroken(f"{text} ± {half_width:.{decimals}f}")
 
 
-def table_row(*cells: object, strong: bool = False, muted: bool = False) -> Markup:
-    """A row of a table."""
+def table_row(*cells: object, strong: bool = False, muted: bool = False, name: str = "") -> Markup:
+    """A row of a table, with a name if others link to it."""
     texts = (Markup("<cell>{}</cell>").format(_clean(cell)) for cell in cells)
     kind = "strong" if strong else "muted" if muted else ""
-    return Markup('<row class="{}">{}</row>').format(kind, Markup("").join(texts))
+    named = Markup(' name="{}"').format(name) if name else ""
+    return Markup('<row class="{}"{}>{}</row>').format(kind, named, Markup("").join(texts))
 
 
 def table_column(title: str, unit: str = "", group: str = "", left: bool = False) -> Markup:

@@ -113,20 +113,21 @@ class StudyPlan:
             engine=self.engine,
             controller=self.controller,
             constants=self.controller.complete(given, f"study {self.name}"),
-            network=self._at(network, point),
+            network=network_of_trial(self.study, network, point),
             seed=run_seed(self.seed, trial, run),
             traffic=self.traffic,
         )
 
-    def _at(self, network: PreparedNetwork, point: Point) -> PreparedNetwork:
-        """Returns a network as a trial searches it."""
-        for name in self.study.space:
-            if name.startswith(NETWORK):
-                value = point[spaces.column_of(name)]
-                network = network.having(name.removeprefix(NETWORK), value)
-        for parameter in self.study.host:
-            network = network.with_host(parameter, point[spaces.column_of_host(parameter)])
-        return network
+
+def network_of_trial(study: Study, network: PreparedNetwork, point: Point) -> PreparedNetwork:
+    """Returns a network as a trial searches it."""
+    for name in study.space:
+        if name.startswith(NETWORK):
+            value = point[spaces.column_of(name)]
+            network = network.having(name.removeprefix(NETWORK), value)
+    for parameter in study.host:
+        network = network.with_host(parameter, point[spaces.column_of_host(parameter)])
+    return network
 
 
 def plan_study(

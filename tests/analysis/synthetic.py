@@ -1,5 +1,6 @@
 """Made-up results in the shape of real ones: smooth curves, seeded noise, no emulator."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -31,12 +32,16 @@ from experiments.config import EMULATOR
 NETWORK = "contest"
 
 
+def _digest(*of: object) -> str:
+    return hashlib.sha256(repr(of).encode()).hexdigest()
+
+
 def run_row(
     controller: str, constants: Mapping[str, float], throughput: float, delay: float, **more: object
 ) -> dict[str, object]:
     """One line of runs.parquet, its constants also as columns."""
     return {
-        "run_id": f"{controller}-{json.dumps(dict(constants))}-{more.get('run', 0)}",
+        "run_id": _digest(controller, json.dumps(dict(constants)), more.get("run", 0)),
         "study": "synthetic",
         "trial": 0,
         "run": 0,
@@ -302,7 +307,7 @@ def hold_out() -> HoldOut:
             run=run,
             network=network,
             study="hold_out",
-            run_id=f"{controller}-{sorted(constants.items())}-{network}-{run}",
+            run_id=_digest(controller, sorted(constants.items()), network, run),
         )
         for trial, (controller, _, best, _, _, constants, here, there) in enumerate(found)
         for network, power in ((NETWORK, here), ("slow", there), ("fast", 1000 * there**2))

@@ -50,6 +50,7 @@ def run_of(
     return {
         "study": "comparisons/buffers",
         "run_id": f"{trial}",
+        "engine": "emulator",
         "status": "ok",
         "reason": "",
         "scheduling_delay_p99_us": None,

@@ -1,6 +1,7 @@
 """Figures within a page: text is text, shared definitions stand once, nothing looks different."""
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -52,3 +53,26 @@ def test_what_two_figures_share_is_defined_once(svg: bytes) -> None:
     ids = re.findall(r' id="([^"]+)"', first + second)
     assert len(ids) == len(set(ids))
     assert len(second) < len(first) < 0.6 * len(svg)
+
+
+def test_dots_are_as_wide_as_their_circles(tmp_path: Path) -> None:
+    with style.house():
+        figure = style.page(2)
+        figure.add_subplot().scatter([1, 2, 3], [3, 1, 2], s=16, c="#17527f", linewidths=0)
+        style.save(figure, tmp_path / "dots")
+    svg = (tmp_path / "dots.svg").read_bytes()
+    inliner = Inliner()
+    for text in (inliner.inline(svg, "One"), inliner.inline(svg, "Two")):  # two: defined in one
+        (dots,) = re.findall(r'<path d="((?:M[\d.]+ [\d.]+h0)+)" style="([^"]+)"', text)
+        assert dots[0].count("h0") == 3
+        assert "stroke:#17527f;stroke-width:4;stroke-linecap:round" in dots[1]
+
+
+def test_lines_along_an_axis_have_one_coordinate(tmp_path: Path) -> None:
+    with style.house():
+        figure = style.page(2)
+        figure.add_subplot().plot([0, 1, 2, 3], [5, 1, 4, 2], drawstyle="steps-post", color="red")
+        style.save(figure, tmp_path / "steps")
+    text = Inliner().inline((tmp_path / "steps.svg").read_bytes(), "Steps")
+    (steps,) = re.findall(r'd="([^"]+)" clip-path="[^"]+" style="[^"]*stroke:#ff0000', text)
+    assert re.fullmatch(r"M[\d.]+ [\d.]+(H[\d.]+V[\d.]+){3}", steps)

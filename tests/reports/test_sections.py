@@ -194,3 +194,22 @@ def test_settings_that_fail_everywhere_are_in_the_report(origin: str) -> None:
     said = {row[3 if origin == "published" else 5] for row in powers}
     assert "0.00" in said
     assert said <= {"0.00", "0.00 ± 0.00", DASH}
+
+
+def test_numbers_link_to_the_runs_that_made_them(report: Told) -> None:
+    (runs,) = (each for each in report.blocks("table") if each["name"] == "runs")
+    rows = dict(zip(runs["names"], report.rows("runs"), strict=True))
+    linked = [
+        (piece["target"], piece["text"])
+        for table in report.blocks("table")
+        for row in table["rows"]
+        for cell in row
+        for piece in cell
+        if piece["kind"] == "run"
+    ]
+    assert {target for target, _ in linked} <= set(rows)
+    assert len(rows) == len(set(runs["names"]))
+    (best,) = (each for each in report.blocks("table") if each["name"] == "best-trials-delay_tpe")
+    for row in best["rows"]:
+        (trial,) = (piece for piece in row[0] if piece["kind"] == "run")
+        assert rows[trial["target"]][1:3] == ("delay_tpe", trial["text"])

@@ -26,14 +26,18 @@ PROVENANCE = Provenance(
     host={"cores": "2"},
     wall_times=(),
 )
-MARKS = {"strong": "**{}**", "code": "`{}`", "reference": "{{{}}}", "text": "{}"}
+MARKS = {
+    "strong": "**{text}**",
+    "code": "`{text}`",
+    "reference": "{{{target}}}",
+    "run": "{text}",
+    "text": "{text}",
+}
 
 
 def plain(pieces: list[Json]) -> str:
     """A text with its marks: **strong**, `code`, {what it refers to}."""
-    return "".join(
-        MARKS[piece["kind"]].format(piece.get("target", piece["text"])) for piece in pieces
-    )
+    return "".join(MARKS[piece["kind"]].format(**piece) for piece in pieces)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,164 @@
+"""`kneepoint again`: repeats a run of the results and compares it with what was recorded."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow.compute as pc
+
+from common.errors import KneepointError
+from engines.base import COUNTS, METRICS, RunSpec, run_reliably
+from engines.catalogue import load_catalogue
+from experiments.config import EMULATOR, Workflow, load_workflow
+from experiments.job import Job
+from experiments.results import read_table
+from kneepoint.cli import columns, config_option, examples, json_option, say
+from kneepoint.runs import EMULATE, make_what_is_missing
+from networks.scenario import ALONE, PreparedNetwork
+from search.plan import network_of_trial
+
+SHORTEST = 6
+"""Fewer digits of an id may name several runs."""
+NETWORKS = Path("build/networks")
+COMPARED = (*METRICS, *COUNTS)
+
+Row = dict[str, Any]
+
+
+@click.command()
+@examples("""
+    kneepoint again 50b247798f5b
+    kneepoint again 50b247798f5b --json | jq .same
+""")
+@click.argument("run_id")
+@config_option
+@json_option
+def command(run_id: str, config: Path, as_json: bool) -> None:
+    """Repeat the run RUN_ID of the results and compare it with what was recorded.
+
+    RUN_ID is the id of a run in the tables runs.parquet of the results, or its first digits; the
+    report links its numbers to such ids. In virtual time a run repeats to the last digit, so the
+    exit status is 1 if a metric differs; in real time metrics differ, and only the settings are the
+    same. A run whose controller, network or engine has changed since is not repeated.
+    """
+    if len(run_id) < SHORTEST:
+        raise KneepointError(f"{run_id}: too short; give at least {SHORTEST} digits of the id")
+    workflow = load_workflow(config)
+    recorded = _find(workflow, run_id)
+    make_what_is_missing(config, [recorded["network"]], [recorded["controller"]])
+    job = _job(workflow)
+    spec = _spec(job, recorded)
+    engine = job.engine(recorded["engine"]).open()
+    try:
+        record = run_reliably(engine, spec)
+    finally:
+        engine.close()
+    if record.status == "fault":
+        raise KneepointError(f"the machine prevented the run from finishing: {record.reason}")
+    pairs = {name: (recorded[name], getattr(record, name)) for name in COMPARED}
+    same = record.status == recorded["status"] and all(_is_same(*pair) for pair in pairs.values())
+    described = {
+        "run_id": spec.run_id,
+        **{name: recorded[name] for name in ("study", "trial", "run", "engine", "seed")},
+        "controller": spec.controller,
+        "constants": dict(spec.constants),
+        "network": spec.network.name,
+        "traffic": recorded["traffic"],
+        "recorded": {"status": recorded["status"], **{k: v for k, (v, _) in pairs.items()}},
+        "again": {"status": record.status, **{k: v for k, (_, v) in pairs.items()}},
+        "same": same,
+    }
+    say(described, _text(spec, recorded, pairs, same=same), as_json)
+    raise SystemExit(0 if same or spec.engine != EMULATOR else 1)
+
+
+def _find(workflow: Workflow, run_id: str) -> Row:
+    """The one run whose id begins so.
+
+    Raises:
+        KneepointError: there is none, or there are several.
+    """
+    found = {row["run_id"]: row for row in _matching(workflow.results, run_id)}
+    if not found:
+        raise KneepointError(f"{workflow.results}: no run has an id that begins with {run_id}")
+    if len(found) > 1:
+        ids = ", ".join(sorted(each[:16] for each in found))
+        raise KneepointError(f"{run_id}: several runs have such an id; give more digits: {ids}")
+    return next(iter(found.values()))
+
+
+def _matching(results: Path, run_id: str) -> Iterator[Row]:
+    for path in sorted(results.glob("**/runs.parquet")):
+        table = read_table(path)
+        chosen = pc.starts_with(table["run_id"], run_id)
+        yield from table.filter(chosen).to_pylist()
+
+
+def _job(workflow: Workflow) -> Job:
+    return Job(
+        workflow=workflow,
+        catalogue=load_catalogue(EMULATE),
+        build=EMULATE.parent,
+        networks=NETWORKS,
+        out_dir=workflow.results,
+        cores=os.cpu_count() or 1,
+    )
+
+
+def _spec(job: Job, row: Row) -> RunSpec:
+    """Describes a recorded run anew.
+
+    Raises:
+        KneepointError: what it was made from has changed.
+    """
+    engine = job.engine(row["engine"])
+    spec = RunSpec.on(
+        engine=engine,
+        controller=job.controller(row["controller"]),
+        constants=json.loads(row["constants"]),
+        network=engine.place(_network(job, row)),
+        seed=row["seed"],
+        traffic=job.traffic(row["traffic"]) if row["traffic"] else ALONE,
+    )
+    if spec.run_id != row["run_id"]:
+        raise KneepointError(
+            f"{row['run_id'][:16]}: the controller, the network or the engine of this run (see "
+            f"{row['study']}) has changed since; `kneepoint verify` names it"
+        )
+    return spec
+
+
+def _network(job: Job, row: Row) -> PreparedNetwork:
+    """The network of a run: a trial may have searched its parameters, or those of its host."""
+    if row["study"] == "agreement":
+        return PreparedNetwork.load(job.workflow.results / "calibration" / "network.json")
+    network = job.network(row["network"])
+    study = job.workflow.studies.get(row["study"])
+    if study is None:
+        return network
+    trials = read_table(job.workflow.results / row["study"] / "trials.parquet").to_pylist()
+    return network_of_trial(study, network, trials[row["trial"]])
+
+
+def _is_same(recorded: float | None, again: float | None) -> bool:
+    is_none = again is None and (recorded is None or recorded != recorded)
+    return is_none or recorded == again
+
+
+def _text(spec: RunSpec, row: Row, pairs: dict[str, tuple[Any, Any]], *, same: bool) -> str:
+    constants = ", ".join(f"{name} = {value:g}" for name, value in spec.constants.items())
+    head = (
+        f"{spec.controller} on {spec.network.name}, {spec.engine}, seed {spec.seed}: "
+        f"{row['study']}, trial {row['trial']}, run {row['run']}\n{constants}"
+    )
+    rows = [("", "recorded", "again")]
+    rows += [
+        (name, *(f"{value:g}" for value in pair))
+        for name, pair in pairs.items()
+        if None not in pair
+    ]
+    verdict = "the same to the last digit" if same else "not the same"
+    return f"{head}\n\n{columns(rows)}\n\n{verdict}"

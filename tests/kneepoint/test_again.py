@@ -1,0 +1,77 @@
+"""`kneepoint again`: a run of the results repeats to the last digit, or says why it cannot."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments.results import read_table, write_table
+from tests.conftest import ROOT
+from tests.kneepoint.test_cli import answer, ask, workspace
+
+__all__ = ["workspace"]  # the fixture
+
+
+@pytest.fixture(scope="module")
+def results(workspace: Path) -> Path:
+    """The study of the workspace, carried out."""
+    subprocess.run(
+        [sys.executable, "-m", "experiments.run", "--config", "config/config.yaml", "windows"],
+        cwd=workspace,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        check=True,
+        capture_output=True,
+    )
+    return workspace / "results/windows"
+
+
+def test_run_repeats_to_the_last_digit(workspace: Path, results: Path) -> None:
+    recorded = read_table(results / "runs.parquet").to_pylist()[-1]
+    found = answer(workspace, "again", recorded["run_id"][:12])
+    assert found["run_id"] == recorded["run_id"] and found["same"]
+    assert found["again"]["power"] == recorded["power"] > 0
+    assert (found["study"], found["trial"]) == ("windows", recorded["trial"])
+    said = ask(workspace, "again", recorded["run_id"][:12])
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout.endswith("the same to the last digit\n")
+
+
+def test_other_numbers_are_found(workspace: Path, results: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "runs.parquet"
+    shutil.copy(results / "runs.parquet", kept)
+    table = read_table(kept)
+    place = table.schema.get_field_index("power")
+    doubled = [2 * power for power in table["power"].to_pylist()]
+    write_table(
+        results / "runs.parquet", table.set_column(place, table.schema.field(place), [doubled])
+    )
+    said = ask(workspace, "again", table["run_id"][0].as_py())
+    shutil.copy(kept, results / "runs.parquet")
+    assert said.returncode == 1 and said.stdout.endswith("not the same\n")
+
+
+@pytest.mark.parametrize(
+    ("run_id", "complaint"),
+    [
+        ("abc", "abc: too short; give at least 6 digits of the id"),
+        ("zzzzzz", "results: no run has an id that begins with zzzzzz"),
+    ],
+)
+@pytest.mark.usefixtures("results")
+def test_ids_of_no_run_are_refused(workspace: Path, run_id: str, complaint: str) -> None:
+    said = ask(workspace, "again", run_id)
+    assert said.returncode == 2
+    assert said.stderr == f"error: {complaint}\n"
+
+
+def test_changed_network_is_told(workspace: Path, results: Path) -> None:
+    described = workspace / "build/networks/wire/network.json"
+    kept = described.read_text()
+    run_id = read_table(results / "runs.parquet")["run_id"][0].as_py()
+    described.write_text(kept.replace('"delay_ms": 20', '"delay_ms": 25'))
+    said = ask(workspace, "again", run_id)
+    described.write_text(kept)
+    assert said.returncode == 2
+    assert "of this run (see windows) has changed since" in said.stderr
