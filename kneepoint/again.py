@@ -155,10 +155,6 @@ def _text(spec: RunSpec, row: Row, pairs: dict[str, tuple[Any, Any]], *, same: b
         f"{row['study']}, trial {row['trial']}, run {row['run']}\n{constants}"
     )
     rows = [("", "recorded", "again")]
-    rows += [
-        (name, *(f"{value:g}" for value in pair))
-        for name, pair in pairs.items()
-        if None not in pair
-    ]
+    rows += [(name, f"{a:g}", f"{b:g}") for name, (a, b) in pairs.items() if None not in (a, b)]
     verdict = "the same to the last digit" if same else "not the same"
     return f"{head}\n\n{columns(rows)}\n\n{verdict}"

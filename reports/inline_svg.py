@@ -15,7 +15,8 @@ from xml.etree.ElementTree import Element, TreeBuilder, XMLParser
 _SVG = "{http://www.w3.org/2000/svg}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _DROPPED = {f"{_SVG}{name}" for name in ("metadata", "style", "title")}
-_GROUP, _USE, _DEFS = (f"{_SVG}{name}" for name in ("g", "use", "defs"))
+_GROUP, _USE, _DEFS, _VALUE = (f"{_SVG}{name}" for name in ("g", "use", "defs", "circle"))
+_WORDS = (f"{_SVG}text", f"{_SVG}title")
 _PLACE = re.compile(r"(?P<place>.*?)\s*scale\((?P<scale>[\d.]+) -[\d.]+\)")
 _NUMBER = re.compile(r"(?<![\w#.])-?\d+\.\d+")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
@@ -63,7 +64,7 @@ class Inliner:
             for name in _MEASURED:
                 if name in element.attrib:
                     element.set(name, _shortened(element.attrib[name]))
-            element.text = element.text if element.tag == f"{_SVG}text" else None
+            element.text = element.text if element.tag in _WORDS else None
             element.tail = None
             element.tag = element.tag.removeprefix(_SVG)  # a page needs no namespaces
         return ElementTree.tostring(root, encoding="unicode")
@@ -73,7 +74,8 @@ class Inliner:
         for child in list(parent):
             name = child.get("id")
             is_again = name in used and name in self._defined
-            if _is_comment(child) or child.tag in _DROPPED or is_again:
+            is_dropped = child.tag in _DROPPED and parent.tag != _VALUE
+            if _is_comment(child) or is_dropped or is_again:
                 parent.remove(child)
                 continue
             if name in used:

@@ -64,6 +64,10 @@ def _panel(
         y = lines[tuple(row[key] for key in keys)] + shift
         axes.hlines(y, row["least"], row["greatest"], colors=colour, linewidth=1.4, alpha=0.6)
         axes.plot(row["mean"], y, marker, color=colour, markersize=3.2, label=label)
+        metric = FIGURES[row["metric"]]
+        ends = [f"{row[end]:.{metric.decimals}f}" for end in ("mean", "least", "greatest")]
+        told = f"{ends[0]} {metric.unit} ({ends[1]} to {ends[2]}), n = {row['n']}, {label}"
+        style.tell(axes, [row["mean"]], [y], [f"{row['network_title']}, {row['label']}: {told}"])
     for row in records(published):
         y = lines[tuple(row[key] for key in keys)]
         is_wrong = row["verdict"] == "contradicted"

@@ -48,6 +48,9 @@ def draw(_: Record, tables: Tables) -> Figure:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True, nbins=7))
     axes.legend(loc="upper left")
+    for rows in (settings, tuned):
+        texts = [_value(row) for row in records(rows)]
+        style.tell(axes, 100 * rows["training"], 100 * rows["held_out"], texts)
     figure.draw_without_rendering()
     _name(axes, tuned, [*points.values(), *(p for arrow in arrows for p in _along(*arrow))])
     return figure
@@ -55,6 +58,12 @@ def draw(_: Record, tables: Tables) -> Figure:
 
 def _point(row: Record) -> Point:
     return 100 * row["training"], 100 * row["held_out"]
+
+
+def _value(row: Record) -> str:
+    origin = f"{row['table']} row {row['row'] + 1}" if row["origin"] == PUBLISHED else TUNED
+    x, y = _point(row)
+    return f"{labels.sentence(row['controller'])}, {origin}: {x:.1f} % training, {y:.1f} % held out"
 
 
 def _dots(axes: Axes, rows: pd.DataFrame, label: str, **options: Any) -> None:

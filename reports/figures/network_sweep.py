@@ -71,6 +71,13 @@ def _line(axes: Axes, points: pd.DataFrame, label: str, look: tuple[str, str]) -
         markersize=3,
         label=label,
     )
+    texts = [
+        f"{label} at {labels.number(row['value'])}: "
+        f"{row['mean']:.{FIGURES[row['metric']].decimals}f} {FIGURES[row['metric']].unit}, "
+        f"n = {row['n']}"
+        for row in records(points)
+    ]
+    style.tell(axes, points["value"], points["mean"], texts)
 
 
 def subjects(tables: Tables) -> "dict[str, Record]":

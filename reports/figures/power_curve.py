@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis import labels
-from analysis.frames import Record, extremes, select
+from analysis.frames import Record, extremes, records, select
 from analysis.metrics import POWER
 from common.tables import Tables
 from reports.figures import each, style
@@ -42,6 +42,14 @@ def _draw_curve(axes: Axes, sweep: Record, curve: pd.DataFrame, published: pd.Da
     for report, mark, rows in style.by_report(published.dropna(subset=[POWER])):
         style.open_markers(axes, rows["value"], rows[POWER], report, mark)
     style.ring(axes, sweep["best_value"], sweep[POWER])
+    known = published.dropna(subset=[POWER])
+    for rows, whose in ((known, known["report"]), (curve, ["Kneepoint"] * len(curve))):
+        texts = [
+            f"{of}, {labels.words(sweep['constant'])} {labels.number(row['value'])}: power "
+            f"{row[POWER]:.2f}"
+            for of, row in zip(whose, records(rows), strict=True)
+        ]
+        style.tell(axes, rows["value"], rows[POWER], texts)
 
 
 def _zoom(axes: Axes, sweep: Record, curve: pd.DataFrame, published: pd.DataFrame) -> None:

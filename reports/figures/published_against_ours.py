@@ -93,6 +93,7 @@ def _draw_identity(axes: Axes, rows: pd.DataFrame, alone: pd.DataFrame, metric: 
     for report, mark, part in style.by_report(rows):
         x, y = part[f"published_{metric}"], part[f"ours_{metric}"]
         style.open_markers(axes, x, y, report, mark)
+    style.tell(axes, rows[f"published_{metric}"], rows[f"ours_{metric}"], _values(rows, metric))
     _cross_out(axes, rows, rows[f"ours_{metric}"], metric)
     axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
     _cross_out(axes, alone, _edge(axes, alone), metric)
@@ -113,6 +114,16 @@ def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str, noun: str) -> 
     for report, mark, part in style.by_report(rows):
         x, y = part[f"published_{metric}"], 100 * part[f"relative_{metric}"]
         style.open_markers(axes, x, y, report, mark)
+    least, greatest = (
+        100 * (rows[f"{end}_{metric}"] / rows[f"published_{metric}"] - 1)
+        for end in ("least", "greatest")
+    )
+    axes.vlines(
+        rows[f"published_{metric}"], least, greatest, color=style.QUIET, linewidth=0.6, zorder=2
+    )
+    style.tell(
+        axes, rows[f"published_{metric}"], 100 * rows[f"relative_{metric}"], _values(rows, metric)
+    )
     _cross_out(axes, rows, 100 * rows[f"relative_{metric}"], metric)
     limit = max(1.25 * (100 * rows[f"relative_{metric}"].abs()).max(), 2 * rule.relative * 100)
     if limit > 100 * FAR:
@@ -124,6 +135,15 @@ def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str, noun: str) -> 
     axes.set_ylim(-limit, limit)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: labels.minus(f"{y:+g}")))
     axes.set_xlabel(noun)
+
+
+def _values(rows: pd.DataFrame, metric: str) -> list[str]:
+    text = METRICS[metric].text
+    return [
+        f"{row['name']}: published {text(row[f'published_{metric}'])}, ours "
+        f"{text(row[f'ours_{metric}'])} {METRICS[metric].unit}, {row['verdict']}"
+        for row in records(rows)
+    ]
 
 
 def _cross_out(axes: Axes, rows: pd.DataFrame, y: "pd.Series[float]", metric: str) -> None:

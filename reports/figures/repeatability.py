@@ -40,6 +40,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
 def _draw_ours(axes: Axes, line: int, runs: "pd.Series[float]", spread: Record) -> None:
     relative = 100 * (runs / spread["mean"] - 1)
     height = line + np.linspace(-0.16, 0.16, len(runs)) if len(runs) > 1 else [line]
+    style.tell(axes, relative, height, [f"power {power:.3f}" for power in runs])
     axes.plot(relative, height, "o", color=style.OURS, markersize=2.4, alpha=0.45, linewidth=0)
     if spread["low"] == spread["low"]:
         low, high = (100 * (spread[name] / spread["mean"] - 1) for name in ("low", "high"))

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from analysis import labels
 from analysis.frames import Record, records, select
 from analysis.searches import ONE_PEAK
 from common.tables import Tables
@@ -54,6 +55,12 @@ def _draw_points(axes: Axes, search: Record, taken_steps: pd.DataFrame, best: fl
                 fontsize=7.5,
                 color=style.QUIET,
             )
+    texts = [
+        f"evaluation {row['step']:.0f} at {labels.number(row['value'])}: "
+        f"{labels.number(row['result'])}"
+        for row in records(steps)
+    ]
+    style.tell(axes, steps["value"], steps["result"], texts)
     style.ring(axes, best, search["best_value"])
     axes.set_title("Evaluated, numbered in order")
     if search["objective"] == "misfit" and steps["result"].min() > 0:

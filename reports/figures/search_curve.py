@@ -19,6 +19,12 @@ def draw(search: Record, tables: Tables) -> Figure:
     trials = select(tables["search_trials"], search=search["search"])
     trials = trials.dropna(subset=["value"]).sort_values(column)
     axes.plot(trials[column], trials["value"], "o-", color=style.OURS)
+    name = labels.words(only["constant"])
+    texts = [
+        f"{name} {labels.number(row[column])}: {labels.number(row['value'])}"
+        for row in records(trials)
+    ]
+    style.tell(axes, trials[column], trials["value"], texts)
     best = only["best"], search["best_value"]
     style.ring(axes, *best)
     axes.annotate(

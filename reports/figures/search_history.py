@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from analysis import labels
-from analysis.frames import Record, select
+from analysis.frames import Record, records, select
 from analysis.searches import ENUMERATING, ONE_PEAK
 from common.tables import Tables
 from reports.figures import each, style
@@ -20,6 +20,8 @@ def draw(search: Record, tables: Tables) -> Figure:
     axes.plot(past["trial"], past["best_so_far"], drawstyle="steps-post", color=style.OURS)
     found = past[past["improved"]]
     axes.plot(found["trial"], found["best_so_far"], "o", color=style.OURS, markersize=3.4)
+    texts = [f"trial {row['trial']}: {labels.number(row['best_so_far'])}" for row in records(found)]
+    style.tell(axes, found["trial"], found["best_so_far"], texts)
     bottom = axes.get_ylim()[0]
     axes.plot(failed["trial"], [bottom] * len(failed), "x", color=style.BEST, clip_on=False)
     last = past.iloc[-1]

@@ -4,11 +4,14 @@ What is ours is dark, filled and solid; what others published is open, and told 
 Labels stand beside what they name.
 """
 
+import html
+import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -34,6 +37,11 @@ FAINT = "#d9dce0"
 PUBLISHED = ("#7a4f9a", "#b4451b", "#4a6b1f", "#a8780f", "#2f7d6d")
 MARKERS = ("D", "s", "v", "p", "^", "<")
 """One more than there are colours: thirty reports look different."""
+Floats: TypeAlias = "pd.Series[float] | Sequence[float]"
+
+_TOLD: WeakKeyDictionary[Figure, list[tuple[Axes, float, float, str]]] = WeakKeyDictionary()
+"""What the points of figures show (see `tell`), until they are saved."""
+
 SEQUENTIAL = "cividis"
 DIVERGING = "PuOr_r"
 
@@ -111,8 +119,45 @@ def save(figure: Figure, stem: Path) -> None:
     """Writes `stem`.svg and `stem`.png; equal figures give equal bytes."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     lay_out(figure)
-    figure.savefig(stem.with_name(stem.name + ".svg"), metadata={"Date": None, "Creator": None})
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
+    stem.with_name(stem.name + ".svg").write_bytes(_with_values(drawn.getvalue(), figure))
     figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
+
+
+def tell(axes: Axes, x: Floats, y: Floats, texts: Iterable[str]) -> None:
+    """Says what points show: a page shows the text of the one under the pointer.
+
+    Args:
+        axes: where they are drawn.
+        x: their places in the data's units, shape (n,).
+        y: as x.
+        texts: one a point.
+    """
+    figure = axes.figure
+    assert isinstance(figure, Figure)
+    points = zip(x, y, texts, strict=True)
+    told = _TOLD.setdefault(figure, [])
+    told += [(axes, a, b, text) for a, b, text in points if a == a and b == b]
+
+
+def _with_values(svg: bytes, figure: Figure) -> bytes:
+    """Adds what points show: circles that nobody sees, each with a title."""
+    height = 72 * figure.get_figheight()
+    circles = []
+    for axes, x, y, text in _TOLD.get(figure, []):
+        place = axes.transData.transform((x, y))
+        if not axes.bbox.padded(1).contains(*place):
+            continue
+        across, up = place * 72 / figure.dpi
+        circles.append(
+            f'<circle cx="{across:.1f}" cy="{height - up:.1f}" r="5"><title>'
+            f"{html.escape(text, quote=False)}</title></circle>"
+        )
+    if not circles:
+        return svg
+    values = f'<g class="values" fill="none">{"".join(circles)}</g>\n</svg>'
+    return values.encode().join(svg.rsplit(b"</svg>", 1))
 
 
 def heat_map(

@@ -1,5 +1,7 @@
 """Where does each value of a swept constant put the controller between throughput and delay?"""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -26,11 +28,22 @@ def draw(sweep: Record, tables: Tables) -> Figure:
         style.open_markers(axes, rows[SIGNAL_DELAY], rows[THROUGHPUT], report, mark)
     style.ring(axes, sweep[SIGNAL_DELAY], sweep[THROUGHPUT])
     _set_axes(axes, curve, published)
+    for rows, whose in ((both, both["report"]), (curve, ["Kneepoint"] * len(curve))):
+        style.tell(axes, rows[SIGNAL_DELAY], rows[THROUGHPUT], _values(rows, whose, sweep))
     _draw_powers(axes, curve)
     figure.draw_without_rendering()
     _label_points(axes, curve)
     axes.legend(loc="lower left")
     return figure
+
+
+def _values(rows: pd.DataFrame, whose: Iterable[str], sweep: Record) -> list[str]:
+    name = labels.words(sweep["constant"])
+    return [
+        f"{of}, {name} {labels.number(row['value'])}: {row[THROUGHPUT]:.2f} Mbit/s at "
+        f"{row[SIGNAL_DELAY]:.0f} ms, power {row[POWER]:.2f}"
+        for of, row in zip(whose, records(rows), strict=True)
+    ]
 
 
 def _set_axes(axes: Axes, curve: pd.DataFrame, published: pd.DataFrame) -> None:

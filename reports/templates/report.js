@@ -106,5 +106,27 @@ for (const figure of document.querySelectorAll("figure.table")) {
   figure.querySelector(".scroll").before(tools(table, figure.querySelector(".number").textContent));
 }
 
+// What the point under the pointer shows, at once and on touch, too; without a script the browser
+// shows it as a title.
+const value = document.createElement("div");
+value.id = "value";
+value.hidden = true;
+document.body.append(value);
+for (const point of document.querySelectorAll(".values circle")) {
+  const title = point.querySelector("title");
+  point.dataset.value = title.textContent;
+  title.remove();
+}
+document.addEventListener("pointerover", (event) => {
+  const text = event.target.dataset && event.target.dataset.value;
+  value.hidden = !text;
+  if (!text) return;
+  value.textContent = text;
+  const place = event.target.getBoundingClientRect();
+  const left = Math.min(place.right + 6, document.documentElement.clientWidth - value.offsetWidth - 8);
+  value.style.left = `${Math.max(8, left) + window.scrollX}px`;
+  value.style.top = `${place.top - value.offsetHeight - 6 + window.scrollY}px`;
+});
+
 // On a narrow screen the contents begin closed.
 if (window.matchMedia("(max-width: 78rem)").matches) document.querySelector("nav details").open = false;

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from analysis.schema import TABLES
 from common.errors import KneepointError
 from reports import draw, figures
 from reports.figures import style
+from reports.inline_svg import Inliner
 from tests.analysis import synthetic
 
 Tables = dict[str, pd.DataFrame]
@@ -357,3 +359,20 @@ def test_axes_of_searches_have_the_units_of_the_constants(tables: Tables) -> Non
         "Alpha (packets/RTT)",
         "Beta (packets/RTT)",
     ]
+
+
+def test_points_say_what_they_show(tmp_path: Path) -> None:
+    with style.house():
+        figure = style.page(2)
+        axes = figure.add_subplot()
+        axes.plot([1, 2], [3, 4], "o")
+        texts = ["a < b", "c", "no place", "outside"]
+        style.tell(axes, [1, 2, math.nan, 50], [3, 4, 1, 3.5], texts)
+        axes.set_xlim(0, 3)
+        style.save(figure, tmp_path / "told")
+    svg = (tmp_path / "told.svg").read_bytes()
+    root = ElementTree.fromstring(Inliner().inline(svg, "Told"))
+    (values,) = (group for group in root.iter("g") if group.get("class") == "values")
+    assert [circle.findtext("title") for circle in values] == ["a < b", "c"]
+    places = [(float(circle.attrib["cx"]), float(circle.attrib["cy"])) for circle in values]
+    assert places[0][0] < places[1][0] and places[0][1] > places[1][1]
