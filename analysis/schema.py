@@ -873,6 +873,27 @@ _STAGES = (
         ),
     ),
     Stage(
+        "planes",
+        ("hold_out", "studies", "published"),
+        (),
+        (
+            Table(
+                "planes",
+                "a tuned or best published setting between throughput and delay on a network; "
+                "covariance of single runs in Mbit/s and ms, none of one run",
+                (
+                    *_text("network"),
+                    *_whole("trial"),
+                    *_text("controller", "origin"),
+                    *_whole("n"),
+                    *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
+                    *_real("throughput_variance", "covariance", "delay_variance"),
+                    *_flag("on_front", "knee"),
+                ),
+            ),
+        ),
+    ),
+    Stage(
         "network_sweeps",
         ("studies", "published"),
         (),

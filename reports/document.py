@@ -3,6 +3,7 @@
     <report title="..." subtitle="...">
       <abstract>...</abstract>
       <highlight value="..." label="...">detail</highlight>
+      <figure name="...">...</figure>
       <section name="..."><title>...</title>
         <p>...</p> <h>...</h>
         <figure name="..."><title>...</title><caption>...</caption></figure>
@@ -55,6 +56,7 @@ def document(xml: str, made_of: str) -> Json:
             }
             for each in report.findall("highlight")
         ],
+        "opening": [_block(item, numbers) for item in report.findall("figure")],
         "sections": [
             {
                 "name": section.attrib["name"],
@@ -73,8 +75,9 @@ def _numbers(report: Element) -> dict[str, str]:
     """What each name is called in the text."""
     counts = dict.fromkeys([(tag, kind) for tag in _NUMBERED for kind in ("", "S")], 0)
     numbers: dict[str, str] = {}
-    for position, section in enumerate(report.findall("section"), 1):
-        parts = [(section, f"Section {position}")]
+    opening = report.findall("figure")
+    for position, section in enumerate([opening, *report.findall("section")]):
+        parts = [(section, f"Section {position}")] if position else []
         for item in section:
             if item.tag in _NUMBERED:
                 kind = "S" if _is_supplement(item) else ""

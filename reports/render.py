@@ -50,10 +50,10 @@ def to_pdf(content: Json, figures: Mapping[str, Path]) -> bytes:
         source = Path(folder) / "report.typ"
         source.write_bytes((TEMPLATES / "report.typ").read_bytes())
         source.with_suffix(".json").write_text(json.dumps(content), encoding="utf-8")
-        for section in content["sections"]:
-            for item in section["blocks"]:
-                if item["kind"] == "figure" and not item["supplement"]:
-                    shutil.copy(_file(figures, item["name"]), Path(folder) / item["svg"])
+        blocks = [item for section in content["sections"] for item in section["blocks"]]
+        for item in [*content["opening"], *blocks]:
+            if item["kind"] == "figure" and not item["supplement"]:
+                shutil.copy(_file(figures, item["name"]), Path(folder) / item["svg"])
         try:
             return typst.compile(source, root=Path(folder), ignore_system_fonts=True, format="pdf")
         except typst.TypstError as error:

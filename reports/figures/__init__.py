@@ -15,6 +15,10 @@ Subjects: TypeAlias = "Callable[[Tables], Mapping[str, Record]]"
 """What figures of a kind show: rows of a table, by what they add to the figure's name."""
 
 READS = {
+    "at-a-glance": (
+        *("inventory", "audit_summary", "audit"),
+        *("held_out_settings", "held_out_gains"),
+    ),
     "agreement": ("agreement_accuracy", "agreement_settings", "agreement"),
     "comparison-figures": ("comparison_figures", "comparison_published"),
     "comparison-flows": ("comparison_series",),
@@ -22,11 +26,15 @@ READS = {
     "comparison-windows": ("comparison_series", "comparison_queues", "comparison_epochs"),
     "delay-over-time": ("showcase", "showcase_signal", "showcase_packets", "showcase_rates"),
     "heat-map": ("grids", "grid_cells"),
-    "held-out-gain": ("held_out", "held_out_settings", "held_out_standings", "held_out_gains"),
+    "held-out-gain": (
+        *("held_out", "held_out_settings", "held_out_standings", "held_out_gains"),
+        "inventory",
+    ),
     "held-out-map": ("held_out", "held_out_networks", "held_out_standings", "held_out_power"),
-    "held-out-ranks": ("held_out_standings",),
+    "held-out-ranks": ("held_out_standings", "inventory"),
     "network-sweep": ("network_sweeps", "network_sweep_points"),
     "other-constant": ("grids", "grid_effects"),
+    "plane": ("held_out_networks", "planes", "inventory"),
     "power-curve": ("sweeps", "sweep_points", "sweep_published"),
     "probe": ("host", "probe_levels", "probe_runs"),
     "published-against-ours": ("audit_summary", "audit"),

@@ -1,7 +1,5 @@
 """Does what tuning gains on the training network hold on others?"""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -31,7 +29,15 @@ def draw(_: Record, tables: Tables) -> Figure:
     points = {row["trial"]: _point(row) for row in records(settings)}
     published = settings[settings["origin"] == PUBLISHED]
     open_circles = {"markerfacecolor": "none", "markeredgecolor": style.QUIET}
-    _dots(axes, published, "published rows", markersize=3.2, markeredgewidth=0.6, **open_circles)
+    axes.plot(
+        100 * published["training"],
+        100 * published["held_out"],
+        "o",
+        label="published rows",
+        markersize=3.2,
+        markeredgewidth=0.6,
+        **open_circles,
+    )
     arrows = [
         (points[before], points[after])
         for before, after in tables["held_out_gains"][["published_trial", "tuned_trial"]].to_numpy()
@@ -40,7 +46,10 @@ def draw(_: Record, tables: Tables) -> Figure:
     for start, end in arrows:
         _arrow(axes, start, end)
     tuned = standings[standings["origin"] != PUBLISHED]
-    _dots(axes, tuned, TUNED, markersize=4.2, color=style.OURS)
+    looks = style.looks(tables["inventory"])
+    for row in records(tuned):
+        marker, colour = looks[row["controller"]]
+        axes.plot(*_point(row), marker, color=colour, markersize=4.4)
     axes.set_xlabel("Power on the training network (% of the omniscient bound)")
     axes.set_ylabel("Power on held-out networks,\ngeometric mean (% of the bound)")
     axes.set_xlim(0, 108 * settings["training"].max())
@@ -64,10 +73,6 @@ def _value(row: Record) -> str:
     origin = f"{row['table']} row {row['row'] + 1}" if row["origin"] == PUBLISHED else TUNED
     x, y = _point(row)
     return f"{labels.sentence(row['controller'])}, {origin}: {x:.1f} % training, {y:.1f} % held out"
-
-
-def _dots(axes: Axes, rows: pd.DataFrame, label: str, **options: Any) -> None:
-    axes.plot(100 * rows["training"], 100 * rows["held_out"], "o", label=label, **options)
 
 
 def _arrow(axes: Axes, start: Point, end: Point) -> None:

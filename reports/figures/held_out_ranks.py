@@ -13,16 +13,18 @@ def draw(_: Record, tables: Tables) -> Figure:
     """A line a setting, from its rank on the training network to that on the held-out ones."""
     standings = tables["held_out_standings"]
     rows = records(standings.assign(line=_lines(standings)))
+    looks = style.looks(tables["inventory"])
     figure = style.page(0.6 + 0.19 * len(rows))
     axes = figure.add_subplot()
     for start, row in enumerate(rows):
         published = row["origin"] == PUBLISHED
-        colour = style.QUIET if published else style.OURS
+        marker, colour = looks[row["controller"]]
         axes.plot(
             [0, 1],
             [start, row["line"]],
-            "o-",
+            marker=marker,
             color=colour,
+            linestyle=":" if published else "-",
             linewidth=0.8 if published else 1.3,
             markerfacecolor="white" if published else colour,
             label=row["label"],

@@ -42,6 +42,9 @@ Floats: TypeAlias = "pd.Series[float] | Sequence[float]"
 _TOLD: WeakKeyDictionary[Figure, list[tuple[Axes, float, float, str]]] = WeakKeyDictionary()
 """What the points of figures show (see `tell`), until they are saved."""
 
+COLOURS = ("#17527f", "#b4451b", "#2f7d6d", "#7a4f9a", "#a8780f", "#1b1f24", "#c2588e")
+CONTROLLER_MARKERS = ("o", "s", "^", "D", "v", "P")
+"""Coprime in number: 42 controllers look different."""
 SEQUENTIAL = "cividis"
 DIVERGING = "PuOr_r"
 
@@ -225,6 +228,31 @@ def log_ticks(axis: Axes, which: str, values: Sequence[float]) -> None:
     """Plain numbers instead of powers of ten on a logarithmic axis."""
     set_ticks = axis.set_xticks if which == "x" else axis.set_yticks
     set_ticks(values, [f"{value:g}" for value in values])
+
+
+def looks(inventory: "pd.DataFrame") -> dict[str, tuple[str, str]]:
+    """Marker and colour of each controller, the same in every figure.
+
+    Args:
+        inventory: the table, which names every controller of the report.
+    """
+    names = sorted({name for each in inventory["controllers"] for name in each})
+    return {
+        name: (CONTROLLER_MARKERS[at % len(CONTROLLER_MARKERS)], COLOURS[at % len(COLOURS)])
+        for at, name in enumerate(names)
+    }
+
+
+def delay_axis(axes: Axes, delays_ms: Iterable[float]) -> None:
+    """A logarithmic axis of the signal delay, less to the right, so that right is better."""
+    delays = list(delays_ms)
+    least, most = min(delays) * 0.82, max(delays) * 1.12
+    axes.set_xscale("log")
+    axes.set_xlim(most, least)
+    axes.minorticks_off()
+    steps = (1, 2, 5) if most / least > 20 else (1, 1.5, 2, 3, 5, 7)
+    log_ticks(axes, "x", decades(least, most, steps))
+    axes.set_xlabel("95th-percentile signal delay (ms), logarithmic, less to the right")
 
 
 def by_report(rows: "pd.DataFrame") -> "Iterator[tuple[str, int, pd.DataFrame]]":

@@ -49,14 +49,8 @@ def _values(rows: pd.DataFrame, whose: Iterable[str], sweep: Record) -> list[str
 def _set_axes(axes: Axes, curve: pd.DataFrame, published: pd.DataFrame) -> None:
     delays = pd.concat([curve[SIGNAL_DELAY], published[SIGNAL_DELAY]]).dropna()
     delays = delays[delays > 0]
-    axes.set_xscale("log")
-    axes.set_xlim(delays.max() * 1.12, delays.min() * 0.82)
+    style.delay_axis(axes, delays)
     axes.set_ylim(0, curve[THROUGHPUT].max() * 1.1)
-    axes.minorticks_off()
-    least, most = delays.min() * 0.82, delays.max() * 1.12
-    steps = (1, 2, 5) if most / least > 20 else (1, 1.5, 2, 3, 5, 7)
-    style.log_ticks(axes, "x", style.decades(least, most, steps))
-    axes.set_xlabel("95th-percentile signal delay (ms), logarithmic, less to the right")
     axes.set_ylabel("Throughput (Mbit/s)")
 
 

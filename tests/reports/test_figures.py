@@ -273,9 +273,10 @@ def test_map_prints_every_cell_and_the_mean(tables: Tables) -> None:
 
 def test_gain_draws_an_arrow_for_each_controller_with_both(tables: Tables) -> None:
     axes = drawn(tables, "held-out-gain-all").axes[0]
-    published, tuned = axes.lines
+    published, *tuned = axes.lines
     assert len(x_of(published)) == 2
-    assert len(x_of(tuned)) == 3
+    assert len(tuned) == 3
+    assert len({(line.get_marker(), line.get_color()) for line in tuned}) == 3
     assert len([text for text in axes.texts if not text.get_text()]) == 1
     names = [text.get_text() for text in axes.texts if text.get_text()]
     assert names == ["Delay threshold", "AIMD RTT", "Fixed window"]
@@ -376,3 +377,37 @@ def test_points_say_what_they_show(tmp_path: Path) -> None:
     assert [circle.findtext("title") for circle in values] == ["a < b", "c"]
     places = [(float(circle.attrib["cx"]), float(circle.attrib["cy"])) for circle in values]
     assert places[0][0] < places[1][0] and places[0][1] > places[1][1]
+
+
+def test_controller_looks_the_same_wherever_it_stands(tables: Tables) -> None:
+    looks = style.looks(tables["inventory"])
+    assert len(set(looks.values())) == len(looks) > 2
+    for name in ("plane-contest", "held-out-gain-all"):
+        lines = drawn(tables, name).axes[0].lines
+        there = {(str(line.get_marker()), str(line.get_color())) for line in lines}
+        assert {looks[row["controller"]] for row in records(tables["planes"])} <= there
+
+
+def test_plane_rings_the_knee_and_spares_single_runs_an_ellipse(tables: Tables) -> None:
+    planes = tables["planes"]
+    at = planes["network"] == "contest"
+    axes = drawn(tables, "plane-contest").axes[0]
+    rings = [line for line in axes.lines if line.get_markersize() == 10]
+    assert len(rings) == (at & planes["knee"]).sum()
+    assert len(axes.patches) == (at & (planes["n"] > 1)).sum()
+    lone = {**tables, "planes": planes.assign(covariance=math.nan)}
+    assert not drawn(lone, "plane-contest").axes[0].patches
+
+
+def test_first_page_shows_every_compared_row_and_every_tuned_controller(tables: Tables) -> None:
+    rows, gains = drawn(tables, "at-a-glance-all").axes[:2]
+    audit = tables["audit"]
+    known = audit["relative_power"].notna() | audit["relative_throughput_mbps"].notna()
+    of_reports = audit["comparison"] == "reports"
+    assert sum(len(x_of(line)) for line in rows.lines) == (known & of_reports).sum()
+    names = [label.get_text() for label in gains.get_yticklabels()]
+    assert sorted(names) == sorted(map(labels.sentence, tables["held_out_gains"]["controller"]))
+    no_rows = {**tables, "audit_summary": tables["audit_summary"][:0], "audit": audit[:0]}
+    (drawing,) = draw.available(no_rows, ["at-a-glance"]).values()
+    with style.house():
+        assert len(drawing().axes) == 1

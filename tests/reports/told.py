@@ -55,9 +55,10 @@ class Told:
         return " ".join(plain(text) for text in self.document["abstract"])
 
     def blocks(self, kind: str, section: str | None = None) -> list[Json]:
+        opening = {"name": "", "blocks": self.document["opening"]}
         return [
             block
-            for each in self.document["sections"]
+            for each in (opening, *self.document["sections"])
             if section in (None, each["name"])
             for block in each["blocks"]
             if block["kind"] == kind
