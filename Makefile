@@ -24,7 +24,7 @@ FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard mahimahi mahimahi-remove kernel-rig lock clean
+.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard mahimahi mahimahi-remove kernel-rig browser-tools lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -122,6 +122,11 @@ kernel-rig: ## installs what experiments with the kernel's own TCP need: sudo ma
 mahimahi-remove: ## undoes the changes of `make mahimahi` and `make kernel-rig`
 	$(need_python)
 	@$(PYTHON) -uB -m engines.mahimahi.remove
+
+browser-tools: setup ## what tests in a browser need: chromium (as root, on Debian), axe-core
+	@command -v chromium chromium-browser >/dev/null || { apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium; }
+	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes -r tests/browser/requirements.txt
 
 lock: setup ## new versions in requirements.txt and environment.yml, from pyproject.toml
 	uv pip compile pyproject.toml --group dev --upgrade --universal --python-version 3.11 \

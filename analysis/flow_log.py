@@ -34,6 +34,15 @@ class FlowLog:
     rtt_s: Floats
     rtt_ms: Floats
 
+    def windows(self) -> dict[str, Floats]:
+        """The window wherever it changes, and at the end: columns time_s, window_packets."""
+        changed = np.append(True, np.diff(self.window_packets) != 0)
+        changed[-1] = True
+        return {
+            "time_s": self.window_s[changed],
+            "window_packets": self.window_packets[changed],
+        }
+
     def mean_window(self, end_s: float) -> float:
         """The window's mean over time, from the first event to `end_s`."""
         lasts = np.diff(np.append(self.window_s, max(end_s, self.window_s[-1])))

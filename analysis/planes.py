@@ -53,8 +53,7 @@ def on_front(throughput: "pd.Series[float]", delay: "pd.Series[float]") -> NDArr
     high, low = throughput.to_numpy(dtype=float), delay.to_numpy(dtype=float)
     as_good = (high[:, None] >= high) & (low[:, None] <= low)
     better = (high[:, None] > high) | (low[:, None] < low)
-    dominated: NDArray[np.bool_] = (as_good & better).any(axis=0)
-    return ~dominated
+    return ~np.asarray((as_good & better).any(axis=0), dtype=bool)
 
 
 def _point(runs: pd.DataFrame) -> Record:

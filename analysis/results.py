@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from analysis import labels
+from analysis.flow_log import FlowLog, read_flow_log
 from analysis.frames import CONSTANT, STEP, with_constants
 from analysis.link_log import LinkLog, read_link_log
 from common.errors import unusable
@@ -25,6 +26,7 @@ from experiments.config import (
     load_workflow,
     study_of_calibration,
 )
+from experiments.planners import example
 from experiments.planners.comparisons import FOLDERS
 from experiments.published import PublishedTable, load_table
 from experiments.results import read_frame
@@ -118,12 +120,13 @@ class Repeats:
 
 @dataclass(frozen=True)
 class Showcase:
-    """One run with its link log."""
+    """One run with its link log; with its sender's log, too, if it was made in virtual time."""
 
     controller: str
     constants: Mapping[str, float]
     network: str
     log: LinkLog
+    flow: FlowLog | None = None
 
 
 @dataclass(frozen=True)
@@ -370,10 +373,13 @@ class Results:
     def showcase(self, engine: configuration.Engine = EMULATOR) -> Showcase | None:
         """The run that is shown over time."""
         shown = self.workflow.settings.showcase
-        path = self.folder / ("showcase" if engine == EMULATOR else "real_showcase") / "uplink.log"
+        folder = self.folder / ("showcase" if engine == EMULATOR else example.REAL)
+        path = folder / example.LOG
         if shown is None or (engine == MAHIMAHI and not (self.is_real and path.exists())):
             return None
-        return Showcase(shown.controller, shown.constants, shown.network, read_link_log(path))
+        log = read_link_log(path)
+        flow = read_flow_log(folder / example.FLOW_LOG) if engine == EMULATOR else None
+        return Showcase(shown.controller, shown.constants, shown.network, log, flow)
 
     # Published tables.
 

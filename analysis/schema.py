@@ -711,6 +711,7 @@ _STAGES = (
                     *_real("throughput_mbps", "capacity_mbps", unit="Mbit/s"),
                     *_metrics(of=(QUEUEING_DELAY, SIGNAL_DELAY, POWER)),
                     *_real("utilization"),
+                    *_real("mean_window_packets", unit="packets"),
                 ),
             ),
             Table(
@@ -721,6 +722,34 @@ _STAGES = (
                     *_real("start_s", unit="s"),
                     *_real("capacity_mbps", "ingress_mbps", "egress_mbps", unit="Mbit/s"),
                 ),
+            ),
+            Table(
+                "showcase_windows",
+                "the sender's window, wherever it changes; known in virtual time",
+                (
+                    *_text("run"),
+                    *_real("time_s", unit="s"),
+                    *_real("window_packets", unit="packets"),
+                ),
+            ),
+            Table(
+                "showcase_rtts",
+                "the RTT of an acknowledgment; known in virtual time",
+                (*_text("run"), *_real("time_s", unit="s"), *_real("rtt_ms", unit="ms")),
+            ),
+            Table(
+                "showcase_queue",
+                "packets in the uplink's queue after a millisecond in which their number changed",
+                (
+                    *_text("run"),
+                    Column("time_ms", "whole", "ms"),
+                    Column("packets", "whole", "packets"),
+                ),
+            ),
+            Table(
+                "showcase_distributions",
+                "the share of delays up to a value",
+                (*_text("run", "what"), *_real("delay_ms", unit="ms"), *_real("share")),
             ),
             Table(
                 "showcase_packets",

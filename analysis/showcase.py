@@ -1,6 +1,7 @@
 """One run over time: in the emulator, and in real mahimahi if it was made there, too."""
 
 import json
+import math
 from dataclasses import asdict
 
 import pandas as pd
@@ -21,6 +22,11 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         if shown is None:
             continue
         metrics = link_log.metrics(shown.log)
+        signal, packets = link_log.signal_delay(shown.log), link_log.packet_delays(shown.log)
+        queue = pd.DataFrame(link_log.queue_length(shown.log))
+        queue = queue.drop_duplicates("time_ms", keep="last")
+        queue = queue[queue["packets"].diff() != 0]
+        delays = {"queueing delay": packets["delay_ms"], "signal delay": signal["delay_ms"]}
         summary = {
             "engine": engine,
             "controller": shown.controller,
@@ -30,13 +36,25 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
             **asdict(metrics),
             "power": metrics.power,
             "utilization": metrics.throughput_mbps / metrics.capacity_mbps,
+            "mean_window_packets": math.nan,
         }
         run = shown.controller if engine == EMULATOR else f"real-{shown.controller}"
+        if shown.flow is not None:
+            delays["RTT"] = shown.flow.rtt_ms
+            summary["mean_window_packets"] = shown.flow.mean_window(shown.log.last_ms / 1000)
+            rtts = {"time_s": shown.flow.rtt_s, "rtt_ms": shown.flow.rtt_ms}
+            found["showcase_windows"].append(pd.DataFrame(shown.flow.windows()).assign(run=run))
+            found["showcase_rtts"].append(pd.DataFrame(rtts).assign(run=run))
+        distributions = [
+            pd.DataFrame(link_log.distribution(of)).assign(what=what) for what, of in delays.items()
+        ]
         for name, frame in (
             ("showcase", pd.DataFrame([summary])),
             ("showcase_rates", pd.DataFrame(link_log.rates(shown.log))),
-            ("showcase_packets", pd.DataFrame(link_log.packet_delays(shown.log))),
-            ("showcase_signal", pd.DataFrame(link_log.signal_delay(shown.log))),
+            ("showcase_packets", pd.DataFrame(packets)),
+            ("showcase_signal", pd.DataFrame(signal)),
+            ("showcase_queue", queue),
+            ("showcase_distributions", pd.concat(distributions)),
         ):
             found[name].append(frame.assign(run=run))
     return together(found)

@@ -44,7 +44,16 @@ HELD_OUT = Kind(
     "Running published and tuned settings on held-out networks",
 )
 EXAMPLE = Kind(
-    "run_example", "experiments.planners.example", (example.LOG,), "Running the example with a log"
+    "run_example",
+    "experiments.planners.example",
+    (example.LOG, example.FLOW_LOG),
+    "Running the example with its logs",
+)
+REAL_EXAMPLE = Kind(
+    "run_example_real",
+    "experiments.planners.example",
+    (example.LOG,),
+    "Running the example in real mahimahi with its log",
 )
 PROBE = Kind(
     "probe_host",
@@ -113,7 +122,7 @@ class Experiment:
     @property
     def rule(self) -> str:
         """The rule that makes it; where both engines run its kind, real runs have another."""
-        in_both = self.kind in (STUDY, REPLICATES, COMPARISON, EXAMPLE)
+        in_both = self.kind in (STUDY, REPLICATES, COMPARISON)
         return f"{self.kind.rule}_real" if in_both and self.is_real else self.kind.rule
 
     @property
@@ -202,10 +211,13 @@ def _held_out(workflow: Workflow) -> Iterator[Experiment]:
 def _examples(workflow: Workflow) -> Iterator[Experiment]:
     shown = workflow.showcase
     if shown:
-        of_engine: dict[str, Engine] = {"showcase": EMULATOR, example.REAL: MAHIMAHI}
-        for name, engine in of_engine.items():
+        kinds: dict[str, tuple[Kind, Engine]] = {
+            "showcase": (EXAMPLE, EMULATOR),
+            example.REAL: (REAL_EXAMPLE, MAHIMAHI),
+        }
+        for name, (kind, engine) in kinds.items():
             yield Experiment(
-                name, EXAMPLE, engine, [shown.controller], [shown.network], settings=str(shown)
+                name, kind, engine, [shown.controller], [shown.network], settings=str(shown)
             )
 
 

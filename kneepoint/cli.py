@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
-from common.errors import run_command_line
+from common.errors import KneepointError, run_command_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,6 +23,7 @@ _COMMANDS = {
     "list": "list controllers, networks and experiments",
     "study": "run or resume a study",
     "again": "repeat a run of the results and compare it with what was recorded",
+    "plot": "draw a figure of the results",
     "status": "show the progress of a running workflow",
     "report": "make everything, including the report",
     "verify": "check results against the files, code and programs that made them",
@@ -86,6 +87,12 @@ cores_option = click.option(
 def say(content: object, text: str, as_json: bool) -> None:
     """Prints `content` as JSON if `as_json`, otherwise `text`."""
     click.echo(json.dumps(content, indent=2, ensure_ascii=False) if as_json else text)
+
+
+def check_format(plot: Path | None) -> None:
+    """Raises KneepointError for a file whose format nobody can plot."""
+    if plot and plot.suffix not in (".png", ".svg", ".pdf"):
+        raise KneepointError(f"{plot}: a figure has no such format; use .png, .svg or .pdf")
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> str:

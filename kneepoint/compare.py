@@ -14,7 +14,7 @@ from common.errors import KneepointError
 from engines.base import RunSpec, run_reliably
 from engines.emulator import EmulatorSettings
 from experiments.config import Settings
-from kneepoint.cli import config_option, examples, json_option, say
+from kneepoint.cli import check_format, config_option, examples, json_option, say
 from kneepoint.comparison import METRICS, Comparison, Pair
 from kneepoint.runs import (
     EMULATE,
@@ -36,6 +36,7 @@ LEAST_RUNS = 8
     kneepoint compare timely bounded_aimd
     kneepoint compare fixed_window:window=12 fixed_window:window=15 --network contest --runs 30
     kneepoint compare timely:beta=0.9,keepalive_ms=80 ./mine.so:limit_ms=80 --metric signal-delay
+    kneepoint compare reno cubic --plot reno-cubic.svg
     kneepoint compare reno cubic --json | jq .overall
 """)
 @click.argument("a")
@@ -58,6 +59,11 @@ LEAST_RUNS = 8
     "--seed", type=click.IntRange(0), default=1, show_default=True, help="The first run's seed."
 )
 @click.option("--metric", type=click.Choice(list(METRICS)), default="power", show_default=True)
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    help="Plot the ratio on each network, with its interval, into a PNG, SVG or PDF file.",
+)
 @config_option
 @json_option
 def command(
@@ -67,6 +73,7 @@ def command(
     runs: int | None,
     seed: int,
     metric: str,
+    plot: Path | None,
     config: Path,
     as_json: bool,
 ) -> None:
@@ -77,6 +84,7 @@ def command(
     defaults. Runs take place in virtual time. The command first builds and prepares whatever they
     need. docs/statistics.md explains the interval, the test and the verdict.
     """
+    check_format(plot)
     wanted = [_setting(text) for text in (a, b)]
     names, left_out = _networks(config, networks, [controller for controller, _ in wanted])
     prepared = [PreparedNetwork.load(description_of(name)) for name in names]
@@ -92,6 +100,10 @@ def command(
     pairs = dict(zip(names, _run(settings, specs, prepared, seeds), strict=True))
     given = [constants for _, constants in wanted]
     comparison = Comparison.of(specs, given, METRICS[metric], pairs, left_out)
+    if plot:
+        from kneepoint.ratios import draw  # matplotlib takes a second
+
+        draw(comparison, plot)
     say(comparison.described(), comparison.text(), as_json)
     raise SystemExit(1 if comparison.failures() else 0)
 

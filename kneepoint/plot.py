@@ -1,95 +1,64 @@
-"""Plots one run over time: rates, delays, and what its sender knew: window and RTT."""
+"""`kneepoint plot`: draws a figure of the results, or lists what can be drawn."""
 
-from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
-from matplotlib.axes import Axes
+import click
 
-from analysis import link_log
-from analysis.flow_log import FlowLog, read_flow_log
-from analysis.link_log import LinkLog
-from reports.figures import delay_over_time, rate_over_time, style
+from analysis.schema import TABLES
+from common.errors import KneepointError
+from common.tables import TableFolder
+from experiments.config import load_workflow
+from kneepoint.cli import check_format, config_option, examples, json_option, say
+from reports.figures import READS, kind_of
 
 
-def draw(log: Path, flow_log: Path | None, title: str, out: Path) -> None:
-    """Plots a run as a PNG, SVG or PDF file.
+@click.command()
+@examples("""
+    kneepoint plot
+    kneepoint plot power-curve
+    kneepoint plot search-history-tune-timely --out timely.pdf
+    kneepoint plot --json | jq -r '.[]'
+""")
+@click.argument("name", required=False)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="A PNG, SVG or PDF file; otherwise NAME.svg in the current folder.",
+)
+@config_option
+@json_option
+def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> None:
+    """Draw the figure NAME from the tables of the analysis, or list all figures.
 
-    Args:
-        log: of its uplink.
-        flow_log: of its sender; None: without window and RTT.
-        title: above the panels.
-        out: the file.
-
-    Raises:
-        KneepointError: a log is damaged.
+    The name of a kind, such as power-curve, stands for its first figure. The tables must be there:
+    `kneepoint report` makes them.
     """
-    events = link_log.read_link_log(log)
-    flow = read_flow_log(flow_log) if flow_log else None
-    run = asdict(link_log.metrics(events))
-    rates, signal = link_log.rates(events), link_log.signal_delay(events)
+    check_format(out)
+    if name and kind_of(name) is None:
+        raise KneepointError(f"there is no figure {name}; kinds of figures: {', '.join(READS)}")
+    folder = load_workflow(config).results
+    kinds = [str(kind_of(name))] if name else list(READS)
+    there = [kind for kind in kinds if not _missing(folder, kind)]
+    if name and not there:
+        path = _missing(folder, kinds[0])[0]
+        raise KneepointError(f"{path} is missing; `kneepoint report` makes it")
+    from reports import draw  # matplotlib takes a second
+    from reports.figures import style
+
+    tables = TableFolder(folder, TABLES)
+    if name is None:
+        names = list(draw.available(tables, there))
+        nothing = f"no tables in {folder}; `kneepoint report` makes them"
+        say(names, "\n".join(names) or nothing, as_json)
+        return
+    out = out or Path(f"{name}.svg")
     with style.house():
-        figure = style.page(5.2 if flow is None else 9.0)
-        figure.suptitle(title)
-        panels = figure.subplots(2 if flow is None else 4, sharex=True)
-        rate_over_time.onto(panels[0], rates, run)
-        delay_over_time.onto(panels[1], signal, link_log.packet_delays(events), rates, run)
-        if flow is not None:
-            _window(panels[2], flow, events)
-            _rtt(panels[3], flow)
-        for above in panels[:-1]:
-            above.set_xlabel("")
-        panels[-1].set_xlabel("Time (s)")
-        out.parent.mkdir(parents=True, exist_ok=True)
+        figure = draw.find(name, tables)()
         style.lay_out(figure)
-        figure.savefig(out)
+        style.write(figure, out)
+    say({"figure": name, "file": str(out)}, str(out), as_json)
 
 
-def _window(axes: Axes, flow: FlowLog, events: LinkLog) -> None:
-    """The sender's window, before the packets of it that wait in the uplink's queue."""
-    queue = link_log.queue_length(events)
-    axes.fill_between(
-        queue["time_ms"] / 1000,
-        queue["packets"],
-        step="post",
-        color=style.FAINT,
-        linewidth=0,
-        label="in the uplink's queue",
-        rasterized=True,
-    )
-    mean = flow.mean_window(events.last_ms / 1000)
-    axes.plot(
-        flow.window_s,
-        flow.window_packets,
-        drawstyle="steps-post",
-        color=style.OURS,
-        linewidth=0.7,
-        label=f"window, mean {mean:.1f} packets",
-        rasterized=True,
-    )
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel("Window (packets)")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-
-
-def _rtt(axes: Axes, flow: FlowLog) -> None:
-    """The RTT of every acknowledgment, on a logarithmic axis: an outage is seconds long."""
-    median, least = float(np.median(flow.rtt_ms)), float(flow.rtt_ms.min())
-    axes.plot(
-        flow.rtt_s,
-        flow.rtt_ms,
-        ".",
-        color=style.OURS,
-        markersize=1.0,
-        markeredgewidth=0,
-        label=f"RTT, median {median:.0f} ms",
-        rasterized=True,
-    )
-    axes.axhline(
-        least, color=style.ALTERNATE, linewidth=0.7, dashes=(5, 3), label=f"least {least:.0f} ms"
-    )
-    low, high = 0.8 * max(1.0, least), 1.2 * max(1.0, float(flow.rtt_ms.max()))
-    axes.set(yscale="log", ylim=(low, high), ylabel="RTT (ms)")
-    axes.minorticks_off()
-    style.log_ticks(axes, "y", style.decades(low, high))
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, markerscale=6)
+def _missing(folder: Path, kind: str) -> list[Path]:
+    paths = [folder / f"{table}.parquet" for table in READS[kind]]
+    return [path for path in paths if not path.is_file()]

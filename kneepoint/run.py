@@ -13,7 +13,7 @@ from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from engines.emulator import EmulatorSettings
 from engines.mahimahi.engine import MahimahiSettings
 from experiments.config import Settings
-from kneepoint.cli import columns, config_option, examples, json_option, say
+from kneepoint.cli import check_format, columns, config_option, examples, json_option, say
 from kneepoint.runs import (
     EMULATE,
     constants_of,
@@ -73,8 +73,7 @@ def command(
     Parameters that you do not set keep their defaults. The command first builds and prepares
     whatever the run needs.
     """
-    if plot and plot.suffix not in (".png", ".svg", ".pdf"):
-        raise KneepointError(f"--plot {plot}: unknown format; use .png, .svg or .pdf")
+    check_format(plot)
     if is_path(controller) and engine == "mahimahi":
         raise KneepointError(
             f"{controller}: real runs accept no path; put the source into "
@@ -104,7 +103,7 @@ def command(
         if record.status == "fault":
             raise KneepointError(f"the machine prevented the run from finishing: {record.reason}")
         if plot and record.status == "ok":
-            from kneepoint.plot import draw  # matplotlib takes a second
+            from kneepoint.over_time import draw  # matplotlib takes a second
 
             flow = flow_log if flow_log.exists() else None  # real runs have none
             draw(log, flow, f"{Path(controller).stem} on {network}", plot)

@@ -75,10 +75,10 @@ def _numbers(report: Element) -> dict[str, str]:
     """What each name is called in the text."""
     counts = dict.fromkeys([(tag, kind) for tag in _NUMBERED for kind in ("", "S")], 0)
     numbers: dict[str, str] = {}
-    opening = report.findall("figure")
-    for position, section in enumerate([opening, *report.findall("section")]):
-        parts = [(section, f"Section {position}")] if position else []
-        for item in section:
+    sections = report.findall("section")
+    for position, items in enumerate([report.findall("figure"), *map(list, sections)]):
+        parts = [(sections[position - 1], f"Section {position}")] if position else []
+        for item in items:
             if item.tag in _NUMBERED:
                 kind = "S" if _is_supplement(item) else ""
                 counts[item.tag, kind] += 1

@@ -49,6 +49,15 @@ def draw(name: str, tables: Tables, stem: Path) -> None:
     Raises:
         KneepointError: there is no such figure.
     """
+    save(find(name, tables), stem)
+
+
+def find(name: str, tables: Tables) -> Drawing:
+    """Returns what draws a figure; the name of its kind stands for the first of its figures.
+
+    Raises:
+        KneepointError: there is no such figure.
+    """
     kind = kind_of(name)
     if kind is None:
         raise KneepointError(f"there is no figure {name}; kinds of figures: {', '.join(READS)}")
@@ -56,7 +65,7 @@ def draw(name: str, tables: Tables, stem: Path) -> None:
     if not found or name not in (kind, *found):
         known = ", ".join(found) or "none, because the tables have no data"
         raise KneepointError(f"there is no figure {name}; figures of this kind: {known}")
-    save(found.get(name) or next(iter(found.values())), stem)
+    return found.get(name) or next(iter(found.values()))
 
 
 def save(drawing: Drawing, stem: Path) -> None:

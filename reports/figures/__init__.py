@@ -24,6 +24,7 @@ READS = {
     "comparison-flows": ("comparison_series",),
     "comparison-shares": ("comparison_shares",),
     "comparison-windows": ("comparison_series", "comparison_queues", "comparison_epochs"),
+    "delay-distribution": ("showcase", "showcase_distributions"),
     "delay-over-time": ("showcase", "showcase_signal", "showcase_packets", "showcase_rates"),
     "heat-map": ("grids", "grid_cells"),
     "held-out-gain": (
@@ -40,6 +41,7 @@ READS = {
     "published-against-ours": ("audit_summary", "audit"),
     "rate-over-time": ("showcase", "showcase_rates"),
     "repeatability": ("repeatability", "repeatability_runs", "repeatability_published"),
+    "rtt-over-time": ("showcase", "showcase_rtts"),
     "search-bracket": ("searches", "search_constants", "search_brackets"),
     "search-contours": ("searches", "search_constants", "search_trials", "search_surfaces"),
     "search-curve": ("searches", "search_constants", "search_trials"),
@@ -47,6 +49,7 @@ READS = {
     "search-slices": ("searches", "search_constants", "search_trials"),
     "throughput-delay": ("sweeps", "sweep_points", "sweep_published"),
     "waits": ("scheduling_delays",),
+    "window-over-time": ("showcase", "showcase_windows", "showcase_queue"),
 }
 """Every kind of figure, and the tables that it reads, that of its subjects first.
 

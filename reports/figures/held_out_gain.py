@@ -28,7 +28,6 @@ def draw(_: Record, tables: Tables) -> Figure:
     axes = figure.add_subplot()
     points = {row["trial"]: _point(row) for row in records(settings)}
     published = settings[settings["origin"] == PUBLISHED]
-    open_circles = {"markerfacecolor": "none", "markeredgecolor": style.QUIET}
     axes.plot(
         100 * published["training"],
         100 * published["held_out"],
@@ -36,7 +35,8 @@ def draw(_: Record, tables: Tables) -> Figure:
         label="published rows",
         markersize=3.2,
         markeredgewidth=0.6,
-        **open_circles,
+        markerfacecolor="none",
+        markeredgecolor=style.QUIET,
     )
     arrows = [
         (points[before], points[after])

@@ -23,6 +23,7 @@ from analysis import labels
 from analysis.frames import Record
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 WIDTH_IN = 6.3
@@ -37,7 +38,14 @@ FAINT = "#d9dce0"
 PUBLISHED = ("#7a4f9a", "#b4451b", "#4a6b1f", "#a8780f", "#2f7d6d")
 MARKERS = ("D", "s", "v", "p", "^", "<")
 """One more than there are colours: thirty reports look different."""
-Floats: TypeAlias = "pd.Series[float] | Sequence[float]"
+Floats: TypeAlias = "pd.Series[float] | Sequence[float] | np.ndarray"
+
+_UNDATED: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None, "Creator": None},
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+"""Metadata, so that equal figures give equal bytes."""
 
 _TOLD: WeakKeyDictionary[Figure, list[tuple[Axes, float, float, str]]] = WeakKeyDictionary()
 """What the points of figures show (see `tell`), until they are saved."""
@@ -120,12 +128,18 @@ def lay_out(figure: Figure) -> None:
 
 def save(figure: Figure, stem: Path) -> None:
     """Writes `stem`.svg and `stem`.png; equal figures give equal bytes."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
     lay_out(figure)
+    for suffix in (".svg", ".png"):
+        write(figure, stem.with_name(stem.name + suffix))
+
+
+def write(figure: Figure, path: Path) -> None:
+    """Writes a figure that is laid out in the format of the suffix: .svg, .png or .pdf."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     drawn = io.BytesIO()
-    figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
-    stem.with_name(stem.name + ".svg").write_bytes(_with_values(drawn.getvalue(), figure))
-    figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
+    figure.savefig(drawn, format=path.suffix[1:], metadata=_UNDATED[path.suffix])
+    content = drawn.getvalue()
+    path.write_bytes(_with_values(content, figure) if path.suffix == ".svg" else content)
 
 
 def tell(axes: Axes, x: Floats, y: Floats, texts: Iterable[str]) -> None:

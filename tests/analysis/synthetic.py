@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.flow_log import FlowLog
 from analysis.link_log import LinkLog
 from analysis.metrics import METRICS
 from analysis.results import (
@@ -340,6 +341,12 @@ def link_log(seconds: int = 20) -> LinkLog:
     )
 
 
+def flow_log(seconds: int = 20) -> FlowLog:
+    """A window that steps up each second; RTTs of 40 to 55 ms."""
+    times = np.arange(1.0, seconds, 0.25)
+    return FlowLog(times, np.floor(times), times, 40.0 + 15 * np.sin(times) ** 2)
+
+
 class Parts(dict[str, Any]):
     """Parts of results, which note what of them is read."""
 
@@ -491,7 +498,7 @@ def _parts() -> dict[str, Any]:
         ),
         "repeats": (repeats(),),
         "hold_out": hold_out(),
-        "showcase": Showcase("fixed_window", {"window": 12}, NETWORK, link_log()),
+        "showcase": Showcase("fixed_window", {"window": 12}, NETWORK, link_log(), flow_log()),
         "published": published_rows(),
         "sources": {"001-fixed-window": Source("Report 001, Table 2.1")},
     }

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.metrics import METRICS
-from analysis.results import Confirmation, Probe, Repeats, Searched, Study
+from analysis.results import Confirmation, Probe, Repeats, Searched, Showcase, Study
 from experiments.config import MAHIMAHI
 from tests.analysis import synthetic
-from tests.analysis.synthetic import run_row
+from tests.analysis.synthetic import NETWORK, link_log, run_row
 
 BUSY = "the host was too busy for 1 earlier tries (scheduling delay 7.1 ms)"
 THRESHOLD = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
@@ -169,7 +169,7 @@ def parts() -> dict[str, Any]:
         "is_real": True,
         "real_studies": (replace(search, name="real-best-window"),),
         "real_repeats": (repeats(),),
-        "real_showcase": synthetic.results().showcase(),
+        "real_showcase": Showcase("fixed_window", {"window": 12}, NETWORK, link_log()),
         "probe": probe(),
         "confirmation": confirmation(),
         "calibration": calibration(),

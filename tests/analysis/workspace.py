@@ -10,6 +10,8 @@ from experiments.results import RUNS_SCHEMA, FinishedTrial, trials_table, write_
 from tests.analysis import synthetic
 from tests.analysis.test_link_log import EVENTS, HEADER
 
+FLOW = "# kneepoint flow log, version 1: ...\n1000000 0 ack 0 50 4\n1500000 0 ack 1 90 2\n"
+
 CATALOGUE = {
     "controllers": [
         {
@@ -132,3 +134,4 @@ def make_workspace(folder: Path) -> None:
         (results / name / "study.json").write_text(json.dumps({"seed": 77}))
     (results / "showcase").mkdir()
     (results / "showcase" / "uplink.log").write_text(HEADER + EVENTS)
+    (results / "showcase" / "flow.log").write_text(FLOW)

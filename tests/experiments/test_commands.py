@@ -158,7 +158,10 @@ def test_example_leaves_a_log(folder: Path) -> None:
         log = (folder / "out/showcase/uplink.log").read_text()
         assert log.startswith("# mahimahi mm-link (Uplink) [")
         assert log.count(" - 1504 ") >= run["packets_delivered"] > 0
-        (folder / "out/showcase/uplink.log").unlink()
+        told = (folder / "out/showcase/flow.log").read_text()
+        assert 0 < told.count(" ack ") <= run["packets_delivered"] <= told.count(" sent ")
+        for name in ("uplink.log", "flow.log"):
+            (folder / "out/showcase" / name).unlink()
 
 
 def test_unknown_experiment_is_refused(folder: Path) -> None:

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from common.errors import KneepointError
 from common.files import hold_lock
 from experiments.progress import Progress
-from kneepoint import plot
+from kneepoint import over_time
 from kneepoint.cli import _COMMANDS
 from kneepoint.workflow import make
 from tests.conftest import ROOT
@@ -128,7 +128,7 @@ def test_plot_has_rate_delay_window_and_rtt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[Figure] = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, _: drawn.append(figure))
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
     link, flow = tmp_path / "uplink.log", tmp_path / "flow.log"
     link.write_text(
         "# base timestamp: 0\n0 + 1504\n5 + 1504\n1000 # 1504\n1000 - 1504 1000\n2000 # 1504\n"
@@ -136,8 +136,8 @@ def test_plot_has_rate_delay_window_and_rtt(
     flow.write_text(
         "# kneepoint flow log, version 1: ...\n1000000 0 ack 0 50 4\n1500000 0 ack 1 90 2\n"
     )
-    plot.draw(link, flow, "a run", tmp_path / "run.png")
-    plot.draw(link, None, "a real run", tmp_path / "run.png")
+    over_time.draw(link, flow, "a run", tmp_path / "run.png")
+    over_time.draw(link, None, "a real run", tmp_path / "run.png")
     with_flow, without = drawn
     labels = [axes.get_ylabel() for axes in with_flow.axes]
     assert labels == ["Rate (Mbit/s)", "Delay (ms)", "Window (packets)", "RTT (ms)"]
@@ -165,7 +165,7 @@ def test_run_that_fails_says_why(workspace: Path) -> None:
         ((*RUN, "--set", "window"), "--set window: not NAME=VALUE"),
         ((*RUN, "--set", "window=0"), "window = 0 is outside [1, inf]"),
         ((*RUN[:2], "--network", "wires"), "unknown network 'wires'; known: wire"),
-        ((*RUN, "--plot", "run.gif"), "--plot run.gif: unknown format; use"),
+        ((*RUN, "--plot", "run.gif"), "run.gif: a figure has no such format; use"),
         (("run", "./mine.so", "--network", "wire"), "mine.so: No such file or directory"),
         (("run", "./mine.so", "--engine", "mahimahi"), "real runs accept no path"),
         (("study", "window"), "lists no study 'window'; known: windows"),

@@ -186,3 +186,12 @@ def test_enough_pairs_are_counted() -> None:
     assert "6 pairs a network would be enough" in planted({"one": steady}).text()
     text = planted({"one": steady, "two": [(k, 1.0) for k in range(1, 9)]}).text()
     assert "takes more pairs than these on 1 of 2 networks" in text
+
+
+def test_ratios_are_drawn(workspace: Path, tmp_path: Path) -> None:
+    path = tmp_path / "figures/ratios.svg"
+    words = ("--network", "wire", "--network", "slow", "--runs", "2", "--plot", str(path))
+    assert ask(workspace, *WINDOWS, *words).returncode == 0
+    assert path.read_bytes().startswith(b"<?xml")
+    said = ask(workspace, *WINDOWS, "--plot", "ratios.gif")
+    assert (said.returncode, said.stdout) == (2, "")

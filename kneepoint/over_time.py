@@ -1,0 +1,41 @@
+"""Plots one run over time: rates, delays, and what its sender knew: window and RTT."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from analysis import link_log
+from analysis.flow_log import read_flow_log
+from reports.figures import delay_over_time, rate_over_time, rtt_over_time, style, window_over_time
+
+
+def draw(log: Path, flow_log: Path | None, title: str, out: Path) -> None:
+    """Plots a run as a PNG, SVG or PDF file.
+
+    Args:
+        log: of its uplink.
+        flow_log: of its sender; None: without window and RTT.
+        title: above the panels.
+        out: the file.
+
+    Raises:
+        KneepointError: a log is damaged.
+    """
+    events = link_log.read_link_log(log)
+    flow = read_flow_log(flow_log) if flow_log else None
+    run = asdict(link_log.metrics(events))
+    rates, signal = link_log.rates(events), link_log.signal_delay(events)
+    with style.house():
+        figure = style.page(5.2 if flow is None else 9.0)
+        figure.suptitle(title)
+        panels = figure.subplots(2 if flow is None else 4, sharex=True)
+        rate_over_time.onto(panels[0], rates, run)
+        delay_over_time.onto(panels[1], signal, link_log.packet_delays(events), rates, run)
+        if flow is not None:
+            queue, mean = link_log.queue_length(events), flow.mean_window(events.last_ms / 1000)
+            window_over_time.onto(panels[2], flow.windows(), queue, mean)
+            rtt_over_time.onto(panels[3], {"time_s": flow.rtt_s, "rtt_ms": flow.rtt_ms})
+        for above in panels[:-1]:
+            above.set_xlabel("")
+        panels[-1].set_xlabel("Time (s)")
+        style.lay_out(figure)
+        style.write(figure, out)

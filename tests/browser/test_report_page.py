@@ -1,0 +1,87 @@
+"""The report's page in a real browser: accessible, and its tables and figures answer."""
+
+from pathlib import Path
+
+import pytest
+
+from reports import draw, render
+from tests.analysis import synthetic
+from tests.browser import chromium
+from tests.reports.told import told_by
+
+WIDE = ("--window-size=1400,1000",)
+PHONE = ("--window-size=390,844",)
+DARK = ("--blink-settings=preferredColorScheme=0",)
+
+VIOLATIONS = """
+const found = await axe.run(document, { resultTypes: ["violations"] });
+return found.violations.map((each) => [each.id, each.nodes.map((node) => node.html.slice(0, 200))]);
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A report of made-up results."""
+    chromium.program()
+    folder = tmp_path_factory.mktemp("figures")
+    tables = synthetic.analysed(synthetic.results())
+    for name, drawing in draw.available(tables).items():
+        draw.save(drawing, folder / name)
+    figures = {path.stem: path for path in folder.glob("*.svg")}
+    return render.to_html(told_by(tables).document, figures)
+
+
+@pytest.mark.parametrize("options", [WIDE, PHONE, (*WIDE, *DARK)], ids=["wide", "phone", "dark"])
+def test_page_violates_no_rule_of_axe(page: str, tmp_path: Path, options: tuple[str, ...]) -> None:
+    with_axe = page.replace("</body>", f"<script>{chromium.axe()}</script></body>")
+    assert chromium.ask(with_axe, VIOLATIONS, tmp_path, *options) == []
+
+
+def test_axe_would_find_a_fault(page: str, tmp_path: Path) -> None:
+    faulty = page.replace("<html lang=", "<html data-lang=")
+    with_axe = faulty.replace("</body>", f"<script>{chromium.axe()}</script></body>")
+    found = chromium.ask(with_axe, VIOLATIONS, tmp_path, *WIDE)
+    assert "html-has-lang" in [name for name, _ in found]
+
+
+def test_tables_sort_and_filter_and_figures_tell_values(page: str, tmp_path: Path) -> None:
+    script = """
+const table = document.querySelector("#best-trials-delay_tpe table");
+const column = () => [...table.tBodies[0].rows].filter((row) => !row.hidden)
+  .map((row) => parseInt(row.cells[0].textContent));
+const head = table.tHead.rows[table.tHead.rows.length - 1].cells[0];
+head.click();
+const rising = column();
+head.click();
+const falling = column();
+const filter = document.querySelector("#best-trials-delay_tpe input[type=search]");
+filter.value = String(rising[0]);
+filter.dispatchEvent(new Event("input"));
+const filtered = column();
+const point = document.querySelector(".values circle");
+point.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+const value = document.getElementById("value");
+const shown = [value.hidden, value.textContent];
+document.body.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+const run = document.querySelector("td a.run").getAttribute("href").slice(1);
+return { rising, falling, filtered, shown, hidden: value.hidden, told: point.dataset.value,
+  run: document.getElementById(run).tagName,
+  titles: document.querySelectorAll("svg title").length };
+"""
+    found = chromium.ask(page, script, tmp_path, *WIDE)
+    assert found["rising"] == sorted(found["rising"]) != found["falling"]
+    assert found["falling"] == found["rising"][::-1]
+    assert found["rising"][0] in found["filtered"]
+    assert found["shown"] == [False, found["told"]] and found["told"]
+    assert found["hidden"] and found["run"] == "TR" and found["titles"] == 0
+
+
+def test_contents_are_open_beside_a_wide_page_and_closed_above_a_narrow_one(
+    page: str, tmp_path: Path
+) -> None:
+    script = """
+const nav = document.querySelector("nav details");
+return [nav.open, document.documentElement.scrollWidth <= window.innerWidth];
+"""
+    assert chromium.ask(page, script, tmp_path, *WIDE) == [True, True]
+    assert chromium.ask(page, script, tmp_path, *PHONE) == [False, True]

@@ -1,0 +1,70 @@
+"""`kneepoint plot`: figures from made-up tables, and what it refuses."""
+
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from analysis.schema import TABLES
+from common.tables import write
+from tests.analysis import synthetic
+from tests.experiments.wire import NETWORK, STUDY
+from tests.experiments.wire import write as write_yaml
+from tests.kneepoint.test_cli import answer, ask
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A configuration whose results are the analysed tables of made-up runs."""
+    folder = tmp_path_factory.mktemp("plots")
+    write_yaml(folder / "config/config.yaml", {"seed": 1, "studies": ["windows"]})
+    write_yaml(folder / "config/networks/wire.yaml", NETWORK)
+    write_yaml(folder / "config/studies/windows.yaml", STUDY)
+    (folder / "results").mkdir()
+    for name, table in synthetic.analysed(synthetic.results()).items():
+        write(folder / f"results/{name}.parquet", TABLES[name], table)
+    return folder
+
+
+def test_all_figures_are_listed(folder: Path) -> None:
+    names = answer(folder, "plot")
+    assert {"plane-contest", "at-a-glance-all", "held-out-gain-all"} < set(names)
+    assert ask(folder, "plot").stdout.split() == names
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_figure_is_drawn_and_again_the_same(folder: Path, tmp_path: Path, suffix: str) -> None:
+    paths = [tmp_path / f"{n}.{suffix}" for n in (1, 2)]
+    for path in paths:
+        assert answer(folder, "plot", "plane", "--out", str(path))["file"] == str(path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_file_is_named_after_the_figure(folder: Path) -> None:
+    said = ask(folder, "plot", "held-out-gain-all")
+    assert (said.returncode, said.stdout) == (0, "held-out-gain-all.svg\n")
+    ElementTree.parse(folder / "held-out-gain-all.svg")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["nothing"], "there is no figure nothing; kinds of figures: at-a-glance, agreement"),
+        (["plane-moon"], "there is no figure plane-moon; figures of this kind: plane-contest"),
+        (["plane", "--out", "x.jpg"], "x.jpg: a figure has no such format; use .png, .svg or .pdf"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(folder: Path, words: list[str], complaint: str) -> None:
+    said = ask(folder, "plot", *words)
+    assert said.returncode == 2
+    assert complaint in said.stderr
+
+
+def test_missing_table_is_named(folder: Path) -> None:
+    table = folder / "results/planes.parquet"
+    table.rename(table.with_suffix(".away"))
+    said: subprocess.CompletedProcess[str] = ask(folder, "plot", "plane")
+    table.with_suffix(".away").rename(table)
+    assert said.returncode == 2
+    assert "results/planes.parquet is missing; `kneepoint report` makes it" in said.stderr
