@@ -80,7 +80,7 @@ Rig::Rig(const Scenario& scenario, const RunInputs& inputs)
       duration_ms_(duration_of(scenario, inputs)),
       run_lateness_(scenario.host, Random(scenario.seed, host)),
       meter_(inputs.meter) {
-  if (meter_ != nullptr) meter_->start(duration_ms_);
+  if (meter_ != nullptr) meter_->start();
   build_uplink(inputs);
   build_downlink(inputs);
   if (inputs.measures_flows and scenario.interval_s > 0) {
@@ -139,7 +139,7 @@ void Rig::build_uplink(const RunInputs& inputs) {
         lateness(delay_up_shell), DelayUp::End{shells_ahead_until_us()});
     up_.link->connect(*up_.delay, std::llround(scenario_.host.host_latency_us));
     up_.delay->connect(to_far_, 0);
-    up_.link->queue().observe(meter_, inputs.link_log);
+    up_.link->queue().observe(meter_, inputs.link_log, duration_ms_);
     up_.entry = up_.link.get();
     add(ends_, *up_.link);
     add(ends_ + 2, *up_.delay);
@@ -204,9 +204,8 @@ void Rig::add_contest_flow(const FlowSettings& flow, size_t number, const RunInp
       agenda_, source, id, inputs.controllers[number], scenario_.host,
       lateness(first_sender + number), departures, lifetime, inputs.flow_log, meter);
   add(ends_ + Agenda::shells + source, sender);
-  Hop& way_back = not is_alone ? static_cast<Hop&>(outboxes_[sink])
-                  : is_near    ? *down_.entry
-                               : *up_.entry;
+  // What is too late for the run's end must not reach the uplink, which is measured.
+  Hop& way_back = is_alone and is_near ? *down_.entry : static_cast<Hop&>(outboxes_[sink]);
   Receiver& receiver = contest_receivers_.emplace_back(
       scenario_.host, lateness(number == 0 ? first_receiver : further_receivers + number), way_back,
       meter);
@@ -263,18 +262,17 @@ void Rig::add_probe(const ProbeSettings& probe, size_t number) {
 void Rig::handle_events(Microseconds end_us, auto act_shell) {
   for (Agenda::Event event; (event = agenda_.next()).time_us < end_us;) {
     note_progress();
-    const size_t shell = event.place - ends_;  // a great number for an outbox
-    if (shell < Agenda::shells) [[likely]] {
-      act_shell(shell, event.time_us);
+    if (Agenda::is_of_shell(event)) [[likely]] {
+      act_shell(event.slot - 1, event.time_us);
     } else {
-      processes_[event.place]->act(event.time_us);
+      processes_[agenda_.place_of(event)]->act(event.time_us);
     }
   }
 }
 
 void Rig::run_until(Microseconds end_us) {
   if (up_.link != nullptr and down_.link != nullptr) {
-    handle_events(end_us, [this](size_t shell, Microseconds now_us) {
+    handle_events(end_us, [this](size_t shell, Microseconds now_us) __attribute__((always_inline)) {
       if (shell == 0) return up_.link->act(now_us);
       if (shell == 1) return down_.link->act(now_us);
       if (shell == 2) return up_.delay->act(now_us);

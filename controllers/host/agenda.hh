@@ -74,17 +74,19 @@ class Agenda {
   // endpoints, in this order.
   struct Event {
     Microseconds time_us;
-    size_t place;
+    size_t slot;  // 0: an outbox's, 1 to 4: a shell's, 5: an endpoint's
   };
   Event next() const {
     size_t first = 0;
     for (size_t i = 1; i < times_us_.size(); ++i) {
       first = times_us_[i] < times_us_[first] ? i : first;
     }
-    size_t place = endpoints_ + first - 1;
-    if (first == 0) place = outbox_events_.next();
-    if (first == shells + 1) place += endpoint_events_.next();
-    return {times_us_[first], place};
+    return {times_us_[first], first};
+  }
+  static bool is_of_shell(Event event) { return event.slot - 1 < shells; }
+  size_t place_of(Event event) const {
+    if (event.slot == 0) return outbox_events_.next();
+    return endpoints_ + event.slot - 1 + (is_of_shell(event) ? 0 : endpoint_events_.next());
   }
 
  private:

@@ -49,7 +49,7 @@ void SenderProcess::act(Microseconds now_us) {
 
 void SenderProcess::act_on_timer(Microseconds now_us) {
   busy_until_us_ = std::max(busy_until_us_, now_us);
-  if (not may_send(now_us)) {
+  if (sender_.packets_sent() >= most_sent(now_us)) {
     wake_up_us_ = never;
     return;
   }
@@ -86,10 +86,11 @@ inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arriv
 }
 
 inline void SenderProcess::fill_window(Microseconds now_us) {
+  const uint64_t most = most_sent(now_us);
   is_acting_ = true;
-  while (sender_.window_is_open() and may_send(now_us)) send(now_us);
+  while (sender_.window_is_open() and sender_.packets_sent() < most) send(now_us);
   is_acting_ = false;
-  wake_up_us_ = may_send(now_us) ? sender_.wakes_us() + lateness_us_ : never;
+  wake_up_us_ = sender_.packets_sent() < most ? sender_.wakes_us() + lateness_us_ : never;
 }
 
 inline void SenderProcess::send(Microseconds now_us) {

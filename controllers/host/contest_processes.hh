@@ -58,8 +58,9 @@ class SenderProcess final : public Process {
 
  private:
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
-  bool may_send(Microseconds now_us) const {
-    return sender_.packets_sent() < lifetime_.datagrams and now_us < lifetime_.stop_us;
+  // How many datagrams it may have sent by now.
+  uint64_t most_sent(Microseconds now_us) const {
+    return now_us < lifetime_.stop_us ? lifetime_.datagrams : 0;
   }
   void plan() { agenda_.plan_endpoint(endpoint_, planned_us_ = next_event_us()); }
   // What is put off, as most keepalives are, keeps its place in the agenda until that time comes.

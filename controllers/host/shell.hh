@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/ring.hh"
+#include "common/block_queue.hh"
 #include "host/host_model.hh"
 #include "host/process.hh"
 #include "transport/packet.hh"
@@ -39,7 +39,7 @@ class Inbox {
   bool empty() const { return arrivals_.empty(); }
 
  private:
-  Ring<Arrival> arrivals_{};
+  BlockQueue<Arrival> arrivals_{};
   Microseconds next_us_ = never;
 };
 
@@ -101,7 +101,7 @@ template <class Queue, class Next>
 class Shell final : public Process {
  public:
   // When the run ends. What is handled before `ahead_until_us` cannot reach that end at once; what
-  // arrives from `deaf_from_us` on is not handled, for the queue's observers must not hear of it.
+  // is read from `deaf_from_us` on is not handled, for the queue's observers must not hear of it.
   struct End {
     Microseconds ahead_until_us;
     Microseconds deaf_from_us = never;
@@ -116,8 +116,7 @@ class Shell final : public Process {
                 lateness.waits()),
         packet_us_(std::llround(host.packet_us)),
         lateness_(lateness),
-        end_(end),
-        wake_up_us_(end.deaf_from_us) {
+        end_(end) {
     settle();
   }
 
@@ -175,22 +174,25 @@ class Shell final : public Process {
     }
     const Microseconds read_us = lateness_.read_time(time_us);
     device_.join(read_us);
+    if (read_us >= end_.deaf_from_us) return;
     // All that happens here before is known, and need not wait for its turn.
     if (may_act_ahead(read_us)) {
       while (wake_up_us_ < read_us and inbox_.empty()) act_on_timer(wake_up_us_);
     }
     // What comes back while we are just handing it on waits, too.
-    if (not is_acting_ and read_us < next_event_us()) {
+    if (is_acting()) {
+      inbox_.push(read_us, packet);
+    } else if (read_us < next_event_us()) {
       handle_arrival(read_us, packet);
     } else {
       inbox_.push(read_us, packet);
-      if (not is_acting_) settle();
+      settle();
     }
   }
 
   // Where handling a packet costs no time, what is simultaneous happens in the agenda's order.
   bool may_act_ahead(Microseconds until_us) const {
-    return not is_acting_ and packet_us_ > 0 and
+    return not is_acting() and packet_us_ > 0 and
            std::max(until_us, busy_until_us_) < end_.ahead_until_us;
   }
 
@@ -210,21 +212,17 @@ class Shell final : public Process {
   }
 
   void set_timer(Microseconds now_us, Milliseconds now_ms) {
-    const Milliseconds wait_ms = queue_.next_event_ms() - now_ms;
-    wake_up_us_ = std::min(end_.deaf_from_us, now_us + wait_ms * 1000 + lateness_us_);
+    wake_up_us_ = now_us + (queue_.next_event_ms() - now_ms) * 1000 + lateness_us_;
   }
 
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
 
   // Until it has settled, nothing is handled.
-  void begin_to_act() {
-    is_acting_ = true;
-    agenda_us_ = 0;
-  }
-  void settle() {
-    is_acting_ = false;
-    agenda_us_ = next_event_us();
-  }
+  void begin_to_act() { agenda_us_ = acting_; }
+  bool is_acting() const { return agenda_us_ == acting_; }
+  void settle() { agenda_us_ = next_event_us(); }
+
+  static constexpr Microseconds acting_ = -1;  // before whatever arrives
 
   Microseconds& agenda_us_;
   Queue queue_;
@@ -237,9 +235,8 @@ class Shell final : public Process {
   Lateness lateness_;
   End end_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
-  Microseconds wake_up_us_;  // never later than the end that matters to it
+  Microseconds wake_up_us_ = never;
   Microseconds busy_until_us_ = 0;
-  bool is_acting_ = false;
 };
 
 }  // namespace kneepoint

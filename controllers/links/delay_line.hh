@@ -1,9 +1,7 @@
 // A constant delay, with the semantics of mahimahi's mm-delay.
 #pragma once
 
-#include <algorithm>
-
-#include "common/ring.hh"
+#include "links/releases.hh"
 #include "transport/packet.hh"
 
 namespace kneepoint {
@@ -21,31 +19,25 @@ class DelayLine {
   }
 
   // Whether a packet that is queued now has itself or others delivered.
-  bool delivers_at(Milliseconds now_ms) const { return next_event_ms_ <= now_ms or delay_ms_ == 0; }
+  bool delivers_at(Milliseconds now_ms) const {
+    return next_event_ms() <= now_ms or delay_ms_ == 0;
+  }
 
   // The same where nothing is delivered.
   [[gnu::always_inline]] void enqueue(const Packet& packet, Milliseconds now_ms) {
-    Packet& queued = waiting_.push();
-    queued = packet;
-    queued.queued_us = now_ms + delay_ms_;
-    next_event_ms_ = std::min(next_event_ms_, now_ms + delay_ms_);
+    waiting_.push(packet, now_ms + delay_ms_);
   }
 
   template <class Deliver>
   [[gnu::always_inline]] void advance(Milliseconds now_ms, const Deliver& deliver) {
-    while (next_event_ms_ <= now_ms) {
-      const Packet& packet = waiting_.pop();
-      next_event_ms_ = waiting_.empty() ? never_ms : waiting_.front().queued_us;
-      deliver(packet);
-    }
+    waiting_.release(now_ms, deliver);
   }
 
-  Milliseconds next_event_ms() const { return next_event_ms_; }
+  Milliseconds next_event_ms() const { return waiting_.next_ms(); }
 
  private:
   Milliseconds delay_ms_;
-  Milliseconds next_event_ms_ = never_ms;
-  Ring<Packet> waiting_{};  // each with its release in place of its arrival, in ms
+  Releases waiting_{};
 };
 
 }  // namespace kneepoint

@@ -1,47 +1,31 @@
 #include "links/link.hh"
 
-#include "common/progress.hh"
-
 namespace kneepoint {
 
-void Link::lose_opportunities(Milliseconds now_ms) {
-  while (next_opportunity_ms_ <= now_ms) {
-    const Milliseconds latest_ms = now_ms - lap_start_ms_;
-    while (position_ < size_ and opportunities_ms_[position_] <= latest_ms) {
-      if (log_ != nullptr) log_->opportunity(lap_start_ms_ + opportunities_ms_[position_]);
-      ++position_;
-    }
-    if (position_ == size_) {
-      begin_lap();
-    } else {
-      next_opportunity_ms_ = lap_start_ms_ + opportunities_ms_[position_];
-    }
+void Link::queue(const Packet& packet, Milliseconds now_ms) {
+  opportunities_.lose_until(now_ms, log_);
+  if (first_arrival_ms_ == never_ms) first_arrival_ms_ = now_ms;
+  if (log_ != nullptr) log_->arrival(now_ms, packet.bytes);
+  queue_->enqueue(packet, now_ms * 1000);
+  if (next_event_ms() == never_ms) departures_.expect(opportunities_.next_ms());
+  if (queue_->has_drops()) {
+    record_drops(now_ms);
+    if (not holds_packet()) departures_.expect(never_ms);
   }
 }
 
-void Link::begin_lap() {
-  if (at_end_ == AtEnd::stop) {
-    next_opportunity_ms_ = never_ms;
-    return;
-  }
-  note_progress();  // years of lost opportunities may be consumed at once
-  position_ = 0;
-  ++laps_;
-  lap_start_ms_ += trace_.last_ms();
-  next_opportunity_ms_ = lap_start_ms_ + trace_[0];
+const Packet* Link::dequeue(Milliseconds now_ms) {
+  const Packet* const packet = queue_->dequeue(now_ms * 1000);
+  if (queue_->has_drops()) record_drops(now_ms);
+  return packet;
 }
 
-void Link::report() const {
-  if (first_arrival_ms_ != never_ms) {
-    meter_->event(first_arrival_ms_);
-    meter_->event(last_arrival_ms_);
+void Link::record_departure(const Packet& packet, Milliseconds opportunity_ms) {
+  const Milliseconds arrival_ms = whole_ms(packet.queued_us);
+  meter_->departure(arrival_ms, opportunity_ms, packet.bytes);
+  if (log_ != nullptr) {
+    log_->departure(opportunity_ms, packet.bytes, opportunity_ms - arrival_ms);
   }
-  const uint64_t count = laps_ * trace_.size() + position_;
-  if (count == 0) return;
-  meter_->opportunities(count);
-  meter_->event(trace_[0]);
-  // The last one of a lap is in the millisecond in which the next one begins.
-  meter_->event(position_ > 0 ? lap_start_ms_ + trace_[position_ - 1] : lap_start_ms_);
 }
 
 void Link::record_drops(Milliseconds now_ms) {
@@ -49,6 +33,18 @@ void Link::record_drops(Milliseconds now_ms) {
   packets_dropped_ += drops.packets;
   if (meter_ != nullptr) meter_->event(now_ms);
   if (log_ != nullptr) log_->drop(now_ms, drops.packets, drops.bytes);
+}
+
+void Link::report() const {
+  if (first_arrival_ms_ != never_ms) {
+    meter_->event(first_arrival_ms_);
+    meter_->event(last_arrival_ms_);
+  }
+  const auto [count, last_ms] = opportunities_.until(end_ms_);
+  if (count == 0) return;
+  meter_->opportunities(count);
+  meter_->event(opportunities_.first_ms());
+  meter_->event(last_ms);
 }
 
 }  // namespace kneepoint

@@ -60,7 +60,7 @@ class Reader {
 
   LogFigures finish() {
     Meter meter;
-    meter.start(last_arrival_ms());
+    meter.start();
     meter.event(first_ms_);
     meter.event(last_ms_);
     meter.opportunities(opportunities_);

@@ -27,8 +27,10 @@ double percentile_95(uint64_t total, Next next) {
 
 }  // namespace
 
-void Meter::start(Milliseconds duration_ms) {
-  least_delay_ms_.assign(static_cast<size_t>(duration_ms) + 1, no_arrival_);
+void Meter::start() {
+  first_departures_.clear();
+  last_arrival_ms_ = -1;
+  in_order_ = true;
   std::ranges::fill(packets_by_delay_, 0);
   departed_bytes_ = opportunities_ = 0;
   first_event_ms_ = never;
@@ -48,24 +50,33 @@ double Meter::queueing_delay_p95_ms() const {
 }
 
 double Meter::signal_delay_p95_ms() const {
+  if (first_departures_.empty()) return undefined;
+  if (in_order_) return signal_delay_p95_ms(first_departures_);
+  auto departures = first_departures_;  // a queue let packets overtake each other
+  std::ranges::stable_sort(departures, {}, &FirstDeparture::arrival_ms);
+  const auto arrive_together = [](const FirstDeparture& one, const FirstDeparture& other) {
+    return one.arrival_ms == other.arrival_ms;
+  };
+  departures.erase(std::unique(departures.begin(), departures.end(), arrive_together),
+                   departures.end());
+  return signal_delay_p95_ms(departures);
+}
+
+double Meter::signal_delay_p95_ms(const std::vector<FirstDeparture>& departures) const {
   // How many milliseconds begin to have each delay, minus how many cease to: one with an arrival of
   // delay d and the k without before it have d, d + 1, ..., d + k.
   std::vector<uint32_t> changes(delays_ + 1);
-  const auto arrived = [](int32_t delay_ms) { return delay_ms != no_arrival_; };
-  const auto first = std::ranges::find_if(least_delay_ms_, arrived);
-  auto after_last = first;
-  for (auto each = first; each != least_delay_ms_.end(); ++each) {
-    if (not arrived(*each)) continue;
-    const auto delay_ms = static_cast<size_t>(*each);
-    const size_t end_ms = delay_ms + static_cast<size_t>(each + 1 - after_last);
+  int32_t last_ms = departures.front().arrival_ms - 1;
+  for (const auto [arrival_ms, delay_ms] : departures) {
+    const auto end_ms = static_cast<size_t>(delay_ms + arrival_ms - last_ms);
     if (end_ms >= changes.size()) changes.resize(2 * end_ms);
-    ++changes[delay_ms];
+    ++changes[static_cast<size_t>(delay_ms)];
     --changes[end_ms];
-    after_last = each + 1;
+    last_ms = arrival_ms;
   }
   size_t delay_ms = 0;
   uint32_t count = 0;
-  return percentile_95(static_cast<uint64_t>(after_last - first),
+  return percentile_95(static_cast<uint64_t>(last_ms - departures.front().arrival_ms + 1),
                        [&] { return count += changes[delay_ms++]; });
 }
 

@@ -24,7 +24,7 @@ struct Metrics {
 class Meter {
  public:
   // Forgets all; the blocks of memory stay.
-  void start(Milliseconds duration_ms);
+  void start();
 
   void opportunities(uint64_t count) { opportunities_ += count; }
   void event(Milliseconds time_ms) {
@@ -36,8 +36,11 @@ class Meter {
     const auto delay_ms = static_cast<size_t>(departure_ms - arrival_ms);
     departed_bytes_ += bytes;
     // The first departure of those that arrived together has the least delay.
-    int32_t& least_ms = least_delay_ms_[static_cast<size_t>(arrival_ms)];
-    if (least_ms == no_arrival_) least_ms = static_cast<int32_t>(delay_ms);
+    if (arrival_ms != last_arrival_ms_) {
+      in_order_ = in_order_ and arrival_ms > last_arrival_ms_;
+      last_arrival_ms_ = arrival_ms;
+      first_departures_.push_back({stamp(arrival_ms), static_cast<int32_t>(delay_ms)});
+    }
     if (delay_ms >= delays_) [[unlikely]]
       make_room_for(delay_ms);
     ++packets_by_delay_[delay_ms];
@@ -52,13 +55,20 @@ class Meter {
   Metrics metrics(std::optional<double> rate_mbps = {}) const;
 
  private:
-  static constexpr int32_t no_arrival_ = -1;
+  // Of packets that arrived in one millisecond and departed in a row, the first.
+  struct FirstDeparture {
+    int32_t arrival_ms;
+    int32_t delay_ms;
+  };
 
   void make_room_for(size_t delay_ms);
   double queueing_delay_p95_ms() const;
   double signal_delay_p95_ms() const;
+  double signal_delay_p95_ms(const std::vector<FirstDeparture>& departures) const;
 
-  std::vector<int32_t> least_delay_ms_{};     // by arrival time in ms
+  std::vector<FirstDeparture> first_departures_{};
+  Milliseconds last_arrival_ms_ = -1;         // of those
+  bool in_order_ = true;                      // the arrivals of those
   std::vector<uint32_t> packets_by_delay_{};  // by delay in ms
   size_t delays_ = 0;                         // how many packets_by_delay_ has room for
   uint64_t departed_bytes_ = 0;

@@ -6,14 +6,14 @@
 #include <deque>
 #include <map>
 
-#include "common/ring.hh"
+#include "common/block_queue.hh"
 #include "queues/registry.hh"
 
 namespace kneepoint {
 namespace {
 
 struct Share {
-  Ring<Packet> packets{};
+  BlockQueue<Packet> packets{};
   uint64_t bytes = 0;
   uint64_t deficit_bytes = 0;
 };

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "common/ring.hh"
+#include "common/block_queue.hh"
 #include "queues/packet_queue.hh"
 
 namespace kneepoint {
@@ -50,7 +50,7 @@ class FifoQueue : public PacketQueue {
   }
 
  private:
-  Ring<Packet> packets_{};
+  BlockQueue<Packet> packets_{};
   Limit limit_;
 };
 

@@ -3,8 +3,8 @@
 #include <deque>
 #include <vector>
 
+#include "common/block_queue.hh"
 #include "common/random.hh"
-#include "common/ring.hh"
 #include "queues/codel.hh"
 #include "queues/registry.hh"
 
@@ -70,7 +70,7 @@ class FqCodelQueue final : public PacketQueue {
   struct Bucket {
     explicit Bucket(const Codel& rule) : codel(rule) {}
 
-    Ring<Packet> packets{};
+    BlockQueue<Packet> packets{};
     uint64_t backlog_bytes = 0;
     int64_t deficit_bytes = 0;
     bool is_active = false;

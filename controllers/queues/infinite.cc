@@ -5,9 +5,14 @@
 namespace kneepoint {
 namespace {
 
+class InfiniteQueue final : public FifoQueue {
+ public:
+  bool is_infinite() const override { return true; }
+};
+
 const QueueRegistration registration{"infinite",
                                      [](QueueArguments&, uint64_t) -> std::unique_ptr<PacketQueue> {
-                                       return std::make_unique<FifoQueue>();
+                                       return std::make_unique<InfiniteQueue>();
                                      }};
 
 }  // namespace

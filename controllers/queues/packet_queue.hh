@@ -27,6 +27,9 @@ class PacketQueue {
   // or all that was left was dropped.
   virtual const Packet* dequeue(Microseconds now_us) = 0;
 
+  // Whether it holds whatever comes, and transmits it in that order.
+  virtual bool is_infinite() const { return false; }
+
   // Into how many classes it sorts flows; 0: into none.
   virtual size_t classes() const { return 0; }
   // The class of each flow, by its number. Before the first packet.

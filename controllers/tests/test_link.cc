@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "common/random.hh"
 #include "links/delay_line.hh"
 #include "links/link.hh"
 #include "queues/registry.hh"
@@ -99,12 +100,49 @@ TEST(link_stops_after_its_trace) {
   EXPECT_EQUAL(text(t.advance(1000)), "");
 }
 
+// A queue with a bound that is never reached is asked at each opportunity; an infinite one never.
+TEST(link_decides_departures_on_arrival_as_it_would_at_each_opportunity) {
+  const Trace trace("t", "0\n3\n3\n4\n9\n9\n9\n30\n31\n");
+  for (const auto at_end : {Link::AtEnd::stop, Link::AtEnd::repeat}) {
+    Link decides(trace, at_end, make_packet_queue("infinite", 0));
+    Link asks(trace, at_end, make_packet_queue("droptail:packets=100000", 0));
+    Meter meters[2];
+    for (Meter& meter : meters) meter.start();
+    decides.observe(&meters[0], nullptr, 500);
+    asks.observe(&meters[1], nullptr, 500);
+    Random random(7);
+    std::vector<uint64_t> delivered[2];
+    uint64_t number = 0;
+    for (Milliseconds now_ms = 0; now_ms <= 500; ++now_ms) {
+      for (Link* const link : {&decides, &asks}) {
+        link->advance(now_ms, [&](const Packet& packet) {
+          delivered[link == &asks].push_back(packet.sequence_number * 1000 +
+                                             static_cast<uint64_t>(now_ms));
+        });
+      }
+      for (uint64_t burst = random.next() % 64 >> (random.next() % 8); burst > 0; --burst) {
+        const uint16_t bytes = random.next() % 2 == 0 ? datagram_bytes : acknowledgment_bytes;
+        decides.enqueue(datagram(number, bytes), now_ms);
+        asks.enqueue(datagram(number, bytes), now_ms);
+        ++number;
+      }
+      EXPECT_EQUAL(decides.next_event_ms(), asks.next_event_ms());
+    }
+    EXPECT_EQUAL(text(delivered[0]), text(delivered[1]));
+    EXPECT_EQUAL(delivered[0].size() > 4, true);
+    for (Link* const link : {&decides, &asks}) link->report();
+    EXPECT_EQUAL(meters[0].metrics().signal_delay_p95_ms, meters[1].metrics().signal_delay_p95_ms);
+    EXPECT_EQUAL(meters[0].metrics().capacity_mbps, meters[1].metrics().capacity_mbps);
+    EXPECT_EQUAL(meters[0].metrics().throughput_mbps, meters[1].metrics().throughput_mbps);
+  }
+}
+
 TEST(link_reports_every_opportunity_and_departure_to_its_meter) {
   const Trace trace("t", "0\n10\n20\n30\n");
   LinkUnderTest t(trace);
   Meter meter;
-  meter.start(30);
-  t.link.observe(&meter, nullptr);
+  meter.start();
+  t.link.observe(&meter, nullptr, 30);
   t.enqueue(0, 4);
   t.enqueue(1, 5);
   t.advance(30);

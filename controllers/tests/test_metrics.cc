@@ -14,7 +14,7 @@ using namespace kneepoint;
 // Sorted delays 3 4 6 10; element floor(0.95 * 4) = 3: 10.
 TEST(metrics_of_a_log_worked_by_hand) {
   Meter meter;
-  meter.start(100);
+  meter.start();
   meter.event(10);
   meter.opportunities(5);
   meter.event(30);
@@ -31,9 +31,21 @@ TEST(metrics_of_a_log_worked_by_hand) {
   EXPECT_NEAR(metrics.power, metrics.throughput_mbps / 0.011, 1e-9);
 }
 
+// Arrivals at 13, 10, 15 and 10 ms depart at 16, 17, 17 and 18: a queue let 13 overtake 10.
+// 10: 7; 11: 5; 12: 4; 13: 3; 14: 3; 15: 2. Sorted 2 3 3 4 5 7; element floor(0.95 * 6) = 5: 7.
+TEST(metrics_of_packets_that_overtake_each_other) {
+  Meter meter;
+  meter.start();
+  meter.departure(13, 16, 1504);
+  meter.departure(10, 17, 1504);
+  meter.departure(15, 17, 1504);
+  meter.departure(10, 18, 1504);
+  EXPECT_EQUAL(meter.metrics().signal_delay_p95_ms, 7);
+}
+
 TEST(metrics_without_a_departure_are_undefined_but_for_the_rates) {
   Meter meter;
-  meter.start(100);
+  meter.start();
   meter.opportunities(1);
   meter.event(0);
   meter.event(100);
@@ -45,7 +57,7 @@ TEST(metrics_without_a_departure_are_undefined_but_for_the_rates) {
 TEST(metrics_start_anew) {
   Meter meter;
   for (int repeat = 0; repeat < 2; ++repeat) {
-    meter.start(10);
+    meter.start();
     meter.event(0);
     meter.event(10);
     meter.departure(1, 3, 1504);
