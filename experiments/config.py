@@ -26,6 +26,8 @@ from networks.config import (
     load_network,
     load_trace_catalogue,
 )
+from networks.notation import Notation
+from networks.queues import check_queue
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
 from networks.traffic import TrafficFile, TrafficFlow
 
@@ -873,6 +875,8 @@ def load_workflow(config: Path) -> Workflow:
     named += [settings.real_time.probe.network] if settings.real_time.probe else []
     networks = {name: load_network(config, name) for name in dict.fromkeys(named)}
     _check_traces(config, networks)
+    for name, study in studies.items():
+        _check_queues(config, name, study, networks)
     workflow = Workflow(config, settings, studies, repeats, comparisons, traffic, tables, networks)
     _check_real_networks(workflow)
     _check_starts(workflow)
@@ -897,6 +901,23 @@ def _check_fit_networks(config: Path, name: str, study: Study) -> None:
             f"{config.parent / 'studies' / name}.yaml: a fit needs exactly one network, "
             f"not {len(study.networks)}; keep one"
         )
+
+
+def _check_queues(config: Path, name: str, study: Study, networks: Mapping[str, Network]) -> None:
+    for parameter, searched in study.space.items():
+        if not parameter.startswith(NETWORK + OF_QUEUE):
+            continue
+        setting = parameter.removeprefix(NETWORK + OF_QUEUE)
+        for network in study.networks:
+            queue = Notation.parse(networks[network].uplink_queue)
+            for value in searched.values if searched.values is not None else searched.bounds:
+                try:
+                    check_queue(str(queue.having(setting, f"{value:g}")))
+                except ValueError as error:
+                    raise KneepointError(
+                        f"{config.parent / 'studies' / name}.yaml: space: {parameter} {value:g} "
+                        f"on network {network}: {error}"
+                    ) from error
 
 
 def _check_tables(

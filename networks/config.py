@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, RootModel, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, RootModel, model_validator
 
 from common.config_file import ConfigModel, matching, read_config
 from common.errors import KneepointError
 from networks.notation import Notation
+from networks.queues import check_queue
 
 _NAME = r"[a-z0-9][a-z0-9_-]{0,99}"
 _NAMES = "lower-case letters, digits, - and _ only"
@@ -21,15 +22,7 @@ TraceName = Annotated[
 ]
 Sha256 = Annotated[str, matching(r"[0-9a-f]{64}", "64 digits, 0 to 9 and a to f")]
 _ARGUMENTS = r"(?a:\w+=[\w.]+(,\w+=[\w.]+)*)"
-_POLICIES = "droptail drophead codel pie codel-mahimahi pie-mahimahi red drr fq_codel".split()
-Queue = Annotated[
-    str,
-    matching(
-        rf"infinite|({'|'.join(_POLICIES)})(:{_ARGUMENTS})?",
-        f"infinite, {', '.join(_POLICIES[:-1])} or {_POLICIES[-1]}, with its settings like "
-        "droptail:packets=100",
-    ),
-]
+Queue = Annotated[str, AfterValidator(check_queue)]
 HostModel = Annotated[
     str,
     matching(
@@ -225,13 +218,6 @@ class Network(ConfigModel):
         if self.delay_ms % 1 and not all(link.rate_mbps for link in links):
             raise ValueError(f"delay_ms: {self.delay_ms:g} must be whole, as mahimahi's delays are")
         return self
-
-    @field_validator("uplink_queue", "downlink_queue")
-    @classmethod
-    def _holds_something(cls, queue: str) -> str:
-        if re.search(r"[:,](packets|bytes)=0+(,|$)", queue):
-            raise ValueError("a queue must hold at least 1 packet; raise its limit")
-        return queue
 
     @property
     def host(self) -> Mapping[str, float | str]:

@@ -15,10 +15,14 @@ class Notation:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Reads the notation; raises ValueError if a parameter has no value."""
-        kind, _, rest = text.partition(":")
-        pairs = [part.split("=", 1) for part in rest.split(",") if part]
+        kind, colon, rest = text.partition(":")
+        pairs = [part.split("=", 1) for part in rest.split(",")] if colon else []
         if any(len(pair) != 2 for pair in pairs):
             raise ValueError(f"{text!r} is not KIND:NAME=VALUE,...")
+        names = [name for name, _ in pairs]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{text!r} has {name} twice; remove one")
         return cls(kind, dict(pairs))
 
     def having(self, name: str, value: float | str) -> Self:

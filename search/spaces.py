@@ -13,6 +13,8 @@ from optuna.distributions import (
 from engines.catalogue import Controller
 from experiments.config import NETWORK, Range, Study
 from experiments.published import PublishedRow
+from networks.queues import is_whole as is_whole_in_queues
+from networks.scenario import OF_QUEUE
 
 Point = Mapping[str, float]
 """A value for every searched name; names are columns: constant_*, network_*, host_*."""
@@ -26,7 +28,7 @@ def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Ran
     ranges: dict[str, tuple[Range, bool, bool]] = {}
     for name, searched in study.space.items():
         if name.startswith(NETWORK):
-            is_whole = name.endswith(("packets", "bytes"))
+            is_whole = is_whole_in_queues(name.removeprefix(NETWORK + OF_QUEUE))
             ranges[column_of(name)] = (searched, is_whole, bool(searched.log))
             continue
         constant = controller.constants[name]

@@ -133,6 +133,29 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         },
         "windows.yaml, space: window = 0 is outside",
     ),
+    "queue's space out of range": (
+        {
+            "network": {"uplink_queue": "droptail:packets=9"},
+            "study": {
+                **SPACE,
+                "space": {"network.queue.packets": {"low": 0, "high": 9}},
+                "sampler": {"kind": "ternary"},
+            },
+        },
+        "windows.yaml: space: network.queue.packets 0 on network wire: "
+        "packets must be a whole number of at least 1",
+    ),
+    "unknown setting of a queue": (
+        {
+            "network": {"uplink_queue": "droptail:packets=9"},
+            "study": {
+                **SPACE,
+                "space": {"network.queue.limit": {"low": 1, "high": 9}},
+                "sampler": {"kind": "ternary"},
+            },
+        },
+        "droptail has no setting 'limit'; it has: packets, bytes",
+    ),
     "space upside down": (
         {
             "study": {

@@ -70,7 +70,15 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             "title: [\n",
             "line 2: is not valid YAML (did not find expected node content); correct it",
         ),
-        (GOOD + "uplink_queue: droptail:packets=0\n", "a queue must hold at least 1 packet"),
+        (
+            GOOD + "uplink_queue: droptail:packets=0\n",
+            "packets must be a whole number of at least 1, not 0",
+        ),
+        (GOOD + "downlink_queue: fq_codel\n", "needs target=NUMBER,interval=NUMBER; add it"),
+        (
+            GOOD + "uplink_queue: droptail:packets=9,packet=1\n",
+            "droptail has no setting 'packet'; it has: packets, bytes",
+        ),
         ("", "content: None is refused: it must have keys, each with"),
     ],
 )

@@ -1,0 +1,112 @@
+"""The settings of queues: the configuration refuses what the emulator refuses, and nothing else."""
+
+import itertools
+import json
+import subprocess
+
+import pytest
+
+from networks.queues import QUEUES, check_queue
+from tests.controllers.emulator import EMULATE
+
+VALUES = ("0", "1", "2", "0.2", "1.5", "1000", "1001", "70000", "86400001", "many", "1e3")
+
+
+def candidates() -> list[str]:
+    """Returns notations of every queue: complete, and with one setting changed or left out."""
+    texts = [
+        "sfq",
+        "infinite:packets=3",
+        "infinite:",
+        "droptail:packets",
+        "droptail:packets=9,",
+        "red:min=5,max=4",
+    ]
+    for kind, queue in QUEUES.items():
+        base = dict.fromkeys(queue.required, "2")
+        if kind == "red":
+            base = {"min": "2", "max": "7"}
+        for bound in ({}, {"packets": "9"}, {"bytes": "9000"}, {"packets": "9", "bytes": "9000"}):
+            texts.append(notation(kind, {**base, **bound}))
+        whole = {**base, "packets": "9"} if "packets" in queue.settings else base
+        texts += [
+            notation(kind, {name: value for name, value in whole.items() if name != left_out})
+            for left_out in whole
+        ]
+        others = (*QUEUES["red"].settings, *QUEUES["drr"].settings, *queue.settings, "packet")
+        texts += [
+            notation(kind, {**whole, name: value})
+            for name, value in itertools.product(dict.fromkeys(others), VALUES)
+        ]
+    return texts
+
+
+def notation(kind: str, settings: dict[str, str]) -> str:
+    pairs = ",".join(f"{name}={value}" for name, value in settings.items())
+    return f"{kind}:{pairs}" if pairs else kind
+
+
+def is_accepted_here(queue: str) -> bool:
+    try:
+        check_queue(queue)
+    except ValueError:
+        return False
+    return True
+
+
+def test_check_queue_refuses_what_the_emulator_refuses() -> None:
+    lines = []
+    queues = candidates()
+    for queue in queues:
+        link = {"rate_mbps": 10, "delay_ms": 1}
+        scenario = {
+            "uplink": {**link, "queue": queue},
+            "downlink": link,
+            "flows": [{"controller": "fixed_window", "transport": "tcp"}],
+            "duration_s": 0.01,
+        }
+        lines.append(json.dumps({"scenario": scenario}))
+    answers = subprocess.run(
+        [EMULATE, "--batch"], input="\n".join(lines), check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    for queue, answer in zip(queues, map(json.loads, answers), strict=True):
+        # A class without a flow is the scenario's mistake: the network does not know its traffic.
+        is_accepted = answer["status"] != "error" or "no flow is in it" in answer["reason"]
+        assert is_accepted_here(queue) == is_accepted, (queue, answer)
+    assert len(queues) > 1000
+
+
+def test_check_queue_knows_every_queue_of_the_emulator() -> None:
+    link = {"rate_mbps": 10, "delay_ms": 1}
+    request = {
+        "scenario": {
+            "uplink": {**link, "queue": "sfq"},
+            "downlink": link,
+            "flows": [{"controller": "fixed_window", "transport": "tcp"}],
+            "duration_s": 1,
+        }
+    }
+    answer = subprocess.run(
+        [EMULATE, "--batch"], input=json.dumps(request), check=True, capture_output=True, text=True
+    ).stdout
+    known = json.loads(answer)["reason"].partition("there are ")[2]
+    assert sorted(known.split(", ")) == sorted(QUEUES)
+
+
+@pytest.mark.parametrize(
+    ("queue", "message"),
+    [
+        ("fq_codel", "fq_codel needs target=NUMBER,interval=NUMBER; add it"),
+        ("drr:classes=2", "drr needs packets=NUMBER or bytes=NUMBER; add one"),
+        ("codel:target=5,interval=100,limit=9", "codel has no setting 'limit'; it has: target, "),
+        (
+            "pie:qdelay_ref=1.5,max_burst=9",
+            "at least 1 and at most 86400000, not 1.5",
+        ),
+        ("red:min=9,max=3", "red: min 9 must be below max 3; lower min"),
+        ("droptail:packets=1,packets=2", "has packets twice; remove one"),
+    ],
+)
+def test_check_queue_says_what_to_change(queue: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_queue(queue)
