@@ -1,12 +1,114 @@
 // CUBIC, RFC 9438. Windows are in packets, times in seconds.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
 
 namespace kneepoint {
 namespace {
+
+// By Newton's iteration: the C library's differs between machines in the last bit.
+double cube_root(double x) {
+  if (x <= 0) return 0;
+  double root = std::max(1.0, x);
+  for (int i = 0; i < 200; ++i) {
+    const double next = (2 * root + x / (root * root)) / 3;
+    if (next >= root) break;
+    root = next;
+  }
+  return root;
+}
+
+// Congestion avoidance as in Linux 6 (net/ipv4/tcp_cubic.c): windows are whole packets, the window
+// grows by one packet in `packets_for_one_`, and that is computed anew when the window has changed
+// or 32 ms are over. Time there is in jiffies, of 1 ms here, and in units of 1/1024 s.
+class WholePackets {
+ public:
+  WholePackets(bool are_counted, double c, double beta)
+      : are_counted_(are_counted),
+        scale_(std::round(c * 1024)),
+        reno_scale_(std::floor(8 * (1024 + std::round(beta * 1024)) / 3 /
+                               (1024 - std::round(beta * 1024)))) {}
+
+  bool are_counted() const { return are_counted_; }
+
+  // After a loss.
+  void begin_anew() {
+    epoch_start_ms_ = never_;
+    acknowledged_ = 0;
+  }
+
+  // Returns the window after an acknowledgment; `w_max` is 0 where no loss is known.
+  double grow(double window, double w_max, int64_t now_us, int64_t least_rtt_us,
+              uint64_t acknowledged) {
+    update(window, w_max, now_us / 1000, least_rtt_us / 1000, static_cast<double>(acknowledged));
+    if (acknowledged_ >= packets_for_one_) {
+      acknowledged_ = 0;
+      ++window;
+    }
+    acknowledged_ += static_cast<double>(acknowledged);
+    const double more = std::floor(acknowledged_ / packets_for_one_);
+    acknowledged_ -= more * packets_for_one_;
+    return std::min(window + more, widest_);
+  }
+
+  static constexpr double widest_ = 1 << 20;
+
+ private:
+  void update(double window, double w_max, int64_t now_ms, int64_t least_rtt_ms,
+              double acknowledged) {
+    acknowledged_in_epoch_ += acknowledged;
+    if (window == last_window_ and now_ms - last_update_ms_ <= longest_unchanged_ms_) return;
+    if (epoch_start_ms_ == never_ or now_ms != last_update_ms_) {
+      last_window_ = window;
+      last_update_ms_ = now_ms;
+      if (epoch_start_ms_ == never_) begin_epoch(window, w_max, now_ms, acknowledged);
+      const auto t = static_cast<double>((now_ms - epoch_start_ms_ + least_rtt_ms) * 1024 / 1000);
+      const double distance = std::abs(t - k_);
+      const double change = std::floor(scale_ * distance * distance * distance * 0x1p-40);
+      const double target = t < k_ ? plateau_ - change : plateau_ + change;
+      packets_for_one_ = target > window ? std::floor(window / (target - window)) : 100 * window;
+      if (w_max == 0) packets_for_one_ = std::min(packets_for_one_, 20.0);
+    }
+    // What Reno would have.
+    const double packets_for_reno = std::floor(window * reno_scale_ / 8);
+    while (acknowledged_in_epoch_ > packets_for_reno) {
+      acknowledged_in_epoch_ -= packets_for_reno;
+      ++reno_window_;
+    }
+    if (reno_window_ > window) {
+      packets_for_one_ = std::min(packets_for_one_, std::floor(window / (reno_window_ - window)));
+    }
+    packets_for_one_ = std::max(packets_for_one_, 2.0);
+  }
+
+  void begin_epoch(double window, double w_max, int64_t now_ms, double acknowledged) {
+    epoch_start_ms_ = now_ms;
+    acknowledged_in_epoch_ = acknowledged;
+    reno_window_ = window;
+    plateau_ = std::max(window, w_max);
+    k_ = std::floor(1024 * cube_root((plateau_ - window) * 1024 / scale_));
+  }
+
+  static constexpr int64_t never_ = -1;
+  static constexpr int64_t longest_unchanged_ms_ = 31;
+
+  bool are_counted_;
+  double scale_;       // of the cube, in 1/1024 packets/s^3
+  double reno_scale_;  // in packets acknowledged for 8 that Reno grows by, of a window of 8
+  int64_t epoch_start_ms_ = never_;
+  int64_t last_update_ms_ = never_;
+  double last_window_ = 0;
+  double plateau_ = 0;
+  double k_ = 0;  // until it is reached, in 1/1024 s
+  double packets_for_one_ = 1;
+  double acknowledged_ = 0;  // of those
+  double acknowledged_in_epoch_ = 0;
+  double reno_window_ = 0;
+};
 
 class Cubic final : public Controller {
  public:
@@ -38,13 +140,18 @@ class Cubic final : public Controller {
                                              .unit = "0 or 1",
                                              .meaning = "gives way further when losses come "
                                                         "earlier than before"}) != 0),
-        has_hystart_(constants.flag("hystart", "leaves slow start when the RTT grows")) {}
+        has_hystart_(constants.flag("hystart", "leaves slow start when the RTT grows")),
+        whole_packets_(constants.flag("whole_packets", "computes in whole packets, as Linux does"),
+                       c_, beta_) {
+    if (whole_packets_.are_counted()) cwnd_ = std::floor(cwnd_);
+  }
 
   double window() const override { return cwnd_; }
 
   void on_ack(const Ack& ack) override {
     if (ack.is_recovering) return;
     if (ack.rtt_us >= 0) {
+      least_rtt_us_ = std::min(least_rtt_us_, ack.rtt_us);
       rtt_s_ = static_cast<double>(ack.rtt_us) / 1e6;
     } else if (rtt_s_ == 0) {
       rtt_s_ = static_cast<double>(ack.rtt_ms()) / 1e3;
@@ -52,9 +159,11 @@ class Cubic final : public Controller {
     if (cwnd_ < ssthresh_) {
       cwnd_ = std::min(cwnd_ + static_cast<double>(ack.acknowledged), ssthresh_);
       if (has_hystart_ and hystart_.sees_the_end(ack, cwnd_)) ssthresh_ = cwnd_;
-      return;
+    } else if (whole_packets_.are_counted()) {
+      cwnd_ = whole_packets_.grow(cwnd_, w_max_, now_us(ack), least_rtt_us_, ack.acknowledged);
+    } else {
+      avoid_congestion(ack);
     }
-    avoid_congestion(ack);
   }
 
   void on_loss(const Loss& loss) override {
@@ -62,6 +171,12 @@ class Cubic final : public Controller {
     // Section 4.7: a flow that lost earlier than before leaves room for another.
     w_max_ = fast_convergence_ and cwnd_ < w_max_ ? cwnd_ * (1 + beta_) / 2 : cwnd_;
     ssthresh_ = std::max(cwnd_ * beta_, 2.0);
+    if (whole_packets_.are_counted()) {
+      w_max_ = std::floor(w_max_);
+      ssthresh_ = std::floor(ssthresh_);
+      if (loss.kind == Loss::Kind::timed_out) w_max_ = 0;  // which Linux forgets
+      whole_packets_.begin_anew();
+    }
     cwnd_prior_ = cwnd_;
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
@@ -72,10 +187,13 @@ class Cubic final : public Controller {
   }
 
  private:
+  static int64_t now_us(const Ack& ack) {
+    return ack.now_us > 0 ? ack.now_us : ack.ack_received_ms * 1000;
+  }
+
   void avoid_congestion(const Ack& ack) {
-    const int64_t now_us = ack.now_us > 0 ? ack.now_us : ack.ack_received_ms * 1000;
-    if (epoch_start_us_ == none_) begin_epoch(now_us);
-    const double t = static_cast<double>(now_us - epoch_start_us_) / 1e6;
+    if (epoch_start_us_ == none_) begin_epoch(now_us(ack));
+    const double t = static_cast<double>(now_us(ack) - epoch_start_us_) / 1e6;
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     // Section 4.3: what Reno would have with this beta.
     const double alpha = w_est_ >= cwnd_prior_ ? 1 : 3 * (1 - beta_) / (1 + beta_);
@@ -103,18 +221,6 @@ class Cubic final : public Controller {
 
   double w_cubic(double t) const { return c_ * (t - k_s_) * (t - k_s_) * (t - k_s_) + w_max_; }
 
-  // By Newton's iteration: the C library's differs between machines in the last bit.
-  static double cube_root(double x) {
-    if (x <= 0) return 0;
-    double root = std::max(1.0, x);
-    for (int i = 0; i < 200; ++i) {
-      const double next = (2 * root + x / (root * root)) / 3;
-      if (next >= root) break;
-      root = next;
-    }
-    return root;
-  }
-
   static constexpr int64_t none_ = -1;
   static constexpr double widest_ = 1 << 20;
 
@@ -125,6 +231,8 @@ class Cubic final : public Controller {
   bool fast_convergence_;
   bool has_hystart_;
   HyStart hystart_{};
+  WholePackets whole_packets_;
+  int64_t least_rtt_us_ = std::numeric_limits<int64_t>::max();
   double w_max_ = 0;
   double w_est_ = 0;
   double cwnd_prior_ = 0;

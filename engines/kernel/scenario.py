@@ -24,7 +24,14 @@ _PING_BYTES = HEADERS_BYTES + 28
 
 _KERNELS_OWN: Mapping[str, Mapping[str, float]] = {
     "reno": {"initial_window": 10, "alpha": 1, "beta": 0.5},
-    "cubic": {"initial_window": 10, "c": 0.4, "beta": 0.7, "fast_convergence": 1, "hystart": 1},
+    "cubic": {
+        "initial_window": 10,
+        "c": 0.4,
+        "beta": 0.7,
+        "fast_convergence": 1,
+        "hystart": 1,
+        "whole_packets": 1,
+    },
 }
 """The parameters of Linux's congestion controls, which no run can change."""
 _OF_DATAGRAMS = ("keepalive_ms",)

@@ -29,6 +29,16 @@ PUBLISHED = [
 ]
 
 
+# Packets of a queue, queues, and the kernel's loss events a minute (docs/kernel-tcp.md).
+OF_THE_KERNEL = [
+    (20, 1, 31.1),
+    (50, 1, 13.2),
+    (100, 1, 9.2),
+    (20, 2, 34.2),
+    (50, 2, 12.6),
+    (100, 2, 9.2),
+]
+
 DRR = {"rate_mbps": 1, "queue": "drr:packets=9,classes=1"}
 
 
@@ -513,3 +523,28 @@ def test_bad_scenarios_are_refused_in_one_line(
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
     assert message in result.stderr
+
+
+@pytest.mark.parametrize(("packets", "queues", "expected"), OF_THE_KERNEL)
+def test_cubic_in_whole_packets_loses_as_often_as_the_kernels(
+    tmp_path: Path, packets: int, queues: int, expected: float
+) -> None:
+    linux = {"least_rto_ms": 200, "least_rto_margin_ms": 200}
+    cubic = tcp("cubic", constants={"hystart": 1, "whole_packets": 1}, tcp=linux)
+    bound = f"packets={packets},classes={queues},per_class=1"
+    events = 0
+    for download_s in (90, 110, 130):
+        figures = run(
+            tmp_path,
+            uplink={"rate_mbps": 1.5, "delay_ms": 10, "queue": f"drr:{bound}"},
+            downlink={"rate_mbps": 100, "delay_ms": 10},
+            flows=[
+                {**cubic, "start_s": 15},
+                {**cubic, "start_s": download_s, "bytes": 177_669, "class": queues - 1},
+            ],
+            probes=[{"interval_ms": 1000, "start_s": 45.5, "class": queues - 1}],
+            measure_from_s=45,
+            duration_s=180,
+        )
+        events += len(figures["flows"][0]["loss_events_s"])
+    assert events / 3 / 135 * 60 == pytest.approx(expected, rel=0.06)
