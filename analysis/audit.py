@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-import numpy as np
 import pandas as pd
 
 from analysis import labels, statistics
@@ -18,16 +17,18 @@ from analysis.checks import (
     Finding,
     arithmetic,
     conflicts,
-    logarithms,
     repetitions,
     replays,
     truncations,
 )
-from analysis.frames import CONSTANT, STEP, Record, records, together
+from analysis.frames import CONSTANT, Record, records, together
+from analysis.host_fits import fitted_host
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.nearness import OFF, agreements, is_within, not_close, sureness
 from analysis.neighbours import neighbours
-from analysis.results import Results, Source
+from analysis.results import Results, Source, Study
 from analysis.schema import STAGES, VERDICTS, WITHIN_SPREAD
+from analysis.spread import Selection
 from common.tables import Tables
 from experiments.exchanged import CONTRADICTED, REPORTS
 
@@ -36,8 +37,10 @@ CHECKS = (arithmetic, repetitions, conflicts, neighbours, replays)
 
 MEASURED = "measured"
 """Beside REPORTS, what published rows are compared: reports' rows, or runs that were measured."""
-COPIED = 1e-3
-"""Settings that differ relatively by no more are the same: a report prints four digits of them."""
+SURE = 0.95
+"""A verdict is clear if so great a share of draws of our runs give it."""
+LEAST_RUNS = 10
+"""So many runs of ours leave no honest row contradicted by them (docs/decisions/0005)."""
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
 
 NOTHING: Record = {
@@ -51,105 +54,118 @@ NOTHING: Record = {
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
+    return tables_of(results, results.studies(), results.added_runs())
+
+
+def tables_of(
+    results: Results, studies: Sequence[Study], added: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """The tables of the stage.
+
+    Args:
+        results: what was published, and on which networks and hosts.
+        studies: those that replay a table, or that fit a host.
+        added: further runs of rows whose verdict those of the studies leave unclear.
+    """
     published = results.published()
     found: dict[str, list[pd.DataFrame]] = {table.name: [] for table in STAGES["audit"].tables}
     for comparison, kind in ((REPORTS, "published"), (MEASURED, "measured")):
-        for name, table in _compare(published[published["kind"] == kind], results).items():
+        rows = published[published["kind"] == kind]
+        for name, table in _compare(rows, results, studies, added).items():
             table.insert(0, "comparison", comparison)
             found[name].append(table)
     return together(found)
 
 
-def _compare(published: pd.DataFrame, results: Results) -> dict[str, pd.DataFrame]:
+def _compare(
+    published: pd.DataFrame, results: Results, studies: Sequence[Study], added: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
     """The tables of one comparison; none where no study replays any of its rows."""
-    studies, sources = results.studies(), results.sources()
-    parts, elsewhere = [], []
-    for table, rows in published.groupby("table", sort=False):
+    sources = results.sources()
+    selections = {table: source.selection for table, source in sources.items() if source.selection}
+    fitted: dict[str, Sequence[str]] = {}
+    parts: list[pd.DataFrame] = []
+    single: list[pd.DataFrame | None] = []
+    elsewhere: list[pd.DataFrame] = []
+    for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):
         replays = [study for study in studies if table in study.compare and not study.fit]
         if not replays:
             continue
-        runs = pd.concat([study.runs for study in replays], ignore_index=True)
-        parts.append(statistics.beside(rows, runs))
-        own = rows["network"].iloc[0]
+        runs = pd.concat([*(study.runs for study in replays), added], ignore_index=True)
+        own = str(rows["network"].iloc[0])
+        parts.append(statistics.beside(rows, runs, selections))
+        fitted[table] = (
+            *sources.get(table, Source()).fitted,
+            *fitted_host(table, own, studies, results.hosts),
+        )
+        single += _single_settings(rows, parts[-1], runs, bool(fitted[table]))
         networks = dict.fromkeys(name for study in replays for name in study.networks)
         elsewhere += [
-            _elsewhere(rows, runs, str(network), results) for network in networks if network != own
+            _elsewhere(rows, runs, str(network), studies, results)
+            for network in networks
+            if network != own
         ]
     if not parts:
         return {}
     beside = pd.concat(parts, ignore_index=True)
     others = pd.concat(elsewhere, ignore_index=True) if elsewhere else pd.DataFrame()
-    networks_of = beside.drop_duplicates("table").set_index("table")["network"]
     rows, evidence = audit(
-        beside,
-        fitted={
-            str(table): (
-                *sources.get(str(table), Source()).fitted,
-                *fitted_host(str(table), str(network), results),
-            )
-            for table, network in networks_of.items()
-        },
+        beside.assign(sure=sureness(beside, single, selections)),
+        fitted=fitted,
         unstated={table: tuple(source.unstated) for table, source in sources.items()},
         remarks={table: source.remark for table, source in sources.items()},
-        selected={table: source.selected or "" for table, source in sources.items()},
+        selections=selections,
         elsewhere={
             str(table): labels.joined(titles["network_title"].tolist())
             for table, titles in (others.groupby("table") if len(others) else ())
         },
     )
     rows["within"] = statistics.within_tolerance(rows)
-    found = {**summaries(rows, sources), "audit_evidence": evidence}
+    found = {**summaries(rows, sources, results.most_runs), "audit_evidence": evidence}
     return {**found, "audit_replays": others} if len(others) else found
 
 
+def _single_settings(
+    published: pd.DataFrame, beside: pd.DataFrame, runs: pd.DataFrame, fitted: bool
+) -> list[pd.DataFrame | None]:
+    """For each row the runs that its verdict rests on; None: of several settings, or fitted."""
+    own = statistics.succeeded(statistics.on_own_host(runs))
+    lines = (line for _, line in published.iterrows())
+    return [
+        None if fitted or settings != 1 else statistics.matching(line, own)
+        for line, settings in zip(lines, beside["settings"], strict=True)
+    ]
+
+
 def _elsewhere(
-    rows: pd.DataFrame, runs: pd.DataFrame, network: str, results: Results
+    rows: pd.DataFrame,
+    runs: pd.DataFrame,
+    network: str,
+    studies: Sequence[Study],
+    results: Results,
 ) -> pd.DataFrame:
     """How well a table is met by its replay on another network than its own."""
     agreement = statistics.agreement(statistics.beside(rows.assign(network=network), runs))
+    table = str(rows["table"].iloc[0])
     return agreement.assign(
         network=network,
         network_title=results.networks.get(network, network),
-        fitted=bool(fitted_host(str(rows["table"].iloc[0]), network, results)),
+        fitted=bool(fitted_host(table, network, studies, results.hosts)),
     )
 
 
-def fitted_host(table: str, network: str, results: Results) -> tuple[str, ...]:
-    """The settings of the host that a fit to the table found and the network has.
+def summaries(
+    rows: pd.DataFrame, sources: Mapping[str, Source], limit: int | None = None
+) -> dict[str, pd.DataFrame]:
+    """The tables of one comparison, from the rows of `audit` with the column within.
 
-    A fit counts only where the network's host is in every setting that of the fit at its best.
+    Runs were added up to `limit`; None: none were.
     """
-    hosts = results.hosts
-    found: list[str] = []
-    for study in results.studies():
-        if table not in study.fit or not study.is_of_host or study.trials["value"].isna().all():
-            continue
-        best = records(study.trials.sort_values("value", kind="stable"))[0]
-        searched = {each.name: float(best[CONSTANT + each.name]) for each in study.searched}
-        if _is_alike({**hosts.get(study.networks[0], {}), **searched}, hosts.get(network, {})):
-            found += searched
-    return tuple(dict.fromkeys(found))
-
-
-def _is_alike(one: Mapping[str, float | str], other: Mapping[str, float | str]) -> bool:
-    """Whether two hosts have the same settings, to as many digits as a person would copy."""
-    if one.keys() != other.keys():
-        return False
-    return all(
-        math.isclose(value, there, rel_tol=COPIED)
-        if isinstance(value, float) and isinstance(there := other[name], float | int)
-        else value == other[name]
-        for name, value in one.items()
-    )
-
-
-def summaries(rows: pd.DataFrame, sources: Mapping[str, Source]) -> dict[str, pd.DataFrame]:
-    """The tables of one comparison, from the rows of `audit` with the column within."""
     tables = statistics.agreement(rows).merge(counts(rows).drop(columns="rows"), on="table")
     said = [sources.get(table, Source()) for table in tables["table"]]
     tables["source"] = [source.text for source in said]
     tables["report"] = rows.drop_duplicates("table")["report"].tolist()
-    tables["selected"] = [source.selected for source in said]
+    tables["selected"] = [source.selection.extreme if source.selection else None for source in said]
     tables["held"] = [json.dumps(dict(source.held)) for source in said]
     tables["unstated"] = [json.dumps(dict(source.unstated)) for source in said]
     sizes = rows[[f"relative_{metric}" for metric in SHOWN]].abs()
@@ -160,13 +176,14 @@ def summaries(rows: pd.DataFrame, sources: Mapping[str, Source]) -> dict[str, pd
         "within": int(rows["within"].sum()),
         "median_power": sizes[f"relative_{POWER}"].median(),
         "greatest": sizes.max(axis=None),
+        "limit": limit,
         **{verdict: int((rows["verdict"] == verdict).sum()) for verdict in VERDICTS},
     }
     return {
         "audit": rows.copy(),
         "audit_tables": tables,
         "audit_errors": errors(rows),
-        "audit_summary": pd.DataFrame([summary]),
+        "audit_summary": pd.DataFrame([summary]).astype({"limit": "Int64"}),
     }
 
 
@@ -175,23 +192,25 @@ def audit(
     fitted: Mapping[str, Sequence[str]],
     unstated: Mapping[str, Sequence[str]],
     remarks: Mapping[str, str] | None = None,
-    selected: Mapping[str, str] | None = None,
+    selections: Mapping[str, Selection] | None = None,
     elsewhere: Mapping[str, str] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The verdict on each row, and the evidence for it.
 
     Args:
-        rows: from `statistics.beside`, with columns step_<metric> where the digits are known.
+        rows: from `statistics.beside`, with columns step_<metric> where the digits are known, and
+            sure (see `nearness.sureness`).
         fitted: for each table, the constants and settings of the host that were fitted to it.
         unstated: for each table, the constants that its report does not state.
         remarks: for some tables, what their authors say elsewhere; evidence of what is unexplained.
-        selected: for some tables, that their rows are the best or the worst of many runs.
+        selections: for some tables, how their rows were selected from many runs.
         elsewhere: for some tables, other networks than their own on which they were replayed.
 
     Returns:
         The rows, with columns name, agreement (reproduced, close, off; empty where nothing can be
         compared), checks (those that speak against the row, joined), wrong (the metric that they
-        say most against) and verdict; and the evidence, without the column comparison.
+        say most against), verdict and clear (whether further runs would leave the verdict as it
+        is; missing where none can tell); and the evidence, without the column comparison.
     """
     rows = rows.reset_index(drop=True)
     against: dict[tuple[str, int], list[Finding]] = {}
@@ -199,6 +218,7 @@ def audit(
         against.setdefault((finding.table, finding.row), []).append(finding)
     cut_off = {(each.table, each.row): each for each in truncations(rows)}
     found = rows.assign(name=names(rows), agreement=agreements(rows))
+    spreads = _spreads(rows)
     judged = [
         _judge(
             row,
@@ -207,12 +227,13 @@ def audit(
                 fitted.get(row["table"], ()),
                 unstated.get(row["table"], ()),
                 (remarks or {}).get(row["table"], ""),
-                (selected or {}).get(row["table"], ""),
+                (selections or {}).get(row["table"]),
                 (elsewhere or {}).get(row["table"], ""),
                 cut_off.get((row["table"], row["row"])),
+                spreads.get(label, []),
             ),
         )
-        for row in records(found)
+        for label, row in enumerate(records(found))
     ]
     evidence = [
         {"table": row["table"], "row": row["row"], **NOTHING, **piece}
@@ -220,7 +241,41 @@ def audit(
         for piece in pieces
     ]
     verdicts = pd.DataFrame([each[:-1] for each in judged], columns=["checks", "wrong", "verdict"])
-    return found.join(verdicts), pd.DataFrame(evidence).astype({"other_row": "Int64"})
+    found = found.join(verdicts)
+    found["clear"] = _are_clear(found)
+    return found, pd.DataFrame(evidence).astype({"other_row": "Int64"})
+
+
+def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
+    """What explains rows that are not close: for each, our intervals of the numbers that are not.
+
+    One more run of ours may be what was printed, or else one on another of the hosts that the fit
+    of the network's host leaves open.
+    """
+    off = rows[agreements(rows) == OFF]
+    found: dict[int, list[Record]] = {}
+    for kind, low, high in (("host", "host_low", "host_high"), ("spread", "low", "high")):
+        for label in off.index[is_within(off, low, high)]:
+            row = off.loc[label]
+            found[label] = [
+                {
+                    **{"kind": kind, "metric": metric},
+                    **{"low": row[f"{low}_{metric}"], "high": row[f"{high}_{metric}"]},
+                }
+                for metric in not_close(off.loc[[label]])
+            ]
+    return found
+
+
+def _are_clear(found: pd.DataFrame) -> "pd.Series[bool]":
+    """Whether no further run would change a verdict: missing where none can tell.
+
+    A distance from our runs is evidence if these are LEAST_RUNS at least.
+    """
+    rests_on_few = (found["checks"] == "replay") & (found["runs"] < LEAST_RUNS)
+    needs_none = found["verdict"].isin([CONTRADICTED, "fitted", "not comparable"])
+    is_clear = (needs_none & ~rests_on_few) | (~needs_none & (found["sure"] >= SURE))
+    return is_clear.astype("boolean").mask(~needs_none & (found["settings"] != 1))
 
 
 def names(rows: pd.DataFrame) -> "pd.Series[str]":
@@ -236,25 +291,6 @@ def names(rows: pd.DataFrame) -> "pd.Series[str]":
     return texts
 
 
-def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
-    """How near each row is to ours: reproduced, close, off; empty where nothing can be compared."""
-    published, ours = logarithms(rows, "published"), logarithms(rows, "ours")
-    judged = pd.DataFrame({m: published[m].notna() & ours[m].notna() for m in METRICS})
-    texts = pd.Series("", index=rows.index, dtype=object)
-    texts[judged.any(axis="columns")] = "off"
-    exact = {metric: METRICS[metric].relative for metric in METRICS}
-    for text, tolerances in (("close", CLOSE), ("reproduced", exact)):
-        within = pd.DataFrame(
-            {
-                metric: (rows[f"relative_{metric}"].abs() <= tolerance)
-                | (rows[f"difference_{metric}"].abs() <= METRICS[metric].absolute)
-                for metric, tolerance in tolerances.items()
-            }
-        )
-        texts[judged.any(axis="columns") & (within | ~judged).all(axis="columns")] = text
-    return texts
-
-
 @dataclass(frozen=True)
 class _Said:
     """What is said of a row besides its numbers: see `audit`."""
@@ -262,9 +298,10 @@ class _Said:
     fitted: Sequence[str]
     unstated: Sequence[str]
     remark: str
-    selected: str
+    selection: Selection | None
     elsewhere: str
     cut_off: Finding | None
+    spread: Sequence[Record]
 
 
 def _judge(
@@ -276,8 +313,9 @@ def _judge(
     beside: list[Record] = []
     if said.cut_off:
         beside.append(_of_finding(said.cut_off))
-    if said.selected:
-        beside.append({"kind": "selected", "remark": said.selected})
+    if said.selection:
+        of = {"low": said.selection.least, "high": said.selection.most}
+        beside.append({"kind": "selected", "remark": said.selection.extreme, **of})
     if against:
         checks = ", ".join(dict.fromkeys(finding.check for finding in against))
         worst = max(against, key=lambda each: each.size / each.limit if each.size > 0 else 0.0)
@@ -293,36 +331,13 @@ def _judge(
         return "", "", "fitted", [*evidence, {"kind": "fitted", "constants": said.fitted}, *beside]
     if row["agreement"] != "off":
         return "", "", row["agreement"], [*evidence, *beside]
-    spread = _within_spread(row)
-    if spread:
-        return "", "", WITHIN_SPREAD, [*evidence, *spread, *beside]
+    if said.spread:
+        return "", "", WITHIN_SPREAD, [*evidence, *said.spread, *beside]
     if said.unstated:
         beside.append({"kind": "unstated", "constants": said.unstated})
     if said.remark:
         beside.append({"kind": "remark", "remark": said.remark})
     return "", "", "unexplained", [*evidence, *beside]
-
-
-def _within_spread(row: Record) -> list[Record]:
-    """Our range of each number that is off, if all these lie within; nothing otherwise.
-
-    It takes several runs of one setting, and allows for the rounding of what is printed.
-    """
-    if row["runs"] < 2 or row["settings"] != 1:
-        return []
-    known = [metric for metric in METRICS if row[f"relative_{metric}"] == row[f"relative_{metric}"]]
-    follows = THROUGHPUT in known or SIGNAL_DELAY in known  # power, from what else is printed
-    ranges: list[Record] = []
-    for metric in (each for each in known if each != POWER or not follows):
-        near = abs(row[f"relative_{metric}"]) <= CLOSE[metric]
-        if near or abs(row[f"difference_{metric}"]) <= METRICS[metric].absolute:
-            continue
-        half = float(np.nan_to_num(row.get(STEP + metric, math.nan))) / 2
-        low, high = row[f"least_{metric}"], row[f"greatest_{metric}"]
-        if not low - half <= row[f"published_{metric}"] <= high + half:
-            return []
-        ranges.append({"kind": "spread", "metric": metric, "low": low, "high": high})
-    return ranges
 
 
 def _of_finding(finding: Finding) -> Record:

@@ -9,7 +9,8 @@ from analysis import labels
 class Metric:
     """How one metric is called and printed, and how near a replay has to come to a report.
 
-    `relative` and `absolute` are the tolerances; either suffices.
+    `relative` and `absolute` are the tolerances; either suffices. `step` is what our own values are
+    multiples of: a delay is that of whole milliseconds.
     """
 
     title: str
@@ -17,6 +18,7 @@ class Metric:
     decimals: int
     relative: float
     absolute: float = 0.0
+    step: float = 0.0
 
     def text(self, value: float) -> str:
         """The value with this metric's decimals, without its unit; a dash for none."""
@@ -30,8 +32,8 @@ POWER = "power"
 
 METRICS = {
     THROUGHPUT: Metric("Throughput", "Mbit/s", 2, relative=0.01),
-    SIGNAL_DELAY: Metric("Signal delay", "ms", 0, relative=0.01, absolute=3.0),
-    QUEUEING_DELAY: Metric("Queueing delay", "ms", 0, relative=0.01, absolute=3.0),
+    SIGNAL_DELAY: Metric("Signal delay", "ms", 0, relative=0.01, absolute=3.0, step=1.0),
+    QUEUEING_DELAY: Metric("Queueing delay", "ms", 0, relative=0.01, absolute=3.0, step=1.0),
     POWER: Metric("Power", "Mbit/s/s", 2, relative=0.06),
 }
 """In the order of a table's columns."""

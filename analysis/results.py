@@ -5,7 +5,7 @@ Each method reads when it is called; what takes real time may be absent, and is 
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from analysis import labels
 from analysis.flow_log import FlowLog, read_flow_log
 from analysis.frames import CONSTANT, STEP, with_constants
 from analysis.link_log import LinkLog, read_link_log
+from analysis.spread import Selection
 from common.errors import unusable
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from experiments import config as configuration
 from experiments.config import (
+    ADDED_RUNS,
     EMULATOR,
     MAHIMAHI,
     Workflow,
@@ -28,7 +30,7 @@ from experiments.config import (
 )
 from experiments.planners import example
 from experiments.planners.comparisons import FOLDERS
-from experiments.published import PublishedTable, load_table
+from experiments.published import PublishedTable, TableDescription, load_table
 from experiments.results import read_frame
 from networks.config import Network
 from networks.traffic import TrafficFile
@@ -145,13 +147,13 @@ class HoldOut:
 class Source:
     """Where a published table stands, what it holds, what of that is unsaid and fitted to it.
 
-    `remark` is what its author says elsewhere; `report` the name by which it is cited; `selected`
+    `remark` is what its author says elsewhere; `report` the name by which it is cited; `selection`
     says that its rows were printed as the best or the worst of many runs.
     """
 
     text: str = ""
     report: str = ""
-    selected: str | None = None
+    selection: Selection | None = None
     held: Mapping[str, float] = field(default_factory=dict)
     unstated: Mapping[str, str] = field(default_factory=dict)
     fitted: tuple[str, ...] = ()
@@ -277,10 +279,13 @@ class Results:
 
     # What the emulator ran; studies and repeats of real mahimahi are those that are finished.
 
-    def studies(self, engine: configuration.Engine = EMULATOR) -> list[Study]:
-        """The studies of an engine."""
+    def studies(
+        self, engine: configuration.Engine = EMULATOR, only: Container[str] | None = None
+    ) -> list[Study]:
+        """The studies of an engine: all, or those of some names only."""
         names, _ = self.workflow.of_engine(engine)
-        present = [name for name in names if engine == EMULATOR or self._is_there(name)]
+        wanted = [name for name in names if only is None or name in only]
+        present = [name for name in wanted if engine == EMULATOR or self._is_there(name)]
         return [self._study(name, self.workflow.studies[name]) for name in present]
 
     def repeats(self, engine: configuration.Engine = EMULATOR) -> list[Repeats]:
@@ -383,6 +388,23 @@ class Results:
 
     # Published tables.
 
+    @property
+    def most_runs(self) -> int | None:
+        """Up to how many runs of a published row were added; None: none were."""
+        return self.workflow.settings.audit.runs[-1] if self.workflow.adds_runs else None
+
+    def added_runs(self) -> pd.DataFrame:
+        """The runs added to those of studies until verdicts are clear (see analysis.added_runs).
+
+        Their column host has what they change of their network's host, as JSON; "" for nothing.
+        """
+        folder = self.folder / ADDED_RUNS
+        if not self.workflow.adds_runs:
+            return pd.DataFrame()
+        hosts = read_frame(folder / "settings.parquet").set_index("trial")["host"]
+        runs = read_frame(folder / "runs.parquet")
+        return with_constants(runs).assign(host=runs["trial"].map(hosts))
+
     def published(self) -> pd.DataFrame:
         """All rows of all published tables.
 
@@ -402,7 +424,7 @@ class Results:
             name: Source(
                 s.source,
                 tables[name].report,
-                s.selected,
+                _selection(s),
                 s.constants,
                 s.unstated,
                 s.fitted,
@@ -579,6 +601,12 @@ def _objective(objective: configuration.Objective) -> str:
     if objective.flows:
         return "worst_flow" if objective.flows == "worst" else objective.flows
     return "least"
+
+
+def _selection(described: TableDescription) -> Selection | None:
+    if described.selected is None:
+        return None
+    return Selection(described.selected, *described.selected_of or ())
 
 
 _PUBLISHED = ["table", "report", "kind", "mark", "row", "controller", "network", "replayable"]

@@ -16,8 +16,8 @@ VERDICTS = (
     *("reproduced", "close", "fitted", WITHIN_SPREAD, "unexplained"),
     *("contradicted", "not comparable"),
 )
-"""What a row can be: `within our spread` is off, but between our own runs of it; `unexplained` is
-off, and nothing but our runs speaks against it."""
+"""What a row can be: `within our spread` is off, but one more run of ours, or one on a host that
+fits as well, may be what was printed; `unexplained` is off, and only our runs speak against it."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ _EXPLAINED = (*_real("scheduling_ms", "usual_ms", unit="ms"), _WHY)
 _STAGES = (
     Stage(
         "audit",
-        ("studies", "published"),
+        ("studies", "published", "added_runs"),
         (),
         (
             Table(
@@ -119,13 +119,18 @@ _STAGES = (
                     *_CONSTANTS,
                     Column("step_*", "real"),
                     *_metrics("published_", "ours_", "deviation_", "least_", "greatest_"),
-                    *_metrics("difference_"),
+                    # An interval that holds one more run of ours, on the network's host or on any
+                    # that its fit leaves open.
+                    *_metrics("low_", "high_", "host_low_", "host_high_", "difference_"),
                     *_ratios("relative_"),
                     *_whole("runs", "settings", "failed"),
                     *_real("spread"),
                     *_text("failure"),
                     *_text("name", "agreement", "checks", "wrong"),
-                    *_flag("within", optional=True),
+                    # The share of draws of our runs that leave the row as near as it is; whether
+                    # the verdict is clear, where runs can tell.
+                    *_real("sure"),
+                    *_flag("clear", "within", optional=True),
                 ),
             ),
             Table(
@@ -140,8 +145,9 @@ _STAGES = (
                     # By how much the metric is off, and where the check begins to speak, as
                     # differences of logarithms.
                     *_real("size", "limit"),
-                    # What the other numbers of the row, or its neighbours along a constant or
-                    # throughput, allow; NaN: no bound.
+                    # What the other numbers of the row, its neighbours along a constant or
+                    # throughput, or one more run of ours allow; NaN: no bound. Of a selection, from
+                    # how many runs.
                     *_real("low", "high"),
                     *_text("along", optional=True),
                     # The row that it repeats, of the same table, or that it conflicts with.
@@ -192,6 +198,7 @@ _STAGES = (
                     *_text("comparison"),
                     *_whole("rows", "tables", "compared", "within"),
                     *_real("median_power", "greatest"),
+                    *_whole("limit", optional=True),  # up to which runs were added
                     *_whole(*VERDICTS),
                 ),
             ),

@@ -6,14 +6,16 @@ from ending "fault" (only a probe has such); neither counts in anything but `exc
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis.frames import CONSTANT
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.spread import Floats, Selection, figures
 from analysis.student_t import student_t_quantile
 
 
@@ -236,34 +238,51 @@ def effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
 # Published tables -----------------------------------------------------------------------------
 
 
-def beside(published: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Each published row beside the mean of our runs with its controller, network and constants.
+def beside(
+    published: pd.DataFrame,
+    runs: pd.DataFrame,
+    selections: Mapping[str, Selection] | None = None,
+) -> pd.DataFrame:
+    """Each published row beside our runs with its controller, network and constants.
 
     Args:
         published: columns table, row, controller, network, replayable (False: it lacks a
             constant and is like no run), constant_* (NaN: its table does not have it) and those
             METRICS that it prints (NaN: it does not print it).
         runs: a frame of runs; several vectors of constants may match a row, where it leaves one
-            unsaid that a study searched.
+            unsaid that a study searched. A column host, if there is one, is not "" for runs on
+            another host than the network's.
+        selections: for some tables, how their rows were selected from many runs.
 
     Returns:
         One row for each published row: its own columns with the metrics as published_<metric>;
-        ours_<metric>, deviation_<metric> (the standard deviation of our runs), least_<metric> and
-        greatest_<metric> (of our runs), relative_<metric> (ours over published, less one),
-        difference_<metric>, runs, settings (distinct vectors of constants), spread (of power over
-        those settings, relative), failed (further runs, which measured nothing) and failure (why
-        the first of these failed).
+        of our runs the columns of `spread.figures` for each metric; host_low_<metric> and
+        host_high_<metric>, an interval that holds those of all hosts (NaN without another host);
+        relative_<metric> (ours over published, less one), difference_<metric>, runs, settings
+        (distinct vectors of constants), spread (of power over those settings, relative), failed
+        (further runs, which measured nothing) and failure (why the first of these failed).
     """
-    constants = [name for name in published.columns if name.startswith(CONSTANT)]
-    rows = []
-    for _, line in published.iterrows():
-        match = (runs["controller"] == line["controller"]) & (runs["network"] == line["network"])
-        match &= bool(line["replayable"])
-        for name in constants:
-            if pd.notna(line[name]):
-                match &= _equal(runs, name, float(line[name]))
-        rows.append(_compared(line, runs[match]))
+    rows = [
+        _compared(line, matching(line, runs), (selections or {}).get(str(line["table"])))
+        for _, line in published.iterrows()
+    ]
     return pd.DataFrame(rows)
+
+
+def matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of a published row, on any host."""
+    match = (runs["controller"] == line["controller"]) & (runs["network"] == line["network"])
+    match &= bool(line["replayable"])
+    for name in line.index:
+        if name.startswith(CONSTANT) and pd.notna(line[name]):
+            match &= _equal(runs, name, float(line[name]))
+    found: pd.DataFrame = runs[match]
+    return found
+
+
+def on_own_host(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs on the host that their network has."""
+    return runs[runs["host"].fillna("") == ""] if "host" in runs else runs
 
 
 def _equal(runs: pd.DataFrame, name: str, value: float) -> "pd.Series[bool]":
@@ -272,27 +291,49 @@ def _equal(runs: pd.DataFrame, name: str, value: float) -> "pd.Series[bool]":
     return pd.Series(np.isclose(runs[name].astype(float), value, rtol=1e-9), index=runs.index)
 
 
-def _compared(line: pd.Series, runs: pd.DataFrame) -> dict[str, object]:
-    ours = succeeded(runs)
-    failed = runs.loc[runs["status"] != "ok", "reason"]
-    row: dict[str, object] = {k: v for k, v in line.items() if k not in METRICS}  # type: ignore[misc]
+def _compared(
+    line: "pd.Series[Any]", runs: pd.DataFrame, selection: Selection | None
+) -> dict[str, object]:
+    own = on_own_host(runs)
+    ours = succeeded(own)
+    failed = own.loc[own["status"] != "ok", "reason"]
+    powers = ours.groupby("constants")[POWER].mean()
+    row: dict[str, object] = {str(k): v for k, v in line.items() if k not in METRICS}
+    row |= {name: float(value[0]) for name, value in figures(_one_draw(ours), selection).items()}
+    for metric in METRICS if len(powers) != 1 else ():  # one more run of which setting?
+        row |= {f"low_{metric}": math.nan, f"high_{metric}": math.nan}
+    row |= _over_hosts(row, runs.drop(own.index), selection)
     for metric in METRICS:
         published = float(line.get(metric, math.nan))
-        mean = float(ours[metric].mean())
         row[f"published_{metric}"] = published
-        row[f"ours_{metric}"] = mean
-        row[f"deviation_{metric}"] = float(ours[metric].std())
-        row[f"least_{metric}"] = float(ours[metric].min())
-        row[f"greatest_{metric}"] = float(ours[metric].max())
-        row[f"difference_{metric}"] = mean - published
-        row[f"relative_{metric}"] = mean / published - 1
-    powers = ours.groupby("constants")[POWER].mean()
+        row[f"difference_{metric}"] = row[f"ours_{metric}"] - published  # type: ignore[operator]
+        row[f"relative_{metric}"] = row[f"ours_{metric}"] / published - 1  # type: ignore[operator]
     row |= {"runs": len(ours), "settings": len(powers), "failed": len(failed)}
     row["failure"] = str(failed.iloc[0]) if len(failed) else ""
     row["spread"] = (
         float((powers.max() - powers.min()) / powers.mean()) if len(powers) else math.nan
     )
     return row
+
+
+def _one_draw(runs: pd.DataFrame) -> dict[str, Floats]:
+    return {metric: runs[metric].to_numpy(dtype=float)[None, :] for metric in METRICS}
+
+
+def _over_hosts(
+    row: Mapping[str, Any], elsewhere: pd.DataFrame, selection: Selection | None
+) -> dict[str, float]:
+    """The interval of each metric that holds those of the network's host and of all others."""
+    found = {f"host_{end}_{metric}": math.nan for end in ("low", "high") for metric in METRICS}
+    good = succeeded(elsewhere)
+    if good.empty:
+        return found
+    for_each = [figures(_one_draw(each), selection) for _, each in good.groupby("host")]
+    for metric in METRICS:
+        lows = [row[f"low_{metric}"], *(float(each[f"low_{metric}"][0]) for each in for_each)]
+        highs = [row[f"high_{metric}"], *(float(each[f"high_{metric}"][0]) for each in for_each)]
+        found |= {f"host_low_{metric}": min(lows), f"host_high_{metric}": max(highs)}
+    return found
 
 
 def within_tolerance(rows: pd.DataFrame) -> "pd.Series":

@@ -31,10 +31,13 @@ from networks.queues import check_queue
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
 from networks.traffic import TrafficFile, TrafficFlow
 
+ADDED_RUNS = "added_runs"
+"""The experiment that adds runs to published rows whose verdict is unclear."""
 _RESERVED = (
     *("comparisons", "kernel"),
     *("repeats", "hold_out", "showcase", "figures", "tables"),
     *("probe", "confirm", "calibration", "agreement", "again", "real_showcase"),
+    ADDED_RUNS,
 )
 """Folder names in the results that studies may not use."""
 
@@ -581,6 +584,23 @@ def _is_usable(path: Path) -> Path:
         raise ValueError("no such user; give the full path") from None
 
 
+class Audit(ConfigModel):
+    """How many runs the verdict on a published row may take."""
+
+    runs: tuple[Annotated[int, Field(ge=2)], ...] = Field(
+        default=(10, 30),
+        description="while the verdict on a row is unclear, its runs are made up to each of these "
+        "numbers in turn; the last is the limit; none: those of the studies suffice",
+    )
+
+    @field_validator("runs")
+    @classmethod
+    def _grow(cls, runs: tuple[int, ...]) -> tuple[int, ...]:
+        if list(runs) != sorted(set(runs)):
+            raise ValueError("the numbers must grow; sort them, each once")
+        return runs
+
+
 class RealTime(ConfigModel):
     """How this host makes real-time runs."""
 
@@ -616,6 +636,7 @@ class Settings(ConfigModel):
     hold_out: HoldOut | None = Field(
         default=None, description="networks on which published and tuned settings run as well"
     )
+    audit: Audit = Field(default=Audit(), description="verdicts on published rows")
     showcase: Showcase | None = Field(
         default=None, description="run that the report shows over time"
     )
@@ -717,6 +738,16 @@ class Workflow:
             name: tuple(t for t in study.tables if t not in study.objective.fit)
             for name, study in self.studies.items()
         }
+
+    @cached_property
+    def audited(self) -> tuple[str, ...]:
+        """The emulator's studies that the audit reads: what stands beside tables, and fits."""
+        return tuple(n for n, s in self.studies.items() if s.tables and s.engine == EMULATOR)
+
+    @property
+    def adds_runs(self) -> bool:
+        """Whether runs are added to published rows whose verdict is unclear."""
+        return bool(self.settings.audit.runs and any(map(self.tables_beside.get, self.audited)))
 
     @cached_property
     def controllers(self) -> Mapping[str, str]:

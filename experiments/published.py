@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -71,7 +71,11 @@ class TableDescription(ConfigModel):
     )
     selected: Literal["best", "worst"] | None = Field(
         default=None,
-        description="rows were printed because they were the best or the worst of many runs",
+        description="rows were printed because their power was the best or the worst of many runs",
+    )
+    selected_of: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]] | None = Field(
+        default=None,
+        description="from how many runs at least and at most; null: the report does not say",
     )
     controller: str = Field(description="controller of the table")
     network: Name = Field(default="contest", description="network of the measurements")
@@ -97,6 +101,12 @@ class TableDescription(ConfigModel):
         for name in names:
             if names.count(name) > 1 or name in self.constants:
                 raise ValueError(f"{name} has two sources; keep one column or constant")
+        if self.selected_of and not self.selected:
+            raise ValueError("selected_of has no meaning without selected; add best or worst")
+        if self.selected_of and self.selected_of[0] > self.selected_of[1]:
+            raise ValueError(
+                f"selected_of: {self.selected_of[0]} is above {self.selected_of[1]}; swap them"
+            )
         for name in self.unstated:
             if name not in self.constants:
                 raise ValueError(

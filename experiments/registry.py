@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.config import EMULATOR, MAHIMAHI, Engine, Workflow
+from experiments.config import ADDED_RUNS, EMULATOR, MAHIMAHI, Engine, Workflow
 from experiments.planners import example
 from experiments.planners.comparisons import FOLDERS
 
@@ -36,6 +36,12 @@ STUDY = Kind("search_study", "search.study", ("study.json", "trials.parquet"), "
 REPLICATES = Kind("replicate_settings", "experiments.planners.replicates", (), "Replicating")
 COMPARISON = Kind(
     "compare_settings", "experiments.planners.comparisons", (), "Running the comparison"
+)
+MORE_RUNS = Kind(
+    "add_runs",
+    "analysis.added_runs",
+    ("settings.parquet",),
+    "Adding runs until verdicts on published rows are clear",
 )
 HELD_OUT = Kind(
     "hold_out_settings",
@@ -137,6 +143,7 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
         *_studies(workflow),
         *_replicates(workflow),
         *_comparisons(workflow),
+        *_added_runs(workflow),
         *_held_out(workflow),
         *_examples(workflow),
         *_probe(workflow),
@@ -192,6 +199,23 @@ def _comparisons(workflow: Workflow) -> Iterator[Experiment]:
                 comparison.networks_on(engine),
                 reads=[config / f"comparisons/{name}.yaml", *traffic],
             )
+
+
+def _added_runs(workflow: Workflow) -> Iterator[Experiment]:
+    if workflow.adds_runs:
+        studies = [workflow.studies[name] for name in workflow.audited]
+        config = workflow.path.parent / "published"
+        tables = dict.fromkeys(table for study in studies for table in study.tables)
+        yield Experiment(
+            ADDED_RUNS,
+            MORE_RUNS,
+            EMULATOR,
+            list(dict.fromkeys(study.controller for study in studies)),
+            list(dict.fromkeys(network for study in studies for network in study.networks)),
+            needs=workflow.audited,
+            reads=[config / f"{table}.{suffix}" for table in tables for suffix in ("csv", "yaml")],
+            settings=str(workflow.settings.audit),
+        )
 
 
 def _held_out(workflow: Workflow) -> Iterator[Experiment]:

@@ -16,7 +16,18 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
-from analysis import agreement, audit, checks, confirmation, labels, link_log, recovery, surface
+from analysis import (
+    agreement,
+    audit,
+    checks,
+    confirmation,
+    labels,
+    link_log,
+    nearness,
+    recovery,
+    spread,
+    surface,
+)
 from analysis.frames import CONSTANT, Record, records
 from analysis.metrics import FIGURES, METRICS
 from analysis.schema import VERDICTS
@@ -183,6 +194,8 @@ def environment() -> jinja2.Environment:
         "agreement": agreement,
         "audit": audit,
         "checks": checks,
+        "nearness": nearness,
+        "prediction": spread,
         "confirmation": confirmation,
         "recovery": recovery,
         "surface": surface,

@@ -11,6 +11,7 @@ from analysis.checks import resolution
 from analysis.frames import STEP
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import published_frame
+from analysis.spread import figures
 from experiments.published import load_table
 
 CONFIG = Path("config/config.yaml")
@@ -85,12 +86,10 @@ def honest(
         step = rows[STEP + metric]
         published = (drawn[metric][0] / step).round() * step
         rows[f"published_{metric}"] = published
-        rows[f"ours_{metric}"] = drawn[metric][1:].mean(axis=0)
-        rows[f"deviation_{metric}"] = drawn[metric][1:].std(axis=0, ddof=1) if runs > 1 else np.nan
-        rows[f"least_{metric}"] = drawn[metric][1:].min(axis=0)
-        rows[f"greatest_{metric}"] = drawn[metric][1:].max(axis=0)
-    rows = rows.drop(columns=list(METRICS))
-    return compared(rows.assign(runs=runs, settings=1, failed=0, failure=""))
+        rows[[f"host_low_{metric}", f"host_high_{metric}"]] = np.nan
+    ours = figures({metric: drawn[metric][1:].T for metric in METRICS})
+    rows = rows.drop(columns=list(METRICS)).join(pd.DataFrame(ours))
+    return compared(rows.assign(runs=runs, settings=1, failed=0, failure="", sure=1.0))
 
 
 def compared(rows: pd.DataFrame) -> pd.DataFrame:

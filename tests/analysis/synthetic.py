@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -396,8 +396,16 @@ class MadeUp(Results):
     def is_real(self) -> bool:
         return bool(self._parts.get("is_real"))
 
-    def studies(self, engine: str = EMULATOR) -> list[Study]:
-        return list(self._parts.get("studies" if engine == EMULATOR else "real_studies") or ())
+    def studies(self, engine: str = EMULATOR, only: Container[str] | None = None) -> list[Study]:
+        found = self._parts.get("studies" if engine == EMULATOR else "real_studies") or ()
+        return [study for study in found if only is None or study.name in only]
+
+    @property
+    def most_runs(self) -> int | None:
+        return self._parts.get("most_runs")
+
+    def added_runs(self) -> pd.DataFrame:
+        return pd.DataFrame(self._parts.get("added_runs"))
 
     def repeats(self, engine: str = EMULATOR) -> list[Repeats]:
         return list(self._parts.get("repeats" if engine == EMULATOR else "real_repeats") or ())

@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import audit, checks
+from analysis import audit, checks, nearness
 from analysis.checks import Finding
 from analysis.frames import STEP, records
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.neighbours import neighbours, outside
 from analysis.results import Searched
 from analysis.schema import VERDICTS
+from analysis.spread import Selection
 from tests.analysis import published, synthetic
 
 WITH_BOTH = ("001-fixed-window", "004-fixed-window", "001-aimd", "004-bounded-aimd")
@@ -52,6 +53,7 @@ def beside(
             "settings": 1,
             "failed": 0,
             "failure": "",
+            "sure": 1.0,
         }
     )
     given = {THROUGHPUT: list(throughput), SIGNAL_DELAY: list(delay), POWER: list(power)}
@@ -62,8 +64,9 @@ def beside(
         rows[f"published_{metric}"] = given.get(metric) or math.nan
         rows[f"ours_{metric}"] = mine.get(metric, math.nan)
         rows[f"deviation_{metric}"] = 0.002 * rows[f"ours_{metric}"]
-        rows[f"least_{metric}"] = 0.997 * rows[f"ours_{metric}"]
-        rows[f"greatest_{metric}"] = 1.003 * rows[f"ours_{metric}"]
+        rows[f"low_{metric}"] = 0.99 * rows[f"ours_{metric}"]
+        rows[f"high_{metric}"] = 1.01 * rows[f"ours_{metric}"]
+        rows[[f"host_low_{metric}", f"host_high_{metric}"]] = math.nan
     for metric, step in ((THROUGHPUT, 0.01), (SIGNAL_DELAY, 1.0), (POWER, 0.01)):
         rows[STEP + metric] = step
     return published.compared(rows)
@@ -331,20 +334,61 @@ def test_verdicts_and_their_evidence() -> None:
 
 def test_a_row_between_our_own_runs_is_not_unexplained() -> None:
     rows = beside([1.0, 2.0], [100, 200], ours=[(1.0, 110), (2.0, 230)])
-    rows["least_signal_delay_p95_ms"] = [98, 205]
+    rows["low_signal_delay_p95_ms"] = [98, 205]
     assert verdicts(rows)["verdict"].tolist() == ["within our spread", "unexplained"]
     _, evidence = audit.audit(rows, {}, {})
     (piece,) = records(evidence[evidence["kind"] == "spread"])
     assert (piece["row"], piece["metric"], piece["low"]) == (0, SIGNAL_DELAY, 98)
-    for ran in ({"runs": 1}, {"settings": 2}):
-        assert verdicts(rows.assign(**ran))["verdict"].tolist() == ["unexplained"] * 2
+    rows["low_signal_delay_p95_ms"] = [101.2, math.nan]  # 100 may be 100.9, cut off
+    assert verdicts(rows)["verdict"].tolist() == ["unexplained"] * 2
+    rows["low_signal_delay_p95_ms"] = [100.9, math.nan]
+    assert verdicts(rows)["verdict"].tolist() == ["within our spread", "unexplained"]
+
+
+def test_a_host_that_fits_as_well_explains_a_row() -> None:
+    rows = beside([1.0, 2.0], [100, 200], ours=[(1.0, 110), (2.0, 230)])
+    for metric, low, high in ((THROUGHPUT, [0.9, 1.9], [1.1, 2.1]), (SIGNAL_DELAY, 95, 240)):
+        rows[f"host_low_{metric}"], rows[f"host_high_{metric}"] = low, high
+    rows.loc[1, f"host_low_{SIGNAL_DELAY}"] = 210
+    found, evidence = audit.audit(rows, {}, {})
+    assert found["verdict"].tolist() == ["within our spread", "unexplained"]
+    (piece,) = records(evidence[evidence["kind"] == "host"])
+    assert (piece["row"], piece["metric"], piece["low"], piece["high"]) == (
+        0,
+        SIGNAL_DELAY,
+        95,
+        240,
+    )
+
+
+def test_a_verdict_is_clear_if_further_runs_would_not_change_it() -> None:
+    rows = beside([1.0] * 4, [100, 100, 100, 130], ours=[(1.0, 100)] * 4)
+    rows["sure"] = [1.0, 0.9, math.nan, 0.5]
+    rows.loc[2, "settings"] = 2
+    found = verdicts(rows)
+    assert found["clear"].tolist()[:2] == [True, False]
+    assert found["clear"].isna().tolist() == [False, False, True, False]
+    fitted, _ = audit.audit(rows, {"001-windows": ["alpha"]}, {})
+    assert fitted["clear"].all()
+
+
+def test_a_contradiction_by_few_runs_alone_is_not_clear() -> None:
+    n = 12
+    rows = beside([1.0 + 0.1 * i for i in range(n)], [100 + 10 * i for i in range(n)])
+    rows = rows.drop(columns="constant_window")
+    rows = published.compared(rows.assign(published_signal_delay_p95_ms=[50, *range(110, 220, 10)]))
+    for runs in (audit.LEAST_RUNS - 1, audit.LEAST_RUNS):
+        found = verdicts(rows.assign(runs=runs))
+        assert found["checks"][0] == "replay"
+        assert bool(found["clear"][0]) == (runs == audit.LEAST_RUNS)
 
 
 def test_rows_that_were_selected_say_so() -> None:
     rows = beside([1.0, 2.0], [100, 200], ours=[(1.0, 120), (2.0, 200)])
-    _, evidence = audit.audit(rows, {}, {}, selected={"001-windows": "best"})
+    _, evidence = audit.audit(rows, {}, {}, selections={"001-windows": Selection("best", 3, 9)})
     told = evidence[evidence["kind"] == "selected"]
     assert told["remark"].tolist() == ["best", "best"]
+    assert set(zip(told["low"], told["high"], strict=True)) == {(3, 9)}
 
 
 def test_a_fitted_row_can_be_contradicted() -> None:
@@ -362,8 +406,15 @@ def test_what_the_report_does_not_say_is_not_comparable() -> None:
 
 
 def test_three_milliseconds_are_close_enough() -> None:
-    rows = beside([1.0, 1.0], [50, 50], ours=[(1.0, 52.9), (1.0, 53.1)])
-    assert audit.agreements(rows).tolist() == ["reproduced", "off"]
+    rows = beside([1.0, 1.0], [40, 40], ours=[(1.0, 42.9), (1.0, 43.1)])
+    assert nearness.agreements(rows).tolist() == ["reproduced", "off"]
+
+
+def test_digits_that_are_not_printed_count_for_a_row() -> None:
+    ours = [(1.0149, 1), (1.0201, 1), (0.9849, 1)]  # 1.00 can stand for 0.995 to 1.01
+    rows = beside([1.00] * 3, [100.0] * 3, ours=[(rate, 100) for rate, _ in ours])
+    assert nearness.agreements(rows).tolist() == ["reproduced", "close", "close"]
+    assert nearness.agreements(rows.assign(step_throughput_mbps=math.nan))[0] == "close"
 
 
 def test_names_say_report_controller_and_constants() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from analysis.added_runs import SETTINGS_SCHEMA
 from experiments.results import RUNS_SCHEMA, FinishedTrial, trials_table, write_table
 from tests.analysis import synthetic
 from tests.analysis.test_link_log import EVENTS, HEADER
@@ -132,6 +133,9 @@ def make_workspace(folder: Path) -> None:
         ]
         write_table(results / name / "trials.parquet", trials_table(name, {column: int}, trials))
         (results / name / "study.json").write_text(json.dumps({"seed": 77}))
+    write_runs(results / "added_runs" / "runs.parquet", [], "added_runs")
+    settings = pa.Table.from_pylist([], schema=SETTINGS_SCHEMA)
+    write_table(results / "added_runs" / "settings.parquet", settings)
     (results / "showcase").mkdir()
     (results / "showcase" / "uplink.log").write_text(HEADER + EVENTS)
     (results / "showcase" / "flow.log").write_text(FLOW)

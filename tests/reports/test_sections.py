@@ -72,10 +72,22 @@ DELAY = "signal_delay_p95_ms"
             "The digits of its throughput may be cut off instead of rounded: a power of 22.26 and "
             "190 ms give 4.32 to 4.34",
         ),
-        ([{"kind": "selected", "remark": "worst"}], "Printed as the worst of many runs"),
+        (
+            [{"kind": "selected", "remark": "worst", "low": 2.0, "high": 30.0}],
+            "Printed as the worst of many runs, and compared with the worst of 2 to 30 of ours",
+        ),
+        (
+            [{"kind": "selected", "remark": "best", "low": 5.0, "high": 5.0}],
+            "Printed as the best of many runs, and compared with the best of 5 of ours",
+        ),
+        (
+            [{"kind": "host", "metric": DELAY, "low": 160.0, "high": 191.0}],
+            "On the hosts that the fit of the network's leaves open, a run would have a signal "
+            "delay of 160 to 191 ms",
+        ),
         (
             [{"kind": "spread", "metric": DELAY, "low": 160.0, "high": 191.0}],
-            "Our 5 runs have a signal delay of 160 to 191 ms",
+            "One more run beside our 5 would have a signal delay of 160 to 191 ms",
         ),
         (
             [{"kind": "failed", "remark": "it sent nothing"}],

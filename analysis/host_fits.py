@@ -1,0 +1,75 @@
+"""Hosts of networks that were fitted to published tables, and how far the fit leaves them open."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+import pandas as pd
+
+from analysis.frames import CONSTANT, records
+from analysis.recovery import fitted_rows, recovered, row_losses
+from analysis.results import Study
+
+Hosts = Mapping[str, Mapping[str, float | str]]
+"""Of each network every setting of its host."""
+COPIED = 1e-3
+"""Settings that differ relatively by no more are the same: a report prints four digits of them."""
+
+
+def fitted_host(
+    table: str, network: str, studies: Iterable[Study], hosts: Hosts
+) -> tuple[str, ...]:
+    """The settings of the host that a fit to the table found and the network has.
+
+    A fit counts only where the network's host is in every setting that of the fit at its best.
+    """
+    found = [
+        name
+        for study in _fits(network, studies, hosts)
+        if table in study.fit
+        for name in _at_best(study)
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def host_ends(
+    network: str, studies: Iterable[Study], hosts: Hosts, published: pd.DataFrame
+) -> list[dict[str, float]]:
+    """The ends of the interval that a fit leaves each setting of a network's host: one a setting.
+
+    Nothing where the host was not fitted, or where one row cannot tell.
+    """
+    ends: list[dict[str, float]] = []
+    for study in _fits(network, studies, hosts):
+        rows = pd.concat(fitted_rows(published, study.fit).values(), ignore_index=True)
+        losses = row_losses(study.runs, rows, study.robust)
+        for line in records(recovered(study.trials, losses, rows, study.searched, study.seed)):
+            values = dict.fromkeys((line["low"], line["high"]))
+            ends += [{line["constant"]: end} for end in values if end not in (line["best"], None)]
+    return [end for end in ends if all(value == value for value in end.values())]
+
+
+def _fits(network: str, studies: Iterable[Study], hosts: Hosts) -> Iterator[Study]:
+    """The fits of a host that have come out as the network's host is."""
+    for study in studies:
+        if study.fit and study.is_of_host and not study.trials["value"].isna().all():
+            found = {**hosts.get(study.networks[0], {}), **_at_best(study)}
+            if _is_alike(found, hosts.get(network, {})):
+                yield study
+
+
+def _at_best(study: Study) -> dict[str, float]:
+    """What a fit searched, at its best."""
+    best = records(study.trials.sort_values("value", kind="stable"))[0]
+    return {each.name: float(best[CONSTANT + each.name]) for each in study.searched}
+
+
+def _is_alike(one: Mapping[str, float | str], other: Mapping[str, float | str]) -> bool:
+    """Whether two hosts have the same settings, to as many digits as a person would copy."""
+    if one.keys() != other.keys():
+        return False
+    return all(
+        math.isclose(value, there, rel_tol=COPIED)
+        if isinstance(value, float) and isinstance(there := other[name], float | int)
+        else value == other[name]
+        for name, value in one.items()
+    )

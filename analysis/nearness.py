@@ -1,0 +1,128 @@
+"""How near a published row is to ours, as print and our spread allow, and how sure that is.
+
+Frames are those of `statistics.beside`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis.checks import CLOSE, logarithms, resolution
+from analysis.metrics import METRICS
+from analysis.schema import WITHIN_SPREAD
+from analysis.spread import Selection, figures
+from analysis.student_t import student_t_quantile
+from experiments.seeds import derive_seed
+
+DRAWS = 200
+"""So many times the runs of a row are drawn anew to see whether it stays as near."""
+OFF = "off"
+_NORMAL = 1.959964
+"""The 97.5th percentile of a normal distribution."""
+
+
+def nearness(rows: pd.DataFrame) -> "pd.Series[str]":
+    """`agreements`, with WITHIN_SPREAD for what is off and explained by our spread."""
+    found = agreements(rows)
+    return found.mask((found == OFF) & is_within(rows, "low", "high"), WITHIN_SPREAD)
+
+
+def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
+    """How near each row is to ours: reproduced, close, off; empty where nothing can be compared.
+
+    What counts is the distance from whatever number may stand behind the printed one.
+    """
+    judged = _judged(rows)
+    texts = pd.Series("", index=rows.index, dtype=object)
+    texts[judged.any(axis="columns")] = OFF
+    exact = {metric: METRICS[metric].relative for metric in METRICS}
+    for text, tolerances in (("close", CLOSE), ("reproduced", exact)):
+        within = pd.DataFrame({m: _is_near(rows, m, tolerances[m]) for m in METRICS})
+        texts[judged.any(axis="columns") & (within | ~judged).all(axis="columns")] = text
+    return texts
+
+
+def is_within(rows: pd.DataFrame, low: str, high: str) -> "pd.Series[bool]":
+    """Whether each number that is not close may be of one more run: in two columns' interval."""
+    judged = _judged(rows)
+    held = pd.DataFrame({m: _is_held(rows, m, low, high) for m in METRICS})
+    return judged.any(axis="columns") & (held | ~judged).all(axis="columns")
+
+
+def not_close(rows: pd.DataFrame) -> list[str]:
+    """The metrics that count and are not close in any of the rows."""
+    judged = _judged(rows)
+    return [m for m in METRICS if (judged[m] & ~_is_near(rows, m, CLOSE[m])).all()]
+
+
+def _is_held(rows: pd.DataFrame, metric: str, low: str, high: str) -> "pd.Series[bool]":
+    least, most = printed_range(rows, metric)
+    is_inside = (rows[f"{low}_{metric}"] <= most) & (least <= rows[f"{high}_{metric}"])
+    return is_inside | _is_near(rows, metric, CLOSE[metric])
+
+
+def printed_range(rows: pd.DataFrame, metric: str) -> "tuple[pd.Series[float], pd.Series[float]]":
+    """The least and greatest number that may stand behind a printed one, rounded or cut off."""
+    published = rows[f"published_{metric}"]
+    steps = [resolution(table, metric) for _, table in rows.groupby("table", sort=False)]
+    step = pd.concat(steps).reindex(rows.index).fillna(0.0) if steps else published
+    return published - step / 2, published + step
+
+
+def sureness(
+    rows: pd.DataFrame,
+    runs: Sequence[pd.DataFrame | None],
+    selections: Mapping[str, Selection],
+) -> "pd.Series[float]":
+    """The share of draws of our runs that leave each row as near as it is.
+
+    Of n runs n - 1 are drawn with replacement (Rao and Wu 1988), and means spread as wide as those
+    of a t distribution (Hesterberg 2015). NaN for less than two runs.
+
+    Args:
+        rows: numbered from 0.
+        runs: for each row those of its runs that measured something; None: it does not count.
+        selections: for some tables, how their rows were selected from many runs.
+    """
+    parts = []
+    for label, of_row in enumerate(runs):
+        if of_row is None or len(of_row) < 2:
+            continue
+        places = _places(len(of_row))
+        drawn = {metric: of_row[metric].to_numpy(dtype=float)[places] for metric in METRICS}
+        found = figures(drawn, selections.get(str(rows["table"][label])))
+        wider = student_t_quantile(0.975, len(of_row) - 1) / _NORMAL
+        for metric in METRICS:
+            ours = float(rows[f"ours_{metric}"][label])
+            found[f"ours_{metric}"] = ours + wider * (found[f"ours_{metric}"] - ours)
+        parts.append(pd.DataFrame(found).assign(label=label))
+    if not parts:
+        return pd.Series(math.nan, index=rows.index)
+    draws = pd.concat(parts, ignore_index=True)
+    kept = rows.drop(columns=draws.columns, errors="ignore").loc[draws["label"]]
+    draws = pd.concat([kept.reset_index(drop=True), draws], axis="columns")
+    for metric in METRICS:
+        draws[f"difference_{metric}"] = draws[f"ours_{metric}"] - draws[f"published_{metric}"]
+    is_same = nearness(draws) == nearness(rows).loc[draws["label"]].to_numpy()
+    return is_same.astype(float).groupby(draws["label"]).mean().reindex(rows.index)
+
+
+def _places(n: int) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
+    random = np.random.Generator(np.random.PCG64(derive_seed("sureness", n)))
+    return random.integers(0, n, (DRAWS, n - 1))
+
+
+def _judged(rows: pd.DataFrame) -> pd.DataFrame:
+    """Which numbers count: those that are printed and that ours has, power if it is alone."""
+    published, ours = logarithms(rows, "published"), logarithms(rows, "ours")
+    return pd.DataFrame({m: published[m].notna() & ours[m].notna() for m in METRICS})
+
+
+def _is_near(rows: pd.DataFrame, metric: str, tolerance: float) -> "pd.Series[bool]":
+    least, most = printed_range(rows, metric)
+    ours = rows[f"ours_{metric}"]
+    away = (ours - ours.clip(least, most)).abs()
+    is_near = away <= tolerance * rows[f"published_{metric}"]
+    return is_near | (rows[f"difference_{metric}"].abs() <= METRICS[metric].absolute)

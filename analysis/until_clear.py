@@ -1,0 +1,104 @@
+"""Which runs a published row still needs: more of its own until its verdict is clear.
+
+What is needed follows from results alone: it is the same whoever runs it, and in whatever order.
+"""
+
+import json
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis import audit, statistics
+from analysis.frames import Record, records
+from analysis.host_fits import host_ends
+from analysis.results import Results, Study
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Further runs of a setting: the numbers `first` to `first` + `runs` - 1.
+
+    `constants` is the JSON of a run's; `host` that of the settings in which the host differs from
+    the network's, "" for none.
+    """
+
+    controller: str
+    constants: str
+    network: str
+    host: str
+    first: int
+    runs: int
+
+
+def until_clear(
+    results: Results, studies: Sequence[Study], steps: Sequence[int]
+) -> Generator[list[Wanted], pd.DataFrame, pd.DataFrame]:
+    """Yields what is needed next; is sent all the runs added so far; returns them at the end.
+
+    At each step a row whose verdict is unclear gets as many runs as the step says. Rows that are
+    off then, and that our spread does not explain, run as often as the first step says at either
+    end of what a fit leaves open of their network's host.
+
+    Args:
+        results: what was published, and on which networks and hosts.
+        studies: those that replay a table, or that fit a host.
+        steps: numbers of runs, in ascending order.
+    """
+    added = pd.DataFrame()
+    for step in steps:
+        rows = audit.tables_of(results, studies, added)["audit"]
+        if rows.empty:
+            return added
+        unclear = rows[rows["clear"].eq(False).fillna(False) & (rows["runs"] < step)]
+        if wanted := _more(unclear, studies, added, step):
+            added = yield wanted
+    rows = audit.tables_of(results, studies, added)["audit"]
+    off = rows[(rows["verdict"] == "unexplained") & (rows["settings"] == 1)]
+    if wanted := _on_other_hosts(off, results, studies, steps[0]):
+        added = yield wanted
+    return added
+
+
+def _more(
+    rows: pd.DataFrame, studies: Sequence[Study], added: pd.DataFrame, step: int
+) -> list[Wanted]:
+    """What is missing to so many runs of each row; rows of one setting share its runs."""
+    keys = ["controller", "constants", "network"]
+    done = added.groupby(keys).size().to_dict() if len(added) else {}
+    wanted: dict[tuple[str, str, str], Wanted] = {}
+    for row, setting in _settings(rows, studies):
+        first = int(done.get(setting, 0))
+        controller, constants, network = setting
+        one = Wanted(controller, constants, network, "", first, step - int(row["runs"]))
+        wanted[setting] = max(one, wanted.get(setting, one), key=lambda each: each.runs)
+    return list(wanted.values())
+
+
+def _on_other_hosts(
+    rows: pd.DataFrame, results: Results, studies: Sequence[Study], runs: int
+) -> list[Wanted]:
+    """Runs of each row at the ends that a fit leaves its network's host."""
+    published = results.published()
+    ends = {
+        network: host_ends(str(network), studies, results.hosts, published)
+        for network in rows["network"].unique()
+    }
+    wanted = [
+        Wanted(controller, constants, network, json.dumps(end), 0, runs)
+        for _, (controller, constants, network) in _settings(rows, studies)
+        for end in ends[network]
+    ]
+    return list(dict.fromkeys(wanted))
+
+
+def _settings(
+    rows: pd.DataFrame, studies: Sequence[Study]
+) -> Iterator[tuple[Record, tuple[str, str, str]]]:
+    """Each row with the controller, the constants and the network of the studies' runs of it."""
+    for table, of_table in rows.groupby("table", sort=False):
+        replays = [study.runs for study in studies if table in study.compare and not study.fit]
+        runs = pd.concat(replays, ignore_index=True)
+        for (_, line), row in zip(of_table.iterrows(), records(of_table), strict=True):
+            constants = statistics.matching(line, runs)["constants"].iloc[0]
+            yield row, (row["controller"], constants, row["network"])

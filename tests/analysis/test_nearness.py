@@ -1,0 +1,85 @@
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import nearness, statistics
+from analysis.frames import STEP
+from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.schema import WITHIN_SPREAD
+from analysis.spread import Selection
+from tests.analysis import synthetic
+
+
+def runs(delays: list[float], window: int = 10) -> pd.DataFrame:
+    return pd.DataFrame(
+        [synthetic.run_row("fixed_window", {"window": window}, 3.0, delay) for delay in delays]
+    )
+
+
+def rows(
+    ours: pd.DataFrame,
+    delay: float,
+    step: float = math.nan,
+    selections: Mapping[str, Selection] | None = None,
+) -> pd.DataFrame:
+    published = pd.DataFrame(
+        {
+            **{"table": "t", "row": [0], "controller": "fixed_window", "network": "contest"},
+            **{"replayable": True, "constant_window": 10.0, THROUGHPUT: 3.0},
+            **{SIGNAL_DELAY: delay, POWER: 3e3 / delay, STEP + SIGNAL_DELAY: step},
+        }
+    )
+    return statistics.beside(published, ours, selections)
+
+
+def sure(ours: pd.DataFrame, delay: float, **selections: Selection) -> float:
+    beside = rows(ours, delay, selections=selections)
+    return float(nearness.sureness(beside, [ours], selections)[0])
+
+
+def test_a_row_far_from_a_limit_is_sure_and_one_at_it_is_not() -> None:
+    random = np.random.default_rng(3)
+    ours = runs((100 + 3 * random.standard_normal(20)).round().tolist())
+    mean = ours[SIGNAL_DELAY].mean()
+    assert sure(ours, mean) > 0.9
+    assert sure(ours, 2 * mean) == 1
+    assert sure(ours, mean / 1.05) < 0.9  # close or within our spread
+
+
+def test_one_run_is_never_sure_and_what_does_not_count_is_unknown() -> None:
+    ours = runs([100.0])
+    assert math.isnan(sure(ours, 100))
+    several = rows(runs([100.0, 101.0]), 100)
+    assert math.isnan(nearness.sureness(several, [None], {})[0])
+
+
+def test_sureness_is_the_same_every_time() -> None:
+    ours = runs([100.0, 103, 104, 106, 109, 111])
+    assert len({sure(ours, 101) for _ in range(3)}) == 1
+
+
+def test_the_draws_are_of_selected_runs_too() -> None:
+    ours = runs([100.0] * 15 + [106.0] * 15)
+    plain, best = sure(ours, 97.6), sure(ours, 97.6, t=Selection("best", 9, 9))
+    assert plain < 0.99
+    assert best == 1  # the best of nine has 100 ms, and that is within 3 ms
+
+
+def test_near_by_print_or_within_our_spread() -> None:
+    ours = runs([96.0, 98, 100, 102, 104])
+    assert nearness.nearness(rows(ours, 100))[0] == "reproduced"
+    assert nearness.nearness(rows(ours, 104))[0] == "close"
+    assert nearness.nearness(rows(ours, 114))[0] == WITHIN_SPREAD
+    assert nearness.nearness(rows(ours, 140))[0] == "off"
+    assert nearness.nearness(rows(ours, 90, step=10))[0] == "reproduced"  # 99.9, cut off
+
+
+@pytest.mark.parametrize("settings", [1, 2])
+def test_several_settings_have_no_spread(settings: int) -> None:
+    ours = runs([90.0, 100.0, 110.0])
+    ours["constants"] = ["a", "b" if settings == 2 else "a", "a"]
+    found = rows(ours, 125)
+    assert nearness.nearness(found)[0] == (WITHIN_SPREAD if settings == 1 else "off")

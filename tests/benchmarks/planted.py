@@ -1,0 +1,175 @@
+"""Tables of whose rows it is known which are honest: printed from our own runs of other seeds.
+
+A pool has many runs of every setting. Some of them a study ran, some may be added, and of the rest
+one is printed as reports print: rounded or cut off, and in some tables because it was the best or
+the worst of several.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from analysis import audit
+from analysis.checks import resolution
+from analysis.frames import STEP, Record, records
+from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.results import Source
+from analysis.spread import Selection
+from analysis.until_clear import Wanted, until_clear
+from tests.analysis import synthetic
+
+STUDIED, ADDED, PRINTED = 5, 30, 20
+"""So many runs of each setting are a study's, may be added, may be printed."""
+POOL = STUDIED + ADDED + PRINTED
+STEPS = (10, 30)
+"""As in experiments.config.Audit."""
+SELECTED_OF = 5
+SIZES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+ALONE, FOLLOWS, ONLY = "alone", "with its power", "printed alone"
+WAYS = (
+    *((metric, ALONE) for metric in (THROUGHPUT, SIGNAL_DELAY, POWER)),
+    *((metric, FOLLOWS) for metric in (THROUGHPUT, SIGNAL_DELAY)),
+    (POWER, ONLY),
+)
+"""What is made wrong: one of three numbers, one of two from which power follows, the only one."""
+EVERY = 8
+"""One row in so many of a table is made wrong, and at least one."""
+
+Setting = tuple[str, str, str]
+"""Controller, constants as JSON, network."""
+Pool = Mapping[Setting, pd.DataFrame]
+"""POOL runs of each setting."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What was made wrong of a row, and how much: nothing of an honest one."""
+
+    metric: str = ""
+    way: str = ""
+    size: float = 0.0
+
+
+def setting_of(row: Record) -> Setting:
+    """The setting of a published row, which has a column constants."""
+    return row["controller"], row["constants"], row["network"]
+
+
+def verdicts(published: pd.DataFrame, pool: Pool, seed: int, wrong: bool) -> pd.DataFrame:
+    """The audit of one printing of the tables.
+
+    Args:
+        published: their rows, as `Results.published`, with the constants of each as JSON.
+        pool: runs of the setting of each.
+        seed: of everything that is drawn.
+        wrong: whether some rows are made wrong.
+
+    Returns:
+        The table audit with columns selected, metric, way and size (see Fault).
+    """
+    random = np.random.default_rng(seed)
+    shuffled = {each: runs.iloc[random.permutation(POOL)] for each, runs in pool.items()}
+    tables, studies, sources, faults = [], [], {}, []
+    for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):
+        selection = _selection(random)
+        sources[table] = Source(selection=selection)
+        chosen = _chosen(rows, random) if wrong else set()
+        cuts_off = random.random() < 1 / 3
+        printed, studied = [], []
+        for place, row in enumerate(records(_with_steps(rows))):
+            runs = shuffled[setting_of(row)]
+            fault = _fault(row, random) if place in chosen else Fault()
+            run = _one_of(runs[STUDIED + ADDED :], selection, random)
+            printed.append(_print(row, run, fault, random.random() < 0.5, cuts_off))
+            faults.append({"table": table, "row": row["row"], **vars(fault)})
+            studied += records(runs[:STUDIED].assign(trial=place))
+        tables.append(pd.DataFrame(printed))
+        studies.append(synthetic.study(table, studied, compare=(table,)))
+    results = synthetic.MadeUp(
+        published=pd.concat(tables, ignore_index=True), sources=sources, studies=studies
+    )
+    added = _added(until_clear(results, studies, STEPS), shuffled)
+    found = audit.tables_of(results, studies, added)["audit"]
+    selected = {table: source.selection is not None for table, source in sources.items()}
+    found = found.assign(selected=found["table"].map(selected))
+    return found.merge(pd.DataFrame(faults), on=["table", "row"])
+
+
+def _added(asking: "Iterator[list[Wanted]]", pool: Pool) -> pd.DataFrame:
+    """The runs that are asked for, from the part of the pool that may be added."""
+    added = pd.DataFrame()
+    try:
+        wanted = next(asking)
+        while True:
+            parts = [
+                pool[each.controller, each.constants, each.network][STUDIED : STUDIED + ADDED][
+                    each.first : each.first + each.runs
+                ]
+                for each in wanted
+            ]
+            added = pd.concat([added, *parts], ignore_index=True).assign(host="")
+            wanted = asking.send(added)  # type: ignore[attr-defined]
+    except StopIteration as end:
+        assert isinstance(end.value, pd.DataFrame)
+        return end.value
+
+
+def _selection(random: np.random.Generator) -> Selection | None:
+    """A quarter of the tables print the best or the worst; half of these say of how many."""
+    if random.random() < 3 / 4:
+        return None
+    extreme: Literal["best", "worst"] = "best" if random.random() < 1 / 2 else "worst"
+    stated = (SELECTED_OF, SELECTED_OF) if random.random() < 1 / 2 else ()
+    return Selection(extreme, *stated)
+
+
+def _one_of(runs: pd.DataFrame, selection: Selection | None, random: np.random.Generator) -> Record:
+    """The run that is printed."""
+    tried = runs.iloc[random.permutation(len(runs))[: SELECTED_OF if selection else 1]]
+    order = tried.sort_values(POWER, kind="stable")
+    return records(order)[-1 if selection is None or selection.extreme == "best" else 0]
+
+
+def _with_steps(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the worth of each last digit: a dropped zero is a digit, too."""
+    shown = rows.rename(columns={metric: f"published_{metric}" for metric in METRICS})
+    steps = {STEP + m: resolution(shown, m) for m in METRICS if m in rows}
+    return rows.assign(**steps)
+
+
+def _chosen(rows: pd.DataFrame, random: np.random.Generator) -> set[int]:
+    number = max(1, len(rows) // EVERY)
+    return {int(each) for each in random.choice(len(rows), number, replace=False)}
+
+
+def _fault(row: Record, random: np.random.Generator) -> Fault:
+    prints = {metric for metric in METRICS if row.get(metric) == row.get(metric, np.nan)}
+    all_three = {THROUGHPUT, SIGNAL_DELAY, POWER} <= prints
+    fitting = [
+        (metric, way)
+        for metric, way in WAYS
+        if (way == ONLY and prints == {POWER}) or (way != ONLY and all_three)
+    ]
+    if not fitting:
+        return Fault()
+    metric, way = fitting[int(random.integers(len(fitting)))]
+    return Fault(metric, way, SIZES[int(random.integers(len(SIZES)))])
+
+
+def _print(row: Record, run: Record, fault: Fault, is_more: bool, cuts_off: bool) -> Record:
+    """The row with the numbers of the run, of which one may be wrong."""
+    numbers = {metric: float(run[metric]) for metric in METRICS}
+    if fault.metric:
+        numbers[fault.metric] *= 1 + fault.size if is_more else 1 / (1 + fault.size)
+    if fault.way == FOLLOWS:
+        numbers[POWER] = 1e3 * numbers[THROUGHPUT] / numbers[SIGNAL_DELAY]
+    shown = dict(row)
+    for metric, number in numbers.items():
+        if row.get(metric) == row.get(metric, np.nan):
+            step = float(row[STEP + metric])
+            digits = np.floor(number / step + 1e-9) if cuts_off else np.round(number / step)
+            shown[metric] = float(digits) * step
+    return shown

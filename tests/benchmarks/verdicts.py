@@ -1,0 +1,166 @@
+"""How often the audit accuses an honest row, and how often it finds a wrong number.
+
+    python -m tests.benchmarks.verdicts --figure docs/images/verdicts.svg
+
+Needs the results of `make reproduce`. The tables that it replays are printed anew, from the
+emulator's runs of the same settings: see tests/benchmarks/planted.py. Nothing counts as fitted.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.frames import CONSTANT, records, with_constants
+from analysis.metrics import METRICS
+from analysis.results import Results
+from engines.base import RunSpec, canonical_json
+from engines.catalogue import load_catalogue
+from engines.emulator import EmulatorSettings
+from experiments.results import FinishedRun, PlannedRun, runs_table
+from experiments.seeds import derive_seed
+from networks.scenario import PreparedNetwork
+from reports.figures import style
+from tests.benchmarks import planted
+from tests.benchmarks.planted import POOL, SIZES, WAYS, Pool, Setting
+
+EMULATE = Path("build/emulate")
+ALARMS = ("contradicted", "unexplained")
+"""The verdicts that say of an honest row that something is wrong."""
+
+
+def printable(results: Results) -> pd.DataFrame:
+    """The published rows that studies replay with one setting, with its constants as JSON."""
+    published = results.published()
+    audited = pd.read_parquet(results.folder / "audit.parquet")
+    single = audited[(audited["settings"] == 1) & (audited["kind"] == "published")]
+    rows = published.merge(single[["table", "row"]], on=["table", "row"])
+    controllers = load_catalogue(EMULATE).controllers
+    constants = [
+        controllers[row["controller"]].complete(
+            {
+                name.removeprefix(CONSTANT): value
+                for name, value in row.items()
+                if name.startswith(CONSTANT) and value == value
+            },
+            "planted",
+        )
+        for row in records(rows)
+    ]
+    return rows.assign(constants=[canonical_json(dict(each)) for each in constants])
+
+
+def make_pool(rows: pd.DataFrame) -> Pool:
+    """POOL fresh runs of the setting of each row."""
+    engine = EmulatorSettings.of(EMULATE)
+    controllers = load_catalogue(EMULATE).controllers
+    emulator = engine.open()
+    pool: dict[Setting, pd.DataFrame] = {}
+    try:
+        for row in records(rows):
+            setting = planted.setting_of(row)
+            if setting in pool:
+                continue
+            network = PreparedNetwork.load(Path("build/networks") / setting[2] / "network.json")
+            finished = []
+            for run in range(POOL):
+                seed = derive_seed("planted", *setting, run)
+                controller, constants = controllers[setting[0]], json.loads(setting[1])
+                spec = RunSpec.on(engine, controller, constants, network, seed)
+                finished.append(FinishedRun(PlannedRun(0, run, None, spec), emulator.run(spec)))
+            pool[setting] = with_constants(runs_table("planted", finished).to_pandas())
+    finally:
+        emulator.close()
+    return pool
+
+
+def accused(found: pd.DataFrame) -> "pd.Series[bool]":
+    """Which rows are said to be wrong, or are far from ours for no reason."""
+    return found["verdict"].isin(ALARMS)
+
+
+def print_honest(found: pd.DataFrame) -> None:
+    """Prints the false-alarm rate."""
+    for group, rows in (
+        ("all", found),
+        ("selected", found[found["selected"]]),
+        ("single runs", found[~found["selected"]]),
+    ):
+        contradicted = (rows["verdict"] == "contradicted").mean()
+        print(
+            f"{len(rows):6} honest rows, {group:12}{100 * accused(rows).mean():6.2f} % accused, "
+            f"{100 * contradicted:.2f} % contradicted; {rows['runs'].mean():.1f} runs each, "
+            f"{100 * rows['clear'].eq(False).mean():.1f} % unclear"
+        )
+
+
+def detection(found: pd.DataFrame) -> pd.DataFrame:
+    """The share of wrong rows that are accused: columns metric, way, size, rows, found, blamed."""
+    spoiled = found[found["metric"] != ""]
+    is_found = accused(spoiled)
+    is_blamed = is_found & (spoiled["wrong"].isin([""]) | (spoiled["wrong"] == spoiled["metric"]))
+    groups = spoiled.assign(found=is_found, blamed=is_blamed).groupby(
+        ["metric", "way", "size"], sort=False
+    )
+    table = groups[["found", "blamed"]].mean().assign(rows=groups.size()).reset_index()
+    order = {kind: place for place, kind in enumerate(WAYS)}
+    places = [order[kind] for kind in zip(table["metric"], table["way"], strict=True)]
+    return table.assign(place=places).sort_values(["place", "size"], ignore_index=True)
+
+
+def print_detection(table: pd.DataFrame) -> None:
+    """Prints a line for each kind of fault, in the Markdown of the docs."""
+    print("| wrong number |", " | ".join(f"{100 * size:g} %" for size in SIZES), "|")
+    print("|---|" + "---|" * len(SIZES))
+    for metric, way in WAYS:
+        line = table[(table["metric"] == metric) & (table["way"] == way)].set_index("size")
+        cells = [f"{100 * line['found'].get(size, np.nan):.0f} %" for size in SIZES]
+        print(f"| {METRICS[metric].title.lower()}, {way} |", " | ".join(cells), "|")
+
+
+def draw(table: pd.DataFrame, alarms: float, path: Path) -> None:
+    """Draws the detection rates, and the false alarms as a line."""
+    with style.house():
+        figure = style.page(3.4)
+        axes = figure.subplots()
+        lines = {planted.ALONE: "-", planted.FOLLOWS: "--", planted.ONLY: ":"}
+        for (metric, way), marker in zip(WAYS, "osD^v*", strict=True):
+            line = table[(table["metric"] == metric) & (table["way"] == way)]
+            x, y = 100 * line["size"], 100 * line["found"]
+            label = f"{METRICS[metric].title}, {way}"
+            axes.plot(x, y, lines[way], marker=marker, label=label)
+        axes.axhline(100 * alarms, color="0.4", linewidth=1)
+        text = f"honest rows accused: {100 * alarms:.1f} %"
+        axes.text(100 * SIZES[-1], 100 * alarms + 1, text, ha="right", va="bottom")
+        axes.set_xscale("log")
+        axes.set_xticks([100 * size for size in SIZES], [f"{100 * size:g}" for size in SIZES])
+        axes.minorticks_off()
+        axes.set(xlabel="Size of the planted error (%)", ylabel="Rows found (%)", ylim=(-2, 102))
+        axes.legend()
+        style.lay_out(figure)
+        figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    """Measures both rates."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--printings", type=int, default=40, help="of all tables (%(default)s)")
+    parser.add_argument("--figure", type=Path, help="draw the rates of detection here, as SVG")
+    parser.add_argument("--config", type=Path, default=Path("config/config.yaml"))
+    arguments = parser.parse_args()
+    rows = printable(Results.of(arguments.config))
+    pool = make_pool(rows)
+    seeds = range(arguments.printings)
+    honest = pd.concat([planted.verdicts(rows, pool, seed, wrong=False) for seed in seeds])
+    print_honest(honest)
+    wrong = pd.concat([planted.verdicts(rows, pool, 10**6 + seed, wrong=True) for seed in seeds])
+    table = detection(wrong)
+    print_detection(table)
+    if arguments.figure:
+        draw(table, float(accused(honest).mean()), arguments.figure)
+
+
+if __name__ == "__main__":
+    main()
