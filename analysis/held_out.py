@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from analysis import labels, statistics
+from analysis import across, labels, statistics
 from analysis.frames import Record, records
 from analysis.metrics import POWER
 from analysis.results import HoldOut, Results, Study
@@ -22,6 +22,8 @@ from analysis.schema import STAGES
 from common.tables import Tables
 
 PUBLISHED, TUNED, BOTH = "published", "tuned", "both"
+SURE = 0.05
+"""The greatest p value of a gain or a loss beyond chance."""
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
@@ -44,13 +46,22 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     networks["nearest_label"] = label[wide.idxmax()].to_numpy()
     searched = searched_by(results.studies())
     networks["searched_by"] = [searched.get(name, []) for name in networks["network"]]
-    gained = gains(found.settings, relative, found.runs, networks)
+    bounds = networks[~networks["is_training"]].set_index("network")[POWER]
+    best = found.settings.loc[found.settings["best"], "trial"].tolist()
+    values = across.relative_runs(_counted(found.runs), best, bounds)
+    of_ranked = values[[best.index(trial) for trial in ranked["trial"]]]
+    trials = ranked["trial"].tolist()
+    ranked = ranked.merge(across.intervals(of_ranked, trials), on="trial", validate="one_to_one")
+    gained = across.paired_gains(
+        gains(found.settings, relative, found.runs, networks), values, best
+    )
     return {
         "held_out": _summary(found, networks, relative, distinct, gained),
         "held_out_settings": distinct,
         "held_out_standings": ranked,
         "held_out_gains": gained,
         "held_out_networks": networks,
+        "held_out_profiles": across.profiles(of_ranked, trials),
         "held_out_power": wide.reset_index()
         .melt("trial", var_name="network", value_name="relative")
         .merge(relative.drop(columns="relative"), on=["trial", "network"], validate="one_to_one"),
@@ -74,6 +85,7 @@ def _summary(
     gained: pd.DataFrame,
 ) -> pd.DataFrame:
     compared = gained.dropna(subset=["training_gain"])
+    is_sure = compared["gain_p"] <= SURE
     excess = gained["tuned_study_power"] / gained["tuned_power"] - 1
     best = distinct.sort_values("held_out", ascending=False, kind="stable")
     summary = {
@@ -88,6 +100,8 @@ def _summary(
         "correlation": rank_correlation(distinct["training"], distinct["held_out"]),
         "compared": len(compared),
         "better": (compared["held_out_gain"] > 0).sum(),
+        "surely_better": (is_sure & (compared["gain_low"] > 0)).sum(),
+        "surely_worse": (is_sure & (compared["gain_high"] < 0)).sum(),
         "worse": (compared["held_out_gain"] < 0).sum(),
         "training_gain": compared["training_gain"].median(),
         "held_out_gain": compared["held_out_gain"].median(),

@@ -8,7 +8,7 @@ from analysis.frames import Record
 from analysis.results import Results
 from analysis.statistics import exclusions
 from common.tables import Tables
-from experiments.config import EMULATOR, MAHIMAHI, Engine
+from experiments.config import ADDED_RUNS, EMULATOR, MAHIMAHI, Engine
 
 Found = tuple[Record, pd.DataFrame]
 """What runs are, and the runs."""
@@ -25,6 +25,10 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     return {
         "inventory": inventory,
         "inventory_totals": pd.DataFrame(list(_totals(inventory))),
+        "constants": pd.DataFrame(
+            {"controller": controller, "constant": name, "unit": results.unit(controller, name)}
+            for controller, name in results.units
+        ),
         "exclusions": excluded,
         "exclusion_totals": _excluded(excluded),
         "not_run": pd.DataFrame({"name": results.missing()}, dtype=object),
@@ -57,6 +61,10 @@ def _emulated(results: Results) -> Iterator[Found]:
     held = results.hold_out()
     if held is not None:
         yield _what("hold_out", "hold_out", EMULATOR), held.runs
+    added = results.added_runs()
+    if len(added):
+        settings = added.groupby(["controller", "constants", "network", "host"]).ngroups
+        yield _what(ADDED_RUNS, "added", EMULATOR, [], [], settings), added
 
 
 def _real(results: Results) -> Iterator[Found]:

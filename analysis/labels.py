@@ -75,10 +75,14 @@ def constants(values: Mapping[str, float]) -> str:
     return ", ".join(f"{words(name)} {number(value)}" for name, value in values.items())
 
 
-def constants_with_units(values: Mapping[str, float], named: bool = True) -> str:
-    """Constants as `window 12, keepalive 80 ms`."""
+def constants_with_units(
+    values: Mapping[str, float], units: Mapping[str, str], named: bool = True
+) -> str:
+    """Constants as `window 12 packets, keepalive 80 ms`; units that are not given end names."""
     return ", ".join(
-        " ".join(filter(None, [words(name) if named else "", number(value), unit(name)]))
+        " ".join(
+            filter(None, [words(name) if named else "", number(value), units.get(name, unit(name))])
+        )
         for name, value in values.items()
     )
 

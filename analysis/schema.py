@@ -425,7 +425,7 @@ _STAGES = (
                     *_whole("unseen"),
                     *_whole("networks", "settings", "published", "runs", "repeats"),
                     *_real("correlation"),
-                    *_whole("compared", "better", "worse"),
+                    *_whole("compared", "better", "worse", "surely_better", "surely_worse"),
                     *_real("training_gain", "held_out_gain", "optimism"),
                     *_whole("best_trial"),
                 ),
@@ -442,6 +442,10 @@ _STAGES = (
                     *_HELD_SETTING,
                     *_whole("training_rank", "held_out_rank", "gap"),
                     *_text("label"),
+                    # 95 % intervals of held_out and of the interquartile mean of all runs, over
+                    # other seeds on the same networks.
+                    *_whole("repeats"),
+                    *_real("held_out_low", "held_out_high", "middle", "middle_low", "middle_high"),
                 ),
             ),
             Table(
@@ -463,7 +467,15 @@ _STAGES = (
                     *_real("tuned_power", "tuned_half_width", unit="Mbit/s/s"),
                     *_real("tuned_study_power", unit="Mbit/s/s"),
                     *_real("training_gain", "margin", "held_out_gain"),
+                    # Of held_out_gain: its 95 % interval, and the p value corrected by Holm.
+                    *_real("gain_low", "gain_high", "gain_p"),
                 ),
+            ),
+            Table(
+                "held_out_profiles",
+                "the share of held-out networks on which one of the standings is within a factor "
+                "of the best, with its 95 % interval",
+                (*_whole("trial"), *_real("factor", "share", "low", "high")),
             ),
             Table(
                 "held_out_networks",
@@ -961,7 +973,7 @@ _STAGES = (
     Stage(
         "inventory",
         (
-            *("studies", "repeats", "comparisons", "kernel", "hold_out", "published"),
+            *("studies", "repeats", "comparisons", "kernel", "hold_out", "published", "added_runs"),
             *("probe", "confirm", "real_studies", "real_repeats"),
         ),
         (),
@@ -979,6 +991,11 @@ _STAGES = (
                 "inventory_totals",
                 "sums over the inventory, by engine and kind; all: over all of them",
                 (*_text("engine", "kind"), *_whole("settings", "runs", "failed", "busy")),
+            ),
+            Table(
+                "constants",
+                "the unit of a controller's constant, as it declares it",
+                _text("controller", "constant", "unit"),
             ),
             Table(
                 "exclusion_totals",

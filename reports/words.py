@@ -85,6 +85,11 @@ def compose(
         linked.setdefault(row["run_id"], row)
         return Markup('<run of="{}">{}</run>').format(row["run_id"][:RUN_DIGITS], text)
 
+    def with_units(values: Any, controller: str, named: bool = True) -> str:
+        declared = where(every("constants"), controller=controller)
+        units = {row["constant"]: row["unit"] for row in declared}
+        return labels.constants_with_units(_values(values), units, named)
+
     own = jinja2.PrefixLoader({"config": jinja2.FileSystemLoader(config)} if config else {})
     templates = environment().overlay(
         loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(TEMPLATES), own])
@@ -95,6 +100,7 @@ def compose(
             best_constants=best_constants,
             from_run=from_run,
             linked=linked,
+            with_units=with_units,
             has_figure=figures.__contains__,
             provenance=provenance,
         )
@@ -153,9 +159,6 @@ def environment() -> jinja2.Environment:
         "ordinal": ordinal,
         "printed": lambda row: row + 1,  # tables count rows from 0, readers from 1
         "constants": lambda values: labels.constants(_values(values)),
-        "with_units": lambda values, named=True: labels.constants_with_units(
-            _values(values), named
-        ),
         "from_json": json.loads,
         "joined": joined,
         "code": Markup("<code>{}</code>").format,

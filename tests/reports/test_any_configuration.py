@@ -314,7 +314,7 @@ def test_a_fit_whose_result_was_not_used_fits_nothing(report: Told) -> None:
 def test_a_grid_over_three_constants_is_a_search(report: Told) -> None:
     said = report.text("search-steps")
     assert "The grid search looked for the greatest power of hop AIMD on The lab" in said
-    assert "step 4, cut 0.5" in said
+    assert "The best is step 4 packets/RTT, cut 0.5, wait 200 µs" in said
     assert "power 24.20 Mbit/s/s" in said
     assert report.rows("best-trials-steps")[0][1:4] == ("4", "0.5", "200")
     assert "search-slices-steps" in report.figures("search-steps")
@@ -355,4 +355,10 @@ def test_a_network_that_a_grid_searched_was_seen(report: Told) -> None:
     held = report.text("held-out")
     assert "on 2 networks, 1 of which no search has seen (12 runs)" in held
     assert "The sea was searched by “Sizes”." in held
+    for row in report.rows("held-out-standings"):
+        assert row[1] == "2"  # runs on each network
+        assert re.fullmatch(r"[\d.]+\s% \([\d.]+ to [\d.]+\)", row[3])
+    tuned, published = (row[2:] for row in report.rows("held-out-profiles"))
+    assert published[0] == "0\N{NO-BREAK SPACE}% (0 to 0)"  # power 20 where the other has 21
+    assert tuned[0] == published[-1] == "100\N{NO-BREAK SPACE}% (100 to 100)"
     assert "On 2 networks other than that of the tuning" in report.abstract

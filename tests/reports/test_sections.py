@@ -175,7 +175,8 @@ def test_sections_say_what_was_gained_and_what_holds(report: Told) -> None:
     assert "1 worse (delay threshold)" in held
     assert "Delay threshold, tuned, first on the training network, is 4th of 4" in held
     assert len(report.rows("held-out-networks")) == 3
-    assert report.rows("held-out-standings")[0][-2] == "+3"
+    assert report.rows("held-out-standings")[0][-3] == "+3"
+    assert "0 of the former and 0 of the latter beyond chance" in held
     power = report.rows("held-out-power")
     assert power[0][:3] == ("Delay threshold, tuned", "3", "27") and len(power) == 4
     assert all(len(line) == 5 for line in power)  # the setting, its runs, and three networks

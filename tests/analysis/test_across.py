@@ -1,0 +1,95 @@
+"""Settings across networks, worked by hand."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import across
+from tests.analysis import synthetic
+
+
+def gains(published: int, tuned: int) -> pd.DataFrame:
+    return pd.DataFrame({"published_trial": [published], "tuned_trial": [tuned]})
+
+
+def varied(powers: list[float], runs: int, seed: int = 2) -> np.ndarray:
+    """Runs on networks of such powers, with a deviation of 5 %; shape (1, networks, runs)."""
+    noise = np.random.default_rng(seed).standard_normal((len(powers), runs))
+    return (np.array(powers)[:, None] * (1 + 0.05 * noise))[None]
+
+
+def test_runs_are_relative_to_the_bound_of_their_network() -> None:
+    runs = pd.DataFrame(
+        {
+            "trial": [7, 7, 7, 3, 3, 3],
+            "network": ["a", "a", "b", "a", "a", "b"],
+            "power": [1.0, 2.0, 30.0, 4.0, 5.0, 60.0],
+        }
+    )
+    found = across.relative_runs(runs, [7, 3], pd.Series({"b": 60.0, "a": 10.0}))
+    assert found.tolist() == [[[0.5], [0.1]], [[1.0], [0.4]]]  # one run on b: one of each
+
+
+def test_the_interval_is_of_the_geometric_mean_of_the_means() -> None:
+    values = varied([0.1, 0.4], 8)
+    (line,) = across.intervals(values, [5]).to_dict("records")
+    mean = math.sqrt(float(values[0].mean(axis=1).prod()))
+    assert line["held_out_low"] < mean < line["held_out_high"]
+    assert line["held_out_high"] / line["held_out_low"] == pytest.approx(1.05, abs=0.03)
+    assert (line["trial"], line["repeats"]) == (5, 8)
+    assert line["middle_low"] <= line["middle"] <= line["middle_high"]
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    held = [
+        line["held_out_low"] <= 0.2 <= line["held_out_high"]
+        for seed in range(60)
+        for line in across.intervals(varied([0.1, 0.4], 5, seed), [0]).to_dict("records")
+    ]
+    assert np.mean(held) >= 0.85
+
+
+def test_one_run_draws_no_interval_and_a_mean_of_nothing_neither() -> None:
+    for values in (varied([0.1, 0.4], 1), np.array([[[0.0, 0.0], [1.0, 1.1]]])):
+        (line,) = across.intervals(values, [0]).to_dict("records")
+        assert math.isnan(line["held_out_low"])
+        assert math.isnan(line["held_out_high"])
+
+
+def test_a_gain_has_the_interval_of_its_pairs() -> None:
+    before = varied([0.1, 0.4], 6)
+    values = np.concatenate([before, 1.5 * before])
+    (line,) = across.paired_gains(gains(0, 1), values, [0, 1]).to_dict("records")
+    assert (line["gain_low"], line["gain_high"]) == (pytest.approx(0.5), pytest.approx(0.5))
+    assert line["gain_p"] == pytest.approx(2 / 2**12)
+    (line,) = across.paired_gains(gains(0, 9), values, [0, 1]).to_dict("records")
+    assert math.isnan(line["gain_low"])
+    assert math.isnan(line["gain_p"])
+
+
+def test_gains_are_corrected_for_their_number() -> None:
+    before = varied([0.1, 0.4], 3)
+    values = np.concatenate([before, 1.5 * before])
+    twice = pd.concat([gains(0, 1)] * 2, ignore_index=True)
+    assert (
+        across.paired_gains(twice, values, [0, 1])["gain_p"].tolist()
+        == [pytest.approx(2 * 2 / 2**6)] * 2
+    )
+
+
+def test_profiles_have_every_setting_and_factor() -> None:
+    values = np.concatenate([varied([0.1, 0.4], 3), varied([0.15, 0.2], 3)])
+    found = across.profiles(values, [4, 8])
+    assert found["trial"].tolist() == [4] * len(across.FACTORS) + [8] * len(across.FACTORS)
+    assert found["share"].tolist() == [0.5, 0.5, 0.5, 1, 1, 0.5, 0.5, 0.5, 0.5, 1]
+
+
+def test_the_stage_has_them_for_each_of_the_standings() -> None:
+    tables = synthetic.analysed(synthetic.results(), "held_out")
+    standings, profiles = tables["held_out_standings"], tables["held_out_profiles"]
+    assert set(profiles["trial"]) == set(standings["trial"])
+    within = standings[["held_out_low", "held_out", "held_out_high"]]
+    assert (within.diff(axis="columns").iloc[:, 1:] >= -1e-12).all(axis=None)
+    assert set(standings["repeats"]) == {3}
