@@ -36,9 +36,9 @@ def until_clear(
 ) -> Generator[list[Wanted], pd.DataFrame, pd.DataFrame]:
     """Yields what is needed next; is sent all the runs added so far; returns them at the end.
 
-    At each step a row whose verdict is unclear gets as many runs as the step says. Rows that are
-    off then, and that our spread does not explain, run as often as the first step says at either
-    end of what a fit leaves open of their network's host.
+    At each step a row whose verdict is unclear gets as many runs as the step says, and so does one
+    that is off: a few runs may have missed a tail that explains it. Rows that are off even then run
+    as often as the first step says at either end of what a fit leaves open of their network's host.
 
     Args:
         results: what was published, and on which networks and hosts.
@@ -50,14 +50,19 @@ def until_clear(
         rows = audit.tables_of(results, studies, added)["audit"]
         if rows.empty:
             return added
-        unclear = rows[rows["clear"].eq(False).fillna(False) & (rows["runs"] < step)]
+        is_unclear = rows["clear"].eq(False).fillna(False) | _are_off(rows)
+        unclear = rows[is_unclear & (rows["runs"] < step)]
         if wanted := _more(unclear, studies, added, step):
             added = yield wanted
     rows = audit.tables_of(results, studies, added)["audit"]
-    off = rows[(rows["verdict"] == "unexplained") & (rows["settings"] == 1)]
-    if wanted := _on_other_hosts(off, results, studies, steps[0]):
+    if wanted := _on_other_hosts(rows[_are_off(rows)], results, studies, steps[0]):
         added = yield wanted
     return added
+
+
+def _are_off(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Which rows are off, though our runs of them are of one setting."""
+    return (rows["verdict"] == "unexplained") & (rows["settings"] == 1)
 
 
 def _more(
