@@ -46,15 +46,14 @@ def until_clear(
         steps: numbers of runs, in ascending order.
     """
     added = pd.DataFrame()
-    for step in steps:
-        rows = audit.tables_of(results, studies, added)["audit"]
-        if rows.empty:
-            return added
-        is_unclear = rows["clear"].eq(False).fillna(False) | _are_off(rows)
-        unclear = rows[is_unclear & (rows["runs"] < step)]
-        if wanted := _more(unclear, studies, added, step):
-            added = yield wanted
     rows = audit.tables_of(results, studies, added)["audit"]
+    if rows.empty:
+        return added
+    for step in steps:
+        is_unclear = rows["clear"].eq(False).fillna(False) | _are_off(rows)
+        if wanted := _more(rows[is_unclear & (rows["runs"] < step)], studies, added, step):
+            added = yield wanted
+            rows = audit.tables_of(results, studies, added)["audit"]
     if wanted := _on_other_hosts(rows[_are_off(rows)], results, studies, steps[0]):
         added = yield wanted
     return added

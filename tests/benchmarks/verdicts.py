@@ -10,11 +10,9 @@ import argparse
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from analysis.frames import CONSTANT, records, with_constants
-from analysis.metrics import METRICS
 from analysis.results import Results
 from engines.base import RunSpec, canonical_json
 from engines.catalogue import load_catalogue
@@ -24,9 +22,14 @@ from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork
 from reports.figures import style
 from tests.benchmarks import planted
-from tests.benchmarks.planted import POOL, SIZES, WAYS, Pool, Setting
+from tests.benchmarks.planted import POOL, SIZES, Pool, Setting
 
 EMULATE = Path("build/emulate")
+LABELS = {
+    planted.ALONE: "One of three numbers",
+    planted.FOLLOWS: "Throughput or delay, and power with it",
+    planted.ONLY: "Power, printed alone",
+}
 ALARMS = ("contradicted", "unexplained")
 """The verdicts that say of an honest row that something is wrong."""
 
@@ -97,48 +100,45 @@ def print_honest(found: pd.DataFrame) -> None:
 
 
 def detection(found: pd.DataFrame) -> pd.DataFrame:
-    """The share of wrong rows that are accused: columns metric, way, size, rows, found, blamed."""
+    """The share of wrong rows that are accused: columns label, size, rows, found.
+
+    Which number is wrong makes little difference beside what else is printed.
+    """
     spoiled = found[found["metric"] != ""]
-    is_found = accused(spoiled)
-    is_blamed = is_found & (spoiled["wrong"].isin([""]) | (spoiled["wrong"] == spoiled["metric"]))
-    groups = spoiled.assign(found=is_found, blamed=is_blamed).groupby(
-        ["metric", "way", "size"], sort=False
-    )
-    table = groups[["found", "blamed"]].mean().assign(rows=groups.size()).reset_index()
-    order = {kind: place for place, kind in enumerate(WAYS)}
-    places = [order[kind] for kind in zip(table["metric"], table["way"], strict=True)]
-    return table.assign(place=places).sort_values(["place", "size"], ignore_index=True)
+    labels = spoiled["way"].map(LABELS)
+    groups = accused(spoiled).groupby([labels.rename("label"), spoiled["size"]])
+    return pd.DataFrame({"rows": groups.size(), "found": groups.mean()}).reset_index()
 
 
 def print_detection(table: pd.DataFrame) -> None:
     """Prints a line for each kind of fault, in the Markdown of the docs."""
     print("| wrong number |", " | ".join(f"{100 * size:g} %" for size in SIZES), "|")
     print("|---|" + "---|" * len(SIZES))
-    for metric, way in WAYS:
-        line = table[(table["metric"] == metric) & (table["way"] == way)].set_index("size")
-        cells = [f"{100 * line['found'].get(size, np.nan):.0f} %" for size in SIZES]
-        print(f"| {METRICS[metric].title.lower()}, {way} |", " | ".join(cells), "|")
+    for label, lines in table.groupby("label"):
+        line = lines.set_index("size").reindex(SIZES)
+        cells = [
+            f"{100 * found:.0f} % of {rows:.0f}"
+            for found, rows in zip(line["found"], line["rows"], strict=True)
+        ]
+        print(f"| {str(label).lower()} |", " | ".join(cells), "|")
 
 
 def draw(table: pd.DataFrame, alarms: float, path: Path) -> None:
     """Draws the detection rates, and the false alarms as a line."""
     with style.house():
-        figure = style.page(3.4)
+        figure = style.page(3.0)
         axes = figure.subplots()
-        lines = {planted.ALONE: "-", planted.FOLLOWS: "--", planted.ONLY: ":"}
-        for (metric, way), marker in zip(WAYS, "osD^v*", strict=True):
-            line = table[(table["metric"] == metric) & (table["way"] == way)]
+        for (label, line), marker in zip(table.groupby("label"), "os^", strict=True):
             x, y = 100 * line["size"], 100 * line["found"]
-            label = f"{METRICS[metric].title}, {way}"
-            axes.plot(x, y, lines[way], marker=marker, label=label)
+            axes.plot(x, y, marker=marker, label=label)
         axes.axhline(100 * alarms, color="0.4", linewidth=1)
-        text = f"honest rows accused: {100 * alarms:.1f} %"
+        text = f"honest rows accused: {100 * alarms:.2f} %"
         axes.text(100 * SIZES[-1], 100 * alarms + 1, text, ha="right", va="bottom")
         axes.set_xscale("log")
         axes.set_xticks([100 * size for size in SIZES], [f"{100 * size:g}" for size in SIZES])
         axes.minorticks_off()
-        axes.set(xlabel="Size of the planted error (%)", ylabel="Rows found (%)", ylim=(-2, 102))
-        axes.legend()
+        axes.set(xlabel="Size of the planted error (%)", ylabel="Rows found (%)", ylim=(-2, 103))
+        axes.legend(loc="center left", bbox_to_anchor=(0.0, 0.55))
         style.lay_out(figure)
         figure.savefig(path, metadata={"Date": None})
 
