@@ -11,7 +11,7 @@ from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import Confirmation, Results
 from analysis.schema import STAGES
 from analysis.statistics import spread, succeeded
-from analysis.student_t import student_t_quantile
+from common.student_t import student_t_quantile
 from common.tables import Tables
 from experiments.exchanged import UNEXPLAINED
 

@@ -13,7 +13,7 @@ from analysis.checks import CLOSE, logarithms, resolution
 from analysis.metrics import METRICS
 from analysis.schema import WITHIN_SPREAD
 from analysis.spread import Selection, figures
-from analysis.student_t import student_t_quantile
+from common.student_t import student_t_quantile
 from experiments.seeds import derive_seed
 
 DRAWS = 200

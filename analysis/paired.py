@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.student_t import student_t_quantile
+from common.student_t import student_t_quantile
 
 Floats: TypeAlias = NDArray[np.float64]
 

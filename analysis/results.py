@@ -37,6 +37,8 @@ from networks.traffic import TrafficFile
 from search.spaces import HOST, column_of_host, searched_ranges
 
 EMULATE = Path("build/emulate")
+FRONT, BOUNDED = "front", "bounded"
+"""Objectives: a front of throughput and delay, throughput under a bound on the delay."""
 OF_NETWORK = "network_"
 """How the columns of a network's parameters begin."""
 
@@ -63,7 +65,9 @@ class Study:
     flows (sum_log, worst_flow, share) or "least", of a parameter that keeps some metrics at their
     bounds (`keeping`); a `robust` one bounds the influence of a row. `traffic` is the title of its
     traffic, `table` the published table that it replays; `is_grid_search` says that it searches on
-    a grid (see `experiments.config.Study`).
+    a grid (see `experiments.config.Study`). `bound_ms` is that of the signal delay; `pairs` is how
+    many runs a trial of a race has that is not stopped, 0 without a race; `omniscient` has the
+    bounds of the networks of a front.
     """
 
     name: str
@@ -83,6 +87,9 @@ class Study:
     traffic: str | None = None
     table: str | None = None
     is_grid_search: bool = False
+    bound_ms: float = math.nan
+    pairs: int = 0
+    omniscient: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def minimised(self) -> bool:
@@ -515,7 +522,8 @@ class Results:
         folder = self.folder / name
         trials = read_frame(folder / "trials.parquet")
         controller = self._catalogue.controller(study.controller, f"study {name}")
-        seed = _read_json(folder / "study.json").get("seed")
+        summary = _read_json(folder / "study.json")
+        seed = summary.get("seed")
         if not isinstance(seed, int):
             raise unusable(folder / "study.json", "it is damaged")
         return Study(
@@ -537,6 +545,9 @@ class Results:
             ),
             compare=self.workflow.tables_beside.get(name, ()),
             seed=seed,
+            bound_ms=study.objective.delay_ms or math.nan,
+            pairs=len(study.networks) * study.runs_per_trial if study.race else 0,
+            omniscient=summary.get("bounds", {}),
             trials=trials.rename(
                 columns={
                     name: CONSTANT + name
@@ -598,6 +609,8 @@ def _bdp_packets(network: Network) -> float:
 def _objective(objective: configuration.Objective) -> str:
     if objective.power or objective.fit:
         return objective.power or "misfit"
+    if objective.front or objective.throughput:
+        return FRONT if objective.front else BOUNDED
     if objective.flows:
         return "worst_flow" if objective.flows == "worst" else objective.flows
     return "least"

@@ -301,7 +301,8 @@ _STAGES = (
             Table(
                 "searches",
                 "an adaptive search: its best trial, how sure that is, what was known before; "
-                "tunes: for the power of a controller alone on its network; keeping: bounds, JSON",
+                "tunes: for the power of a controller alone on its network; keeping: bounds, JSON; "
+                "stopped: by a race of so many pairs of network and seed; beyond: a bound",
                 (
                     *_text("search", "engine", "title", "controller"),
                     *_texts("networks", "network_titles"),
@@ -312,7 +313,10 @@ _STAGES = (
                     *_text("keeping"),
                     *_flag("tunes"),
                     *_whole("searched", "trials", "runs", "failed", "best_trial"),
-                    *_real("best_value"),
+                    *_whole("stopped", "beyond", "pairs"),
+                    *_real("bound_ms", "omniscient_ms", unit="ms"),
+                    *_real("omniscient_mbps", unit="Mbit/s"),
+                    *_real("hypervolume", "best_value"),
                     *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
                     *_whole("best_runs"),
                     *_real("margin"),
@@ -358,12 +362,22 @@ _STAGES = (
                     *_text("search"),
                     *_whole("trial"),
                     *_real("value"),
-                    *_flag("failed"),
+                    *_flag("failed", "stopped", "beyond"),
                     *_real("best_so_far"),
                     *_flag("improved", "measured"),
                     *_whole("rank", optional=True),
                     *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
                     *_CONSTANTS,
+                ),
+            ),
+            Table(
+                "search_fronts",
+                "a trial of a search for a front, over its networks; the knee has the most power",
+                (
+                    *_text("search"),
+                    *_whole("trial"),
+                    *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
+                    *_flag("on_front", "knee"),
                 ),
             ),
             Table(

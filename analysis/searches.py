@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
 
@@ -10,16 +11,18 @@ from analysis import statistics, surface
 from analysis.frames import CONSTANT, Record, record, records, together
 from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import Results, Study
+from analysis.planes import on_front
+from analysis.results import FRONT, Results, Study
 from analysis.schema import STAGES
 from analysis.statistics import Chance
 from analysis.sweeps import Luck
 from common.tables import Tables
 from experiments.config import EMULATOR, MAHIMAHI
+from experiments.results import OBJECTIVES, VIOLATION
 
 ONE_PEAK = ("ternary", "golden")
 """The samplers that search one constant for a single peak."""
-POWERS = ("mean", "worst", "mean_log")
+POWERS = ("mean", "worst", "mean_log", "cvar")
 """The objectives that are power, over networks."""
 ENUMERATING = ("grid",)
 """The samplers whose order of trials says nothing."""
@@ -56,6 +59,7 @@ def _search(
     published: pd.DataFrame,
 ) -> dict[str, pd.DataFrame]:
     """The tables of one search; none where no trial has a value."""
+    study = _aside(study)
     trials = study.trials
     values = -trials["value"] if study.minimised else trials["value"]
     is_on_one = study.objective in ("mean", "worst") and len(study.networks) == 1
@@ -82,6 +86,7 @@ def _search(
         for each in study.searched
     ]
     past = _trials(study)
+    front = _front(study)
     brackets = _brackets(study)
     networks = _on_networks(study, int(first["trial"]), results, published, tables["audit"])
     found = {
@@ -89,6 +94,7 @@ def _search(
         "search_networks": networks,
         "search_trials": past,
         "search_brackets": brackets,
+        "search_fronts": front,
     }
     plane = _surface(study, past, weights)
     if plane is not None:
@@ -112,6 +118,11 @@ def _search(
         "trials": len(trials),
         "runs": trials["n_runs"].sum(),
         "failed": past["failed"].sum(),
+        "stopped": past["stopped"].sum(),
+        "beyond": past["beyond"].sum(),
+        "pairs": study.pairs,
+        "bound_ms": study.bound_ms,
+        **_against_bound(front, study.omniscient),
         "best_trial": int(first["trial"]),
         "best_value": first["value"],
         **{metric: first[metric] for metric in SHOWN},
@@ -131,6 +142,51 @@ def _search(
     return {"searches": pd.DataFrame([summary]), **found}
 
 
+def _aside(study: Study) -> Study:
+    """The study with no value for trials that a race stopped or that break their bound.
+
+    If no trial keeps the bound, the one nearest to it keeps its value.
+    """
+    trials = study.trials
+    stopped = trials["state"] == "PRUNED" if "state" in trials else pd.Series(False, trials.index)
+    beyond = pd.Series(False, trials.index)
+    if VIOLATION in trials:
+        nearest = max(0.0, float(trials[VIOLATION].min()))
+        beyond = trials[VIOLATION] > nearest
+    value = trials["value"].mask(stopped | beyond)
+    return replace(study, trials=trials.assign(value=value, stopped=stopped, beyond=beyond))
+
+
+def _front(study: Study) -> pd.DataFrame:
+    """The trials of a search for a front between throughput and delay."""
+    if study.objective != FRONT:
+        return pd.DataFrame()
+    of = study.trials[["trial", *OBJECTIVES, "value"]]
+    front = of.set_axis(["trial", THROUGHPUT, SIGNAL_DELAY, POWER], axis=1)
+    front["on_front"] = on_front(front[THROUGHPUT], front[SIGNAL_DELAY])
+    return front.assign(knee=front[POWER] == front[POWER].max())
+
+
+def _against_bound(front: pd.DataFrame, omniscient: Mapping[str, Mapping[str, float]]) -> Record:
+    """The mean omniscient bound of the networks, and the front's hypervolume relative to it.
+
+    A setting covers the rectangle of what it beats: of throughput up to its own and of the inverse
+    of delay up to its own, both relative to the omniscient sender's, which covers 1 (Zitzler and
+    Thiele, PPSN 1998).
+    """
+    nothing = ("omniscient_mbps", "omniscient_ms", "hypervolume")
+    if front.empty or not omniscient:
+        return dict.fromkeys(nothing, math.nan)
+    mbps, ms = (
+        math.fsum(each[name] for each in omniscient.values()) / len(omniscient)
+        for name in ("capacity_mbps", "signal_delay_p95_ms")
+    )
+    points = front[front["on_front"]].sort_values(SIGNAL_DELAY)
+    near, high = ms / points[SIGNAL_DELAY], points[THROUGHPUT] / mbps
+    steps = high - high.shift(fill_value=0.0)
+    return dict(zip(nothing, (mbps, ms, float((near * steps).sum())), strict=True))
+
+
 def _trials(study: Study) -> pd.DataFrame:
     """The trials in their order: see `statistics.history`, with what they tried and measured."""
     trials = study.trials
@@ -139,12 +195,11 @@ def _trials(study: Study) -> pd.DataFrame:
     order = done.sort_values("value", ascending=study.minimised, kind="stable").index
     rank = pd.Series(range(1, len(order) + 1), index=order).reindex(trials.index).astype("Int64")
     searched = [CONSTANT + each.name for each in study.searched]
-    more = trials[["trial", *SHOWN, *searched]].assign(measured=measured, rank=rank)
-    return (
-        statistics.history(trials, study.minimised)
-        .merge(more, on="trial")
-        .astype(dict.fromkeys(searched, float))
-    )
+    columns = ["trial", "stopped", "beyond", *SHOWN, *searched]
+    more = trials[columns].assign(measured=measured, rank=rank)
+    past = statistics.history(trials, study.minimised).merge(more, on="trial")
+    past["failed"] &= ~(past["stopped"] | past["beyond"])
+    return past.astype(dict.fromkeys(searched, float))
 
 
 def _brackets(study: Study) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.metrics import METRICS, POWER
-from analysis.student_t import student_t_quantile
+from common.student_t import student_t_quantile
 
 LEVEL = 0.99
 """The probability with which a prediction interval holds a further run."""

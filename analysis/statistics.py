@@ -16,7 +16,7 @@ import pandas as pd
 from analysis.frames import CONSTANT
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.spread import Floats, Selection, figures
-from analysis.student_t import student_t_quantile
+from common.student_t import student_t_quantile
 
 
 def succeeded(runs: pd.DataFrame) -> pd.DataFrame:

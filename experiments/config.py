@@ -86,8 +86,11 @@ class Range(ConfigModel):
 class Sampler(ConfigModel):
     """How a study chooses its trials."""
 
-    kind: Literal["grid", "ternary", "golden", "tpe", "random", "qmc", "cmaes"] = Field(
-        description="grid: every point; ternary, golden: one unimodal parameter"
+    kind: Literal[
+        "grid", "ternary", "golden", "tpe", "random", "qmc", "cmaes", "nsga2", "nsga3"
+    ] = Field(
+        description="grid: every point; ternary, golden: one unimodal parameter; nsga2, nsga3: "
+        "objective front"
     )
     trials: int | None = Field(
         default=None,
@@ -96,6 +99,9 @@ class Sampler(ConfigModel):
     )
     startup_trials: int | None = Field(
         default=None, ge=1, description="random trials before TPE or CMA-ES starts to learn"
+    )
+    population: int | None = Field(
+        default=None, ge=2, description="trials of a generation of NSGA-II or NSGA-III; null: 50"
     )
 
     @model_validator(mode="after")
@@ -111,7 +117,41 @@ class Sampler(ConfigModel):
             raise ValueError(f"sampler {self.kind} does not stop on its own; add trials")
         if self.startup_trials is not None and self.kind not in ("tpe", "cmaes"):
             raise ValueError(f"sampler {self.kind} has no startup phase; remove startup_trials")
+        if self.population is not None and not self.is_genetic:
+            raise ValueError(f"sampler {self.kind} has no population; remove population")
         return self
+
+    @property
+    def is_genetic(self) -> bool:
+        """Whether it breeds generations of trials."""
+        return self.kind in ("nsga2", "nsga3")
+
+
+class Start(ConfigModel):
+    """Trials that a search begins with, instead of the defaults; others than its space has are left
+    out.
+    """
+
+    tables: tuple[Name, ...] = Field(default=(), description="rows of these published tables")
+    studies: tuple[Name, ...] = Field(default=(), description="the best of these studies")
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self.tables or self.studies)
+
+
+class Race(ConfigModel):
+    """Stops trials that can no longer win, so that their runs go to those that can."""
+
+    pruner: Literal["elitist", "wilcoxon", "median", "hyperband"] = Field(
+        default="elitist",
+        description="which test stops a trial: elitist, a paired t test against the best at hand, "
+        "as in irace; the others are Optuna's",
+    )
+    first: int = Field(default=2, ge=1, description="pairs that every trial runs")
+    p: float = Field(
+        default=0.1, gt=0, lt=1, description="p value that stops a trial; elitist and wilcoxon"
+    )
 
 
 HOST_SETTINGS = (
@@ -137,11 +177,30 @@ Host = Annotated[Mapping[str, Range], AfterValidator(_known_on_host)]
 """Search ranges of the emulated host's parameters."""
 
 
-class Objective(ConfigModel):
-    """What a study optimises: power, or the misfit to published tables."""
+Over = Literal["mean", "worst", "mean_log", "cvar"]
+"""How runs on several networks make one value."""
 
-    power: Literal["mean", "worst", "mean_log"] | None = Field(
-        default=None, description="maximise power: its mean, worst case or mean log over networks"
+
+class Objective(ConfigModel):
+    """What a study optimises: power, throughput, a front, or the misfit to published tables."""
+
+    power: Over | None = Field(
+        default=None,
+        description="maximise power over networks: its mean, worst case, mean log, or mean over "
+        "the worst runs (cvar)",
+    )
+    throughput: Over | None = Field(
+        default=None, description="maximise throughput over networks; needs delay_ms"
+    )
+    delay_ms: float | None = Field(
+        default=None, gt=0, description="with throughput: bound of the signal delay"
+    )
+    front: Literal["mean", "worst", "mean_log"] | None = Field(
+        default=None,
+        description="maximise throughput and minimise signal delay over networks: a Pareto front",
+    )
+    tail: float | None = Field(
+        default=None, gt=0, le=1, description="with cvar: the share of the worst runs; null: 0.25"
     )
     flows: Literal["sum_log", "worst", "share"] | None = Field(
         default=None,
@@ -168,9 +227,15 @@ class Objective(ConfigModel):
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
-        given = [self.power, self.flows, self.least, self.fit or None]
+        given = [self.power, self.throughput, self.front, self.flows, self.least, self.fit or None]
         if sum(each is not None for each in given) != 1:
-            raise ValueError("needs exactly one of power, flows, least and fit; give one")
+            raise ValueError(
+                "needs exactly one of power, throughput, front, flows, least and fit; give one"
+            )
+        if (self.throughput is None) != (self.delay_ms is None):
+            raise ValueError("throughput and delay_ms belong together; give both or neither")
+        if self.tail is not None and "cvar" not in (self.power, self.throughput):
+            raise ValueError("tail is of cvar; remove it")
         if (self.least is None) != (not self.keeping):
             raise ValueError("least and keeping belong together; give both or neither")
         if len(set(self.fit)) != len(self.fit):
@@ -188,6 +253,10 @@ class Objective(ConfigModel):
             return "fit"
         if self.flows:
             return f"{self.flows} goodput"
+        if self.front:
+            return f"{self.front} front"
+        if self.throughput:
+            return f"{self.throughput} throughput"
         return f"least {self.least}" if self.least else f"{self.power} power"
 
 
@@ -240,6 +309,12 @@ class Study(ConfigModel):
     objective: Objective = Field(
         default=Objective(power="mean"), description="what the study optimises"
     )
+    race: Race | None = Field(
+        default=None,
+        description="run all trials on the same pairs of network and seed, in the same shuffled "
+        "order, and stop those that can no longer win",
+    )
+    start: Start = Field(default_factory=lambda: Start(), description="trials to begin with")
     runs_per_trial: int = Field(
         default=1, ge=1, description="replicates of a trial on each network"
     )
@@ -289,6 +364,10 @@ class Study(ConfigModel):
             raise ValueError(
                 f"objective: least is {self.objective.least!r}, which space does not search; add it"
             )
+        self._check_front()
+        self._check_race()
+        if self.start and (self.table or self.sampler.kind in ("grid", "ternary", "golden")):
+            raise ValueError(f"sampler {self.sampler.kind} chooses every trial; remove start")
         if self.objective.flows and self.traffic is None:
             raise ValueError("objective: flows needs traffic; add it")
         if self.host and self.engine != "emulator":
@@ -307,6 +386,31 @@ class Study(ConfigModel):
             if self.sampler.kind == "cmaes" and searched_range.values is not None:
                 raise ValueError(f"sampler cmaes needs low and high for {name}, not values")
         return self
+
+    def _check_front(self) -> None:
+        kind = self.sampler.kind
+        if self.sampler.is_genetic and not self.objective.front:
+            raise ValueError(f"sampler {kind} is for several objectives; give objective front")
+        if self.objective.front and kind in ("ternary", "golden", "cmaes"):
+            raise ValueError(
+                f"sampler {kind} knows one objective; use tpe, nsga2 or nsga3 for a front"
+            )
+
+    def _check_race(self) -> None:
+        if self.race is None:
+            return
+        if not self.objective.power:
+            raise ValueError("race needs one objective, a power; remove race")
+        if self.table or self.sampler.kind in ("ternary", "golden"):
+            raise ValueError(
+                "race stops trials, but ternary, golden and table need each; remove race"
+            )
+        pairs = len(self.networks) * self.runs_per_trial
+        if pairs <= self.race.first:
+            raise ValueError(
+                f"race: a trial has {pairs} pairs of network and seed, and each runs the first "
+                f"{self.race.first}: nothing is left to save; raise runs_per_trial or add networks"
+            )
 
     @property
     def is_grid_search(self) -> bool:
@@ -341,7 +445,7 @@ class Study(ConfigModel):
     @property
     def tables(self) -> tuple[str, ...]:
         """The published tables that this study reads or is compared with, without duplicates."""
-        needed = (self.table, *self.objective.fit, *self.compare)
+        needed = (self.table, *self.objective.fit, *self.compare, *self.start.tables)
         return tuple(dict.fromkeys(name for name in needed if name is not None))
 
 
@@ -735,7 +839,7 @@ class Workflow:
     def tables_beside(self) -> Mapping[str, tuple[str, ...]]:
         """For each study, the published tables that reports compare with it."""
         return {
-            name: tuple(t for t in study.tables if t not in study.objective.fit)
+            name: tuple(dict.fromkeys(filter(None, (study.table, *study.compare))))
             for name, study in self.studies.items()
         }
 
@@ -911,6 +1015,7 @@ def load_workflow(config: Path) -> Workflow:
     workflow = Workflow(config, settings, studies, repeats, comparisons, traffic, tables, networks)
     _check_real_networks(workflow)
     _check_starts(workflow)
+    _check_warm_starts(workflow)
     _check_comparisons(workflow)
     _check_hold_out(workflow)
     return workflow
@@ -1005,6 +1110,33 @@ def _check_real_networks(workflow: Workflow) -> None:
             )
 
 
+def _check_warm_starts(workflow: Workflow) -> None:
+    """Refuses to begin with a study that is unknown, of another controller, or that comes later."""
+    for name, study in workflow.studies.items():
+        path = workflow.path.parent / "studies" / f"{name}.yaml"
+        seen = [name]
+        waiting = list(study.start.studies)
+        while waiting:
+            first = waiting.pop()
+            other = workflow.studies.get(first)
+            if other is None:
+                known = ", ".join(workflow.studies)
+                raise KneepointError(
+                    f"{path}: start names the study {first!r}, which {workflow.path} does not "
+                    f"list; known: {known}"
+                )
+            if first == name:
+                raise KneepointError(f"{path}: start leads back to {name} itself; remove it")
+            if other.controller != study.controller:
+                raise KneepointError(
+                    f"{path}: start names {first}, a study of {other.controller}, but the "
+                    f"controller is {study.controller}; make them agree"
+                )
+            if first not in seen:
+                seen.append(first)
+                waiting += other.start.studies
+
+
 def _check_starts(workflow: Workflow) -> None:
     """Refuses what could begin when its run is over: a flow, a probe, the time that counts."""
     studies, comparisons = workflow.studies.values(), workflow.comparisons.values()
@@ -1086,6 +1218,26 @@ def _check_hold_out(workflow: Workflow) -> None:
                 raise KneepointError(
                     f"{workflow.path}: hold_out: study {name} tunes on the held-out network "
                     f"{network}; remove it from one of them"
+                )
+    _check_recordings(workflow, held)
+
+
+def _check_recordings(workflow: Workflow, held: HoldOut) -> None:
+    """Refuses cuts of one recording on both sides: what was tuned on is not held out."""
+    tuned = {
+        recording: (name, network)
+        for name, study in workflow.studies.items()
+        if study.tunes
+        for network in study.networks
+        for recording in workflow.networks[network].recordings
+    }
+    for network in held.networks:
+        for recording in workflow.networks[network].recordings:
+            if recording in tuned:
+                study, own = tuned[recording]
+                raise KneepointError(
+                    f"{workflow.path}: hold_out: {network} is part of the recording {recording}, "
+                    f"and so is {own}, on which study {study} tunes; remove one of them"
                 )
 
 

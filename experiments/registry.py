@@ -168,6 +168,7 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
             study.engine,
             [study.controller, *workflow.controllers_beside(study.traffic)],
             study.networks,
+            needs=study.start.studies,
             reads=[config / f"studies/{name}.yaml", *traffic, *tables],
         )
 

@@ -12,7 +12,7 @@ import itertools
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,7 +128,9 @@ class FinishedTrial:
     """A trial: what was searched (column name: value), its score, why a run of it failed.
 
     `means` has the mean of each of TRIAL_METRICS over the runs that were measured; it is empty
-    without any. The runs themselves are in the journal.
+    without any. The runs themselves are in the journal. `objectives` are those of a front,
+    `violation` how far it is beyond a bound; a trial that `is_stopped` was raced, and has the value
+    of the runs that it had.
     """
 
     number: int
@@ -137,6 +139,9 @@ class FinishedTrial:
     reason: str
     means: Mapping[str, float]
     n_runs: int
+    objectives: tuple[float, ...] = ()
+    violation: float | None = None
+    is_stopped: bool = False
 
 
 def means_of(runs: Iterable[FinishedRun]) -> dict[str, float]:
@@ -155,8 +160,17 @@ def runs_table(study: str, runs: Iterable[FinishedRun]) -> pa.Table:
     return make_table((_run_row(study, run) for run in runs), RUNS_SCHEMA)
 
 
+OBJECTIVES = ("objective_throughput_mbps", "objective_signal_delay_p95_ms")
+"""Further columns of the trials of a front."""
+VIOLATION = "violation"
+"""A further column of trials that have a bound to keep."""
+
+
 def trials_table(
-    study: str, columns: Mapping[str, type], trials: Iterable[FinishedTrial]
+    study: str,
+    columns: Mapping[str, type],
+    trials: Iterable[FinishedTrial],
+    further: Sequence[str] = (),
 ) -> pa.Table:
     """Returns one row a trial, in the order given.
 
@@ -164,6 +178,7 @@ def trials_table(
         study: name of the study.
         columns: name and type (int or float) of each searched column.
         trials: the trials.
+        further: columns that this study's objective needs: OBJECTIVES or VIOLATION.
     """
     schema = pa.schema(
         [
@@ -178,6 +193,7 @@ def trials_table(
             ),
             *(pa.field(name, pa.float64(), nullable=False) for name in TRIAL_METRICS),
             pa.field("n_runs", pa.int64(), nullable=False),
+            *(pa.field(name, pa.float64(), nullable=False) for name in further),
         ]
     )
     return make_table((_trial_row(study, trial) for trial in trials), schema)
@@ -297,12 +313,14 @@ def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
     return {
         "study": study,
         "trial": trial.number,
-        "state": "COMPLETE",
+        "state": "PRUNED" if trial.is_stopped else "COMPLETE",
         "value": trial.value,
         "reason": trial.reason,
         **trial.searched,
         **(trial.means or dict.fromkeys(TRIAL_METRICS, math.nan)),
         "n_runs": trial.n_runs,
+        **dict(zip(OBJECTIVES, trial.objectives, strict=False)),
+        VIOLATION: trial.violation,
     }
 
 

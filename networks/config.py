@@ -248,6 +248,11 @@ class Network(ConfigModel):
         return tuple(sorted({link.trace for link in (self.uplink, self.downlink) if link.trace}))
 
     @property
+    def recordings(self) -> tuple[str, ...]:
+        """Sorted names of the recordings that it plays: both directions of a trace are one."""
+        return tuple(sorted({name.rpartition(".")[0] or name for name in self.trace_names}))
+
+    @property
     def is_synthetic(self) -> bool:
         """Whether either link is synthetic."""
         return any(link.synthetic for link in (self.uplink, self.downlink))

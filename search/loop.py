@@ -4,30 +4,37 @@
 the trials are told in the order in which they were asked. (Telling in order of completion made
 different searches of the same study.) A study is resumed by asking from the start again: runs
 that the journal holds are not executed twice, and the same scores lead to the same questions.
+
+A raced study is told pair by pair: the trials that were asked together run their next pair, in the
+same order everywhere, and those that can no longer win are stopped before it.
 """
 
 import itertools
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import optuna
 from optuna.study import StudyDirection
-from optuna.trial import Trial
+from optuna.trial import Trial, TrialState
 
 from experiments.results import FinishedRun, FinishedTrial, means_of
 from experiments.runner import Batch
-from search.optuna_journal import OptunaJournal
+from search.objective import value_of_pair
+from search.optuna_journal import BOUND, OptunaJournal
 from search.plan import StudyPlan
+from search.race import make_pruner, reported
 from search.samplers import Asker
 
 _ENUMERATED_AHEAD = 64
 """Trials asked at once of a sampler that does not learn: it makes no difference to them."""
 
 
-def direction_of(plan: StudyPlan) -> StudyDirection:
-    """Returns Optuna's name for it."""
+def directions_of(plan: StudyPlan) -> list[StudyDirection]:
+    """Returns Optuna's names for them: of a front those of throughput and delay."""
+    if plan.study.objective.front:
+        return [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE]
     minimises = plan.study.objective.minimises
-    return StudyDirection.MINIMIZE if minimises else StudyDirection.MAXIMIZE
+    return [StudyDirection.MINIMIZE if minimises else StudyDirection.MAXIMIZE]
 
 
 def ask_and_tell(
@@ -43,35 +50,105 @@ def ask_and_tell(
     Returns:
         All trials in order.
     """
-    study = optuna.create_study(sampler=asker.sampler, direction=direction_of(plan))
-    if plan.start:
-        study.enqueue_trial(dict(plan.start))
+    race = plan.study.race
+    study = optuna.create_study(
+        sampler=asker.sampler,
+        directions=directions_of(plan),
+        pruner=make_pruner(race, len(plan.pairs)) if race else None,
+    )
+    for point in plan.start:
+        study.enqueue_trial(dict(point))
     ahead = plan.study.ask_ahead if asker.learns else _ENUMERATED_AHEAD
+    execute = _raced if race else _together
     trials: list[FinishedTrial] = []
     while count := min(ahead, asker.ready(study, len(trials))):
         asked = [study.ask(dict(plan.space)) for _ in range(count)]
-        planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
-        results = yield Batch([run for runs in planned for run in runs])
+        results = yield from execute(plan, asked)
         finished = [
-            _finish(plan, trial, list(itertools.islice(results, len(runs))))
-            for trial, runs in zip(asked, planned, strict=True)
+            _finish(plan, trial, runs, is_stopped=is_stopped)
+            for trial, (runs, is_stopped) in zip(asked, results, strict=True)
         ]
         for trial, result in zip(asked, finished, strict=True):
-            study.tell(trial, result.value)
+            _tell(study, trial, result)
         told = study.get_trials(deepcopy=False)[-count:]
         for frozen, result in zip(told, finished, strict=True):
-            copy.add(frozen, _attributes(result))
+            copy.add(frozen, _attributes(result), result.violation)
         trials += finished
         copy.publish_if_caught_up()
     copy.publish()
     return trials
 
 
-def _finish(plan: StudyPlan, trial: Trial, runs: list[FinishedRun]) -> FinishedTrial:
+Executed = list[tuple[list[FinishedRun], bool]]
+"""Of each trial its runs, and whether it was stopped before all of them."""
+
+
+def _together(
+    plan: StudyPlan, asked: Sequence[Trial]
+) -> Generator[Batch, Iterator[FinishedRun], Executed]:
+    """Executes all runs of the trials at once."""
+    planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
+    results = yield Batch([run for runs in planned for run in runs])
+    return [(list(itertools.islice(results, len(runs))), False) for runs in planned]
+
+
+def _raced(
+    plan: StudyPlan, asked: Sequence[Trial]
+) -> Generator[Batch, Iterator[FinishedRun], Executed]:
+    """Executes the trials pair by pair, and stops those that the pruner gives up.
+
+    In real time, too, a stopped trial has no run in progress: its further runs never begin.
+    """
+    race = plan.study.race
+    assert race is not None
+    planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
+    runs: list[list[FinishedRun]] = [[] for _ in asked]
+    racing = list(range(len(asked)))
+    start = 0
+    while racing and start < len(plan.pairs):
+        end = race.first if start == 0 else start + 1
+        results = yield Batch([run for at in racing for run in planned[at][start:end]])
+        for at in racing:
+            runs[at] += itertools.islice(results, end - start)
+            values = {k: _value(plan, run) for k, run in enumerate(runs[at])}
+            for step in range(start, end):
+                asked[at].report(reported(race, values, step), step)
+        start = end
+        if start < len(plan.pairs):  # all have reported before any is judged
+            racing = [at for at in racing if not asked[at].should_prune()]
+    return [(each, len(each) < len(plan.pairs)) for each in runs]
+
+
+def _value(plan: StudyPlan, run: FinishedRun) -> float:
+    over = plan.study.objective.power
+    assert over is not None
+    return value_of_pair(run, over)
+
+
+def _finish(
+    plan: StudyPlan, trial: Trial, runs: list[FinishedRun], *, is_stopped: bool
+) -> FinishedTrial:
     score = plan.score(runs, trial.params)
     return FinishedTrial(
-        trial.number, trial.params, score.value, score.reason, means_of(runs), len(runs)
+        trial.number,
+        trial.params,
+        score.value,
+        score.reason,
+        means_of(runs),
+        len(runs),
+        score.objectives,
+        score.violation,
+        is_stopped,
     )
+
+
+def _tell(study: optuna.Study, trial: Trial, result: FinishedTrial) -> None:
+    if result.violation is not None:
+        trial.set_constraint(BOUND, result.violation)
+    if result.is_stopped:
+        study.tell(trial, state=TrialState.PRUNED)
+    else:
+        study.tell(trial, result.objectives or result.value)
 
 
 def _attributes(finished: FinishedTrial) -> dict[str, Any]:

@@ -26,33 +26,115 @@ PublishedMetrics = Mapping[int, Mapping[str, float]]
 FIT_METRICS = ("throughput_mbps", "signal_delay_p95_ms", "queueing_delay_p95_ms")
 
 
+WORST_DELAY_MS = 60_000.0
+"""Signal delay of a failed run (ms)."""
+
+TAIL = 0.25
+"""The share of the worst runs that cvar averages, unless a study says another."""
+
+Over = Literal["mean", "worst", "mean_log", "cvar"]
+
+
 @dataclass(frozen=True)
 class Score:
-    """The value of a trial, and why a run of it failed."""
+    """The value of a trial, and why a run of it failed.
+
+    `violation` is how far it is beyond a bound, relative to it: up to 0 it keeps the bound.
+    `objectives` are what a search for a front is told instead of the value.
+    """
 
     value: float
     reason: str = ""
+    violation: float | None = None
+    objectives: tuple[float, ...] = ()
 
 
-def score_power(runs: Sequence[FinishedRun], over: Literal["mean", "worst", "mean_log"]) -> Score:
-    """Scores by power, the greater the better.
+def score_power(runs: Sequence[FinishedRun], over: Over, tail: float = TAIL) -> Score:
+    """Scores by power, the greater the better; a failed run counts as power 0."""
+    powers = [power_of(run) for run in runs]
+    return Score(_overall(_by_network(runs, powers), over, tail, LEAST_POWER), _failure(runs))
 
-    Power is averaged over the runs on each network, then over the networks: by its mean, by the
-    worst network, or by the mean of natural logarithms. A failed run counts as power 0.
+
+def score_bounded(
+    runs: Sequence[FinishedRun], over: Over, bound_ms: float, tail: float = TAIL
+) -> Score:
+    """Scores by throughput (Mbit/s) under a bound on the signal delay, over networks alike.
+
+    A failed run has throughput 0 and the delay WORST_DELAY_MS.
     """
+    throughput, delay_ms = _throughput(runs, over, tail), _delay_ms(runs, over, tail)
+    return Score(throughput, _failure(runs), violation=delay_ms / bound_ms - 1)
+
+
+def score_front(runs: Sequence[FinishedRun], over: Literal["mean", "worst", "mean_log"]) -> Score:
+    """Scores by throughput (Mbit/s, to maximise) and signal delay (ms, to minimise).
+
+    The value is their power: of a front it is greatest at the knee (Kleinrock 1979).
+    """
+    throughput, delay_ms = _throughput(runs, over, TAIL), _delay_ms(runs, over, TAIL)
+    if over == "mean_log":
+        throughput, delay_ms = math.exp(throughput), math.exp(delay_ms)
+    power = throughput / delay_ms * 1000
+    return Score(power, _failure(runs), objectives=(throughput, delay_ms))
+
+
+def power_of(run: FinishedRun) -> float:
+    """Returns the power (Mbit/s/s) that a run counts with: 0 if it failed."""
+    return _counted(run, "power", 0.0)
+
+
+def value_of_pair(run: FinishedRun, over: Over) -> float:
+    """Returns what a race compares of one run: its power, or the logarithm of it."""
+    power = power_of(run)
+    return math.log(max(power, LEAST_POWER)) if over == "mean_log" else power
+
+
+def _throughput(runs: Sequence[FinishedRun], over: Over, tail: float) -> float:
+    values = [_counted(run, "throughput_mbps", 0.0) for run in runs]
+    return _overall(_by_network(runs, values), over, tail, LEAST_GOODPUT)
+
+
+def _delay_ms(runs: Sequence[FinishedRun], over: Over, tail: float) -> float:
+    """The less the better: the worst is the greatest."""
+    values = [-_counted(run, "signal_delay_p95_ms", WORST_DELAY_MS) for run in runs]
+    by_network = _by_network(runs, values)
+    if over == "mean_log":
+        means = [math.log(max(1.0, -math.fsum(each) / len(each))) for each in by_network]
+        return math.fsum(means) / len(means)
+    return -_overall(by_network, over, tail, -math.inf)
+
+
+def _counted(run: FinishedRun, metric: str, of_failed: float) -> float:
+    value: float | None = getattr(run.record, metric) if run.record.status == "ok" else of_failed
+    assert value is not None
+    return value
+
+
+def _by_network(runs: Sequence[FinishedRun], values: Sequence[float]) -> list[list[float]]:
     by_network: dict[str, list[float]] = {}
-    for run in runs:
-        power = run.record.power if run.record.status == "ok" else 0.0
-        assert power is not None
-        by_network.setdefault(run.planned.spec.network.name, []).append(power)
-    means = [math.fsum(powers) / len(powers) for powers in by_network.values()]
+    for run, value in zip(runs, values, strict=True):
+        by_network.setdefault(run.planned.spec.network.name, []).append(value)
+    return list(by_network.values())
+
+
+def _overall(by_network: Sequence[Sequence[float]], over: Over, tail: float, least: float) -> float:
+    """One value of many, the greater the better.
+
+    Values are averaged on each network, then over the networks: by their mean, by the worst
+    network, or by the mean of natural logarithms, no value counting as less than `least`. The
+    conditional value at risk (cvar) is the mean of the worst of all values, `tail` of their number
+    (Rockafellar and Uryasev, Journal of Risk 2000).
+    """
+    if over == "cvar":
+        every = sorted(value for values in by_network for value in values)
+        worst = every[: math.ceil(tail * len(every))]
+        return math.fsum(worst) / len(worst)
+    means = [math.fsum(values) / len(values) for values in by_network]
     if over == "worst":
-        value = min(means)
-    elif over == "mean":
-        value = math.fsum(means) / len(means)
-    else:
-        value = math.fsum(math.log(max(mean, LEAST_POWER)) for mean in means) / len(means)
-    return Score(value, _failure(runs))
+        return min(means)
+    if over == "mean_log":
+        means = [math.log(max(mean, least)) for mean in means]
+    return math.fsum(means) / len(means)
 
 
 def score_flows(
@@ -143,8 +225,30 @@ def _misfit(runs: Sequence[FinishedRun], published: PublishedMetrics, robust: bo
 
 
 def find_best(trials: Sequence[FinishedTrial], minimise: bool) -> FinishedTrial:
-    """Returns the best of at least one trial, the first of equals."""
-    return (min if minimise else max)(trials, key=lambda trial: trial.value)
+    """Returns the best of at least one trial, the first of equals.
+
+    A trial that was stopped is never the best. One that keeps its bound is better than any that
+    does not; of those, the nearest to it.
+    """
+    sign = -1 if minimise else 1
+
+    def rank(trial: FinishedTrial) -> tuple[bool, float, float]:
+        beyond = max(0.0, trial.violation or 0.0)
+        return not trial.is_stopped, -beyond, sign * trial.value
+
+    return max(trials, key=rank)
+
+
+def on_front(trials: Sequence[FinishedTrial]) -> list[int]:
+    """Returns the numbers of the trials of a Pareto front, by increasing delay.
+
+    Their objectives are throughput and delay; of equals the first is on it.
+    """
+    front: list[FinishedTrial] = []
+    for trial in sorted(trials, key=lambda t: (t.objectives[1], -t.objectives[0], t.number)):
+        if not front or trial.objectives[0] > front[-1].objectives[0]:
+            front.append(trial)
+    return [trial.number for trial in front]
 
 
 def _relative_error(runs: Sequence[FinishedRun], metric: str, published: float) -> float | None:

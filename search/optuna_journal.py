@@ -5,7 +5,7 @@ Nothing is ever read from it to go on with a study, so it may be behind, or be l
 
 import copy
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
+
+BOUND = "signal delay"
+"""The name of the constraint of a search under a bound."""
 
 
 class OptunaJournal:
@@ -24,27 +27,38 @@ class OptunaJournal:
     Args:
         path: the file.
         name: name of the study.
-        direction: of its objective.
+        directions: of its objectives.
         attributes: what else the dashboard shows of it.
     """
 
     def __init__(
-        self, path: Path, name: str, direction: StudyDirection, attributes: Mapping[str, Any]
+        self,
+        path: Path,
+        name: str,
+        directions: Sequence[StudyDirection],
+        attributes: Mapping[str, Any],
     ) -> None:
         self._path = path
         self._temporary = path.with_name(f".{path.name}.new")
         self._temporary.unlink(missing_ok=True)
         self._file = _OneWriterFile(self._temporary)
         self._storage = JournalStorage(self._file)
-        self._study_id = self._storage.create_new_study([direction], name)
+        self._study_id = self._storage.create_new_study(directions, name)
         for key, value in attributes.items():
             self._storage.set_study_user_attr(self._study_id, key, value)
         self._is_published = False
 
-    def add(self, trial: FrozenTrial, attributes: Mapping[str, Any]) -> None:
-        """Appends a finished trial, with what else the dashboard shows of it."""
+    def add(
+        self, trial: FrozenTrial, attributes: Mapping[str, Any], violation: float | None = None
+    ) -> None:
+        """Appends a finished trial, with what else the dashboard shows of it.
+
+        Optuna reads a constraint by its name, the dashboard from a list: the copy has both.
+        """
         copied = copy.copy(trial)
         copied.user_attrs = {**trial.user_attrs, **attributes}
+        if violation is not None:
+            copied.system_attrs = {**trial.system_attrs, "constraints": [violation]}
         self._storage.create_new_trial(self._study_id, copied)
         self._file.is_read = False  # the storage knows all that it needs
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from optuna.distributions import BaseDistribution
@@ -11,7 +12,7 @@ from engines.catalogue import Controller
 from experiments.config import NETWORK, Study
 from experiments.published import PublishedRow, PublishedTable, number_on
 from experiments.results import FinishedRun, PlannedRun
-from experiments.seeds import run_seed
+from experiments.seeds import derive_seed, run_seed
 from networks.scenario import ALONE, PreparedNetwork, Traffic
 from search import objective, spaces
 from search.spaces import CONSTANT, Point
@@ -22,7 +23,7 @@ class StudyPlan:
     """A study with everything that its runs depend on.
 
     `tables` has the rows of the table to replay, or of each to fit, numbered from table to table;
-    `points` are the trials, where they are known beforehand.
+    `points` are the trials, where they are known beforehand; `given` those to begin with.
     """
 
     name: str
@@ -35,6 +36,7 @@ class StudyPlan:
     points: Sequence[Point] | None
     space: Mapping[str, BaseDistribution]
     traffic: Traffic = ALONE
+    given: tuple[Point, ...] = ()
 
     @property
     def rows(self) -> tuple[PublishedRow, ...]:
@@ -54,21 +56,41 @@ class StudyPlan:
             for network in self.networks
             for _ in range(self.study.runs_per_trial)
         ]
+        seeds = [run_seed(self.seed, trial, run) for run in range(len(places))]
+        if self.study.race:
+            places = [(None, network) for network, _ in self.pairs]
+            seeds = [seed for _, seed in self.pairs]
         return tuple(
             PlannedRun(
-                trial, run, row.number if row else None, self._spec(trial, run, row, network, point)
+                trial, run, row.number if row else None, self._spec(row, network, point, seed)
             )
-            for run, (row, network) in enumerate(places)
+            for run, ((row, network), seed) in enumerate(zip(places, seeds, strict=True))
         )
 
+    @cached_property
+    def pairs(self) -> tuple[tuple[PreparedNetwork, int], ...]:
+        """The pairs of network and seed of every raced trial, in one shuffled order."""
+        pairs = [
+            (network, derive_seed(self.seed, network.name, repeat))
+            for network in self.networks
+            for repeat in range(self.study.runs_per_trial)
+        ]
+        return tuple(sorted(pairs, key=lambda pair: derive_seed(self.seed, "race", pair[1])))
+
     @property
-    def start(self) -> Point | None:
+    def start(self) -> tuple[Point, ...]:
+        """The trials to begin with: those that were given, or else the defaults, if they suit."""
+        return self.given or ((self.defaults,) if self.defaults else ())
+
+    @property
+    def defaults(self) -> Point | None:
         """The declared defaults, with which a search for power begins so as not to end below them.
 
         None where a default lies outside the searched range, for samplers that choose their own
         beginning, for fits, which are not to be told, and where a network is searched.
         """
-        if self.study.objective.minimises or self.study.sampler.kind not in ("tpe", "cmaes"):
+        learns = ("tpe", "cmaes", "nsga2", "nsga3")
+        if self.study.objective.minimises or self.study.sampler.kind not in learns:
             return None
         start: dict[str, float] = {}
         for name, searched in self.study.space.items():
@@ -86,6 +108,12 @@ class StudyPlan:
         if wanted.fit:
             tables = [{row.number: row.metrics for row in table} for table in self.tables]
             return objective.score_fit(runs, tables, wanted.robust)
+        if wanted.throughput:
+            assert wanted.delay_ms is not None
+            tail = wanted.tail or objective.TAIL
+            return objective.score_bounded(runs, wanted.throughput, wanted.delay_ms, tail)
+        if wanted.front:
+            return objective.score_front(runs, wanted.front)
         if wanted.flows:
             return objective.score_flows(runs, wanted.flows, self.subjects)
         if wanted.least:
@@ -93,7 +121,7 @@ class StudyPlan:
             greatest = self.study.space[wanted.least].bounds[1]
             return objective.score_least(runs, point[column], greatest, wanted.keeping.items())
         assert wanted.power is not None
-        return objective.score_power(runs, wanted.power)
+        return objective.score_power(runs, wanted.power, wanted.tail or objective.TAIL)
 
     @property
     def subjects(self) -> frozenset[str]:
@@ -101,7 +129,7 @@ class StudyPlan:
         return frozenset(flow.name for flow in self.traffic.flows if flow.controller is None)
 
     def _spec(
-        self, trial: int, run: int, row: PublishedRow | None, network: PreparedNetwork, point: Point
+        self, row: PublishedRow | None, network: PreparedNetwork, point: Point, seed: int
     ) -> RunSpec:
         searched = {
             name.removeprefix(CONSTANT): value
@@ -114,7 +142,7 @@ class StudyPlan:
             controller=self.controller,
             constants=self.controller.complete(given, f"study {self.name}"),
             network=network_of_trial(self.study, network, point),
-            seed=run_seed(self.seed, trial, run),
+            seed=seed,
             traffic=self.traffic,
         )
 
@@ -139,6 +167,7 @@ def plan_study(
     engine: EngineSettings,
     seed: int,
     traffic: Traffic = ALONE,
+    given: tuple[Point, ...] = (),
 ) -> StudyPlan:
     """Makes the plan of a study that has been checked."""
     names = (study.table,) if study.table else study.objective.fit
@@ -154,7 +183,9 @@ def plan_study(
         else spaces.make_distributions(study, controller)
     )
     placed = tuple(engine.place(network) for network in networks)
-    return StudyPlan(name, study, controller, placed, engine, seed, rows, points, space, traffic)
+    return StudyPlan(
+        name, study, controller, placed, engine, seed, rows, points, space, traffic, given
+    )
 
 
 def summarise(plan: StudyPlan) -> dict[str, Any]:

@@ -83,6 +83,20 @@ def table_points(rows: Sequence[PublishedRow], controller: Controller) -> list[P
     ]
 
 
+def point_of(study: Study, controller: Controller, given: Mapping[str, float]) -> Point | None:
+    """Returns the point of some constants, defaults for those not given; None outside the space."""
+    point: dict[str, float] = {}
+    for name, searched in study.space.items():
+        if name not in controller.constants:
+            return None  # of a network
+        constant = controller.constants[name]
+        value = given.get(name, constant.default)
+        if not searched.contains(value):
+            return None
+        point[CONSTANT + name] = constant.typed(value)
+    return point
+
+
 def span_distributions(points: Sequence[Point]) -> dict[str, BaseDistribution]:
     """Returns distributions from the least to the greatest value of each column."""
     spans: dict[str, BaseDistribution] = {}

@@ -1,22 +1,37 @@
 """Runs or resumes one study: trials.parquet holds its trials, study.json its outcome."""
 
+import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import optuna
 from optuna.distributions import IntDistribution
 
+from common.errors import KneepointError, unusable
+from engines.catalogue import Controller
+from experiments.config import Study
 from experiments.job import Job
 from experiments.pipeline import Outcome, Plan, Steps
-from experiments.results import FinishedRun, FinishedTrial, PlannedRun, trials_table
+from experiments.results import (
+    OBJECTIVES,
+    VIOLATION,
+    FinishedRun,
+    FinishedTrial,
+    PlannedRun,
+    trials_table,
+)
 from experiments.runner import Batch
 from experiments.seeds import study_seed
+from networks.omniscient import Bound
 from networks.scenario import ALONE
 from search import objective
-from search.loop import ask_and_tell, direction_of
+from search.loop import ask_and_tell, directions_of
 from search.optuna_journal import OptunaJournal
 from search.plan import StudyPlan, plan_study, summarise
 from search.samplers import make_asker
+from search.spaces import Point, point_of
 
 
 def plan(job: Job, name: str) -> Plan:
@@ -36,10 +51,14 @@ def plan(job: Job, name: str) -> Plan:
         job.engine(study.engine),
         study_seed(workflow.settings.seed, name),
         job.traffic(study.traffic) if study.traffic else ALONE,
+        starting_points(job, study, job.controller(study.controller)),
     )
 
     def steps() -> Steps:
         outcome, _ = yield from search(job, planned)
+        if study.objective.front:
+            summary = {**outcome.summaries["study.json"], "bounds": _bounds(job, study)}
+            return replace(outcome, summaries={"study.json": summary})
         return outcome
 
     return Plan(planned.engine, study.count_runs(len(planned.rows)), steps())
@@ -52,20 +71,73 @@ def search(
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
     path = job.out_dir / "optuna.journal"
-    copy = OptunaJournal(path, plan.name, direction_of(plan), summarise(plan))
+    copy = OptunaJournal(path, plan.name, directions_of(plan), summarise(plan))
     trials = yield from ask_and_tell(plan, asker, copy)
     best = objective.find_best(trials, plan.study.objective.minimises)
     columns = {
         name: int if isinstance(distribution, IntDistribution) else float
         for name, distribution in plan.space.items()
     }
+    further = further_columns(plan)
     outcome = Outcome(
-        runs=(run for each in trials for run in plan.runs_of(each.number, each.searched)),
+        runs=(run for each in trials for run in runs_of(plan, each)),
         message=f"{len(trials)} trials, best {best.value:.4g} in trial {best.number}",
-        tables={"trials.parquet": trials_table(plan.name, columns, trials)},
+        tables={"trials.parquet": trials_table(plan.name, columns, trials, further)},
         summaries={"study.json": _summary(plan, trials, best)},
     )
     return outcome, best
+
+
+def further_columns(plan: StudyPlan) -> tuple[str, ...]:
+    """Returns the columns of trials.parquet that the objective needs beside the value."""
+    if plan.study.objective.front:
+        return OBJECTIVES
+    return (VIOLATION,) if plan.study.objective.throughput else ()
+
+
+def runs_of(plan: StudyPlan, trial: FinishedTrial) -> Sequence[PlannedRun]:
+    """Returns the runs that a trial had: a stopped one not all that were planned."""
+    return plan.runs_of(trial.number, trial.searched)[: trial.n_runs]
+
+
+def starting_points(job: Job, study: Study, controller: Controller) -> tuple[Point, ...]:
+    """Returns the trials that a study is told to begin with, each once.
+
+    Raises:
+        KneepointError: a study has no results, or nothing of what was named lies in the space.
+    """
+    found: list[Point] = []
+    given = {
+        name: [row.constants for row in job.workflow.tables[name].rows]
+        for name in study.start.tables
+    }
+    given |= {
+        name: [_best_constants(job.workflow.results / name / "study.json")]
+        for name in study.start.studies
+    }
+    for name, settings in given.items():
+        points = [point_of(study, controller, each) for each in settings]
+        found += [point for point in points if point is not None]
+        if not any(points):
+            raise KneepointError(
+                f"{job.workflow.path}: nothing of {name}, with which the study {study.title!r} is "
+                "to begin, lies in its space; widen the space or remove the name from start"
+            )
+    return tuple({tuple(point.items()): point for point in found}.values())
+
+
+def _best_constants(path: Path) -> Mapping[str, float]:
+    try:
+        constants: Mapping[str, float] = json.loads(path.read_bytes())["best"]["constants"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise unusable(path, error) from None
+    return constants
+
+
+def _bounds(job: Job, study: Study) -> Mapping[str, Mapping[str, float]]:
+    """The omniscient bounds of a study's networks, which a front is held against."""
+    files = {name: job.networks / name / "network.json" for name in study.networks}
+    return {name: asdict(Bound.load(path)) for name, path in files.items()}
 
 
 def _summary(
@@ -74,6 +146,8 @@ def _summary(
     return {
         **summarise(plan),
         "n_trials": len(trials),
+        **({"front": objective.on_front(trials)} if plan.study.objective.front else {}),
+        **({"stopped": sum(t.is_stopped for t in trials)} if plan.study.race else {}),
         "best": {
             "trial": best.number,
             "value": best.value,

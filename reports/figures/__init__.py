@@ -45,6 +45,7 @@ READS = {
     "search-bracket": ("searches", "search_constants", "search_brackets"),
     "search-contours": ("searches", "search_constants", "search_trials", "search_surfaces"),
     "search-curve": ("searches", "search_constants", "search_trials"),
+    "search-front": ("searches", "search_fronts"),
     "search-history": ("searches", "search_trials"),
     "search-slices": ("searches", "search_constants", "search_trials"),
     "throughput-delay": ("sweeps", "sweep_points", "sweep_published"),

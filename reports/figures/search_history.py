@@ -24,6 +24,9 @@ def draw(search: Record, tables: Tables) -> Figure:
     style.tell(axes, found["trial"], found["best_so_far"], texts)
     bottom = axes.get_ylim()[0]
     axes.plot(failed["trial"], [bottom] * len(failed), "x", color=style.BEST, clip_on=False)
+    aside = past[past["stopped"] | past["beyond"]]
+    if len(aside):
+        axes.plot(aside["trial"], [bottom] * len(aside), "|", color=style.QUIET, markersize=4)
     last = past.iloc[-1]
     axes.annotate(
         f"best so far\n{labels.number(last['best_so_far'])}",

@@ -50,7 +50,7 @@ def make_asker(
         bracket = kind(space)
         return Asker(bracket, lambda study, _: len(bracket.open_values(study)), learns=True)
     assert settings.trials is not None
-    learns = settings.kind in ("tpe", "cmaes")
+    learns = settings.kind in ("tpe", "cmaes") or settings.is_genetic
     return _counted(_optuna_sampler(settings, seed % 2**32), settings.trials, learns=learns)
 
 
@@ -66,7 +66,16 @@ def _optuna_sampler(settings: Sampler, seed: int) -> BaseSampler:
             # Its interface may change: not at a locked version.
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             return optuna.samplers.QMCSampler(seed=seed, warn_independent_sampling=False)
+    if settings.is_genetic:
+        return _genetic_sampler(settings, seed)
     startup = 10 if settings.startup_trials is None else settings.startup_trials
     if settings.kind == "cmaes":
         return optuna.samplers.CmaEsSampler(seed=seed, n_startup_trials=startup)
     return optuna.samplers.TPESampler(seed=seed, n_startup_trials=startup)
+
+
+def _genetic_sampler(settings: Sampler, seed: int) -> BaseSampler:
+    population = settings.population or 50
+    if settings.kind == "nsga2":
+        return optuna.samplers.NSGAIISampler(seed=seed, population_size=population)
+    return optuna.samplers.NSGAIIISampler(seed=seed, population_size=population)

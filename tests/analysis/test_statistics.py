@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import statistics, student_t
+from analysis import statistics
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
+from common import student_t
 from tests.analysis import synthetic
 
 

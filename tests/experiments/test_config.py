@@ -221,7 +221,72 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "power and fit": (
         {"study": {**SPACE, "objective": {"power": "mean", "fit": "printed"}}},
-        "needs exactly one of power, flows, least and fit",
+        "needs exactly one of power, throughput, front, flows, least and fit",
+    ),
+    "throughput without a bound": (
+        {"study": {**SPACE, "objective": {"throughput": "mean"}}},
+        "throughput and delay_ms belong together; give both or neither",
+    ),
+    "tail of a mean": (
+        {"study": {**SPACE, "objective": {"power": "mean", "tail": 0.1}}},
+        "tail is of cvar; remove it",
+    ),
+    "generations for one objective": (
+        {"study": {**SPACE, "sampler": {"kind": "nsga2", "trials": 9}}},
+        "sampler nsga2 is for several objectives; give objective front",
+    ),
+    "a front by CMA-ES": (
+        {
+            "study": {
+                **SPACE,
+                "sampler": {"kind": "cmaes", "trials": 9},
+                "objective": {"front": "mean"},
+            }
+        },
+        "sampler cmaes knows one objective; use tpe, nsga2 or nsga3 for a front",
+    ),
+    "population of TPE": (
+        {"study": {**SPACE, "sampler": {"kind": "tpe", "trials": 9, "population": 8}}},
+        "sampler tpe has no population; remove population",
+    ),
+    "race without pairs": (
+        {"study": {**SPACE, "sampler": {"kind": "tpe", "trials": 9}, "race": {}}},
+        "nothing is left to save; raise runs_per_trial or add networks",
+    ),
+    "race for a front": (
+        {
+            "study": {
+                **SPACE,
+                "sampler": {"kind": "tpe", "trials": 9},
+                "objective": {"front": "mean"},
+                "race": {},
+            }
+        },
+        "race needs one objective, a power; remove race",
+    ),
+    "race with an unknown pruner": (
+        {
+            "study": {
+                **SPACE,
+                "sampler": {"kind": "tpe", "trials": 9},
+                "race": {"pruner": "wilcox"},
+            }
+        },
+        "race.pruner: 'wilcox'",
+    ),
+    "start of a grid": (
+        {"study": {**SPACE, "start": {"studies": ["other"]}}},
+        "chooses every trial; remove start",
+    ),
+    "start with an unknown study": (
+        {
+            "study": {
+                **SPACE,
+                "sampler": {"kind": "tpe", "trials": 9},
+                "start": {"studies": ["other"]},
+            }
+        },
+        "start names the study 'other', which",
     ),
     "table of another controller": (
         {"study": {"controller": "delay_threshold"}},

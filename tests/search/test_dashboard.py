@@ -31,7 +31,7 @@ def journal(
 ) -> OptunaJournal:
     (results / name).mkdir(parents=True, exist_ok=True)
     return OptunaJournal(
-        results / name / "optuna.journal", name, direction, {"title": f"The {name}"}
+        results / name / "optuna.journal", name, [direction], {"title": f"The {name}"}
     )
 
 

@@ -1,10 +1,14 @@
 """The loop's promises: any order, any interruption, the same bytes; no run twice, none dropped."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import optuna
 import pytest
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 
 from common.errors import KneepointError
 from engines.base import MachineFaultError, RunRecord, RunSpec, run_reliably
@@ -12,10 +16,13 @@ from experiments.journal import RunJournal
 from experiments.pipeline import follow
 from experiments.results import FinishedRun, FinishedTrial, runs_table, trials_table, write_table
 from experiments.runner import Runner
-from search.loop import ask_and_tell, direction_of
+from search.loop import ask_and_tell, directions_of
+from search.objective import find_best, on_front
 from search.optuna_journal import OptunaJournal
 from search.plan import StudyPlan, summarise
 from search.samplers import make_asker
+from search.study import further_columns
+from search.study import runs_of as runs_of_trial
 from tests.experiments.fakes import (
     FakeEngine,
     ShuffledExecutor,
@@ -49,6 +56,24 @@ STUDIES: dict[str, dict[str, Any]] = {
         "sampler": {"kind": "tpe", "trials": 26, "startup_trials": 8},
         "runs_per_trial": 2,
     },
+    "race": {
+        "controller": "delay_threshold",
+        "space": {"alpha": {"low": 0.1, "high": 10}, "beta": {"low": 0.1, "high": 10}},
+        "sampler": {"kind": "tpe", "trials": 24, "startup_trials": 8},
+        "runs_per_trial": 4,
+        "race": {},
+    },
+    "front": {
+        "controller": "delay_threshold",
+        "space": {"alpha": {"low": 0.1, "high": 10}},
+        "sampler": {"kind": "nsga2", "trials": 24, "population": 6},
+        "objective": {"front": "mean"},
+    },
+    "bounded": {
+        "space": {"window": {"low": 1, "high": 100}},
+        "sampler": {"kind": "tpe", "trials": 24},
+        "objective": {"throughput": "mean", "delay_ms": 110},
+    },
     "fit": {
         "host": {"host_latency_us": {"low": 0, "high": 3000}},
         "objective": {"fit": "printed"},
@@ -61,7 +86,7 @@ STUDIES: dict[str, dict[str, Any]] = {
 def study(name: str) -> StudyPlan:
     networks = (
         [network("wire"), network("air", uplink={"delay_ms": 30})]
-        if name == "tpe"
+        if name in ("tpe", "race", "front")
         else [network("wire")]
     )
     return plan({"printed": TABLE}, networks, **STUDIES[name])
@@ -78,7 +103,7 @@ def search(
     with RunJournal(folder / "runs.jsonl") as journal:
         runner = Runner(journal, lambda _: ShuffledExecutor(engine, order), lambda _: None)
         copy = OptunaJournal(
-            folder / "optuna.journal", planned.name, direction_of(planned), summarise(planned)
+            folder / "optuna.journal", planned.name, directions_of(planned), summarise(planned)
         )
         return follow(ask_and_tell(planned, asker, copy), runner)
 
@@ -86,7 +111,7 @@ def search(
 def runs_of(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> list[FinishedRun]:
     with RunJournal(folder / "runs.jsonl") as journal:
         runner = Runner(journal, lambda _: ShuffledExecutor(FakeEngine()), lambda _: None)
-        listed = [planned.runs_of(trial.number, trial.searched) for trial in trials]
+        listed = [runs_of_trial(planned, trial) for trial in trials]
         return [run for runs in listed for run in runner.recall(runs)]
 
 
@@ -94,7 +119,8 @@ def tables(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> tup
     runs = runs_of(folder, planned, trials)
     write_table(folder / "runs.parquet", runs_table(planned.name, runs))
     columns = dict.fromkeys(planned.space, float)
-    write_table(folder / "trials.parquet", trials_table(planned.name, columns, trials))
+    further = further_columns(planned)
+    write_table(folder / "trials.parquet", trials_table(planned.name, columns, trials, further))
     return (folder / "runs.parquet").read_bytes(), (folder / "trials.parquet").read_bytes()
 
 
@@ -189,7 +215,7 @@ def test_other_searches_begin_anywhere(changes: dict[str, Any]) -> None:
         "controller": "delay_threshold",
         "sampler": {"kind": "tpe", "trials": 3},
     }
-    assert plan({"printed": TABLE}, [network("wire")], **known, **changes).start is None
+    assert plan({"printed": TABLE}, [network("wire")], **known, **changes).start == ()
 
 
 def test_fit_finds_the_hidden_latency(tmp_path: Path) -> None:
@@ -304,3 +330,70 @@ def test_what_an_engine_has_tried_often_enough_is_not_tried_again() -> None:
     spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
     assert run_reliably(engine, spec) == RunRecord(spec.run_id, "fault", "busy")
     assert len(engine.ran) == 1
+
+
+def test_race_stops_losers_and_runs_all_pairs_of_the_winner(tmp_path: Path) -> None:
+    planned = study("race")
+    trials = search(tmp_path, planned, FakeEngine())
+    stopped = [trial for trial in trials if trial.is_stopped]
+    assert stopped and len(planned.pairs) == 8
+    for trial in trials:
+        assert trial.is_stopped == (trial.n_runs < 8)
+        assert trial.n_runs >= 2
+    best = find_best(trials, minimise=False)
+    assert best.n_runs == 8
+    whole = plan(
+        {}, planned.networks, **{**STUDIES["race"], "race": None, "sampler": planned.study.sampler}
+    )
+    unraced = search(tmp_path / "whole", whole, FakeEngine())
+    assert sum(trial.n_runs for trial in trials) < 0.6 * sum(trial.n_runs for trial in unraced)
+    assert best.value > 0.98 * find_best(unraced, minimise=False).value
+
+
+def test_raced_trials_share_their_pairs_of_network_and_seed() -> None:
+    planned = study("race")
+    of = [
+        [(run.spec.network.name, run.spec.seed) for run in planned.runs_of(trial, {})]
+        for trial in (0, 7)
+    ]
+    assert of[0] == of[1]
+    assert len(set(of[0])) == 8
+    assert {name for name, _ in of[0][:4]} == {"wire", "air"}  # shuffled
+
+
+def test_front_has_what_no_trial_beats(tmp_path: Path) -> None:
+    trials = search(tmp_path, study("front"), FakeEngine())
+    front = [trials[number] for number in on_front(trials)]
+    assert len(front) > 2
+    for one in front:
+        throughput, delay = one.objectives
+        assert not any(
+            other.objectives[0] >= throughput
+            and other.objectives[1] <= delay
+            and other.objectives != one.objectives
+            for other in trials
+        )
+    knee = find_best(trials, minimise=False)
+    assert knee in front
+    assert knee.value == pytest.approx(1000 * knee.objectives[0] / knee.objectives[1])
+
+
+def test_bound_is_kept_and_used(tmp_path: Path) -> None:
+    planned = study("bounded")
+    best = find_best(search(tmp_path, planned, FakeEngine()), minimise=False)
+    assert best.violation is not None and -0.1 < best.violation <= 0
+    assert best.searched["constant_window"] in (8, 9)  # 80 + w^2 / 3 <= 110
+    copy = optuna.load_study(
+        study_name=planned.name,
+        storage=JournalStorage(JournalFileBackend(str(tmp_path / "optuna.journal"))),
+    )
+    frozen = copy.trials[best.number]
+    assert frozen.constraints["signal delay"] == frozen.system_attrs["constraints"][0]
+    assert frozen.constraints["signal delay"] == best.violation
+
+
+def test_search_begins_with_what_it_is_given(tmp_path: Path) -> None:
+    planned = study("bounded")
+    given = ({"constant_window": 30}, {"constant_window": 3})
+    trials = search(tmp_path, replace(planned, given=given), FakeEngine())
+    assert [dict(trial.searched) for trial in trials[:2]] == list(given)

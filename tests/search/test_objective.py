@@ -1,6 +1,7 @@
 """Scores: worked by hand."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,8 +12,11 @@ from search import objective
 from search.objective import (
     Score,
     find_best,
+    on_front,
+    score_bounded,
     score_fit,
     score_flows,
+    score_front,
     score_least,
     score_power,
 )
@@ -148,3 +152,58 @@ def test_least_parameter_counts_where_the_bound_is_reached() -> None:
     missed = [score_least([run(1.0, utilization=u)], 3, 400, bound).value for u in (0.94, 0.5)]
     assert missed == pytest.approx([400 * (1 + 0.01 / 0.95), 400 * (1 + 0.45 / 0.95)])
     assert score_least([failed()], 3, 400, bound) == Score(800, "crashed: SIGSEGV")
+
+
+def test_tail_is_the_mean_of_the_worst_runs() -> None:
+    runs = [run(power) for power in (8.0, 2.0, 4.0)] + [run(power, on=AIR) for power in (6.0, 10.0)]
+    assert score_power(runs, "cvar", 0.4) == Score(3.0)
+    assert score_power(runs, "cvar", 1.0) == Score(6.0)
+    assert score_power([*runs, failed()], "cvar", 0.1) == Score(0.0, "crashed: SIGSEGV")
+
+
+def measured(throughput: float, delay: float, on: Any = WIRE) -> FinishedRun:
+    return run(1.0, on=on, throughput_mbps=throughput, signal_delay_p95_ms=delay)
+
+
+def test_throughput_under_a_bound_on_delay() -> None:
+    runs = [measured(4, 90), measured(2, 130), measured(1, 60, AIR)]
+    mean, worst = score_bounded(runs, "mean", 100), score_bounded(runs, "worst", 100)
+    assert mean.value == 2.0 and mean.violation == pytest.approx(-0.15)  # (110 + 60) / 2
+    assert worst.value == 1.0 and worst.violation == pytest.approx(0.1)
+    log = score_bounded(runs, "mean_log", 100)
+    assert log.value == pytest.approx(math.log(3) / 2)
+    assert log.violation is not None and log.violation > 3 / 100 - 1
+    tail = score_bounded(runs, "cvar", 100, 0.3)
+    assert tail.value == 1.0 and tail.violation == pytest.approx(0.3)
+    lost = score_bounded([failed()], "mean", 100)
+    assert lost.value == 0 and lost.violation == pytest.approx(599)
+
+
+def test_front_is_told_throughput_and_delay_and_its_value_is_their_power() -> None:
+    score = score_front([measured(4, 100), measured(1, 50, AIR)], "mean")
+    assert score.objectives == (2.5, 75)
+    assert score.value == pytest.approx(2.5 / 75 * 1000)
+    assert score_front([measured(4, 100), measured(1, 50, AIR)], "worst").objectives == (1, 100)
+    both = score_front([measured(4, 100), measured(1, 25, AIR)], "mean_log").objectives
+    assert both == pytest.approx((2, 50))
+
+
+def test_best_keeps_its_bound_if_any_does() -> None:
+    def bounded(number: int, value: float, violation: float) -> FinishedTrial:
+        return replace(trial(number, value), violation=violation)
+
+    trials = [bounded(0, 9, 0.2), bounded(1, 5, -0.1), bounded(2, 6, 0.0)]
+    assert find_best(trials, minimise=False).number == 2
+    assert find_best(trials[:1], minimise=False).number == 0
+    assert find_best([bounded(0, 9, 0.2), bounded(1, 1, 0.1)], minimise=False).number == 1
+
+
+def test_stopped_trial_is_never_the_best() -> None:
+    trials = [replace(trial(0, 9), is_stopped=True), trial(1, 5)]
+    assert find_best(trials, minimise=False).number == 1
+
+
+def test_front_by_hand() -> None:
+    points = [(1, 10), (3, 30), (2, 30), (3, 40), (1, 10), (5, 50)]
+    trials = [replace(trial(n, 0), objectives=point) for n, point in enumerate(points)]
+    assert on_front(trials) == [0, 1, 5]

@@ -1,0 +1,89 @@
+"""What stops a trial of a race: Optuna's pruners by name, and an elitist race of ours.
+
+All trials of a raced study run the same pairs of network and seed in the same order (common random
+numbers), so that differences are of the constants and not of luck. A trial reports one value a
+pair; after the first pairs it may be stopped before each further one.
+"""
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+
+import optuna
+from optuna.pruners import BasePruner
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from common.student_t import student_t_cdf
+from experiments.config import Race
+
+
+class ElitistRacePruner(BasePruner):
+    """Stops a trial that a paired t test finds worse than the best at hand.
+
+    The best at hand is the trial with the greatest mean over the pairs that this one has run, among
+    those that have run them all, finished or not: the race goes on among the trials that were asked
+    together, as in irace (Lopez-Ibanez et al., Operations Research Perspectives 2016), and against
+    all that finished. Tests are repeated after every pair, so that more than `p` of equal trials are
+    stopped.
+
+    Args:
+        p: p value of the one-sided test that stops a trial.
+        first: pairs before the first test; two are the least that a test needs.
+    """
+
+    def __init__(self, p: float, first: int) -> None:
+        self._p = p
+        self._first = max(2, first)
+
+    def prune(self, study: optuna.Study, trial: FrozenTrial) -> bool:
+        """Returns whether to stop the trial."""
+        own = trial.intermediate_values
+        if len(own) < self._first:
+            return False
+        sign = 1 if study.direction == StudyDirection.MAXIMIZE else -1
+        others = [
+            other.intermediate_values
+            for other in study.get_trials(
+                deepcopy=False, states=(TrialState.COMPLETE, TrialState.RUNNING)
+            )
+            if other.number != trial.number and own.keys() <= other.intermediate_values.keys()
+        ]
+        if not others:
+            return False
+        best = max(others, key=lambda values: sign * math.fsum(values[step] for step in own))
+        return _is_worse([sign * (own[step] - best[step]) for step in own], self._p)
+
+
+def _is_worse(differences: Sequence[float], p: float) -> bool:
+    """Whether their mean is below 0 at level p; equal differences leave no doubt."""
+    n = len(differences)
+    mean = math.fsum(differences) / n
+    if mean >= 0:
+        return False
+    variance = math.fsum((each - mean) ** 2 for each in differences) / (n - 1)
+    if variance == 0:
+        return True
+    statistic = mean / math.sqrt(variance / n)
+    return student_t_cdf(statistic, n - 1) < p
+
+
+def make_pruner(race: Race, pairs: int) -> BasePruner:
+    """Makes the pruner of a study whose trials have so many pairs."""
+    if race.pruner == "elitist":
+        return ElitistRacePruner(race.p, race.first)
+    if race.pruner == "wilcoxon":
+        with warnings.catch_warnings():
+            # Its interface may change: not at a locked version.
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            return optuna.pruners.WilcoxonPruner(p_threshold=race.p, n_startup_steps=race.first)
+    if race.pruner == "median":
+        return optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=race.first - 1)
+    return optuna.pruners.HyperbandPruner(min_resource=race.first, max_resource=pairs)
+
+
+def reported(race: Race, values: Mapping[int, float], step: int) -> float:
+    """What a trial reports of a pair: tests need its value, the others the mean up to it."""
+    if race.pruner in ("elitist", "wilcoxon"):
+        return values[step]
+    return math.fsum(values[each] for each in range(step + 1)) / (step + 1)

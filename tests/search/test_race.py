@@ -1,0 +1,80 @@
+"""Pruners: worked by hand, and how often they stop the best."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import optuna
+import pytest
+from optuna.trial import TrialState
+
+from experiments.config import Race
+from search.race import ElitistRacePruner, make_pruner, reported
+
+
+def judged(
+    values: Sequence[Sequence[float]], p: float = 0.1, first: int = 2, direction: Literal["minimize", "maximize"] = "maximize"
+) -> list[bool]:
+    """Which trials are stopped, when each has reported its values."""
+    study = optuna.create_study(direction=direction, pruner=ElitistRacePruner(p, first))
+    trials = [study.ask() for _ in values]
+    for trial, own in zip(trials, values, strict=True):
+        for step, value in enumerate(own):
+            trial.report(value, step)
+    return [trial.should_prune() for trial in trials]
+
+
+def test_constant_difference_leaves_no_doubt() -> None:
+    assert judged([[5, 7, 9], [4, 6, 8]]) == [False, True]
+    assert judged([[5, 7, 9], [4, 6, 8]], direction="minimize") == [True, False]
+
+
+def test_t_test_by_hand() -> None:
+    # Differences -1, -2, -3: t = -2 / (1 / sqrt(3)) = -3.46 with 2 degrees, p = 0.037.
+    values = [[10.0, 10, 10], [9.0, 8, 7]]
+    assert judged(values, p=0.04) == [False, True]
+    assert judged(values, p=0.035) == [False, False]
+
+
+def test_nobody_is_stopped_before_the_first_pairs_or_alone() -> None:
+    assert judged([[5, 7], [4, 6]], first=3) == [False, False]
+    assert judged([[1.0, 2, 3]]) == [False]
+    assert judged([[5], [1]], first=1) == [False, False]  # one difference has no spread
+
+
+def test_trial_is_compared_with_those_that_ran_its_pairs() -> None:
+    study = optuna.create_study(direction="maximize", pruner=ElitistRacePruner(0.1, 2))
+    ahead, stopped, behind = (study.ask() for _ in range(3))
+    for step, value in enumerate([1.0, 1.1, 1.2]):
+        ahead.report(value, step)
+    stopped.report(9.0, 0)
+    study.tell(stopped, state=TrialState.PRUNED)
+    for step, value in enumerate([0.5, 0.6, 0.7]):
+        behind.report(value, step)
+    assert behind.should_prune() and not ahead.should_prune()
+
+
+def test_equals_survive_about_as_often_as_p_says() -> None:
+    generator = np.random.default_rng(1)
+    stopped = [judged(generator.normal(size=(2, 8)).tolist())[1] for _ in range(300)]
+    assert 0.01 < np.mean(stopped) < 0.15
+
+
+@pytest.mark.parametrize(
+    ("pruner", "kind"),
+    [
+        ("elitist", ElitistRacePruner),
+        ("wilcoxon", optuna.pruners.WilcoxonPruner),
+        ("median", optuna.pruners.MedianPruner),
+        ("hyperband", optuna.pruners.HyperbandPruner),
+    ],
+)
+def test_pruners_by_name(pruner: str, kind: type) -> None:
+    assert isinstance(make_pruner(Race(pruner=pruner), 8), kind)
+
+
+def test_tests_are_told_values_and_others_means() -> None:
+    values: Mapping[int, float] = {0: 1.0, 1: 2.0, 2: 6.0}
+    assert reported(Race(pruner="wilcoxon"), values, 2) == 6.0
+    assert reported(Race(pruner="median"), values, 2) == 3.0
+    assert reported(Race(pruner="median"), values, 0) == 1.0
