@@ -128,9 +128,7 @@ class Sampler(ConfigModel):
 
 
 class Start(ConfigModel):
-    """Trials that a search begins with, instead of the defaults; others than its space has are left
-    out.
-    """
+    """Trials that a search begins with instead of the defaults; those outside its space do not."""
 
     tables: tuple[Name, ...] = Field(default=(), description="rows of these published tables")
     studies: tuple[Name, ...] = Field(default=(), description="the best of these studies")
@@ -150,7 +148,7 @@ class Race(ConfigModel):
     )
     first: int = Field(default=2, ge=1, description="pairs that every trial runs")
     p: float = Field(
-        default=0.1, gt=0, lt=1, description="p value that stops a trial; elitist and wilcoxon"
+        default=0.3, gt=0, lt=1, description="p value that stops a trial; elitist and wilcoxon"
     )
 
 

@@ -46,7 +46,7 @@ RUN_DIGITS = 12
 """So many digits of a run's id tell it from all others."""
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SAMPLERS = {"tpe": "TPE", "cmaes": "CMA-ES", "qmc": "quasi-Monte-Carlo"}
+_SAMPLERS = {"tpe": "TPE", "cmaes": "CMA-ES", "qmc": "quasi-Monte-Carlo", "nsga2": "NSGA-II", "nsga3": "NSGA-III"}
 
 
 def compose(

@@ -69,13 +69,23 @@ class StudyPlan:
 
     @cached_property
     def pairs(self) -> tuple[tuple[PreparedNetwork, int], ...]:
-        """The pairs of network and seed of every raced trial, in one shuffled order."""
-        pairs = [
-            (network, derive_seed(self.seed, network.name, repeat))
-            for network in self.networks
+        """The pairs of network and seed of every raced trial, in one order.
+
+        Networks are shuffled anew in every round: a few pairs then are of as many networks, and no
+        trial is stopped for being worse on one alone.
+        """
+        rounds = (
+            [
+                (network, derive_seed(self.seed, network.name, repeat))
+                for network in self.networks
+            ]
             for repeat in range(self.study.runs_per_trial)
-        ]
-        return tuple(sorted(pairs, key=lambda pair: derive_seed(self.seed, "race", pair[1])))
+        )
+        return tuple(
+            pair
+            for each in rounds
+            for pair in sorted(each, key=lambda pair: derive_seed(self.seed, "race", pair[1]))
+        )
 
     @property
     def start(self) -> tuple[Point, ...]:

@@ -38,21 +38,28 @@ class ElitistRacePruner(BasePruner):
 
     def prune(self, study: optuna.Study, trial: FrozenTrial) -> bool:
         """Returns whether to stop the trial."""
-        own = trial.intermediate_values
+        own = _pairs(trial)
         if len(own) < self._first:
             return False
         sign = 1 if study.direction == StudyDirection.MAXIMIZE else -1
         others = [
-            other.intermediate_values
+            _pairs(other)
             for other in study.get_trials(
                 deepcopy=False, states=(TrialState.COMPLETE, TrialState.RUNNING)
             )
-            if other.number != trial.number and own.keys() <= other.intermediate_values.keys()
+            if other.number != trial.number and len(other.intermediate_values) >= len(own)
         ]
         if not others:
             return False
-        best = max(others, key=lambda values: sign * math.fsum(values[step] for step in own))
-        return _is_worse([sign * (own[step] - best[step]) for step in own], self._p)
+        best = max(others, key=lambda values: sign * math.fsum(values[: len(own)]))
+        return _is_worse([sign * (a - b) for a, b in zip(own, best, strict=False)], self._p)
+
+
+def _pairs(trial: FrozenTrial) -> list[float]:
+    """The values of a trial's pairs, of which it reported the means up to each."""
+    means = [trial.intermediate_values[step] for step in range(len(trial.intermediate_values))]
+    sums = [mean * (step + 1) for step, mean in enumerate(means)]
+    return [total - before for before, total in zip([0.0, *sums], sums, strict=False)]
 
 
 def _is_worse(differences: Sequence[float], p: float) -> bool:
@@ -83,7 +90,10 @@ def make_pruner(race: Race, pairs: int) -> BasePruner:
 
 
 def reported(race: Race, values: Mapping[int, float], step: int) -> float:
-    """What a trial reports of a pair: tests need its value, the others the mean up to it."""
-    if race.pruner in ("elitist", "wilcoxon"):
+    """What a trial reports of a pair: the mean up to it, by which samplers rank stopped trials.
+
+    Optuna's Wilcoxon pruner tests what is reported, and so needs the value of the pair itself.
+    """
+    if race.pruner == "wilcoxon":
         return values[step]
     return math.fsum(values[each] for each in range(step + 1)) / (step + 1)

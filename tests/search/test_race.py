@@ -12,6 +12,12 @@ from experiments.config import Race
 from search.race import ElitistRacePruner, make_pruner, reported
 
 
+def report(trial: optuna.Trial, values: Sequence[float]) -> None:
+    """Reports the mean up to each value, as the loop does."""
+    for step in range(len(values)):
+        trial.report(reported(Race(), dict(enumerate(values)), step), step)
+
+
 def judged(
     values: Sequence[Sequence[float]], p: float = 0.1, first: int = 2, direction: Literal["minimize", "maximize"] = "maximize"
 ) -> list[bool]:
@@ -19,8 +25,7 @@ def judged(
     study = optuna.create_study(direction=direction, pruner=ElitistRacePruner(p, first))
     trials = [study.ask() for _ in values]
     for trial, own in zip(trials, values, strict=True):
-        for step, value in enumerate(own):
-            trial.report(value, step)
+        report(trial, own)
     return [trial.should_prune() for trial in trials]
 
 
@@ -45,12 +50,10 @@ def test_nobody_is_stopped_before_the_first_pairs_or_alone() -> None:
 def test_trial_is_compared_with_those_that_ran_its_pairs() -> None:
     study = optuna.create_study(direction="maximize", pruner=ElitistRacePruner(0.1, 2))
     ahead, stopped, behind = (study.ask() for _ in range(3))
-    for step, value in enumerate([1.0, 1.1, 1.2]):
-        ahead.report(value, step)
+    report(ahead, [1.0, 1.1, 1.2])
     stopped.report(9.0, 0)
     study.tell(stopped, state=TrialState.PRUNED)
-    for step, value in enumerate([0.5, 0.6, 0.7]):
-        behind.report(value, step)
+    report(behind, [0.5, 0.6, 0.8])
     assert behind.should_prune() and not ahead.should_prune()
 
 

@@ -1,0 +1,161 @@
+"""What a race saves, and whether its winner is as good on held-out networks.
+
+    python -m tests.benchmarks.racing --repeats 3
+
+Needs the prepared networks of `make reproduce CONFIG=config/general.yaml`. Each raced study of the
+configuration is searched with and without its race, from several seeds, on the same pairs of
+network and seed. Winners then run on the held-out networks, which no search has seen: the ratio is
+that of the geometric means of their power, the raced winner's over the other's.
+"""
+
+import argparse
+import itertools
+import math
+import os
+import statistics
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import optuna
+
+from analysis.paired import paired_ratio
+from engines.base import RunSpec
+from engines.catalogue import load_catalogue
+from engines.emulator import EmulatorSettings
+from experiments.config import Race, Workflow, load_workflow
+from experiments.executor import SerialExecutor
+from experiments.job import Job
+from experiments.journal import RunJournal
+from experiments.pipeline import follow
+from experiments.results import FinishedTrial
+from experiments.runner import Runner
+from experiments.seeds import derive_seed
+from search.loop import ask_and_tell, directions_of
+from search.objective import LEAST_POWER, find_best
+from search.optuna_journal import OptunaJournal
+from search.plan import StudyPlan, plan_study, summarise
+from search.samplers import make_asker
+
+BUILD, NETWORKS = Path("build"), Path("build/networks")
+NEVER = 1e-300
+"""A p value that stops nothing."""
+SEEDS = range(3)
+"""Of the winner's runs on a held-out network."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """One search: whether it raced, its runs, and its winner's power by held-out network."""
+
+    study: str
+    seed: int
+    raced: bool
+    runs: int
+    powers: tuple[float, ...]
+
+
+def search(task: tuple[Path, str, int, int, str, float]) -> Searched:
+    """Searches a study from a seed, with a pruner or (an empty word) without."""
+    config, name, seed, trials, pruner, p = task
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    workflow = load_workflow(config)
+    plan = planned(workflow, name, seed, trials, pruner, p)
+    asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        with RunJournal(Path(folder) / "runs.jsonl") as journal:
+            runner = Runner(journal, lambda _: SerialExecutor(plan.engine), lambda _: None)
+            copy = OptunaJournal(
+                Path(folder) / "copy", plan.name, directions_of(plan), summarise(plan)
+            )
+            try:
+                found = follow(ask_and_tell(plan, asker, copy), runner)
+            finally:
+                runner.close()
+    powers = tuple(held_out_powers(workflow, plan, find_best(found, minimise=False)))
+    return Searched(name, seed, bool(pruner), sum(trial.n_runs for trial in found), powers)
+
+
+def planned(
+    workflow: Workflow, name: str, seed: int, trials: int, pruner: str, p: float
+) -> StudyPlan:
+    """Returns the plan of a study with another seed, number of trials and pruner."""
+    study = workflow.studies[name]
+    assert study.race is not None
+    race = study.race.model_copy(
+        update={"pruner": pruner, "p": p} if pruner else {"pruner": "wilcoxon", "p": NEVER}
+    )
+    sampler = study.sampler.model_copy(update={"trials": trials})
+    job = Job(workflow, load_catalogue(BUILD / "emulate"), BUILD, NETWORKS, Path(), 1)
+    return plan_study(
+        name,
+        study.model_copy(update={"race": race, "sampler": sampler}),
+        job.controller(study.controller),
+        {},
+        [job.network(network) for network in study.networks],
+        EmulatorSettings.of(BUILD / "emulate"),
+        derive_seed(seed, name),
+    )
+
+
+def held_out_powers(workflow: Workflow, plan: StudyPlan, best: FinishedTrial) -> Iterator[float]:
+    """Yields the mean power of a winner on each held-out network."""
+    assert workflow.hold_out is not None
+    job = Job(workflow, load_catalogue(BUILD / "emulate"), BUILD, NETWORKS, Path(), 1)
+    constants = plan.runs_of(best.number, best.searched)[0].spec.constants
+    engine = plan.engine.open()
+    try:
+        for name in workflow.hold_out.networks:
+            network = plan.engine.place(job.network(name))
+            specs = [
+                RunSpec.on(plan.engine, plan.controller, constants, network, seed)
+                for seed in SEEDS
+            ]
+            powers = [engine.run(spec).power or 0.0 for spec in specs]
+            yield max(LEAST_POWER, math.fsum(powers) / len(powers))
+    finally:
+        engine.close()
+
+
+def told(name: str, raced: Sequence[Searched], whole: Sequence[Searched]) -> str:
+    """Returns a line about a study, or all of them."""
+    share = sum(each.runs for each in raced) / sum(each.runs for each in whole)
+    pairs = [(a.powers, b.powers) for a, b in zip(raced, whole, strict=True)]
+    ratio = paired_ratio([(sum((a for a, _ in pairs), ()), sum((b for _, b in pairs), ()))], 1)
+    return f"{name:26}{share:8.2f}  {ratio}"
+
+
+def main() -> None:
+    """Prints the share of runs and the ratio of held-out power, study by study."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--config", type=Path, default=Path("config/general.yaml"))
+    parser.add_argument("--trials", type=int, default=300, help="of a search (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=20, help="searches of each (%(default)s)")
+    parser.add_argument("--pruner", default="elitist", help="of the race (%(default)s)")
+    parser.add_argument("--p", type=float, default=Race().p, help="of the test (%(default)s)")
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("studies", nargs="*", help="raced studies; none: all")
+    given = parser.parse_args()
+    workflow = load_workflow(given.config)
+    names = given.studies or [name for name, study in workflow.studies.items() if study.race]
+    tasks = [
+        (given.config, name, seed, given.trials, pruner, given.p)
+        for name, seed in itertools.product(names, range(given.repeats))
+        for pruner in (given.pruner, "")
+    ]
+    with ProcessPoolExecutor(given.processes) as pool:
+        found = list(pool.map(search, tasks))
+    print(f"{'study':26}{'runs':>8}  held-out power, raced / whole [95 %]")
+    raced, whole = found[::2], found[1::2]
+    for name in names:
+        of = [at for at, each in enumerate(raced) if each.study == name]
+        print(told(name, [raced[at] for at in of], [whole[at] for at in of]))
+    print(told("all", raced, whole))
+    shares = [a.runs / b.runs for a, b in zip(raced, whole, strict=True)]
+    print(f"median share of runs {statistics.median(shares):.2f}, {len(shares)} searches each")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""What the report says of a front, of a bound and of a race, checked against made-up numbers."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from analysis.results import Study
+from tests.analysis import synthetic
+from tests.reports.told import Told, told, told_by
+
+POINTS = [(1.0, 50), (2.0, 60), (1.5, 80), (4.0, 100), (4.5, 300), (3.0, 100)]
+"""Throughput and delay of each trial: on the front are 0, 1, 3 and 4; the knee is 3."""
+BOUND = {"contest": {"capacity_mbps": 5.0, "signal_delay_p95_ms": 40.0, "power": 125.0}}
+
+
+def searched(name: str, **more: Any) -> Study:
+    runs = [
+        synthetic.run_row("timely", {"beta": 0.1 * trial}, throughput, delay)
+        for trial, (throughput, delay) in enumerate(POINTS)
+    ]
+    return synthetic.study(name, runs, sampler="tpe", **more)
+
+
+@pytest.fixture(scope="module")
+def front() -> Study:
+    study = searched("front", objective="front", omniscient=BOUND)
+    objectives = {
+        "objective_throughput_mbps": [float(point[0]) for point in POINTS],
+        "objective_signal_delay_p95_ms": [float(point[1]) for point in POINTS],
+    }
+    return replace(study, trials=study.trials.assign(**objectives))
+
+
+def test_front_has_its_knee_and_its_hypervolume(front: Study) -> None:
+    tables = synthetic.analysed(synthetic.MadeUp(studies=(front,)))
+    points = tables["search_fronts"]
+    assert points.loc[points["on_front"], "trial"].tolist() == [0, 1, 3, 4]
+    assert points.loc[points["knee"], "trial"].tolist() == [3]
+    (search,) = tables["searches"].to_dict("records")
+    # Steps of throughput times nearness: 1 x 40/50 + 1 x 40/60 + 2 x 40/100 + 0.5 x 40/300, over 5.
+    expected = (0.8 + 40 / 60 + 0.8 + 0.5 * 40 / 300) / 5
+    assert search["hypervolume"] == pytest.approx(expected)
+    report = told_by(tables)
+    said = report.text("search-front")
+    assert "looked for the front of greatest throughput and least signal delay" in said
+    assert "the knee of the front, with power 40.00 Mbit/s/s. 4 trials are on the front" in said
+    assert "covers 47" in said
+    assert "search-front-front" in report.figures()
+
+
+def test_bound_is_told_and_what_breaks_it_is_never_best() -> None:
+    study = searched("bounded", objective="bounded", bound_ms=90.0)
+    throughput = [point[0] for point in POINTS]
+    violation = [point[1] / 90 - 1 for point in POINTS]
+    trials = study.trials.assign(value=throughput, violation=violation)
+    tables = synthetic.analysed(synthetic.MadeUp(studies=(replace(study, trials=trials),)))
+    (search,) = tables["searches"].to_dict("records")
+    assert (search["best_trial"], search["beyond"], search["failed"]) == (1, 3, 0)
+    said = told_by(tables).text("search-bounded")
+    assert "greatest throughput with a signal delay of at most 90 ms" in said
+    assert "2.00 Mbit/s at 60 ms. 3 trials broke the bound." in said
+
+
+def test_bound_that_nothing_keeps_is_told() -> None:
+    study = searched("bounded", objective="bounded", bound_ms=45.0)
+    violation = [point[1] / 45 - 1 for point in POINTS]
+    trials = study.trials.assign(value=[point[0] for point in POINTS], violation=violation)
+    said = told(synthetic.MadeUp(studies=(replace(study, trials=trials),))).text("search-bounded")
+    assert "1.00 Mbit/s at 50 ms, for no trial keeps the bound." in said
+
+
+def test_race_tells_what_it_stopped_and_saved() -> None:
+    study = searched("raced", pairs=8)
+    state = ["COMPLETE", "COMPLETE", "PRUNED", "COMPLETE", "PRUNED", "PRUNED"]
+    n_runs = [8 if each == "COMPLETE" else 3 for each in state]
+    value = [20.0, 33.0, 99.0, 40.0, 99.0, 99.0]  # stopped ones say nothing
+    trials = study.trials.assign(state=state, n_runs=n_runs, value=value)
+    report: Told = told(synthetic.MadeUp(studies=(replace(study, trials=trials),)))
+    said = report.text("search-raced")
+    assert "the race stopped 3 of them before the last of 8 pairs" in said
+    assert "took 33 runs instead of 48" in said
+    assert "(trial 3)" in said
