@@ -48,7 +48,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     networks["searched_by"] = [searched.get(name, []) for name in networks["network"]]
     bounds = networks[~networks["is_training"]].set_index("network")[POWER]
     best = found.settings.loc[found.settings["best"], "trial"].tolist()
-    values = across.relative_runs(_counted(found.runs), best, bounds)
+    values = across.relative_runs(counted(found.runs), best, bounds)
     of_ranked = values[[best.index(trial) for trial in ranked["trial"]]]
     trials = ranked["trial"].tolist()
     ranked = ranked.merge(across.intervals(of_ranked, trials), on="trial", validate="one_to_one")
@@ -138,7 +138,7 @@ def relative_power(runs: pd.DataFrame, networks: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns trial, network, runs, power, standard_deviation (NaN of one run), relative.
     """
-    groups = _counted(runs).groupby(["trial", "network"], sort=False)[POWER]
+    groups = counted(runs).groupby(["trial", "network"], sort=False)[POWER]
     figures = {"runs": groups.size(), POWER: groups.mean(), "standard_deviation": groups.std()}
     table = pd.DataFrame(figures).reset_index()
     bounds = networks.set_index("network")[POWER]
@@ -238,7 +238,7 @@ _REAL = (
 
 def _described(origin: str, setting: Record, runs: pd.DataFrame) -> Record:
     """A setting, and the mean power of its runs with its interval; failed ones have none."""
-    own = _counted(runs[runs["trial"] == setting["trial"]])
+    own = counted(runs[runs["trial"] == setting["trial"]])
     spread = statistics.spread(own[POWER])
     known = {
         f"{origin}_{name}": setting[name]
@@ -251,7 +251,7 @@ def _described(origin: str, setting: Record, runs: pd.DataFrame) -> Record:
     }
 
 
-def _counted(runs: pd.DataFrame) -> pd.DataFrame:
+def counted(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs with the power that each counts with: none where its controller failed."""
     return runs.assign(**{POWER: runs[POWER].mask(runs["status"] == "failed", 0.0)})
 

@@ -935,6 +935,30 @@ _STAGES = (
         ),
     ),
     Stage(
+        "generality",
+        ("hold_out", "studies"),
+        (),
+        (
+            Table(
+                "generality",
+                "a setting tuned on several networks against one tuned on the training network "
+                "alone: power relative to its, with 95 % intervals; p of held-out by Holm",
+                (
+                    *_text("controller", "specialist", "generalist"),
+                    *_whole("networks"),
+                    *_texts("network_titles"),
+                    *_real(
+                        *(
+                            f"{where}_{name}"
+                            for where in ("training", "held_out")
+                            for name in ("change", "low", "high", "p")
+                        )
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Stage(
         "planes",
         ("hold_out", "studies", "published"),
         (),

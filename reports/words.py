@@ -6,6 +6,7 @@ Templates write the XML of `reports.document`; jinja escapes whatever comes from
 import json
 import math
 import re
+import statistics
 import traceback
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
@@ -46,7 +47,13 @@ RUN_DIGITS = 12
 """So many digits of a run's id tell it from all others."""
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SAMPLERS = {"tpe": "TPE", "cmaes": "CMA-ES", "qmc": "quasi-Monte-Carlo", "nsga2": "NSGA-II", "nsga3": "NSGA-III"}
+_SAMPLERS = {
+    "tpe": "TPE",
+    "cmaes": "CMA-ES",
+    "qmc": "quasi-Monte-Carlo",
+    "nsga2": "NSGA-II",
+    "nsga3": "NSGA-III",
+}
 
 
 def compose(
@@ -169,6 +176,7 @@ def environment() -> jinja2.Environment:
         "known": lambda rows, name: [row for row in rows if is_known(row[name])],
         "varied": varied,
         "combine": lambda row, **more: {**row, **more},
+        "median": lambda values: statistics.median(list(values)),
         "best_of": lambda rows, name: max(rows, key=lambda row: row[name]),
         "sampler": lambda name: _SAMPLERS.get(name, name),
     }

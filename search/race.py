@@ -24,8 +24,7 @@ class ElitistRacePruner(BasePruner):
     The best at hand is the trial with the greatest mean over the pairs that this one has run, among
     those that have run them all, finished or not: the race goes on among the trials that were asked
     together, as in irace (Lopez-Ibanez et al., Operations Research Perspectives 2016), and against
-    all that finished. Tests are repeated after every pair, so that more than `p` of equal trials are
-    stopped.
+    all that finished. Tests are repeated after every pair, so more than `p` of equal trials stop.
 
     Args:
         p: p value of the one-sided test that stops a trial.

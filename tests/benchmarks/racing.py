@@ -64,16 +64,16 @@ def search(task: tuple[Path, str, int, int, str, float]) -> Searched:
     workflow = load_workflow(config)
     plan = planned(workflow, name, seed, trials, pruner, p)
     asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        with RunJournal(Path(folder) / "runs.jsonl") as journal:
-            runner = Runner(journal, lambda _: SerialExecutor(plan.engine), lambda _: None)
-            copy = OptunaJournal(
-                Path(folder) / "copy", plan.name, directions_of(plan), summarise(plan)
-            )
-            try:
-                found = follow(ask_and_tell(plan, asker, copy), runner)
-            finally:
-                runner.close()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        RunJournal(Path(folder) / "runs.jsonl") as journal,
+    ):
+        runner = Runner(journal, lambda _: SerialExecutor(plan.engine), lambda _: None)
+        copy = OptunaJournal(Path(folder) / "copy", plan.name, directions_of(plan), summarise(plan))
+        try:
+            found = follow(ask_and_tell(plan, asker, copy), runner)
+        finally:
+            runner.close()
     powers = tuple(held_out_powers(workflow, plan, find_best(found, minimise=False)))
     return Searched(name, seed, bool(pruner), sum(trial.n_runs for trial in found), powers)
 
