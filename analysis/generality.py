@@ -77,6 +77,4 @@ def _ratio(where: str, pairs: Mapping[str, tuple[pd.Series, pd.Series]]) -> Reco
     if not values or any((each <= 0).any() for pair in values for each in pair):
         return dict.fromkeys(names, np.nan)
     found = paired_ratio(values, SEED)
-    return dict(
-        zip(names, (found.ratio - 1, found.low - 1, found.high - 1, found.p), strict=True)
-    )
+    return dict(zip(names, (found.ratio - 1, found.low - 1, found.high - 1, found.p), strict=True))

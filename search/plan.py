@@ -75,10 +75,7 @@ class StudyPlan:
         trial is stopped for being worse on one alone.
         """
         rounds = (
-            [
-                (network, derive_seed(self.seed, network.name, repeat))
-                for network in self.networks
-            ]
+            [(network, derive_seed(self.seed, network.name, repeat)) for network in self.networks]
             for repeat in range(self.study.runs_per_trial)
         )
         return tuple(

@@ -110,8 +110,7 @@ def held_out_powers(workflow: Workflow, plan: StudyPlan, best: FinishedTrial) ->
         for name in workflow.hold_out.networks:
             network = plan.engine.place(job.network(name))
             specs = [
-                RunSpec.on(plan.engine, plan.controller, constants, network, seed)
-                for seed in SEEDS
+                RunSpec.on(plan.engine, plan.controller, constants, network, seed) for seed in SEEDS
             ]
             powers = [engine.run(spec).power or 0.0 for spec in specs]
             yield max(LEAST_POWER, math.fsum(powers) / len(powers))

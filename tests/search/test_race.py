@@ -19,7 +19,10 @@ def report(trial: optuna.Trial, values: Sequence[float]) -> None:
 
 
 def judged(
-    values: Sequence[Sequence[float]], p: float = 0.1, first: int = 2, direction: Literal["minimize", "maximize"] = "maximize"
+    values: Sequence[Sequence[float]],
+    p: float = 0.1,
+    first: int = 2,
+    direction: Literal["minimize", "maximize"] = "maximize",
 ) -> list[bool]:
     """Which trials are stopped, when each has reported its values."""
     study = optuna.create_study(direction=direction, pruner=ElitistRacePruner(p, first))
