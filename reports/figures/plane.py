@@ -19,7 +19,7 @@ def draw(network: Record, tables: Tables) -> Figure:
     """Best published and tuned settings with their repeats' ellipses, the front and its knee."""
     settings = select(tables["planes"], network=network["network"])
     looks = style.looks(tables["inventory"])
-    figure = style.page(4.0)
+    figure = style.page(3.3)
     axes = figure.add_subplot()
     best = network[SIGNAL_DELAY], network["capacity_mbps"]
     axes.plot(*best, "*", color=style.INK, markersize=9, label="omniscient", zorder=5)
