@@ -19,7 +19,7 @@ def draw(network: Record, tables: Tables) -> Figure:
     """Best published and tuned settings with their repeats' ellipses, the front and its knee."""
     settings = select(tables["planes"], network=network["network"])
     looks = style.looks(tables["inventory"])
-    figure = style.page(3.3)
+    figure = style.page(2.9)
     axes = figure.add_subplot()
     best = network[SIGNAL_DELAY], network["capacity_mbps"]
     axes.plot(*best, "*", color=style.INK, markersize=9, label="omniscient", zorder=5)
@@ -54,7 +54,7 @@ def draw(network: Record, tables: Tables) -> Figure:
     axes.set_ylim(0, 1.05 * network["capacity_mbps"])
     axes.set_ylabel("Throughput (Mbit/s)")
     style.tell(axes, settings[SIGNAL_DELAY], settings[THROUGHPUT], map(_value, records(settings)))
-    figure.legend(loc="outside right center", fontsize=8)
+    figure.legend(loc="outside right center", fontsize=7.5)
     return figure
 
 
