@@ -226,3 +226,10 @@ def test_numbers_link_to_the_runs_that_made_them(report: Told) -> None:
     for row in best["rows"]:
         (trial,) = (piece for piece in row[0] if piece["kind"] == "run")
         assert rows[trial["target"]][1:3] == ("delay_tpe", trial["text"])
+
+
+def test_references_are_those_of_what_is_there(report: Told) -> None:
+    said = report.text("references")
+    assert "Optuna: a next-generation hyperparameter optimization framework" in said
+    assert "doi:10.1145/3292500.3330701." in said
+    assert "TIMELY" not in said and "NSGA-II" not in said and "CoDel" not in said
