@@ -58,7 +58,7 @@ def test_first_page_counts_a_sources_numbers(report: Told) -> None:
 def test_comparison_without_probes_or_prints_has_neither() -> None:
     lone = compared([run_of({"long": {"throughput_mbps": 1.4}})])
     report = told(synthetic.MadeUp(comparisons=(lone,)))
-    assert report.names == ["comparison-buffers", "exclusions", "provenance"]
+    assert report.names == ["comparison-buffers", "exclusions", "references", "provenance"]
     assert not [name for name in report.figures() if name.startswith("comparison-")]
 
 

@@ -18,6 +18,7 @@ from reports.document import Json
 from tests.analysis import synthetic
 from tests.reports.told import Told, told, told_by
 
+END = ["exclusions", "references", "provenance"]
 NASTY = '<b> & "quotes" #set $x$ [a] *b* _c_ `d` {e} \\ @f // ~'
 
 
@@ -210,6 +211,7 @@ def test_report_has_the_sections_that_have_results(report: Told) -> None:
         "one-run",
         "reports",
         "exclusions",
+        "references",
         "provenance",
     ]
 
@@ -255,7 +257,7 @@ def test_failed_runs_are_listed_with_their_reasons(report: Told) -> None:
 
 def test_a_report_of_one_study_has_its_sections_only(tmp_path: Path) -> None:
     report = told(synthetic.MadeUp(studies=(synthetic.windows_study(),)))
-    assert report.names == ["sweep-fixed_window-window-contest", "exclusions", "provenance"]
+    assert report.names == ["sweep-fixed_window-window-contest", *END]
     assert "not known" in report.text("sweep-fixed_window-window-contest")
     assert "None: all 33 runs" in report.text("exclusions")
     folder = blank(report.document, tmp_path)
