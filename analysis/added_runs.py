@@ -20,7 +20,7 @@ from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import FinishedRun, PlannedRun, make_table, runs_table
 from experiments.runner import Batch
 from experiments.seeds import derive_seed, study_seed
-from search.spaces import HOST
+from networks.fitted_host import setting_of
 
 SETTINGS_SCHEMA = pa.schema(
     [
@@ -74,8 +74,8 @@ def _runs(
     controller = job.controller(wanted.controller)
     network = job.network(wanted.network)
     for name, value in (json.loads(wanted.host) if wanted.host else {}).items():
-        setting = name if name == "host_latency_us" else name.removeprefix(HOST)
-        network = network.with_host(setting, round(value) if name.endswith("_us") else value)
+        value = round(value) if name.endswith("_us") else value
+        network = network.with_host(setting_of(name), value)
     parts = (wanted.controller, wanted.constants, wanted.network, wanted.host)
     return [
         PlannedRun(

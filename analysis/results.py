@@ -33,8 +33,9 @@ from experiments.planners.comparisons import FOLDERS
 from experiments.published import PublishedTable, TableDescription, load_table
 from experiments.results import read_frame
 from networks.config import Network
+from networks.fitted_host import HOST, column_of_host, read_fitted_host
 from networks.traffic import TrafficFile
-from search.spaces import HOST, column_of_host, searched_ranges
+from search.spaces import searched_ranges
 
 EMULATE = Path("build/emulate")
 FRONT, BOUNDED = "front", "bounded"
@@ -260,9 +261,17 @@ class Results:
     def hosts(self) -> Mapping[str, Mapping[str, float | str]]:
         """The emulated host of each network: every setting, as a fit names it."""
         return {
-            name: {column_of_host(setting): value for setting, value in network.host.items()}
+            name: {
+                column_of_host(setting): value
+                for setting, value in {**network.host, **self._fitted(network)}.items()
+            }
             for name, network in self.workflow.networks.items()
         }
+
+    def _fitted(self, network: Network) -> Mapping[str, float]:
+        if network.host_from is None:
+            return {}
+        return read_fitted_host(self.folder / network.host_from / "study.json")
 
     @property
     def units(self) -> Mapping[tuple[str, str], str]:

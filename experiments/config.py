@@ -1011,6 +1011,7 @@ def load_workflow(config: Path) -> Workflow:
     for name, study in studies.items():
         _check_queues(config, name, study, networks)
     workflow = Workflow(config, settings, studies, repeats, comparisons, traffic, tables, networks)
+    _check_fitted_hosts(workflow)
     _check_real_networks(workflow)
     _check_starts(workflow)
     _check_warm_starts(workflow)
@@ -1069,6 +1070,29 @@ def _check_tables(
             raise KneepointError(
                 f"{path}: no row of table {table_name} has all its parameters; choose another"
             )
+
+
+def _check_fitted_hosts(workflow: Workflow) -> None:
+    """Refuses a host from no fit, and a fit on a network that would wait for it."""
+    for name, network in workflow.networks.items():
+        where = f"{workflow.path.parent / 'networks' / name}.yaml: host_from"
+        before = {name}
+        while (study_name := network.host_from) is not None:
+            study = workflow.studies.get(study_name)
+            if study is None or not study.host:
+                fits = [each for each, found in workflow.studies.items() if found.host]
+                raise KneepointError(
+                    f"{where}: {study_name!r} is no study of {workflow.path} that searches the "
+                    f"host; known: {', '.join(fits) or 'none'}"
+                )
+            (fitted_on,) = study.networks
+            if fitted_on in before:
+                raise KneepointError(
+                    f"{where}: study {study_name} itself runs on {fitted_on}, so neither could "
+                    "come first; fit on a network without host_from"
+                )
+            before.add(fitted_on)
+            network = workflow.networks[fitted_on]
 
 
 def _check_real_networks(workflow: Workflow) -> None:

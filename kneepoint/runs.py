@@ -16,6 +16,7 @@ from engines.built import (
 )
 from engines.catalogue import Catalogue, load_catalogue
 from kneepoint.workflow import make
+from networks.config import load_network
 from networks.scenario import PreparedNetwork
 
 EMULATE = Path("build/emulate")
@@ -41,9 +42,17 @@ def require_networks(config: Path, networks: Collection[str]) -> None:
 
 
 def is_prepared(config: Path, network: str) -> bool:
-    """Whether a network is prepared from its file as it is."""
-    described, source = description_of(network), _source_of(config, network)
-    return described.exists() and described.stat().st_mtime >= source.stat().st_mtime
+    """Whether a network is prepared as this configuration describes it, not as another one does.
+
+    One whose host a study finds is left to Snakemake, which knows whether the study is up to date.
+    """
+    source = load_network(config, network)
+    prepared = description_of(network).with_name("description.json")
+    try:
+        described = prepared.read_text(encoding="utf-8").strip()
+    except OSError:
+        return False
+    return source.host_from is None and described == source.model_dump_json()
 
 
 def make_what_is_missing(

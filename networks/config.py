@@ -12,9 +12,9 @@ from common.errors import KneepointError
 from networks.notation import Notation
 from networks.queues import check_queue
 
-_NAME = r"[a-z0-9][a-z0-9_-]{0,99}"
-_NAMES = "lower-case letters, digits, - and _ only"
-Name = Annotated[str, matching(_NAME, _NAMES)]
+NAME = r"[a-z0-9][a-z0-9_-]{0,99}"
+NAMES = "lower-case letters, digits, - and _ only"
+Name = Annotated[str, matching(NAME, NAMES)]
 """Name of a configuration file, without its suffix."""
 
 TraceName = Annotated[
@@ -50,7 +50,10 @@ class TraceSources(ConfigModel):
         default="auto",
         description="auto: the folder if given, then the Debian package, then git",
     )
-    folder: Path | None = Field(default=None, description="folder with the trace files")
+    folder: Path | None = Field(
+        default=None,
+        description="folder with the trace files, relative to that of the configuration",
+    )
     git_url: str = Field(
         default="https://github.com/ravinet/mahimahi",
         description="git repository with the traces in its folder traces/",
@@ -136,9 +139,7 @@ class Synthetic(ConfigModel):
 class LinkTrace(ConfigModel):
     """Delivery opportunities of one direction: a trace, a constant rate or a synthetic link."""
 
-    trace: TraceName | None = Field(
-        default=None, description="name of a trace in config/traces.yaml"
-    )
+    trace: TraceName | None = Field(default=None, description="name of a trace in traces.yaml")
     cut: Cut | None = Field(default=None, description="part of the trace to use; null: all")
     constant_mbps: float | None = Field(
         default=None, gt=0, description="constant rate (Mbit/s), as a trace of whole packets"
@@ -208,6 +209,11 @@ class Network(ConfigModel):
     host_latency_us: int = Field(
         default=0, ge=0, description="additional host latency in each direction (us)"
     )
+    host_from: Name | None = Field(
+        default=None,
+        description="study that searches parameters of the host; those of its best trial replace "
+        "the ones in host_model and host_latency_us",
+    )
 
     @model_validator(mode="after")
     def _ends(self) -> Self:
@@ -217,6 +223,8 @@ class Network(ConfigModel):
             raise ValueError("duration_s: is missing; a constant rate needs one, add it")
         if self.delay_ms % 1 and not all(link.rate_mbps for link in links):
             raise ValueError(f"delay_ms: {self.delay_ms:g} must be whole, as mahimahi's delays are")
+        if self.host_from and self.host_model == "ideal":
+            raise ValueError("host_from: an ideal host has nothing to fit; remove host_model")
         return self
 
     @property
@@ -265,8 +273,8 @@ def load_network(config: Path, name: str) -> Network:
         KneepointError: the network does not exist, or its file is malformed.
     """
     path = config.parent / "networks" / f"{name}.yaml"
-    if not re.fullmatch(_NAME, name):
-        raise KneepointError(f"{path}: invalid name; use {_NAMES}")
+    if not re.fullmatch(NAME, name):
+        raise KneepointError(f"{path}: invalid name; use {NAMES}")
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
         raise KneepointError(f"{path}: unknown network {name!r}; known: {known}")

@@ -95,7 +95,7 @@ class TraceCache:
                 elif name in missing:
                     problems.append(
                         f"{source.title}: digest mismatch: {name} has SHA-256 {digest}, "
-                        f"but config/traces.yaml lists {entry.sha256}; get the original file"
+                        f"but traces.yaml lists {entry.sha256}; get the original file"
                     )
         return problems
 
@@ -148,8 +148,8 @@ def _describe_unlisted(
     for source in sources:
         if isinstance(source, FolderSource) and (path := source.folder / name).is_file():
             digest = sha256_of(path.read_bytes())
-            return f"config/traces.yaml: lacks the trace; add `{name}: {{sha256: {digest}}}`"
-    return f"config/traces.yaml: unknown trace {name}; known: {', '.join(catalogue)}"
+            return f"traces.yaml: lacks the trace; add `{name}: {{sha256: {digest}}}`"
+    return f"traces.yaml: unknown trace {name}; known: {', '.join(catalogue)}"
 
 
 def _note(message: str) -> None:
@@ -159,7 +159,7 @@ def _note(message: str) -> None:
 def main() -> None:
     """Parses the command line and fetches the traces."""
     parser = argparse.ArgumentParser(description="Fetches, verifies and caches packaged traces.")
-    parser.add_argument("names", nargs="+", metavar="NAME", help="trace in config/traces.yaml")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="trace in traces.yaml")
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("--into", type=Path, required=True, help="folder for the traces")
     parser.add_argument(
@@ -175,7 +175,7 @@ def main() -> None:
         arguments.into,
         cache_folder=cache_folder_of(settings.cache),
         catalogue=load_trace_catalogue(arguments.config),
-        sources=sources_of(settings.traces, arguments.apt_folder),
+        sources=sources_of(settings.traces, arguments.config.parent, arguments.apt_folder),
     )
 
 

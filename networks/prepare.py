@@ -6,6 +6,7 @@ python -m networks.prepare --config config/config.yaml --network NAME --into bui
 import argparse
 import json
 import subprocess
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from common.errors import KneepointError, run_command_line
 from common.files import sha256_of, write_whole
 from networks.config import Cut, LinkTrace, Network, Synthetic, load_network
 from networks.constant_rate import constant_rate_trace
+from networks.fitted_host import read_fitted_host
 from networks.omniscient import Bound, bound_of_rate, omniscient_bound
 from networks.scenario import PreparedLink, PreparedNetwork
 from networks.validate import CHECK_TRACE, format_trace, parse_trace
@@ -117,9 +119,16 @@ def cut_trace(times_ms: list[int], cut: Cut) -> list[int]:
 
 
 def prepare_network(
-    name: str, network: Network, where: Path, into: Path, maker: TraceMaker
+    name: str,
+    network: Network,
+    where: Path,
+    into: Path,
+    maker: TraceMaker,
+    host: Mapping[str, float] | None = None,
 ) -> None:
     """Writes uplink.trace, downlink.trace and network.json into the folder `into`.
+
+    description.json beside them says of what: the network as its file describes it.
 
     Args:
         name: the network's name.
@@ -127,6 +136,7 @@ def prepare_network(
         where: configuration file, for messages.
         into: output folder; created if absent.
         maker: maker of the traces.
+        host: settings of the emulated host that replace the network's.
 
     Raises:
         KneepointError: see TraceMaker.make and omniscient_bound.
@@ -153,6 +163,9 @@ def prepare_network(
         network.host_model,
         network.host_latency_us,
     )
+    for setting, value in (host or {}).items():
+        prepared = prepared.with_host(setting, int(value) if value % 1 == 0 else value)
+    write_whole(into / "description.json", network.model_dump_json() + "\n")
     description = {"title": network.title, **asdict(prepared), "omniscient": asdict(bound)}
     write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
 
@@ -191,6 +204,9 @@ def main() -> None:
     parser.add_argument("--network", required=True, help="name of a file in networks/ next to it")
     parser.add_argument("--into", type=Path, required=True, help="output folder")
     parser.add_argument(
+        "--fitted", type=Path, help="study.json with the host, for a network that has host_from"
+    )
+    parser.add_argument(
         "--traces", type=Path, default=Path("build/traces"), help="packaged traces (%(default)s)"
     )
     parser.add_argument(
@@ -212,6 +228,7 @@ def main() -> None:
         arguments.config.parent / "networks" / f"{arguments.network}.yaml",
         arguments.into,
         TraceMaker(arguments.traces, arguments.synthesize, arguments.check_trace),
+        read_fitted_host(arguments.fitted) if arguments.fitted else None,
     )
 
 

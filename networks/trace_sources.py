@@ -102,13 +102,19 @@ class GitSource:
         return work / "traces"
 
 
-def sources_of(settings: TraceSources, apt_folder: Path) -> list[TraceSource]:
-    """Returns the sources to try, in order."""
+def sources_of(settings: TraceSources, beside: Path, apt_folder: Path) -> list[TraceSource]:
+    """Returns the sources to try, in order.
+
+    Args:
+        settings: which ones, and where they are.
+        beside: folder of the configuration, from which that of the traces counts.
+        apt_folder: configuration folder of apt.
+    """
     local = Path(settings.git_url)
     url = str(local.resolve()) if local.is_dir() else settings.git_url
     git = GitSource(url, settings.git_commit)
     debian = DebianSource(apt_folder)
-    folder = [FolderSource(settings.folder)] if settings.folder else []
+    folder = [FolderSource(beside / settings.folder.expanduser())] if settings.folder else []
     by_name: dict[str, list[TraceSource]] = {
         "auto": [*folder, debian, git],
         "folder": [*folder],

@@ -33,6 +33,12 @@ def built(*controllers):
     return [str(shared_object(name)) for name in sorted(set(controllers))]
 
 
+def fitted_for(network):
+    """Returns the study.json whose host a network has, if it names one."""
+    study = load_network(CONFIG, network).host_from
+    return [f"{RESULTS}/{study}/study.json"] if study else []
+
+
 def prepared(*networks):
     """Returns the files of prepared networks."""
     files = ["network.json", "uplink.trace", "downlink.trace"]

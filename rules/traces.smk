@@ -19,6 +19,7 @@ rule fetch_trace:
         " --into {params.into:q} {wildcards.trace:q} > {log:q} 2>&1"
 
 
+# A network may have the host that a study found on another one.
 rule prepare_network:
     input:
         traces=lambda wildcards: expand(
@@ -28,10 +29,17 @@ rule prepare_network:
         synthesize=lambda wildcards: (
             "build/synthesize" if load_network(CONFIG, wildcards.network).is_synthetic else []
         ),
+        fitted=lambda wildcards: fitted_for(wildcards.network),
         code=code_of("networks.prepare"),
         network=CONFIG.parent / "networks/{network}.yaml",
     output:
-        multiext("build/networks/{network}/", "uplink.trace", "downlink.trace", "network.json"),
+        multiext(
+            "build/networks/{network}/",
+            "uplink.trace",
+            "downlink.trace",
+            "network.json",
+            "description.json",
+        ),
     log:
         "logs/prepare_network/{network}.log",
     benchmark:
@@ -41,8 +49,9 @@ rule prepare_network:
     params:
         config=CONFIG,
         into=subpath(output[0], parent=True),
+        fitted=lambda wildcards: [f"--fitted={file}" for file in fitted_for(wildcards.network)],
     message:
         "Preparing the network {wildcards.network}"
     shell:
         "python -IS common/forked.py networks.prepare --config {params.config:q} --network {wildcards.network:q}"
-        " --into {params.into:q} > {log:q} 2>&1"
+        " --into {params.into:q} {params.fitted:q} > {log:q} 2>&1"

@@ -13,6 +13,7 @@ from experiments.config import NETWORK, Study
 from experiments.published import PublishedRow, PublishedTable, number_on
 from experiments.results import FinishedRun, PlannedRun
 from experiments.seeds import derive_seed, run_seed
+from networks.fitted_host import column_of_host
 from networks.scenario import ALONE, PreparedNetwork, Traffic
 from search import objective, spaces
 from search.spaces import CONSTANT, Point
@@ -161,7 +162,7 @@ def network_of_trial(study: Study, network: PreparedNetwork, point: Point) -> Pr
             value = point[spaces.column_of(name)]
             network = network.having(name.removeprefix(NETWORK), value)
     for parameter in study.host:
-        network = network.with_host(parameter, point[spaces.column_of_host(parameter)])
+        network = network.with_host(parameter, point[column_of_host(parameter)])
     return network
 
 

@@ -13,6 +13,7 @@ from optuna.distributions import (
 from engines.catalogue import Controller
 from experiments.config import NETWORK, Range, Study
 from experiments.published import PublishedRow
+from networks.fitted_host import column_of_host
 from networks.queues import is_whole as is_whole_in_queues
 from networks.scenario import OF_QUEUE
 
@@ -20,7 +21,6 @@ Point = Mapping[str, float]
 """A value for every searched name; names are columns: constant_*, network_*, host_*."""
 
 CONSTANT = "constant_"
-HOST = "host_"
 
 
 def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Range, bool, bool]]:
@@ -43,11 +43,6 @@ def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Ran
 def column_of(name: str) -> str:
     """Returns the column of a name in a study's space: of network.queue.packets network_..."""
     return name.replace(".", "_") if name.startswith(NETWORK) else CONSTANT + name
-
-
-def column_of_host(setting: str) -> str:
-    """Returns the column of a searched host setting; host_latency_us is a column name already."""
-    return setting if setting.startswith(HOST) else HOST + setting
 
 
 def make_distributions(study: Study, controller: Controller) -> dict[str, BaseDistribution]:

@@ -93,6 +93,11 @@ def test_a_sound_configuration_is_read_whole(write: Write) -> None:
 
 SPACE = {"table": None, "space": {"window": {"low": 1, "high": 100}}}
 TUNED = {**SPACE, "sampler": {"kind": "ternary"}}
+FIT = {
+    "table": None,
+    "host": {"host_latency_us": {"values": [0, 9]}},
+    "objective": {"fit": "printed"},
+}
 RADIO = {"other_network": NETWORK}
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "unknown key": (
@@ -348,6 +353,22 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "nothing held out": (
         {"config": {"hold_out": {"training": "wire", "networks": []}}},
         "hold_out.networks: [] is refused",
+    ),
+    "host from no study": (
+        {"network": {"host_from": "windos"}},
+        "wire.yaml: host_from: 'windos' is no study of",
+    ),
+    "host from a study that fits no host": (
+        {"network": {"host_from": "windows"}},
+        "that searches the host; known: none",
+    ),
+    "host from a study on the network itself": (
+        {"study": FIT, "network": {"host_from": "windows"}},
+        "wire.yaml: host_from: study windows itself runs on wire, so neither could come first",
+    ),
+    "host of an ideal network": (
+        {"network": {"host_from": "windows", "host_model": "ideal"}},
+        "host_from: an ideal host has nothing to fit; remove host_model",
     ),
     "endless wire": ({"network": {"duration_s": None}}, "duration_s: is missing"),
 }

@@ -20,6 +20,7 @@ from common.files import hold_lock
 from experiments.progress import Progress
 from kneepoint import over_time
 from kneepoint.cli import _COMMANDS
+from kneepoint.runs import is_prepared
 from kneepoint.workflow import make
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK as WIRE
@@ -106,6 +107,18 @@ def test_emulator_on_a_prepared_network_gives_the_same_figures(
         assert said == {key: found[key] for key in said}
         assert said["packets_dropped"] > 0
     (workspace / "config/networks/odd.yaml").unlink()
+
+
+def test_run_is_on_the_network_of_its_own_configuration(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both configurations have a network of that name; the prepared one is the other's."""
+    write(workspace / "mine/config.yaml", {"seed": 1})
+    write(workspace / "mine/networks/wire.yaml", {**NETWORK, "uplink": {"constant_mbps": 2}})
+    os.utime(workspace / "mine/networks/wire.yaml", (0, 0))
+    monkeypatch.chdir(workspace)
+    assert is_prepared(Path("config/config.yaml"), "wire")
+    assert not is_prepared(Path("mine/config.yaml"), "wire")
 
 
 def test_run_takes_a_shared_object_by_its_path(workspace: Path) -> None:

@@ -88,7 +88,7 @@ def test_fetch_refuses_another_digest(tmp_path: Path) -> None:
     with pytest.raises(KneepointError) as raised:
         fetch(tmp_path, FolderSource(folder))
     assert "digest mismatch: a.up has SHA-256" in str(raised.value)
-    assert f"config/traces.yaml lists {CATALOGUE['a.up'].sha256}" in str(raised.value)
+    assert f"traces.yaml lists {CATALOGUE['a.up'].sha256}" in str(raised.value)
     assert not (tmp_path / "into").exists()
 
 
@@ -208,9 +208,22 @@ def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_sources_of_auto_are_tried_in_order(tmp_path: Path) -> None:
     settings = TraceSources(folder=tmp_path)
-    kinds = [type(source) for source in sources_of(settings, tmp_path)]
+    kinds = [type(source) for source in sources_of(settings, tmp_path, tmp_path)]
     assert kinds == [FolderSource, DebianSource, GitSource]
-    assert len(sources_of(TraceSources(source="git"), tmp_path)) == 1
+    assert len(sources_of(TraceSources(source="git"), tmp_path, tmp_path)) == 1
+
+
+def test_a_folder_of_traces_counts_from_that_of_the_configuration(tmp_path: Path) -> None:
+    (source,) = sources_of(
+        TraceSources(source="folder", folder=Path("mine")), tmp_path, Path("/etc/apt")
+    )
+    assert isinstance(source, FolderSource)
+    assert source.folder == tmp_path / "mine"
+    (elsewhere,) = sources_of(
+        TraceSources(source="folder", folder=tmp_path), Path("config"), Path("/etc/apt")
+    )
+    assert isinstance(elsewhere, FolderSource)
+    assert elsewhere.folder == tmp_path
 
 
 def test_cache_folder_is_configured_or_by_environment_or_by_custom(
@@ -240,7 +253,7 @@ def test_command_line_fetches_and_refuses(tmp_path: Path) -> None:
     assert fetched(tmp_path) == TRACES
     result = subprocess.run([*command, "b"], cwd=ROOT, check=False, capture_output=True, text=True)
     assert result.returncode == 2
-    assert result.stderr.startswith("error: config/traces.yaml: unknown trace b")
+    assert result.stderr.startswith("error: traces.yaml: unknown trace b")
 
 
 needs_apt = pytest.mark.skipif(

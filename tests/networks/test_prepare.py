@@ -28,7 +28,7 @@ def _programs_are_built() -> None:
         assert (ROOT / "build" / program).exists(), f"build/{program} is missing: run `make build`"
 
 
-def prepare(tmp_path: Path, network: str) -> "subprocess.CompletedProcess[str]":
+def prepare(tmp_path: Path, network: str, *options: str) -> "subprocess.CompletedProcess[str]":
     (tmp_path / "networks").mkdir(exist_ok=True)
     (tmp_path / "networks" / "net.yaml").write_text(network)
     (tmp_path / "config.yaml").touch()
@@ -45,6 +45,7 @@ def prepare(tmp_path: Path, network: str) -> "subprocess.CompletedProcess[str]":
         "--synthesize": "synthesize",
     }.items():
         command += [option, str(tmp_path / path)]
+    command += options
     return subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
 
 
@@ -132,6 +133,27 @@ def test_prepare_refuses(tmp_path: Path, uplink: str, message: str) -> None:
     assert message.format(path=tmp_path) in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "into").exists()
+
+
+NETWORK = "title: A\nuplink: {trace: a}\ndownlink: {trace: a}\nhost_from: fit\n"
+
+
+def test_prepare_takes_the_host_that_a_study_found(tmp_path: Path) -> None:
+    found = {"host_latency_us": 350, "host_wake_mean_us": 75.5, "constant_window": 12}
+    (tmp_path / "study.json").write_text(json.dumps({"best": {"searched": found}}))
+    result = prepare(tmp_path, NETWORK, "--fitted", str(tmp_path / "study.json"))
+    assert (result.returncode, result.stderr) == (0, "")
+    network = json.loads((tmp_path / "into/network.json").read_text())
+    assert network["host_latency_us"] == 350
+    assert network["host_model"] == "event-loop:wake_mean_us=75.5"
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"best": {"searched": {"constant_window": 3}}}'])
+def test_prepare_refuses_a_study_without_a_host(tmp_path: Path, text: str) -> None:
+    (tmp_path / "study.json").write_text(text)
+    result = prepare(tmp_path, NETWORK, "--fitted", str(tmp_path / "study.json"))
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"error: {tmp_path}/study.json: cannot be used")
 
 
 def test_cut_trace_parts_join_to_the_whole() -> None:
