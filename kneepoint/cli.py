@@ -26,6 +26,7 @@ _COMMANDS = {
     "plot": "draw a figure of the results",
     "status": "show the progress of a running workflow",
     "report": "make everything, including the report",
+    "trace": "check, plot, cut and convert recordings of links",
     "verify": "check results against the files, code and programs that made them",
     "doctor": "check this machine and suggest remedies",
 }
@@ -40,7 +41,7 @@ class _Commands(click.Group):
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"kneepoint.{name}").command
+        command: click.Command = import_module("kneepoint." + name.replace("-", "_")).command
         command.name = name
         return command
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from common.errors import KneepointError
 
 OPPORTUNITY_BYTES = 1504
-_MOST_OPPORTUNITIES = 1_000_000
+MOST_OPPORTUNITIES = 1_000_000
 
 
 def constant_rate_trace(rate_mbps: float) -> list[int]:
@@ -20,7 +20,7 @@ def constant_rate_trace(rate_mbps: float) -> list[int]:
     rate_bytes_per_ms = Fraction(repr(rate_mbps)) * 1000 / 8
     spacing_ms = OPPORTUNITY_BYTES / rate_bytes_per_ms
     period_ms, opportunities = spacing_ms.numerator, spacing_ms.denominator
-    if opportunities > _MOST_OPPORTUNITIES:
+    if opportunities > MOST_OPPORTUNITIES:
         raise KneepointError(
             f"constant_mbps: {rate_mbps!r} needs a trace of {opportunities} lines; "
             "give the rate with fewer digits"

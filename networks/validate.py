@@ -8,6 +8,10 @@ from common.errors import KneepointError
 CHECK_TRACE = Path("build/check_trace")
 
 
+class InvalidTraceError(KneepointError):
+    """A file that is no trace."""
+
+
 def parse_trace(content: bytes, name: str, check_trace: Path = CHECK_TRACE) -> list[int]:
     """Returns the delivery opportunities of a trace: non-decreasing ms, the last not 0.
 
@@ -17,7 +21,8 @@ def parse_trace(content: bytes, name: str, check_trace: Path = CHECK_TRACE) -> l
         check_trace: the program that validates traces.
 
     Raises:
-        KneepointError: the trace is invalid; the message names the trace and the line.
+        InvalidTraceError: the trace is invalid; the message names the trace and the line.
+        KneepointError: the program is missing.
     """
     try:
         result = subprocess.run(
@@ -29,7 +34,7 @@ def parse_trace(content: bytes, name: str, check_trace: Path = CHECK_TRACE) -> l
         ) from None
     if result.returncode != 0:
         complaint = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
-        raise KneepointError(complaint or f"{check_trace}: exit status {result.returncode}")
+        raise InvalidTraceError(complaint or f"{check_trace}: exit status {result.returncode}")
     return list(map(int, content.split()))
 
 

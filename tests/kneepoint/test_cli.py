@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from common.errors import KneepointError
 from common.files import hold_lock
 from experiments.progress import Progress
-from kneepoint import over_time
+from kneepoint import over_time, trace
 from kneepoint.cli import _COMMANDS
 from kneepoint.runs import is_prepared
 from kneepoint.workflow import make
@@ -251,9 +251,11 @@ def test_doctor_finds_what_is_missing(workspace: Path) -> None:
     assert re.search(r"!!  configuration +config/none.yaml: No such file", said.stdout)
 
 
-@pytest.mark.parametrize("name", _COMMANDS)
+@pytest.mark.parametrize(
+    "name", [*_COMMANDS, *(f"trace {each}" for each in trace.command.commands)]
+)
 def test_help_has_examples(workspace: Path, name: str) -> None:
-    said = ask(workspace, name, "--help")
+    said = ask(workspace, *name.split(), "--help")
     assert said.returncode == 0
     examples = [line for line in said.stdout.splitlines() if f"  kneepoint {name}" in line]
     assert len(examples) >= 2

@@ -1,0 +1,204 @@
+"""`kneepoint trace`: checks, plots, cuts and converts recordings of links."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from pydantic import ValidationError
+
+from common.errors import KneepointError
+from common.files import sha256_of, write_whole
+from kneepoint.cli import check_format, columns, examples, json_option, say
+from networks.config import Cut
+from networks.prepare import cut_trace
+from networks.recordings import (
+    TIME_UNITS,
+    Amount,
+    Summary,
+    capacity_over_time,
+    read_recording,
+    summarise,
+)
+from networks.validate import InvalidTraceError, format_trace, parse_trace, read_trace
+
+existing = click.Path(path_type=Path)
+into_option = click.option(
+    "--into", type=existing, required=True, help="File to write; it must not exist."
+)
+outage_option = click.option(
+    "--outage-s",
+    type=click.FloatRange(0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Shortest time without an opportunity to report as an outage.",
+)
+
+
+@click.group("trace")
+@examples("""
+    kneepoint trace check mine.down mine.up --json
+    kneepoint trace plot mine.down --into mine.svg
+    kneepoint trace cut mine.down --from-s 10 --to-s 130 --into part.down
+    kneepoint trace convert log.csv --time t --bytes size --into mine.down
+""")
+def command() -> None:
+    """Check, plot, cut and convert recordings of links.
+
+    A trace is a text file with a whole number of milliseconds a line, in ascending order: each lets
+    one packet of up to 1504 bytes pass, as in mahimahi. It repeats when it ends.
+    """
+
+
+@command.command()
+@examples("""
+    kneepoint trace check mine.down mine.up
+    kneepoint trace check mine.down --outage-s 0.5 --json
+""")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=existing)
+@outage_option
+@json_option
+def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
+    """Check whether each FILE is a trace, for Kneepoint and mahimahi alike, and describe it.
+
+    The exit status is 1 if one is none. The digest belongs into traces.yaml.
+    """
+    said = [_checked(path, outage_s) for path in files]
+    texts = [f"{found['file']}\n{found.pop('text')}" for found in said]
+    say(said, "\n\n".join(texts), as_json)
+    raise SystemExit(0 if all(found["problem"] is None for found in said) else 1)
+
+
+@command.command()
+@examples("""
+    kneepoint trace plot mine.down mine.up --into mine.svg
+    kneepoint trace plot mine.down --bin-s 0.1 --into mine.png
+""")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=existing)
+@click.option("--bin-s", type=click.FloatRange(0.001), default=0.5, show_default=True)
+@click.option("--into", type=existing, required=True, help="PNG, SVG or PDF file to write.")
+@json_option
+def plot(files: tuple[Path, ...], bin_s: float, into: Path, as_json: bool) -> None:
+    """Plot the capacity of each FILE over time, in bins."""
+    check_format(into)
+    bin_ms = round(1000 * bin_s)
+    series = {str(path): capacity_over_time(read_trace(path), bin_ms) for path in files}
+    from kneepoint.capacity import draw  # matplotlib takes a second
+
+    draw(series, bin_ms, into)
+    found = [{"file": name, "capacity_mbps": rates} for name, rates in series.items()]
+    say({"bin_ms": bin_ms, "traces": found, "into": str(into)}, str(into), as_json)
+
+
+@command.command()
+@examples("""
+    kneepoint trace cut mine.down --from-s 10 --to-s 130 --into part.down
+    kneepoint trace cut mine.down --to-s 60 --into part.down --json
+""")
+@click.argument("file", type=existing)
+@click.option("--from-s", type=float, default=0.0, show_default=True, help="Start of the part.")
+@click.option("--to-s", type=float, required=True, help="End of the part.")
+@into_option
+@json_option
+def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> None:
+    """Write the part of FILE from --from-s to --to-s, as a network's `cut` takes it."""
+    try:
+        part = Cut(start_s=from_s, end_s=to_s)
+    except ValidationError as error:
+        what = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise KneepointError(
+            f"trace cut, from {from_s:g} to {to_s:g}: {what}; correct it"
+        ) from None
+    _write(cut_trace(read_trace(file), part), into, as_json)
+
+
+@command.command()
+@examples("""
+    kneepoint trace convert log.csv --time t --unit ms --bytes size --into mine.down
+    kneepoint trace convert log.csv --time t --packets n --into mine.down
+    kneepoint trace convert rates.csv --rate mbps --every-s 1 --into mine.down
+""")
+@click.argument("file", type=existing)
+@click.option("--time", metavar="COLUMN", help="Column of the times.")
+@click.option("--unit", type=click.Choice(list(TIME_UNITS)), default="s", show_default=True)
+@click.option(
+    "--every-s", type=click.FloatRange(0, min_open=True), help="Time between rows, without --time."
+)
+@click.option("--bytes", "of_bytes", metavar="COLUMN", help="Column of bytes that arrived.")
+@click.option("--packets", metavar="COLUMN", help="Column of full packets that arrived.")
+@click.option("--rate", metavar="COLUMN", help="Column of rates (Mbit/s), each until the next row.")
+@into_option
+@json_option
+def convert(
+    file: Path,
+    time: str | None,
+    unit: str,
+    every_s: float | None,
+    of_bytes: str | None,
+    packets: str | None,
+    rate: str | None,
+    into: Path,
+    as_json: bool,
+) -> None:
+    """Make a trace from FILE, a CSV file with a header: times and bytes, packets or rates.
+
+    The recording must have kept the link busy: what nobody sent, nobody can measure. Every 1504
+    bytes make an opportunity, at the time by which they had passed, rounded up to a whole
+    millisecond. Times count from the first row's.
+    """
+    columns_of: dict[Amount, str | None] = {"bytes": of_bytes, "packets": packets, "rate": rate}
+    given = [(amount, column) for amount, column in columns_of.items() if column is not None]
+    if len(given) != 1:
+        raise KneepointError("trace convert: give exactly one of --bytes, --packets and --rate")
+    if (time is None) == (every_s is None):
+        raise KneepointError("trace convert: give exactly one of --time and --every-s")
+    ((amount, column),) = given
+    _write(read_recording(file, time, amount, column, unit, every_s), into, as_json)
+
+
+def _checked(path: Path, outage_s: float) -> dict[str, object]:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise KneepointError(f"{path}: {error.strerror}; check the path") from None
+    try:
+        times_ms = parse_trace(content, str(path))
+    except InvalidTraceError as error:
+        return {"file": str(path), "problem": str(error), "text": f"  no trace: {error}"}
+    found = summarise(times_ms, outage_s)
+    digest = sha256_of(content)
+    text = _text(found, outage_s, digest)
+    return {"file": str(path), "problem": None, "sha256": digest, "text": text, **asdict(found)}
+
+
+def _text(found: Summary, outage_s: float, digest: str) -> str:
+    rows = [
+        ("  opportunities", str(found.opportunities), "of 1504 bytes"),
+        ("  duration", f"{found.duration_s:.3f} s", "then it repeats"),
+        ("  mean rate", f"{found.mean_mbps:.3f} Mbit/s", ""),
+        ("  first", f"{found.first_ms} ms", "" if found.first_ms else "no packet can use it"),
+        ("  outages", str(len(found.outages)), f"of {outage_s:g} s or longer"),
+    ]
+    if found.outages:
+        longest = max(found.outages, key=lambda outage: outage.duration_s)
+        rows.append(
+            ("  longest", f"{longest.duration_s:.3f} s", f"from {longest.start_s:.3f} s on")
+        )
+    return f"{columns(rows)}\n  sha256 {digest}"
+
+
+def _write(times_ms: list[int], into: Path, as_json: bool) -> None:
+    if into.exists():
+        raise KneepointError(f"--into {into}: exists already; choose another name")
+    content = format_trace(times_ms)
+    parse_trace(content, str(into))
+    write_whole(into, content)
+    digest = sha256_of(content)
+    listed = f"{into.name}: {{sha256: {digest}}}"
+    found = {
+        "file": str(into),
+        "sha256": digest,
+        "traces_yaml": listed,
+        **asdict(summarise(times_ms)),
+    }
+    said = f"{into}\n{_text(summarise(times_ms), 1, digest)}\n\nIn traces.yaml: {listed}"
+    say(found, said, as_json)

@@ -1,0 +1,204 @@
+"""Recordings of links: what a trace offers over time, and traces from what was measured."""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+from common.config_file import quote
+from common.errors import KneepointError
+from common.files import read_text
+from networks.constant_rate import MOST_OPPORTUNITIES, OPPORTUNITY_BYTES
+
+Amount = Literal["bytes", "packets", "rate"]
+TIME_UNITS: Mapping[str, Fraction] = {
+    "s": Fraction(1000),
+    "ms": Fraction(1),
+    "us": Fraction(1, 1000),
+}
+"""Milliseconds in a unit of time."""
+
+_MOST_BYTES = 2**28
+_BITS = 8 * OPPORTUNITY_BYTES
+
+
+@dataclass(frozen=True)
+class Outage:
+    """A time without any opportunity."""
+
+    start_s: float
+    duration_s: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a trace offers in one pass."""
+
+    opportunities: int
+    duration_s: float
+    mean_mbps: float
+    first_ms: int
+    outages: tuple[Outage, ...]
+
+
+def summarise(times_ms: Sequence[int], outage_s: float = 1) -> Summary:
+    """Describes a trace by its opportunities (ms).
+
+    Args:
+        times_ms: non-decreasing, the last above 0.
+        outage_s: shortest time without an opportunity that counts as an outage (s).
+    """
+    outages = tuple(
+        Outage(before / 1000, (after - before) / 1000)
+        for before, after in pairwise([0, *times_ms])
+        if after - before >= 1000 * outage_s
+    )
+    duration_s = times_ms[-1] / 1000
+    mean_mbps = len(times_ms) * _BITS / duration_s / 1e6
+    return Summary(len(times_ms), duration_s, mean_mbps, times_ms[0], outages)
+
+
+def capacity_over_time(times_ms: Sequence[int], bin_ms: int) -> list[float]:
+    """Returns the rate (Mbit/s) that a trace offers in each whole bin; all in one, if it is short.
+
+    An opportunity at millisecond t belongs to the bin (start, end] that has t, as in a cut.
+    """
+    bins = [0] * max(1, times_ms[-1] // bin_ms)
+    for time_ms in times_ms:
+        number = max(0, -(-time_ms // bin_ms) - 1)
+        if number < len(bins):
+            bins[number] += 1
+    length_ms = min(bin_ms, times_ms[-1])
+    return [count * _BITS / length_ms / 1000 for count in bins]
+
+
+def trace_of_amounts(rows: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
+    """Returns the opportunities (ms) behind bytes that arrived at certain times (ms).
+
+    Every 1504 bytes make an opportunity, at the time by which they had arrived, rounded up to a
+    whole millisecond. Times count from the first row's.
+    """
+    times_ms: list[int] = []
+    start_ms: Fraction | None = None
+    waiting = Fraction(0)
+    for time_ms, amount in rows:
+        start_ms = time_ms if start_ms is None else start_ms
+        count, waiting = divmod(waiting + amount, OPPORTUNITY_BYTES)
+        _require_room(len(times_ms) + count)
+        times_ms += [math.ceil(time_ms - start_ms)] * int(count)
+    return times_ms
+
+
+def trace_of_rates(steps: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
+    """Returns the opportunities (ms) of rates (Mbit/s), each for a time (ms).
+
+    Opportunity k is due when k * 1504 bytes could have passed, rounded up to a whole millisecond,
+    as in `constant_rate_trace`.
+    """
+    times_ms: list[int] = []
+    start_ms, passed = Fraction(0), Fraction(0)
+    for lasts_ms, rate_mbps in steps:
+        bits_per_ms = rate_mbps * 1000
+        after = passed + bits_per_ms * lasts_ms
+        _require_room(after // _BITS)
+        for k in range(int(passed // _BITS) + 1, int(after // _BITS) + 1):
+            times_ms.append(math.ceil(start_ms + (k * _BITS - passed) / bits_per_ms))
+        start_ms, passed = start_ms + lasts_ms, after
+    return times_ms
+
+
+def read_recording(
+    path: Path, time: str | None, amount: Amount, column: str, unit: str, every_s: float | None
+) -> list[int]:
+    """Returns the opportunities (ms) of a recording: a CSV file with a header.
+
+    Args:
+        path: the file.
+        time: its column of times, in `unit`; None: a row every `every_s`.
+        amount: what `column` has: bytes or packets of 1504 bytes that arrived since the row before,
+            or the rate (Mbit/s) until the next row; the last row lasts as long as the one before.
+        column: see above.
+        unit: of the times: s, ms or us.
+        every_s: time between rows (s), if there is no column of times.
+
+    Raises:
+        KneepointError: a column is missing, a cell is no number, times decrease, or nothing passes.
+    """
+    rows = _read(path, time, column)
+    if time is None:
+        every_ms = Fraction(repr(every_s or 1)) * 1000
+        timed = [(number * every_ms, value) for number, (_, value) in enumerate(rows)]
+    else:
+        timed = [(moment * TIME_UNITS[unit], value) for moment, value in rows]
+    for number, ((before_ms, _), (after_ms, _)) in enumerate(pairwise(timed)):
+        if after_ms < before_ms:
+            raise KneepointError(
+                f"{path}, row {number + 2}: its time is before that of the row above; sort the file"
+            )
+    if amount == "rate":
+        lasts = [after - before for (before, _), (after, _) in pairwise(timed)]
+        if time is None:
+            lasts = [every_ms]
+        if not lasts:
+            raise KneepointError(f"{path}: one rate has no end; add a row, or give --every-s")
+        lasts += lasts[-1:] * (len(timed) - len(lasts))
+        times_ms = trace_of_rates(
+            (last, rate) for last, (_, rate) in zip(lasts, timed, strict=True)
+        )
+    else:
+        worth = OPPORTUNITY_BYTES if amount == "packets" else 1
+        times_ms = trace_of_amounts((moment, value * worth) for moment, value in timed)
+    if not times_ms or times_ms[-1] == 0:
+        raise KneepointError(
+            f"{path}: column {column!r} has less than a packet of {OPPORTUNITY_BYTES} bytes after "
+            "the first row; check the column and its unit"
+        )
+    return times_ms
+
+
+def _read(path: Path, time: str | None, column: str) -> list[tuple[Fraction, Fraction]]:
+    lines = csv.reader(io.StringIO(read_text(path, _MOST_BYTES), newline=""))
+    header = [name.strip() for name in next(lines, [])]
+    for name in filter(None, (time, column)):
+        if name not in header:
+            known = ", ".join(header) or "none"
+            raise KneepointError(f"{path}: has no column {name!r}; its columns: {known}")
+    places = [header.index(time) if time else None, header.index(column)]
+    rows = []
+    for line in filter(None, lines):
+        where = f"{path}, line {lines.line_num}"
+        moment, value = (_number(line, place, header, where) for place in places)
+        if value < 0:
+            raise KneepointError(
+                f"{where}, column {column}: {float(value):g} is below 0; correct it"
+            )
+        rows.append((moment, value))
+    return rows
+
+
+def _number(line: list[str], place: int | None, header: list[str], where: str) -> Fraction:
+    if place is None:
+        return Fraction(0)
+    if place >= len(line):
+        raise KneepointError(f"{where}: has no cell for column {header[place]!r}; add it")
+    text = line[place].strip()
+    try:
+        if len(text) <= 40 and "/" not in text and abs(float(text)) < 1e18:
+            return Fraction(text)
+    except ValueError:
+        pass
+    raise KneepointError(
+        f"{where}, column {header[place]}: {quote(text)} is not a number; correct it"
+    )
+
+
+def _require_room(opportunities: Fraction | int) -> None:
+    if opportunities > MOST_OPPORTUNITIES:
+        raise KneepointError(
+            f"the recording has more than {MOST_OPPORTUNITIES} packets; cut it, or check its units"
+        )

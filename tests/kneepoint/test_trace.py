@@ -1,0 +1,113 @@
+"""`kneepoint trace`, as it is called."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from networks.validate import format_trace
+from tests.conftest import ROOT
+
+TIMES_MS = list(range(1, 3001))
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """A packet a millisecond, three seconds long."""
+    assert (ROOT / "build/check_trace").exists(), "build/check_trace is missing: run `make build`"
+    path = tmp_path / "mine.down"
+    path.write_bytes(format_trace(TIMES_MS))
+    return path
+
+
+def ask(*words: str | Path) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "kneepoint", "trace", *map(str, words)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def answer(*words: str | Path) -> Any:
+    said = ask(*words, "--json")
+    assert (said.returncode, said.stderr) == (0, "")
+    return json.loads(said.stdout)
+
+
+def test_check_describes_each_trace(trace: Path) -> None:
+    (found,) = answer("check", trace)
+    assert found["mean_mbps"] == pytest.approx(12.032)
+    assert found["sha256"] == hashlib.sha256(trace.read_bytes()).hexdigest()
+    assert (found["opportunities"], found["duration_s"], found["outages"]) == (3000, 3, [])
+
+
+def test_check_names_the_line_of_what_is_no_trace(trace: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    bad.write_text("5\n4\n")
+    said = ask("check", trace, bad, "--json")
+    assert said.returncode == 1
+    good, found = json.loads(said.stdout)
+    assert good["problem"] is None
+    assert "line 2: 4 ms follows 5 ms" in found["problem"]
+    assert "no trace: trace" in ask("check", bad).stdout
+
+
+def test_a_cut_keeps_what_a_network_would(trace: Path, tmp_path: Path) -> None:
+    found = answer("cut", trace, "--from-s", "1", "--to-s", "2.5", "--into", tmp_path / "part")
+    assert (tmp_path / "part").read_bytes() == format_trace(list(range(1, 1501)))
+    assert found["traces_yaml"] == f"part: {{sha256: {found['sha256']}}}"
+
+
+def test_a_converted_log_is_the_trace_that_it_logged(trace: Path, tmp_path: Path) -> None:
+    rows = "".join(f"{time_ms},1\n" for time_ms in [0, *TIMES_MS])
+    (tmp_path / "log.csv").write_text(f"at,n\n{rows}")
+    words = ["--time", "at", "--unit", "ms", "--packets", "n", "--into", f"{tmp_path}/again"]
+    assert answer("convert", tmp_path / "log.csv", *words)["opportunities"] == 3001
+    assert (tmp_path / "again").read_bytes() == b"0\n" + trace.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_plot_draws_each_trace(trace: Path, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"out.{suffix}"
+    (tmp_path / "two").write_bytes(format_trace([1, 2000]))
+    found = answer("plot", trace, tmp_path / "two", "--bin-s", "1", "--into", path)
+    of_first, of_second = (each["capacity_mbps"] for each in found["traces"])
+    assert of_first == pytest.approx([12.032] * 3)
+    assert of_second == pytest.approx([0.012032] * 2)
+    assert path.read_bytes().startswith({"svg": b"<?xml", "png": b"\x89PNG"}[suffix])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["check", "{folder}/absent"], "absent: No such file or directory; check the path"),
+        (["cut", "{trace}", "--to-s", "9", "--into", "{folder}/x"], "9 is beyond the end"),
+        (
+            ["cut", "{trace}", "--from-s", "2", "--to-s", "1", "--into", "{folder}/x"],
+            "trace cut, from 2 to 1: end_s 1 must be greater than start_s 2; correct it",
+        ),
+        (
+            ["cut", "{trace}", "--to-s", "1", "--into", "{trace}"],
+            "mine.down: exists already; choose another name",
+        ),
+        (["plot", "{trace}", "--into", "{folder}/x.gif"], "x.gif: a figure has no such format; use .png"),
+        (
+            ["convert", "{trace}", "--time", "t", "--into", "{folder}/x"],
+            "give exactly one of --bytes, --packets and --rate",
+        ),
+        (
+            ["convert", "{trace}", "--rate", "r", "--into", "{folder}/x"],
+            "give exactly one of --time and --every-s",
+        ),
+    ],
+)
+def test_a_mistake_is_named(trace: Path, tmp_path: Path, words: list[str], message: str) -> None:
+    before = trace.read_bytes()
+    said = ask(*(word.format(trace=trace, folder=tmp_path) for word in words))
+    assert said.returncode == 2
+    assert said.stderr.startswith("error: ")
+    assert message in said.stderr
+    assert said.stderr.count("\n") == 1
+    assert trace.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.down"]
