@@ -26,6 +26,7 @@ _COMMANDS = {
     "plot": "draw a figure of the results",
     "status": "show the progress of a running workflow",
     "report": "make everything, including the report",
+    "new-report": "write the skeleton of a report of your own",
     "trace": "check, plot, cut and convert recordings of links",
     "verify": "check results against the files, code and programs that made them",
     "doctor": "check this machine and suggest remedies",

@@ -1,0 +1,92 @@
+"""`kneepoint new-report`: the skeleton of a report of one's own."""
+
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+from uuid import uuid4
+
+import click
+from jinja2 import Environment, StrictUndefined
+
+from common.code import ROOT
+from common.errors import KneepointError
+from common.files import write_whole
+from experiments.config import load_workflow
+from kneepoint.cli import examples, json_option, say
+from networks.config import NAME, NAMES
+
+SKELETON = Path(__file__).parent / "skeleton"
+NAMED_AFTER_THE_REPORT = {"own": "{}", "unfitted": "{}-unfitted", "held-out": "{}-held-out"}
+"""Prepared networks of all configurations share a folder, so theirs carry the report's name."""
+
+
+@click.command()
+@examples("""
+    kneepoint new-report lab
+    kneepoint new-report lab --into ../reports
+    make reproduce CONFIG=../reports/lab/config.yaml
+""")
+@click.argument("name")
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Folder in which to make the report's.  [default: the current one]",
+)
+@json_option
+def command(name: str, into: Path, as_json: bool) -> None:
+    """Write the skeleton of a report of your own into the folder NAME.
+
+    It has a configuration, a published table and its description, networks and studies, and runs as
+    it is. Nothing is overwritten.
+    """
+    _require_name(name)
+    folder = into / name
+    if folder.exists():
+        raise KneepointError(f"{folder}: exists already; choose another name or folder")
+    texts = {path: text_of(path, name, folder) for path in sorted(SKELETON.rglob("*.*"))}
+    unfinished = into / f".{name}.{uuid4().hex}"
+    try:
+        for path, text in texts.items():
+            write_whole(unfinished / _place_of(path, name), text)
+        load_workflow(unfinished / "config.yaml")
+        unfinished.rename(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    files = [str(folder / _place_of(path, name)) for path in texts]
+    run = f"make reproduce CONFIG={shlex.quote(str(folder / 'config.yaml'))}"
+    say({"files": files, "run": run}, "\n".join([*files, "", f"It runs as it is: {run}"]), as_json)
+
+
+def text_of(template: Path, name: str, folder: Path) -> str:
+    """Returns a file of the skeleton as the report of a name has it in its folder."""
+    place = folder / _place_of(template, name)
+    environment = Environment(  # noqa: S701 (YAML and Markdown)
+        undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    return environment.from_string(template.read_text(encoding="utf-8")).render(
+        name=name,
+        folder=folder,
+        config=shlex.quote(str(folder / "config.yaml")),
+        schemas=os.path.relpath(ROOT / "config/schemas", place.parent),
+    )
+
+
+def _place_of(template: Path, name: str) -> Path:
+    place = template.relative_to(SKELETON)
+    if place.parent.name == "networks":
+        return place.with_stem(NAMED_AFTER_THE_REPORT[place.stem].format(name))
+    return place
+
+
+def _require_name(name: str) -> None:
+    if not re.fullmatch(NAME, name):
+        raise KneepointError(f"new-report {name!r}: invalid name; use {NAMES}")
+    for network in NAMED_AFTER_THE_REPORT.values():
+        shipped = Path("config/networks") / f"{network.format(name)}.yaml"
+        if (ROOT / shipped).exists():
+            raise KneepointError(
+                f"new-report {name!r}: {shipped} has the name of its network; choose another"
+            )

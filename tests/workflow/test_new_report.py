@@ -1,0 +1,117 @@
+"""The skeleton of `kneepoint new-report` runs as it is, and its fit reaches its networks."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from experiments.config import load_workflow
+from experiments.schemas import FOLDER as SCHEMAS
+from tests.conftest import ROOT
+from tests.workflow.conftest import Checkout
+
+pytestmark = pytest.mark.slow
+
+
+def new_report(*words: str, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "kneepoint", "new-report", *words],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def report(checkout: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a report that was written and made."""
+    into = tmp_path_factory.mktemp("my reports")
+    said = new_report("mine", "--into", str(into), "--json")
+    assert (said.returncode, said.stderr) == (0, "")
+    assert json.loads(said.stdout)["run"] == f"make reproduce CONFIG='{into}/mine/config.yaml'"
+    checkout.run("--cores", "2", "--configfile", str(into / "mine/config.yaml"))
+    return into / "mine"
+
+
+def test_it_ends_in_a_report_with_the_audit_of_its_table(report: Path) -> None:
+    audit = pd.read_parquet(report / "results/audit.parquet").set_index("constant_window")
+    expected = {5: "fitted", 10: "fitted", 20: "fitted", 30: "contradicted", 50: "fitted"}
+    assert dict(audit["verdict"]) == expected
+    assert audit["wrong"][30] == "power"
+    html = (report / "results/report.html").read_text()
+    assert "Example report" in html
+    assert "A link that no study has seen" in html
+    assert (report / "results/report.pdf").stat().st_size > 10_000
+
+
+def test_the_host_of_its_networks_is_what_the_study_found(report: Path, checkout: Checkout) -> None:
+    def prepared(name: str) -> int:
+        path = checkout.folder / f"build/networks/{name}/network.json"
+        latency_us: int = json.loads(path.read_bytes())["host_latency_us"]
+        return latency_us
+
+    found = json.loads((report / "results/fit-host/study.json").read_bytes())["best"]["searched"]
+    assert found == {"host_latency_us": 600}
+    assert [prepared(name) for name in ("mine", "mine-held-out", "mine-unfitted")] == [600, 600, 0]
+    config = ("--configfile", str(report / "config.yaml"))
+    assert "Nothing to be done" in checkout.run("--cores", "1", *config)
+    study = report / "studies/fit-host.yaml"
+    before = study.read_text()
+    content = yaml.safe_load(before)
+    content["host"]["host_latency_us"]["values"] = [0, 1000]
+    study.write_text(yaml.safe_dump(content))
+    checkout.run("--cores", "1", *config, "--", "build/networks/mine/network.json")
+    assert prepared("mine") == 1000
+    study.write_text(before)
+
+
+def test_its_files_name_their_schemas(report: Path) -> None:
+    named = 0
+    for path in report.rglob("*.yaml"):
+        first = path.read_text().splitlines()[0]
+        prefix = "# yaml-language-server: $schema="
+        assert first.startswith(prefix), path
+        schema = (path.parent / first.removeprefix(prefix)).resolve()
+        assert schema.parent == SCHEMAS
+        assert schema.is_file()
+        named += 1
+    assert named == 9
+    load_workflow(report / "config.yaml")
+
+
+def test_nothing_is_overwritten(report: Path) -> None:
+    before = {path: path.read_bytes() for path in report.rglob("*.*") if path.is_file()}
+    said = new_report("mine", "--into", str(report.parent))
+    assert said.returncode == 2
+    assert said.stderr == f"error: {report}: exists already; choose another name or folder\n"
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("My",), "new-report 'My': invalid name; use lower-case letters, digits, - and _ only"),
+        (("../x",), "invalid name"),
+        (("contest",), "config/networks/contest.yaml has the name of its network; choose another"),
+        (("mine", "--into", "{{x}}"), "it must not begin with - or contain a brace"),
+        (("mine", "--into", "file"), "file"),
+    ],
+)
+def test_a_mistake_leaves_nothing_behind(
+    tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "file").touch()
+    said = new_report(*words, cwd=tmp_path)
+    assert said.returncode == 2
+    assert said.stderr.startswith("error: ")
+    assert message in said.stderr
+    assert said.stderr.count("\n") == 1
+    left = {path.name for path in tmp_path.rglob("*") if not path.is_dir()}
+    assert left == {"file"}
