@@ -728,7 +728,11 @@ class Settings(ConfigModel):
     results: Annotated[Path, AfterValidator(_is_usable)] = Field(
         default=Path("results"), description="folder of the results"
     )
-    cache: str | None = Field(default=None, description="folder of cached traces; see README")
+    cache: str | None = Field(
+        default=None,
+        description="folder of cached traces; null: $KNEEPOINT_CACHE, or kneepoint/ in "
+        "$XDG_CACHE_HOME or ~/.cache",
+    )
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
     studies: tuple[Name, ...] = Field(default=(), description="names of files in config/studies")
     repeats: tuple[Name, ...] = Field(default=(), description="names of files in config/repeats")

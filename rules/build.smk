@@ -24,7 +24,7 @@ rule build_core:
 
 rule build_controller:
     input:
-        lambda wildcards: CONTROLLER_CODE[wildcards.controller],
+        lambda wildcards: code_of_controller(wildcards.controller),
     output:
         "build/controllers/{controller}.so",
     log:

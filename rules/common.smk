@@ -28,6 +28,14 @@ def code_of(step):
     return code.note(step, code.digest_of_step(step))
 
 
+def code_of_controller(name):
+    """Returns what code_of does, of a controller's source; the configuration need not name it."""
+    sources = controller_sources(name)
+    if name not in CONTROLLER_CODE and sources[0].is_file():
+        CONTROLLER_CODE[name] = note_sources(f"controller.{name}", sources)
+    return CONTROLLER_CODE.get(name, sources[0])
+
+
 def built(*controllers):
     """Returns the shared objects of the controllers that a job runs."""
     return [str(shared_object(name)) for name in sorted(set(controllers))]

@@ -125,7 +125,7 @@ class Changes:
         except (ValueError, TypeError):
             raise KneepointError(
                 f"{system.record}: is not a record of `make mahimahi`; if you undo its changes "
-                "by hand (README.md, Real mahimahi), delete the file"
+                "by hand (docs/real-runs.md, Install it), delete the file"
             ) from None
 
     def write(self, system: System) -> None:

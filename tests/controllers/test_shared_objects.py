@@ -341,18 +341,25 @@ def test_unknown_name_lists_the_known_ones(small_link: Link) -> None:
     )
 
 
-def test_the_readmes_controller_is_formatted_builds_and_runs(
-    small_link: Link, tmp_path: Path
+@pytest.mark.parametrize(
+    ("page", "name", "setting"),
+    [
+        ("how-to/add-a-controller.md", "half_window", "limit_ms=120"),
+        ("tutorial.md", "small_queue", "queue=20"),
+    ],
+)
+def test_a_pages_controller_is_formatted_builds_and_runs(
+    small_link: Link, tmp_path: Path, page: str, name: str, setting: str
 ) -> None:
-    block = re.search(r"```cpp\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    block = re.search(r"```cpp\n(.*?)```", (ROOT / f"docs/{page}").read_text(), re.DOTALL)
     assert block
-    source = tmp_path / "half_window.cc"
+    source = tmp_path / f"{name}.cc"
     source.write_text(block[1])
     shutil.copy(ROOT / "controllers/.clang-format", tmp_path)
     subprocess.run(["clang-format", "--dry-run", "--Werror", source], check=True)
     warnings = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wold-style-cast -Werror".split()
     shared = compile_shared(source, "-std=c++20", "-O2", *warnings)
-    result = run(small_link, shared, "--set", "limit_ms=120")
+    result = run(small_link, shared, "--set", setting)
     assert json.loads(result.stdout)["status"] == "ok", result.stderr
 
 

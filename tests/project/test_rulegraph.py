@@ -1,4 +1,4 @@
-"""The README's picture of the workflow is Snakemake's own, without superfluous arrows."""
+"""The picture in docs/workflow.md is Snakemake's own, without superfluous arrows."""
 
 import re
 import subprocess
@@ -57,8 +57,8 @@ def reduced(edges: Edges) -> Edges:
 
 
 def shown() -> Edges:
-    """What the README shows."""
-    block = re.search(r"```mermaid\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    """What the page shows."""
+    block = re.search(r"```mermaid\n(.*?)```", (ROOT / "docs/workflow.md").read_text(), re.DOTALL)
     assert block
     return set(re.findall(r"^\s*(\w+)(?:\[.*?\])? --> (\w+)", block[1], re.MULTILINE))
 

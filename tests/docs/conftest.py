@@ -1,0 +1,56 @@
+"""A copy of this repository in which pages of the documentation can be followed."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PROGRAMS = ("emulate", "synthesize", "check_trace")
+
+
+@pytest.fixture(scope="session")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A git repository with the files as they are here, committed or not."""
+    folder = tmp_path_factory.mktemp("repository")
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        said = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("NOT TESTED: this is no git checkout")
+    for name in filter(None, said.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    author = ["-c", "user.name=reader", "-c", "user.email=reader@localhost"]
+    for words in (["init", "-q"], ["add", "-A"], [*author, "commit", "-q", "-m", "everything"]):
+        subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def environment(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """The variables of a reader: the tests' own, the address of the repository, an empty cache."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    path = f"{Path(sys.executable).parent}:{ours['PATH']}"
+    cache = str(tmp_path_factory.mktemp("cache"))
+    return {**ours, "PATH": path, "KNEEPOINT": str(repository), "KNEEPOINT_CACHE": cache}
+
+
+def set_up(clone: Path) -> None:
+    """Gives a clone our packages and programs, which it would take minutes to make."""
+    os.utime(clone / "requirements.txt", (0, 0))  # as old as what was installed from it
+    (clone / ".venv").symlink_to(sys.prefix)
+    (clone / "build").mkdir()
+    for program in PROGRAMS:
+        if not (ROOT / "build" / program).exists():
+            pytest.skip(f"NOT TESTED: build/{program} is missing; run `make build`")
+        shutil.copy(ROOT / "build" / program, clone / "build")  # newer than all sources
+    shutil.copytree(
+        ROOT / "build/controllers", clone / "build/controllers", copy_function=shutil.copy
+    )

@@ -1,0 +1,92 @@
+"""The tutorial and the how-tos do what they say: every command, file and change of them."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.conftest import ROOT
+from tests.docs.conftest import set_up
+from tests.docs.pages import Step, follow, steps_of
+
+pytestmark = pytest.mark.slow
+
+DOCS = ROOT / "docs"
+HOW_TO = sorted((DOCS / "how-to").glob("*.md"))
+
+
+def test_the_tutorial_ends_in_a_report_on_a_network_that_no_search_has_seen(
+    repository: Path, environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    del repository
+    for step in follow(DOCS / "tutorial.md", tmp_path, environment):
+        clone = tmp_path / "kneepoint"
+        if clone.exists() and not (clone / ".venv").exists():
+            set_up(clone)
+        del step
+    results = clone / "lab/results"
+    held = pd.read_parquet(results / "held_out_settings.parquet")
+    assert "small_queue" in set(held["controller"])
+    networks = pd.read_parquet(results / "hold_out/networks.parquet")
+    assert set(networks["network"]) == {"lab", "lab-held-out", "lab-commute"}
+    html = (results / "report.html").read_text()
+    assert "A commute" in html
+    assert "Small queue, tuned" in html
+    assert (clone / "first.svg").read_text().startswith("<?xml")
+    found = json.loads((results / "tune-small-queue/study.json").read_text())
+    assert found["n_trials"] == 40
+
+
+@pytest.mark.parametrize("page", HOW_TO, ids=lambda page: page.stem)
+def test_a_how_to_works(page: Path, reader: Path, environment: Mapping[str, str]) -> None:
+    for step in follow(page, reader, environment):
+        assert not step.path.startswith("/")
+    if page.stem == "add-a-figure":
+        html = (reader / "lab/results/report.html").read_text()
+        assert "The share of trials that scored at most so much." in html
+    if page.stem == "add-a-published-table":
+        audit = pd.read_parquet(reader / "lab/results/audit.parquet")
+        assert len(audit[audit["report"] == "Nguyen 2024"]) == 3
+
+
+@pytest.fixture(scope="module")
+def written(
+    repository: Path, environment: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A clone with a report of one's own, which has been made once."""
+    clone = tmp_path_factory.mktemp("reader") / "kneepoint"
+    subprocess.run(["git", "clone", "-q", str(repository), str(clone)], check=True)
+    set_up(clone)
+    for command in ("python -m kneepoint new-report lab", "make reproduce CONFIG=lab/config.yaml"):
+        subprocess.run(
+            command.split(), cwd=clone, env=dict(environment), check=True, capture_output=True
+        )
+    return clone
+
+
+@pytest.fixture
+def reader(written: Path, tmp_path: Path) -> Path:
+    """A copy of it: no page needs what another one has changed."""
+    sockets = shutil.ignore_patterns("*.sock")
+    copy = shutil.copytree(written, tmp_path / "kneepoint", symlinks=True, ignore=sockets)
+    return Path(copy)
+
+
+def test_a_block_that_says_not_what_it_is_for_is_refused(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Save this as\n`a.yaml`:\n\n```yaml\na: 1\n```\n\nSo:\n\n```yaml\nb: 2\n```\n")
+    steps = steps_of(page)
+    assert next(steps) == Step("save", "a: 1\n", "a.yaml", 4)
+    with pytest.raises(ValueError, match="line 10: says not what to do"):
+        next(steps)
+
+
+def test_a_step_that_fails_is_named(tmp_path: Path, environment: Mapping[str, str]) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```sh\nX=3\ncd /\n```\n\n```sh\n[ $PWD = / ] && [ $X = 3 ] && false\n```\n")
+    with pytest.raises(AssertionError, match=r"page.md, line 6:\n\[ \$PWD"):
+        list(follow(page, tmp_path, environment))
