@@ -15,6 +15,7 @@ ifneq ($(filter-out base,$(CONDA_DEFAULT_ENV)),)
 endif
 PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --require-hashes -r
 STAMP := $(VENV)/.kneepoint-requirements
+SITE_STAMP := $(VENV)/.kneepoint-site-requirements
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export PYTHONUTF8 := 1
 # Without cached bytecode, every short program would recompile its imports.
@@ -24,7 +25,7 @@ FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard mahimahi mahimahi-remove kernel-rig browser-tools lock clean
+.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -110,6 +111,12 @@ bench: setup compiler ## the emulator's CPU time, memory and instructions for on
 dashboard: setup ## Optuna's dashboard over all studies, on this machine only
 	@python -m search.dashboard --config '$(CONFIG)' --port '$(PORT)'
 
+# Warnings are errors: a link or an anchor that leads nowhere is one.
+site: build $(SITE_STAMP) ## the documentation as a site: build/site/index.html
+	@python -m documentation --into build/site-pages
+	@python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet \
+	  --conf-dir docs --doctree-dir build/site-doctrees build/site-pages build/site
+
 # The system's Python suffices: this needs no .venv and writes nothing here as root.
 mahimahi: ## installs and verifies real mahimahi: sudo make mahimahi
 	$(need_python)
@@ -132,6 +139,9 @@ lock: setup ## new versions in requirements.txt and environment.yml, from pyproj
 	uv pip compile pyproject.toml --group dev --upgrade --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
 	  --custom-compile-command 'make lock' --quiet --output-file requirements.txt
+	uv pip compile --group site --constraint requirements.txt --upgrade --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
+	  --custom-compile-command 'make lock' --quiet --output-file docs/requirements.txt
 	sed -i.old '/^      - /d' environment.yml
 	sed -nE 's/^([a-z0-9.-]+==[^\]*[^ \]) *\\?$$/      - \1/p' requirements.txt >> environment.yml
 	rm environment.yml.old
@@ -163,7 +173,16 @@ $(STAMP): requirements.txt
 	@echo "Installing the packages of requirements.txt into $(VENV)"
 	@awk '/^[a-z]/ { uv = /^uv==/ } uv' requirements.txt > $(VENV)/uv.txt
 	@command -v uv >/dev/null || $(PIP_INSTALL) $(VENV)/uv.txt || true
-	@uv pip install --quiet --python $(VENV)/bin/python --require-hashes -r requirements.txt 2>/dev/null \
-	  || $(PIP_INSTALL) requirements.txt \
-	  || { echo "error: the packages cannot be installed; check the network and pip's settings" >&2; exit 2; }
+	@$(call INSTALL,requirements.txt)
 	@touch $@
+
+$(SITE_STAMP): docs/requirements.txt | $(STAMP)
+	@echo "Installing the packages of docs/requirements.txt into $(VENV)"
+	@$(call INSTALL,docs/requirements.txt)
+	@touch $@
+
+define INSTALL
+uv pip install --quiet --python $(VENV)/bin/python --require-hashes -r $(1) 2>/dev/null \
+  || $(PIP_INSTALL) $(1) \
+  || { echo "error: the packages cannot be installed; check the network and pip's settings" >&2; exit 2; }
+endef

@@ -16,7 +16,7 @@ from tests.docs.pages import Step, follow, steps_of
 pytestmark = pytest.mark.slow
 
 DOCS = ROOT / "docs"
-HOW_TO = sorted((DOCS / "how-to").glob("*.md"))
+HOW_TO = [DOCS / "own-report.md", *sorted((DOCS / "how-to").glob("*.md"))]
 
 
 def test_the_tutorial_ends_in_a_report_on_a_network_that_no_search_has_seen(
@@ -45,6 +45,8 @@ def test_the_tutorial_ends_in_a_report_on_a_network_that_no_search_has_seen(
 def test_a_how_to_works(page: Path, reader: Path, environment: Mapping[str, str]) -> None:
     for step in follow(page, reader, environment):
         assert not step.path.startswith("/")
+    if page.stem == "own-report":
+        assert (reader.parent / "lab/results/report.html").is_file()
     if page.stem == "add-a-figure":
         html = (reader / "lab/results/report.html").read_text()
         assert "The share of trials that scored at most so much." in html

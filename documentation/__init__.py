@@ -1,0 +1,1 @@
+"""The documentation as a site: its pages, and a reference made of declarations."""

@@ -1,0 +1,28 @@
+"""Gathers the pages of the site, for Sphinx: `python -m documentation --into FOLDER`."""
+
+import argparse
+from pathlib import Path
+
+from common.errors import run_command_line
+from documentation import reference
+from documentation.gather import gather
+from engines.catalogue import load_catalogue
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("--into", type=Path, required=True, help="folder of the pages; emptied")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="the built programs")
+    arguments = parser.parse_args()
+    pages = {
+        "controllers": reference.controllers_page(load_catalogue(arguments.build / "emulate")),
+        "configuration": reference.configuration_page(),
+        "tables": reference.tables_page(),
+        "commands": reference.commands_page(arguments.build),
+    }
+    gather(arguments.into, pages)
+
+
+if __name__ == "__main__":
+    run_command_line(main)

@@ -1,0 +1,100 @@
+"""Gathers the pages of the site: those of docs/, the README as the first, and the reference.
+
+Every link is checked, and turned into one of the site: a file of the repository that is no page
+becomes its name.
+"""
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from common.code import ROOT
+from common.errors import KneepointError
+from common.files import write_whole
+
+DOCS = ROOT / "docs"
+REFERENCE = ("controllers", "configuration", "tables", "commands")
+CONTENTS: Mapping[str, tuple[str, ...]] = {
+    "First hour": ("tutorial", "own-report"),
+    "How to": ("how-to/*",),
+    "Reference": ("reference", "controllers"),
+    "Explanation": (
+        *("emulator", "limits", "networks", "statistics", "real-runs", "kernel-tcp", "workflow"),
+        "decisions/index",
+    ),
+}
+"""The site's contents: pages of docs/, without their suffixes."""
+
+_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+_CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+_AS_TEXT = re.compile(r"^```(mermaid|csv)$", re.MULTILINE)
+"""Languages that the site's highlighter does not know."""
+
+
+def gather(into: Path, reference: Mapping[str, str]) -> list[Path]:
+    """Writes the pages of the site into an empty folder; returns them.
+
+    Args:
+        into: folder; what it held is gone afterwards.
+        reference: the text of each page of REFERENCE.
+
+    Raises:
+        KneepointError: a link leads nowhere.
+    """
+    shutil.rmtree(into, ignore_errors=True)
+    shutil.copytree(DOCS / "images", into / "images")
+    pages = {page.relative_to(DOCS): page for page in sorted(DOCS.rglob("*.md"))}
+    texts = {place: converted(page) for place, page in pages.items()}
+    texts[Path("index.md")] = converted(ROOT / "README.md") + "".join(
+        _toctree(names, title) for title, names in CONTENTS.items()
+    )
+    texts[Path("decisions/index.md")] = _decisions() + _toctree(["0*"])
+    texts[Path("reference.md")] += _toctree([f"reference/{name}" for name in REFERENCE])
+    texts |= {Path(f"reference/{name}.md"): reference[name] for name in REFERENCE}
+    for place, text in texts.items():
+        write_whole(into / place, text)
+    return [into / place for place in texts]
+
+
+def converted(page: Path) -> str:
+    """Returns a page of the repository as the site has it.
+
+    Raises:
+        KneepointError: a link leads nowhere.
+    """
+    text = page.read_text(encoding="utf-8")
+    parts, end = [], 0
+    for code in _CODE.finditer(text):
+        parts += [_LINK.sub(lambda link: _link(link, page), text[end : code.start()]), code[0]]
+        end = code.end()
+    parts.append(_LINK.sub(lambda link: _link(link, page), text[end:]))
+    return _AS_TEXT.sub("```text", "".join(parts))
+
+
+def _link(link: "re.Match[str]", page: Path) -> str:
+    mark, words, target = link.groups()
+    path, _, anchor = target.partition("#")
+    if "://" in target or not path:
+        return link[0]
+    found = (page.parent / path).resolve()
+    if not found.exists():
+        raise KneepointError(
+            f"{page.relative_to(ROOT)}: the link {target} leads nowhere; correct it"
+        )
+    if not found.is_relative_to(DOCS):
+        return words
+    place = found / "index.md" if found.is_dir() else found
+    here = DOCS if page == ROOT / "README.md" else page.parent
+    to = Path(*[".."] * len(here.relative_to(DOCS).parts)) / place.relative_to(DOCS)
+    return f"{mark}[{words}]({to}{f'#{anchor}' if anchor else ''})"
+
+
+def _decisions() -> str:
+    said = "Why the design is as it is. Numbers that are missing were never published."
+    return f"# Decisions\n\n{said}\n"
+
+
+def _toctree(names: "list[str] | tuple[str, ...]", title: str = "") -> str:
+    options = [":glob:", ":maxdepth: 1", *([f":caption: {title}", ":hidden:"] if title else [])]
+    return "\n```{toctree}\n" + "\n".join([*options, "", *names]) + "\n```\n"

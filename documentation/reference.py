@@ -1,0 +1,192 @@
+"""Pages of the reference, in Markdown: made of declarations, models and schemas, never by hand."""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from analysis.metrics import METRICS
+from analysis.schema import STAGES
+from engines.catalogue import Catalogue, Controller
+from experiments.results import RUNS_SCHEMA
+from experiments.schemas import FILES
+from kneepoint.cli import kneepoint
+
+_WIDTH = 100
+_TITLES = {
+    "config": "config.yaml",
+    "traces": "traces.yaml",
+    "study": "studies/NAME.yaml",
+    "repeat": "repeats/NAME.yaml",
+    "comparison": "comparisons/NAME.yaml",
+    "traffic": "traffic/NAME.yaml",
+    "network": "networks/NAME.yaml",
+    "published": "published/NAME.yaml",
+}
+_WORDS = {
+    "integer": "whole number",
+    "number": "number",
+    "string": "text",
+    "boolean": "true or false",
+}
+_PROGRAMS = ("emulate", "measure", "check_trace", "synthesize")
+
+
+def controllers_page(catalogue: Catalogue) -> str:
+    """Every controller with its parameters, as it declares them."""
+    parts = [_controller(each) for each in catalogue.controllers.values()]
+    return "\n\n".join(["# Controllers", *parts]) + "\n"
+
+
+def _controller(controller: Controller) -> str:
+    rows = [
+        (
+            f"`{name}`",
+            f"{each.default:g}",
+            f"{each.low:g} to {each.high:g}{', logarithmic' if each.is_log else ''}",
+            _limits(each.least, each.most),
+            "" if each.unit == "1" else each.unit,
+            each.meaning,
+        )
+        for name, each in controller.constants.items()
+    ]
+    head = ("parameter", "default", "usual range", "allowed", "unit", "meaning")
+    return f"## {controller.name}\n\n{controller.summary}.\n\n{table(head, rows)}"
+
+
+def _limits(least: float, most: float) -> str:
+    finite = [text for text in (f"from {least:g}", f"to {most:g}") if "inf" not in text]
+    return " ".join(finite) or "any"
+
+
+def configuration_page() -> str:
+    """Every key of every file of a configuration: type, default, meaning."""
+    sections, parts = [], dict[str, Any]()
+    for name, model in FILES.items():
+        schema = _apart(model.model_json_schema(), name, parts)
+        parts.update(schema.pop("$defs", {}))
+        sections.append(_model(_TITLES[name], schema))
+    sections += ["## Parts of these files"]
+    sections += [_model(name, parts[name], "###") for name in sorted(parts)]
+    said = (
+        "Unknown keys are errors. `config/schemas/` has the same as JSON schemas, which editors "
+        "complete and check with."
+    )
+    return "\n\n".join(["# Configuration", said, *sections]) + "\n"
+
+
+def _apart(schema: dict[str, Any], file: str, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a schema whose parts are named differently from other files' other parts."""
+    text = json.dumps(schema)
+    for name, part in schema.get("$defs", {}).items():
+        if name in parts and parts[name] != part:
+            text = text.replace(f'"{name}": {{', f'"{name}Of{file.title()}": {{')
+            text = text.replace(f'"#/$defs/{name}"', f'"#/$defs/{name}Of{file.title()}"')
+    named: dict[str, Any] = json.loads(text)
+    return named
+
+
+def _model(title: str, schema: Mapping[str, Any], level: str = "##") -> str:
+    rows = [
+        (
+            f"`{key}`",
+            type_of(each),
+            f"`{_default(each['default'])}`" if "default" in each else "required",
+            each.get("description", ""),
+        )
+        for key, each in schema.get("properties", {}).items()
+    ]
+    said = schema.get("description", "").partition("\n")[0]
+    if not rows:
+        rows = [("(any name)", type_of(schema), "", "")]
+    return f"{level} {title}\n\n{said}\n\n{table(('key', 'type', 'default', 'meaning'), rows)}"
+
+
+def _default(value: Any) -> str:
+    """Without what a part's own defaults say: nothing."""
+    if isinstance(value, dict):
+        value = {key: each for key, each in value.items() if each not in (None, {}, [])}
+    return json.dumps(value)
+
+
+def type_of(schema: Mapping[str, Any]) -> str:
+    """What a value may be, in words; other models are links."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(map(type_of, schema["anyOf"])))
+    if "enum" in schema or "const" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return " or ".join(f"`{json.dumps(value)}`" for value in values)
+    kind = schema.get("type", "anything")
+    if kind == "array":
+        return f"list of {type_of(schema.get('items', {}))}"
+    if kind == "object" and isinstance(schema.get("additionalProperties"), Mapping):
+        return f"for each name: {type_of(schema['additionalProperties'])}"
+    return _WORDS.get(kind, str(kind))
+
+
+def tables_page() -> str:
+    """Every column of the results and of the analysis's tables."""
+    head = ("column", "holds", "unit", "may be missing")
+    runs = [
+        (f"`{field.name}`", str(field.type), _unit(field.name), "yes" if field.nullable else "")
+        for field in RUNS_SCHEMA
+    ]
+    said = (
+        "Parquet files in the folder of the results. Runs and trials are what happened; the stages "
+        "of the analysis make all other tables of them, and figures and report draw those."
+    )
+    parts = ["# Tables", said, "## runs.parquet", "One row a run.", table(head, runs)]
+    for stage in STAGES.values():
+        parts.append(f"## Stage {stage.name}")
+        for each in stage.tables:
+            rows = [
+                (f"`{column.name}`", column.kind, column.unit, "yes" if column.optional else "")
+                for column in each.columns
+            ]
+            parts += [f"### {each.name}.parquet", f"{each.meaning}", table(head, rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _unit(name: str) -> str:
+    return METRICS[name].unit if name in METRICS else ""
+
+
+def commands_page(build: Path) -> str:
+    """The help of every command and program."""
+    parts = ["# Commands"]
+    parts += [f"## {path}\n\n```text\n{text}\n```" for path, text in _helps(kneepoint, "kneepoint")]
+    for program in _PROGRAMS:
+        done = subprocess.run(
+            [build / program, "--help"], capture_output=True, text=True, check=True
+        )
+        parts.append(f"## build/{program}\n\n```text\n{done.stdout.strip()}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def _helps(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
+    context = click.Context(
+        command, info_name=path, terminal_width=_WIDTH, help_option_names=["-h", "--help"]
+    )
+    yield path, re.sub(r"[\b]", "", command.get_help(context)).strip()
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from _helps(found, f"{path} {name}")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, cells))} |" for cells in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", r"\|")
