@@ -17,6 +17,7 @@ from experiments.schemas import FILES
 from kneepoint.cli import kneepoint
 
 _WIDTH = 100
+_LONGEST_DEFAULT = 40
 _TITLES = {
     "config": "config.yaml",
     "traces": "traces.yaml",
@@ -95,7 +96,7 @@ def _model(title: str, schema: Mapping[str, Any], level: str = "##") -> str:
         (
             f"`{key}`",
             type_of(each),
-            f"`{_default(each['default'])}`" if "default" in each else "required",
+            _default(each),
             each.get("description", ""),
         )
         for key, each in schema.get("properties", {}).items()
@@ -106,11 +107,15 @@ def _model(title: str, schema: Mapping[str, Any], level: str = "##") -> str:
     return f"{level} {title}\n\n{said}\n\n{table(('key', 'type', 'default', 'meaning'), rows)}"
 
 
-def _default(value: Any) -> str:
-    """Without what a part's own defaults say: nothing."""
+def _default(schema: Mapping[str, Any]) -> str:
+    """A long one is made of a part's own defaults."""
+    if "default" not in schema:
+        return "required"
+    value = schema["default"]
     if isinstance(value, dict):
         value = {key: each for key, each in value.items() if each not in (None, {}, [])}
-    return json.dumps(value)
+    text = json.dumps(value)
+    return f"`{text}`" if len(text) <= _LONGEST_DEFAULT else "see there"
 
 
 def type_of(schema: Mapping[str, Any]) -> str:

@@ -91,7 +91,10 @@ def test_plot_draws_each_trace(trace: Path, tmp_path: Path, suffix: str) -> None
             ["cut", "{trace}", "--to-s", "1", "--into", "{trace}"],
             "mine.down: exists already; choose another name",
         ),
-        (["plot", "{trace}", "--into", "{folder}/x.gif"], "x.gif: a figure has no such format; use .png"),
+        (
+            ["plot", "{trace}", "--into", "{folder}/x.gif"],
+            "x.gif: a figure has no such format; use .png",
+        ),
         (
             ["convert", "{trace}", "--time", "t", "--into", "{folder}/x"],
             "give exactly one of --bytes, --packets and --rate",

@@ -1,0 +1,63 @@
+"""The Containerfile does what .ci/run does, and CITATION.cff says what pyproject.toml says."""
+
+import re
+import tomllib
+
+import yaml
+
+from tests.conftest import ROOT
+
+CI = (ROOT / ".ci/run").read_text()
+CONTAINER = (ROOT / "Containerfile").read_text()
+ON_A_HOST = {"make mahimahi", "make kernel-rig", "make browser-tools"}
+"""CI goes on without: namespaces, which the building of an image does not have; a browser."""
+
+
+def test_its_steps_are_those_of_ci() -> None:
+    runs = re.findall(r"^(?:run|time) (make .*?)(?: \|\|)?$", CI, re.MULTILINE)
+    assert "make setup" in runs
+    assert set(runs) >= ON_A_HOST
+    steps = re.findall(r"^RUN (make .*)$", CONTAINER, re.MULTILINE)
+    assert steps == [run for run in runs if run not in ON_A_HOST]
+
+
+def test_its_packages_are_those_of_ci() -> None:
+    pairs = [
+        pair
+        for loop in re.findall(r"^for pair in (.*); do$", CI, re.MULTILINE)
+        for pair in loop.split()
+    ]
+    wanted = {pair.partition(":")[2] for pair in pairs}
+    wanted |= set(re.search(r"packages\+=\((python3 .*?)\)", CI)[1].split())  # type: ignore[index]
+    installed = re.search(r"--no-install-recommends \\\n(.*?) && rm", CONTAINER, re.DOTALL)
+    assert installed
+    assert set(installed[1].replace("\\", " ").split()) == wanted
+    system = re.search(r"For (Debian) (\d+) as root", CI)
+    assert system
+    assert f"\nFROM {system[1].lower()}:{system[2]}\n" in CONTAINER
+
+
+def test_its_comment_claims_no_build() -> None:
+    assert "nobody has built this file where it was written" in " ".join(
+        CONTAINER.replace("\n# ", " ").split()
+    )
+
+
+def test_citation_is_valid_and_agrees() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert cited["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= cited.keys()  # all that version 1.2.0 requires
+    known = {
+        *("abstract", "authors", "cff-version", "commit", "contact", "date-released", "doi"),
+        *("identifiers", "keywords", "license", "license-url", "message", "preferred-citation"),
+        *("references", "repository", "repository-artifact", "repository-code", "title", "type"),
+        *("url", "version"),
+    }
+    assert cited.keys() <= known
+    assert cited["type"] in ("software", "dataset")
+    assert cited["authors"] == [{"name": author["name"]} for author in project["authors"]]
+    assert f"Copyright (c) 2026 {cited['authors'][0]['name']}" in (ROOT / "LICENSE").read_text()
+    assert (cited["title"].lower(), cited["license"]) == (project["name"], project["license"])
+    assert str(cited["version"]) == project["version"]
+    assert all(isinstance(word, str) for word in cited["keywords"])
