@@ -20,8 +20,8 @@ CONTENTS: Mapping[str, tuple[str, ...]] = {
     "How to": ("how-to/*",),
     "Reference": ("reference", "controllers"),
     "Explanation": (
-        *("emulator", "limits", "networks", "statistics", "real-runs", "kernel-tcp", "workflow"),
-        "decisions/index",
+        *("emulator", "limits", "networks", "search", "statistics"),
+        *("real-runs", "kernel-tcp", "workflow", "decisions/index"),
     ),
 }
 """The site's contents: pages of docs/, without their suffixes."""
