@@ -26,6 +26,7 @@ from engines.kernel.diagnosis import diagnose as diagnose_kernel
 from engines.catalogue import load_catalogue, require_sources
 from common.complaints import complaints
 from experiments.config import load_workflow
+from experiments.ray_cluster import require_answer
 from common.errors import KneepointError, refuse
 from common.interrupt import end_on_signals
 
@@ -100,9 +101,11 @@ onstart:
         workflow_lock = hold_lock(Path(".snakemake/kneepoint.lock"))
         if any(EXPERIMENTS[name].engine == KERNEL for name in wanted_in_real_time()):
             diagnose_kernel()
+        if WORKFLOW.ray_address:
+            require_answer(WORKFLOW.ray_address)
     except KneepointError as error:
         refuse(error)
-    start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"))
+    start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"), WORKFLOW.ray_address)
     start_fork_server(
         [
             "analysis.results",

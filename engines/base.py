@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 from engines.catalogue import Controller
 from networks.scenario import ALONE, PreparedNetwork, Traffic, scenario_of
@@ -290,6 +290,17 @@ class EngineSettings(Protocol):
 
     def open(self) -> Engine:
         """Makes the engine."""
+
+
+@runtime_checkable
+class MovableSettings(Protocol):
+    """What settings have, too, whose engine can run elsewhere, from a copy of its files."""
+
+    def files_of(self, specs: Sequence[RunSpec]) -> Mapping[str, tuple[Path, str]]:
+        """Returns the files that runs need, by their paths in the copy: path and SHA-256."""
+
+    def moved(self, folder: Path) -> EngineSettings:
+        """Returns the same for a folder that holds such a copy."""
 
 
 PAUSES_S = (0.5, 2.0, 8.0)

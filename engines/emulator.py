@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from networks.scenario import PreparedNetwork
 
 # Signals of a crash; any other signal comes from outside.
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGBUS)
+
+_BINARY = "emulate"
+"""The emulator's path in a copy of its files; it looks for controllers/ beside itself."""
 
 
 def digest_of(binary: Path) -> str:
@@ -100,6 +104,23 @@ class EmulatorSettings:
     def keeping(self, log: Path) -> "EmulatorSettings":
         """Returns the same with a log (see EngineSettings)."""
         return replace(self, keep_log=log)
+
+    def files_of(self, specs: Sequence[RunSpec]) -> dict[str, tuple[Path, str]]:
+        """Returns the emulator, the controllers and the traces (see MovableSettings)."""
+        files = {_BINARY: (self.binary, self.sha256)}
+        for spec in specs:
+            scenario = spec.scenario()
+            for flow in scenario["flows"]:
+                path = f"controllers/{flow['controller']}.so"
+                files[path] = self.binary.parent / path, flow["controller_sha256"]
+            for link in (scenario["uplink"], scenario["downlink"]):
+                if "trace" in link:
+                    files[link["trace"]] = self.folder / link["trace"], link["trace_sha256"]
+        return files
+
+    def moved(self, folder: Path) -> "EmulatorSettings":
+        """Returns the same on a copy of its files (see MovableSettings)."""
+        return replace(self, binary=folder / _BINARY, folder=folder)
 
     def open(self) -> "EmulatorEngine":
         """Makes the engine."""

@@ -6,6 +6,7 @@ gives its address.
 """
 
 import argparse
+import dataclasses
 import json
 import os
 import signal
@@ -14,7 +15,6 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +22,21 @@ from common.errors import KneepointError, end_with_error, run_command_line
 from common.files import hold_lock, write_whole
 from common.interrupt import end_rest_of_session
 from common.locks import hold_lock_patiently
-from experiments.executor import RAY_POLL_S, Cluster, dead_part_of_ray, own_ray
+from experiments.ray_cluster import RAY_POLL_S, Cluster, open_cluster
 
 _POLL_S = 0.2
 _START_LIMIT_S = 120
 _END_LIMIT_S = 30
 
 
-def start_cluster(file: Path, cores: int, log: Path) -> None:
+def start_cluster(file: Path, cores: int, log: Path, address: str | None = None) -> None:
     """Starts the process in the background and returns at once; it ends with this process.
+
+    Args:
+        file: what it writes when Ray is ready.
+        cores: workers of a Ray of its own.
+        log: what it says.
+        address: of a Ray to join instead, HOST:PORT.
 
     It belongs to a session of its own: a Ctrl-C is for the workflow, and studies may still want
     Ray while they end.
@@ -40,6 +46,7 @@ def start_cluster(file: Path, cores: int, log: Path) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         options = [f"--owner={os.getpid()}", f"--file={file}", f"--cores={cores}"]
+        options += [f"--address={address}"] if address else []
         subprocess.Popen(
             [sys.executable, "-m", "experiments.cluster", *options],
             stdin=subprocess.DEVNULL,
@@ -60,7 +67,8 @@ def find_cluster(file: Path) -> Cluster:
     while time.monotonic() < deadline:
         state = _read(file)
         if "address" in state:
-            return Cluster(state["address"], tuple(state["workers"]), state["token"])
+            fields = {each.name: state[each.name] for each in dataclasses.fields(Cluster)}
+            return Cluster(**{**fields, "workers": tuple(state["workers"])})
         if state and not _is_served(file):
             break
         time.sleep(_POLL_S / 4)
@@ -85,7 +93,7 @@ def end_with_cluster(file: Path) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _serve(owner: int, file: Path, cores: int) -> None:
+def _serve(owner: int, file: Path, cores: int, address: str | None) -> None:
     told_to_end = threading.Event()
 
     def is_wanted() -> bool:
@@ -102,7 +110,8 @@ def _serve(owner: int, file: Path, cores: int) -> None:
             time.sleep(_POLL_S / 4)
         try:
             if is_wanted():
-                state |= asdict(stack.enter_context(own_ray(cores)))
+                cluster = stack.enter_context(open_cluster(cores, address))
+                state |= dataclasses.asdict(cluster)
                 end_when_told()  # Ray has a handler of its own
         except Exception as error:
             write_whole(file, json.dumps({**state, "error": str(error).partition("\n")[0]}))
@@ -112,7 +121,7 @@ def _serve(owner: int, file: Path, cores: int) -> None:
         reason = ""
         while is_wanted() and not reason:
             time.sleep(RAY_POLL_S)
-            reason = dead_part_of_ray()
+            reason = cluster.dead_part()
         # For jobs that have just started and would wait for an address.
         end = {"pid": os.getpid(), "error": reason or "the workflow has ended"}
         write_whole(file, json.dumps(end))
@@ -157,8 +166,9 @@ def main() -> None:
     )
     parser.add_argument("--file", type=Path, required=True, help="written when Ray is ready")
     parser.add_argument("--cores", type=int, required=True, help="workers")
+    parser.add_argument("--address", help="of a Ray to join, HOST:PORT; none: a Ray of its own")
     arguments = parser.parse_args()
-    _serve(arguments.owner, arguments.file, arguments.cores)
+    _serve(arguments.owner, arguments.file, arguments.cores, arguments.address)
 
 
 if __name__ == "__main__":

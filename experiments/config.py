@@ -1,6 +1,7 @@
 """Configuration models of studies, repeats and the workflow, and cross-file checks."""
 
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -703,6 +704,12 @@ class Audit(ConfigModel):
         return runs
 
 
+def _is_address(text: str) -> str:
+    if not re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}", text):
+        raise ValueError(f"{text!r} is not HOST:PORT; give what ray start --head prints")
+    return text
+
+
 class RealTime(ConfigModel):
     """How this host makes real-time runs."""
 
@@ -732,6 +739,10 @@ class Settings(ConfigModel):
         default=None,
         description="folder of cached traces; null: $KNEEPOINT_CACHE, or kneepoint/ in "
         "$XDG_CACHE_HOME or ~/.cache",
+    )
+    ray_address: Annotated[str, AfterValidator(_is_address)] | None = Field(
+        default=None,
+        description="HOST:PORT of a Ray to join; null: $KNEEPOINT_RAY_ADDRESS, or one of its own",
     )
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
     studies: tuple[Name, ...] = Field(default=(), description="names of files in config/studies")
@@ -775,6 +786,19 @@ class Workflow:
     def results(self) -> Path:
         """Folder of the results."""
         return self.settings.results
+
+    @property
+    def ray_address(self) -> str | None:
+        """Address of the Ray to join; None: it has one of its own.
+
+        Raises:
+            KneepointError: the environment has no address.
+        """
+        named = os.environ.get("KNEEPOINT_RAY_ADDRESS") or None
+        try:
+            return self.settings.ray_address or (named and _is_address(named))
+        except ValueError as error:
+            raise KneepointError(f"KNEEPOINT_RAY_ADDRESS: {error}") from None
 
     def check_results(self) -> None:
         """Checks that every folder of the results is writable.

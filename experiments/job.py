@@ -18,6 +18,7 @@ from experiments.config import Engine, Workflow
 from experiments.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecutor
 from experiments.journal import RunJournal
 from experiments.progress import Progress, progress_of
+from experiments.ray_cluster import open_cluster
 from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
 from networks.scenario import Flow, PreparedNetwork, Traffic
@@ -42,7 +43,7 @@ class Job:
         networks: folder of the prepared networks.
         out_dir: folder of the results.
         cores: of a Ray of its own, and slots of a host that was not probed.
-        cluster: file of the workflow's Ray; None: it has one of its own, if it needs one.
+        cluster: file of the workflow's Ray; None: the job opens one, if it needs one.
     """
 
     workflow: Workflow
@@ -128,7 +129,7 @@ class Job:
             return SerialExecutor(engine)
         if self.cluster:
             return RayExecutor(find_cluster(self.cluster), engine)
-        return OwnRayExecutor(self.cores, engine)
+        return OwnRayExecutor(open_cluster(self.cores, self.workflow.ray_address), engine)
 
     @contextmanager
     def journal(self) -> Iterator[RunJournal]:

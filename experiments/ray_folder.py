@@ -44,6 +44,21 @@ def write_token(folder: Path) -> Path:
     return path
 
 
+def find_token() -> Path:
+    """Returns the file of the token of a Ray that is there already, where Ray itself looks for it.
+
+    Raises:
+        KneepointError: there is none.
+    """
+    path = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or "~/.ray/auth_token").expanduser()
+    if not path.is_file():
+        raise KneepointError(
+            f"{path}: no token of the Ray to join; make one (ray get-auth-token --generate), give "
+            "it to all nodes, or name its file in RAY_AUTH_TOKEN_PATH"
+        )
+    return path
+
+
 def _remove_if_left(folder: Path) -> None:
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():

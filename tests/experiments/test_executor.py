@@ -211,7 +211,7 @@ def test_ray_is_for_those_who_can_read_the_token(workflow: Workflow) -> None:
     assert token.parent.stat().st_mode & 0o777 == 0o700
     session = session_of(workflow)
     names = {(path / "comm").read_text().strip() for path in session}
-    assert {"gcs_server", "raylet", "ray::_Worker"} <= names
+    assert {"gcs_server", "raylet", "ray::Worker"} <= names
     vital = [
         path for path in session if (path / "comm").read_text() in ("gcs_server\n", "raylet\n")
     ]

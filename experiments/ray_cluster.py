@@ -1,0 +1,270 @@
+"""A Ray of our own on this machine, or one that is there already, on many.
+
+Importing Ray takes longer than a short study, so the import is lazy.
+"""
+
+import logging
+import os
+import shutil
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from common.errors import KneepointError
+from experiments.ray_folder import find_token, ray_folder, write_token
+from experiments.worker import CODE, PACKAGES, Worker, difference, facts_here
+
+RAY_POLL_S = 0.2
+"""Polling interval for Ray's processes (s)."""
+_VITAL = ("gcs_server", "raylet")
+_ANSWER_S = 5.0
+"""Time in which a server must answer (s)."""
+_NODE_S = 120.0
+"""Time in which a node must have fetched the code and told of itself (s)."""
+_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "token",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+_ON_THIS_MACHINE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""If 0, Ray assumes, as on a laptop with a firewall, that this machine cannot be part of a larger
+cluster; otherwise it binds to the external address even when given 127.0.0.1."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A running Ray.
+
+    Args:
+        address: where it listens, HOST:PORT.
+        workers: the names of the workers that hold engines.
+        token: the file of what Ray asks of everybody who comes.
+        namespace: of the workers' names.
+        is_joined: it was there before and may have nodes on other machines.
+    """
+
+    address: str
+    workers: tuple[str, ...]
+    token: str
+    namespace: str = "kneepoint"
+    is_joined: bool = False
+
+    def dead_part(self) -> str:
+        """Returns a message if Ray has ended, otherwise "".
+
+        Ray itself waits a minute for a dead server.
+        """
+        if not self.is_joined:
+            return _dead_process()
+        return "" if _answers(self.address) else f"Ray at {self.address} ended"
+
+
+def open_cluster(cores: int, address: str | None) -> AbstractContextManager[Cluster]:
+    """Returns the context of a Ray: of our own with so many workers, or the one at an address."""
+    return own_ray(cores) if address is None else joined_ray(address)
+
+
+@contextmanager
+def own_ray(cores: int) -> Iterator[Cluster]:
+    """Starts a Ray with one worker a core, reachable from this machine only, and ends it again.
+
+    Its helper processes end with this process, however that ends.
+    """
+    # Workers import this package as we did, whatever folder they are started in.
+    path = [str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(path)
+    with ray_folder() as folder:
+        token = str(write_token(folder))
+        ray = import_ray("127.0.0.1:0", token)
+        _leave_out_helpers()
+        ray.init(
+            address="local",
+            num_cpus=cores,
+            namespace=Cluster.namespace,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            object_store_memory=80 * 2**20,
+            _temp_dir=str(folder / "ray"),
+        )
+        try:
+            names, workers = _start_workers(cores, facts_here())
+            ray.get([worker.ready.remote() for worker in workers])
+            yield Cluster(ray.get_runtime_context().gcs_address, names, token)
+        finally:
+            if not _dead_process():  # or it would wait for that, too
+                ray.shutdown()
+
+
+@contextmanager
+def joined_ray(address: str) -> Iterator[Cluster]:
+    """Joins the Ray at an address with one worker a core of its nodes; leaves it as it was.
+
+    Ray brings our code to the nodes; the files of runs follow with the runs.
+
+    Raises:
+        KneepointError: it does not answer, asks for no token or for another one, has no node on
+            this machine, or a node differs from this machine.
+    """
+    require_answer(address)
+    token = find_token()
+    namespace = f"kneepoint-{uuid4().hex}"
+    with ray_folder() as folder:
+        _require_token(address, token, wrong=write_token(folder))
+        ray = import_ray(address, str(token))
+        code = folder / "code"
+        for package in PACKAGES:
+            shutil.copytree(
+                CODE / package, code / package, ignore=shutil.ignore_patterns("__pycache__")
+            )
+        try:
+            ray.init(
+                address=address,
+                namespace=namespace,
+                runtime_env={"working_dir": str(code)},
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise _not_joined(address, error) from None
+        try:
+            expected = facts_here()
+            _check_nodes(expected)
+            cores = int(ray.cluster_resources().get("CPU", 0))
+            if cores < 1:
+                raise KneepointError(f"Ray at {address} has no node with a CPU; start one")
+            names, workers = _start_workers(cores, expected)
+            yield Cluster(address, names, str(token), namespace, is_joined=True)
+            del workers  # the actors live as long as these handles
+        finally:
+            if _answers(address):  # or it would wait for that, too
+                ray.shutdown()
+
+
+def require_answer(address: str) -> None:
+    """Raises KneepointError if nothing listens at HOST:PORT."""
+    if not _answers(address):
+        raise KneepointError(
+            f"ray_address {address}: nothing answers there; start Ray (ray start --head) or "
+            "correct the address"
+        )
+
+
+def import_ray(address: str, token: str) -> Any:
+    """Imports Ray for a cluster at an address, which asks for the token of a file."""
+    os.environ.pop("RAY_AUTH_TOKEN", None)
+    os.environ.pop(_ON_THIS_MACHINE, None)
+    if address.startswith("127."):
+        os.environ[_ON_THIS_MACHINE] = "0"
+    os.environ.update(_ENVIRONMENT, RAY_AUTH_TOKEN_PATH=token)
+    import ray
+    from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]
+
+    # What was imported before keeps its mode and its token.
+    Config.initialize("")
+    AuthenticationTokenLoader.instance().reset_cache()
+    return ray
+
+
+def _start_workers(cores: int, expected: Mapping[str, str]) -> tuple[tuple[str, ...], list[Any]]:
+    """Starts workers that Ray restarts; a call that dies with one is for its caller to repeat."""
+    import ray
+
+    names = tuple(f"worker-{i}" for i in range(cores))
+    remote: Any = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=0)(Worker)
+    return names, [remote.options(name=name).remote(expected) for name in names]
+
+
+def _check_nodes(expected: Mapping[str, str]) -> None:
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    ask: Any = ray.remote(num_cpus=0, max_retries=0)(facts_here)
+    listed: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    nodes = [node for node in listed if node["Alive"]]
+    places = [NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes]
+    answers = [ask.options(scheduling_strategy=place).remote() for place in places]
+    for node, answer in zip(nodes, answers, strict=True):
+        name = f"node {node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
+        try:
+            refusal = difference(name, ray.get(answer, timeout=_NODE_S), expected)
+        except ray.exceptions.RayError as error:
+            reason = " ".join(str(error).split())
+            refusal = f"{name}: Kneepoint does not run there ({reason}); repair or remove the node"
+        if refusal:
+            raise KneepointError(refusal)
+
+
+def _require_token(address: str, token: Path, wrong: Path) -> None:
+    """Raises KneepointError if Ray lets in whoever shows a wrong token, or not us with ours."""
+    if _lets_in(address, wrong):
+        raise KneepointError(
+            f"ray_address {address}: this Ray lets in whoever can reach it; start its nodes with "
+            "RAY_AUTH_MODE=token"
+        )
+    if not _lets_in(address, token):
+        raise KneepointError(
+            f"ray_address {address}: this Ray refuses the token in {token}; name the file of its "
+            "own token in RAY_AUTH_TOKEN_PATH"
+        )
+
+
+def _lets_in(address: str, token: Path) -> bool:
+    import_ray(address, str(token))
+    from ray._raylet import GcsClient  # type: ignore[attr-defined]
+    from ray.exceptions import AuthenticationError
+
+    try:
+        GcsClient(address=address).internal_kv_keys(b"", namespace=b"kneepoint", timeout=_ANSWER_S)
+    except AuthenticationError:
+        return False
+    except Exception as error:  # of Ray's transport, which has many types
+        raise _not_joined(address, error) from None
+    return True
+
+
+def _not_joined(address: str, error: Exception) -> KneepointError:
+    reason = " ".join(str(error).split())
+    remedy = "correct the address or the cluster"
+    if "raylet" in reason.lower():
+        remedy = f"this machine needs a node, too: ray start --address={address} --num-cpus=0"
+    elif "ersion mismatch" in reason:
+        remedy = "install the versions of requirements.txt on every node"
+    return KneepointError(f"ray_address {address}: cannot be joined ({reason}); {remedy}")
+
+
+def _answers(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _ANSWER_S).close()
+    except OSError:
+        return False
+    return True
+
+
+def _dead_process() -> str:
+    """Returns a message if a vital process of this process's Ray has ended, otherwise ""."""
+    from ray._private import worker
+
+    node: Any = worker._global_node
+    dead = [] if node is None else [name for name, _ in node.dead_processes()]
+    return next((f"Ray ended (its {name} died)" for name in dead if name in _VITAL), "")
+
+
+def _leave_out_helpers() -> None:
+    """Keeps Ray from starting its dashboard, autoscaler and log monitor, which nothing here uses.
+
+    They take two fifths of the CPU time of Ray's start, which waits for the dashboard; no option of
+    `ray.init` leaves them out.
+    """
+    from ray._private import parameter, services
+
+    params: Any = parameter.RayParams
+    lean: Any = partial(params, no_monitor=True, include_log_monitor=False)
+    parameter.RayParams = lean  # type: ignore[misc]
+    services.start_api_server = lambda *_, **__: (None, None)

@@ -1,0 +1,179 @@
+"""A Ray that is there already: files reach its nodes; nodes may die; unlike ones are refused."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from common.errors import KneepointError
+from common.files import sha256_of
+from engines.base import RunRecord, RunSpec
+from engines.emulator import EmulatorSettings
+from experiments.config import load_workflow
+from experiments.executor import RayExecutor, SerialExecutor
+from experiments.ray_cluster import joined_ray, require_answer
+from experiments.worker import Worker, difference
+from tests.conftest import ROOT
+from tests.experiments.fakes import built_spec, network
+from tests.ray_node import Nodes
+
+pytestmark = pytest.mark.slow
+
+FACTS = {"the architecture": "x86_64", "Python": "3.11.7", "Ray": "2.60.0"}
+
+
+@dataclass(frozen=True)
+class Study:
+    """An emulator with runs, in a folder that no worker reads."""
+
+    settings: EmulatorSettings
+    specs: list[RunSpec]
+
+    def records(self) -> dict[str, RunRecord]:
+        """What the runs give one after the other on this machine."""
+        return by_id(list(SerialExecutor(self.settings).execute(self.specs)))
+
+
+def by_id(answers: list[list[RunRecord]]) -> dict[str, RunRecord]:
+    return {record.run_id: record for some in answers for record in some}
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    if not (ROOT / "build/emulate").exists():
+        pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
+    (tmp_path / "build").mkdir()
+    shutil.copy(ROOT / "build/emulate", tmp_path / "build")
+    shutil.copytree(ROOT / "build/controllers", tmp_path / "build/controllers")
+    trace = "\n".join(str(4 * i) for i in range(1, 500)) + "\n"
+    (tmp_path / "up.trace").write_text(trace)
+    link = {"trace": "up.trace", "trace_sha256": sha256_of(trace.encode())}
+    place = network("steady", uplink=link, downlink=link, duration_s=2)
+    settings = EmulatorSettings.of(tmp_path / "build/emulate")
+    settings = EmulatorSettings(settings.binary, settings.sha256, tmp_path)
+    specs = [
+        built_spec(window, seed, engine="emulator", engine_sha256=settings.sha256, network=place)
+        for window in range(1, 41)
+        for seed in range(10)
+    ]
+    return Study(settings, specs)
+
+
+@pytest.fixture
+def token(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Ray's variables are as they were afterwards."""
+    kept = {name: value for name, value in os.environ.items() if name.startswith("RAY_")}
+    yield monkeypatch
+    for name in [name for name in os.environ if name.startswith("RAY_")]:
+        del os.environ[name]
+    os.environ.update(kept)
+
+
+def test_node_that_dies_in_mid_study_changes_no_record(
+    study: Study, token: pytest.MonkeyPatch
+) -> None:
+    with Nodes() as nodes:
+        nodes.add()
+        nodes.add()
+        token.setenv("RAY_AUTH_TOKEN_PATH", nodes.environment["RAY_AUTH_TOKEN_PATH"])
+        with joined_ray(nodes.address) as cluster:
+            assert len(cluster.workers) == 3
+            executor = RayExecutor(cluster, study.settings)
+            answers = executor.execute(study.specs)
+            got = [next(answers)]
+            nodes.kill(2)
+            got += answers
+            # Afterwards those that are left go on, and one that joins makes up for the dead one.
+            nodes.add()
+            again = list(executor.execute(study.specs[:40]))
+    assert by_id(got) == study.records()
+    assert len(by_id(again)) == 40
+    assert all(record.status == "ok" for record in by_id(got).values())
+
+
+def test_node_that_differs_is_refused_by_name(study: Study, token: pytest.MonkeyPatch) -> None:
+    del study
+    if shutil.which("setarch") is None:
+        pytest.skip("NOT TESTED: no setarch (util-linux)")
+    with Nodes() as nodes:
+        nodes.add("setarch", "linux32")
+        token.setenv("RAY_AUTH_TOKEN_PATH", nodes.environment["RAY_AUTH_TOKEN_PATH"])
+        refusal = r"^node .* \(127.0.0.1\): the architecture is \w+, but \w+ on the machine"
+        with pytest.raises(KneepointError, match=refusal), joined_ray(nodes.address):
+            pass
+        # Whoever shows another token, or none, comes no further.
+        other = Path(nodes.environment["RAY_AUTH_TOKEN_PATH"]).with_name("other")
+        other.write_text("f" * 64)
+        token.setenv("RAY_AUTH_TOKEN_PATH", str(other))
+        with (
+            pytest.raises(KneepointError, match=r"refuses the token in .*other; name"),
+            joined_ray(nodes.address),
+        ):
+            pass
+        token.setenv("RAY_AUTH_TOKEN_PATH", str(other.with_name("none")))
+        with pytest.raises(KneepointError, match="get-auth-token"), joined_ray(nodes.address):
+            pass
+
+
+def test_ray_without_a_token_is_refused(token: pytest.MonkeyPatch) -> None:
+    with Nodes(environment={"RAY_AUTH_MODE": "disabled"}) as nodes:
+        token.setenv("RAY_AUTH_TOKEN_PATH", nodes.environment["RAY_AUTH_TOKEN_PATH"])
+        with pytest.raises(KneepointError, match="RAY_AUTH_MODE=token"), joined_ray(nodes.address):
+            pass
+
+
+@pytest.mark.parametrize("what", FACTS)
+def test_every_fact_counts(what: str) -> None:
+    assert difference("node a", FACTS, FACTS) == ""
+    said = difference("node a", {**FACTS, what: "other"}, FACTS)
+    assert said.startswith(f"node a: {what} is other, but {FACTS[what]} on the machine")
+
+
+def test_worker_on_another_kind_of_node_refuses_runs(study: Study) -> None:
+    worker = Worker({"the architecture": "pdp11"})
+    said = worker.run(study.settings, study.specs[:1], {})
+    assert isinstance(said, str) and "but pdp11 on the machine" in said
+
+
+def test_damaged_and_wandering_files_are_refused(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ray
+
+    monkeypatch.setattr(ray, "get", lambda content: content)
+    content = b"content"
+    for path, sha256, said in (
+        ("emulate", "0" * 64, "emulate: arrived damaged on node"),
+        ("../emulate", sha256_of(content), "leads out of the folder"),
+        ("/tmp/emulate", sha256_of(content), "leads out of the folder"),
+    ):
+        answer = Worker({}).run(study.settings, study.specs[:1], {path: (sha256, content)})
+        assert isinstance(answer, str) and said in answer
+
+
+def test_address_that_nobody_answers_is_refused() -> None:
+    with pytest.raises(KneepointError, match=r"^ray_address 127.0.0.1:1: nothing answers there"):
+        require_answer("127.0.0.1:1")
+
+
+def test_address_comes_from_the_configuration_or_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("seed: 1\nray_address: head:6379\n")
+    assert load_workflow(config).ray_address == "head:6379"
+    config.write_text("seed: 1\n")
+    assert load_workflow(config).ray_address is None
+    monkeypatch.setenv("KNEEPOINT_RAY_ADDRESS", "[::1]:6379")
+    assert load_workflow(config).ray_address == "[::1]:6379"
+    monkeypatch.setenv("KNEEPOINT_RAY_ADDRESS", "ray://head")
+    with pytest.raises(KneepointError, match="KNEEPOINT_RAY_ADDRESS: 'ray://head' is not HOST"):
+        _ = load_workflow(config).ray_address
+    config.write_text("seed: 1\nray_address: head\n")
+    with pytest.raises(
+        KneepointError, match="ray_address: 'head' is refused: 'head' is not HOST:PORT"
+    ):
+        load_workflow(config)
