@@ -25,7 +25,7 @@ FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean
+.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -116,6 +116,9 @@ site: build $(SITE_STAMP) ## the documentation as a site: build/site/index.html
 	@python -m documentation --into build/site-pages
 	@python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet \
 	  --conf-dir docs --doctree-dir build/site-doctrees build/site-pages build/site
+
+dashboard-file: setup ## all studies as one SQLite file, for Optuna's dashboard in a browser
+	@python -m search.storage_copy --config '$(CONFIG)'
 
 # The system's Python suffices: this needs no .venv and writes nothing here as root.
 mahimahi: ## installs and verifies real mahimahi: sudo make mahimahi

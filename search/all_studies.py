@@ -66,7 +66,7 @@ class AllStudies(BaseStorage):
         return self._study(study_id).study_name
 
     def get_study_directions(self, study_id: int) -> list[StudyDirection]:
-        """Returns the direction of a study, as a list of one."""
+        """Returns the directions of a study, one for each of its values."""
         return self._study(study_id).directions
 
     def get_study_user_attrs(self, study_id: int) -> dict[str, Any]:
@@ -79,8 +79,8 @@ class AllStudies(BaseStorage):
 
     def get_trial(self, trial_id: int) -> FrozenTrial:
         """Returns a trial; raises KeyError if there is none."""
-        study_id, inner_id = divmod(trial_id, _TRIALS)
-        return _mapped(study_id, self._open(study_id).get_trial(inner_id))
+        study_id = self._study_of(trial_id)
+        return _mapped(study_id, self._open(study_id).get_trial(trial_id % _TRIALS))
 
     def get_all_trials(
         self,
@@ -144,6 +144,9 @@ class AllStudies(BaseStorage):
     def set_trial_system_attr(self, trial_id: int, key: str, value: Any) -> None:
         """Refuses."""
         _refuse(trial_id, key, value)
+
+    def _study_of(self, trial_id: int) -> int:
+        return trial_id // _TRIALS
 
     def _study(self, study_id: int, *, mapped: bool = True) -> FrozenStudy:
         studies = self._open(study_id).get_all_studies()

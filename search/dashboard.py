@@ -16,18 +16,21 @@ import optuna_dashboard  # type: ignore[import-untyped]
 from common.config_file import read_config
 from common.errors import KneepointError, run_command_line
 from experiments.config import Settings
-from search.all_studies import AllStudies
+from search.readable import ReadableStudies
 
 HOST = "127.0.0.1"
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-def read_only(application: Application) -> Application:
-    """Returns the application with every modifying request refused."""
+def read_only(application: Application, report: Path) -> Application:
+    """Returns the application with the report beside it and every modifying request refused."""
 
     def refuse_changes(
         environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
+        if environ["PATH_INFO"] == f"/{report.name}" and report.is_file():
+            start_response("200 OK", [("Content-Type", "text/html; charset=utf-8")])
+            return [report.read_bytes()]
         if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
             return application(environ, start_response)
         start_response("403 Forbidden", [("Content-Type", "application/json")])
@@ -42,7 +45,9 @@ def make_dashboard(results: Path, port: int) -> WSGIServer:
     Raises:
         KneepointError: the port is unavailable.
     """
-    application = read_only(optuna_dashboard.wsgi(AllStudies(results)))
+    application = read_only(
+        optuna_dashboard.wsgi(ReadableStudies(results)), results / "report.html"
+    )
     try:
         return make_server(HOST, port, application, handler_class=_QuietHandler)
     except (OSError, OverflowError) as error:

@@ -222,6 +222,13 @@ def summarise(plan: StudyPlan) -> dict[str, Any]:
     }
 
 
+def units_of(plan: StudyPlan) -> dict[str, str]:
+    """Returns the declared units of the searched parameters of the controller, by their columns."""
+    constants = plan.controller.constants
+    searched = {column: column.removeprefix(CONSTANT) for column in plan.space}
+    return {column: constants[name].unit for column, name in searched.items() if name in constants}
+
+
 def _interval(distribution: BaseDistribution) -> dict[str, Any]:
     choices = getattr(distribution, "choices", None)
     if choices is not None:

@@ -29,7 +29,7 @@ from networks.scenario import ALONE
 from search import objective
 from search.loop import ask_and_tell, directions_of
 from search.optuna_journal import OptunaJournal
-from search.plan import StudyPlan, plan_study, summarise
+from search.plan import StudyPlan, plan_study, summarise, units_of
 from search.samplers import make_asker
 from search.spaces import Point, point_of
 
@@ -71,7 +71,8 @@ def search(
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
     path = job.out_dir / "optuna.journal"
-    copy = OptunaJournal(path, plan.name, directions_of(plan), summarise(plan))
+    attributes = {**summarise(plan), "units": units_of(plan)}
+    copy = OptunaJournal(path, plan.name, directions_of(plan), attributes)
     trials = yield from ask_and_tell(plan, asker, copy)
     best = objective.find_best(trials, plan.study.objective.minimises)
     columns = {

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 _FOUND = re.compile(r'<pre id="found">(.*?)</pre>', re.DOTALL)
+_UNREAD = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
+_TAG = re.compile(r"<[^>]+>")
 _LONGEST_S = 300
 
 
@@ -52,18 +54,37 @@ def ask(page: str, script: str, folder: Path, *options: str) -> Any:
     )
     path = folder / "page.html"
     path.write_text(page.replace("</body>", f"{call}</body>"), encoding="utf-8")
+    dom = _open(path.as_uri(), folder, 60, *options)
+    found = _FOUND.search(dom)
+    assert found, dom[-2000:]
+    return json.loads(html.unescape(found[1]))
+
+
+def text_at(url: str, folder: Path, *options: str) -> str:
+    """Returns the words of a page that a server gives, when its scripts have drawn it.
+
+    Args:
+        url: of the page.
+        folder: for the browser's profile.
+        options: of chromium.
+    """
+    dom = _open(url, folder, 15, *options)  # s: a page that asks its server again never ends
+    words = _TAG.sub(" ", _UNREAD.sub("", dom))
+    return " ".join(html.unescape(words).split())
+
+
+def _open(url: str, folder: Path, seconds: int, *options: str) -> str:
+    """Returns the DOM of a page after so many seconds of its own virtual time."""
     said = subprocess.run(
         [
             program(),
             *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
-            *(f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=60000", *options),
-            *("--dump-dom", path.as_uri()),
+            *(f"--user-data-dir={folder / 'profile'}", *options),
+            *(f"--virtual-time-budget={1000 * seconds}", "--dump-dom", url),
         ],
         capture_output=True,
         text=True,
         check=True,
         timeout=_LONGEST_S,
     )
-    found = _FOUND.search(said.stdout)
-    assert found, said.stderr[-2000:]
-    return json.loads(html.unescape(found[1]))
+    return said.stdout

@@ -144,7 +144,7 @@ def get(url: str) -> Any:
 
 def test_dashboard_shows_studies(served: str, tmp_path: Path) -> None:
     (study,) = get(f"{served}/api/studies")["study_summaries"]
-    assert study["study_name"] == "a"
+    assert study["study_name"] == "a: The a"
     finished(tmp_path, "b", 2)
     assert len(get(f"{served}/api/studies")["study_summaries"]) == 2
     detail = get(f"{served}/api/studies/{study['study_id']}?after=0")
