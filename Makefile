@@ -39,7 +39,7 @@ build: setup compiler ## the emulator, the controllers and everything else in C+
 
 reproduce: setup compiler ## everything: searches, repeats, audit, results/report.html and .pdf
 	$(check)
-	@python -m snakemake --cores '$(CORES)' --configfile '$(CONFIG)'
+	@python -m kneepoint report --cores '$(CORES)' --config '$(CONFIG)'
 	@echo 'For new runs in real mahimahi, which take hours: make confirm'
 
 confirm: setup compiler ## everything, including real-time runs in real mahimahi (hours)

@@ -7,6 +7,7 @@ from pathlib import Path
 _LOG = re.compile(r"^    log: (.*) \(check log file\(s\) for error details\)$", re.MULTILINE)
 _ERROR = re.compile(r"^((\S[^\n]*:\d+:\d+: )?(fatal )?error: |CMake Error).*$", re.MULTILINE)
 _MOST = 10
+_LAST = 40
 
 
 def complaints(snakemake_logs: Iterable[str]) -> list[str]:
@@ -20,6 +21,13 @@ def complaints(snakemake_logs: Iterable[str]) -> list[str]:
         errors = [match[0] for match in _ERROR.finditer(_read(Path(log)))]
         found += errors or [f"error: a job failed; see {log}"]
     return found[:_MOST] or ["error: the workflow failed; see Snakemake's messages above"]
+
+
+def errors_in(log: Path) -> list[str]:
+    """Returns the errors in a log, each once; the end of the log where it names none."""
+    text = _read(log)
+    errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
+    return errors or text.splitlines()[-_LAST:]
 
 
 def _read(path: Path) -> str:

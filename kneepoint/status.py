@@ -1,14 +1,15 @@
 """`kneepoint status`: the progress of a running workflow, experiment by experiment."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from common.errors import KneepointError
 from common.files import hold_lock
-from experiments.config import load_workflow
+from experiments.config import Workflow, load_workflow
 from experiments.progress import read_counted
 from experiments.registry import experiments_of
 from kneepoint.cli import columns, config_option, examples, json_option, say
@@ -50,29 +51,72 @@ class State:
 @json_option
 def command(all_: bool, config: Path, as_json: bool) -> None:
     """Show which experiments are done, running and waiting, and how far they have come."""
-    states = list(look(config, all_))
+    states = Watch(load_workflow(config), all_).look()
     say([asdict(each) for each in states], _text(states), as_json)
 
 
-def look(config: Path, with_real: bool) -> Iterator[State]:
-    """Yields the current state of each experiment of a configuration."""
-    workflow = load_workflow(config)
-    told = _told(workflow.results)
-    for name, experiment in experiments_of(workflow).items():
-        folder = workflow.results / name
-        if experiment.is_real and not (with_real or folder.exists()):
-            continue
-        trials, best = told.get(name, (None, None))
+class Watch:
+    """Looks at the experiments of a workflow, again and again.
+
+    Args:
+        workflow: the configuration.
+        with_real: whether experiments in real time count that have no results yet.
+    """
+
+    def __init__(self, workflow: Workflow, with_real: bool = False) -> None:
+        self._results = workflow.results
+        self._experiments = {
+            name: experiment.is_real and not with_real
+            for name, experiment in experiments_of(workflow).items()
+        }
+        self._studies: Any = None
+        self._known: dict[str, tuple[float, tuple[int, float | None]]] = {}
+
+    def look(self) -> list[State]:
+        """Returns the current state of each experiment."""
+        told = self._told()
+        return [
+            self._state_of(name, *told.get(name, (None, None)))
+            for name, is_optional in self._experiments.items()
+            if not is_optional or (self._results / name).exists()
+        ]
+
+    def _state_of(self, name: str, trials: int | None, best: float | None) -> State:
+        folder = self._results / name
         if _is_running(folder):
             counted = read_counted(name)
             if counted is None:
-                yield State(name, "running", trials, best)
-            else:
-                figures = counted.done, counted.total, counted.rate, counted.left_s
-                yield State(name, "running", trials, best, *figures)
-        else:
-            is_done = (folder / "made_by.json").exists()
-            yield State(name, "done" if is_done else "waiting", trials, best)
+                return State(name, "running", trials, best)
+            figures = counted.done, counted.total, counted.rate, counted.left_s
+            return State(name, "running", trials, best, *figures)
+        is_done = (folder / "made_by.json").exists()
+        return State(name, "done" if is_done else "waiting", trials, best)
+
+    def _told(self) -> dict[str, tuple[int, float | None]]:
+        """Number of trials and best value of each study; None where several values compete."""
+        if self._studies is None:
+            from search.all_studies import AllStudies  # optuna takes a third of a second
+
+            self._studies = AllStudies(self._results)
+        found = {}
+        for study in self._studies.get_all_studies():
+            name = study.study_name
+            changed_s = (self._results / name / "optuna.journal").stat().st_mtime
+            if self._known.get(name, (None,))[0] != changed_s:
+                self._known[name] = changed_s, self._best_of(study)
+            found[name] = self._known[name][1]
+        return found
+
+    def _best_of(self, study: Any) -> tuple[int, float | None]:
+        from optuna.study import StudyDirection
+        from optuna.trial import TrialState
+
+        trials = self._studies.get_all_trials(study._study_id, deepcopy=False)
+        whole = [trial.values for trial in trials if trial.state == TrialState.COMPLETE]
+        if len(study.directions) != 1:
+            return len(trials), None
+        choose = min if study.directions[0] == StudyDirection.MINIMIZE else max
+        return len(trials), choose((values[0] for values in whole), default=None)
 
 
 def _is_running(folder: Path) -> bool:
@@ -86,24 +130,11 @@ def _is_running(folder: Path) -> bool:
     return False
 
 
-def _told(results: Path) -> dict[str, tuple[int, float | None]]:
-    """Number of trials and best value of each study."""
-    from optuna.study import StudyDirection
-
-    from search.all_studies import AllStudies  # optuna takes a third of a second
-
-    studies = AllStudies(results)
-    found = {}
-    for study in studies.get_all_studies():
-        trials = studies.get_all_trials(study._study_id, deepcopy=False)
-        values = [trial.values[0] for trial in trials if trial.values]
-        choose = min if study.direction == StudyDirection.MINIMIZE else max
-        found[study.study_name] = len(trials), choose(values, default=None)
-    return found
-
-
-def _text(states: list[State]) -> str:
-    rows = [("experiment", "state", "trials", "best", "runs", "runs/s", "left")]
+def cells_of(states: Sequence[State]) -> list[tuple[str, ...]]:
+    """Returns a table of experiments, its head first."""
+    rows: list[tuple[str, ...]] = [
+        ("experiment", "state", "trials", "best", "runs", "runs/s", "left")
+    ]
     rows += [
         (
             each.name,
@@ -115,14 +146,22 @@ def _text(states: list[State]) -> str:
             "" if each.left_s is None else f"{each.left_s:.0f} s",
         )
         for each in states
-        if each.state != "done"
     ]
-    counts = {
-        state: sum(each.state == state for each in states)
+    return rows
+
+
+def summary_of(states: Sequence[State]) -> str:
+    """Returns how many experiments are in each state."""
+    counts = [
+        f"{sum(each.state == state for each in states)} {state}"
         for state in ("done", "running", "waiting")
-    }
-    summary = ", ".join(f"{count} {state}" for state, count in counts.items())
-    return f"{columns(rows)}\n\n{summary}" if len(rows) > 1 else summary
+    ]
+    return ", ".join(counts)
+
+
+def _text(states: Sequence[State]) -> str:
+    left = [each for each in states if each.state != "done"]
+    return f"{columns(cells_of(left))}\n\n{summary_of(states)}" if left else summary_of(states)
 
 
 def _number(value: float | None, form: str) -> str:

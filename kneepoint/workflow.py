@@ -1,12 +1,24 @@
 """Runs Snakemake."""
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from common.complaints import errors_in
 from common.errors import KneepointError
+from experiments.config import load_workflow
+from kneepoint.status import Watch
+from kneepoint.view import follow
+
+LOG = Path("logs/workflow.log")
+"""Snakemake's own words of the last workflow that showed none."""
+VERBOSE = "KNEEPOINT_VERBOSE"
+_PR_SET_PDEATHSIG = 1
 
 
 def make(
@@ -17,30 +29,63 @@ def make(
     *,
     keep_going: bool = False,
 ) -> None:
-    """Makes files of the workflow with Snakemake.
+    """Makes files of the workflow with Snakemake, and shows on stderr how far it is.
+
+    With KNEEPOINT_VERBOSE in the environment Snakemake speaks for itself.
 
     Args:
-    config: configuration file of the workflow.
-    targets: files or rules; empty: everything.
-    cores: value of Snakemake's --cores.
-    quiet: print only what Snakemake says of an error, and that on stderr.
-    keep_going: make whatever does not depend on what fails.
+        config: configuration file of the workflow.
+        targets: files or rules; empty: everything.
+        cores: value of Snakemake's --cores.
+        quiet: show nothing but errors.
+        keep_going: make whatever does not depend on what fails.
 
     Raises:
-    KneepointError: Snakemake failed and has printed the reason.
+        KneepointError: Snakemake failed; the reason stands on stderr.
     """
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", str(config)]
-    command += ["--quiet", "all"] if quiet else []
     command += ["--keep-going"] if keep_going else []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    done = subprocess.run(
-        [*command, "--", *map(str, targets)],
-        env={**os.environ, "PATH": path},
-        check=False,
-        stdout=subprocess.PIPE if quiet else None,
-        stderr=subprocess.STDOUT if quiet else None,
-    )
-    if done.returncode != 0:
-        sys.stderr.buffer.write(done.stdout or b"")
+    environment = {**os.environ, "PATH": path}
+    command += ["--", *map(str, targets)]
+    is_verbose = bool(os.environ.get(VERBOSE)) and not quiet
+    if is_verbose:
+        status = subprocess.run(command, env=environment, check=False).returncode
+    else:
+        status = _run_quietly(command, environment, None if quiet else config)
+    if status != 0:
         wanted = ", ".join(map(str, targets)) or "everything"
-        raise KneepointError(f"{wanted}: not made; fix the error above and run the command again")
+        where = "above" if is_verbose else f"above (Snakemake's own words: {LOG})"
+        raise KneepointError(f"{wanted}: not made; fix the error {where} and run the command again")
+
+
+def _run_quietly(command: Sequence[str], environment: dict[str, str], shown: Path | None) -> int:
+    """Returns the exit status of Snakemake, whose words go to a file; shows a configuration's."""
+    LOG.parent.mkdir(parents=True, exist_ok=True)
+    LOG.unlink(missing_ok=True)  # another workflow may still write to it
+    watch = Watch(load_workflow(shown)) if shown else None
+    with LOG.open("wb") as log:
+        # It would go on if this process were killed.
+        process = subprocess.Popen(
+            command, env=environment, stdout=log, stderr=log, preexec_fn=_end_with_parent
+        )
+
+    def is_over(interval_s: float) -> bool:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(interval_s)
+        return process.returncode is not None
+
+    try:
+        if watch:
+            follow(watch.look, LOG, is_over)
+        status = process.wait()
+    except KeyboardInterrupt:  # Snakemake was told as well, and ends its jobs
+        process.wait()
+        raise
+    if status != 0:
+        print(*errors_in(LOG), sep="\n", file=sys.stderr, flush=True)
+    return status
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

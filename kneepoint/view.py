@@ -1,0 +1,173 @@
+"""One view of a running workflow: a live table on a terminal, plain lines elsewhere."""
+
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self, TextIO
+
+from kneepoint.status import State, cells_of, summary_of
+
+_STEPS = re.compile(r"^(\d+) of (\d+) steps \(\S+\) done$", re.MULTILINE)
+_TAIL_BYTES = 65536
+_KNOWN = 0.2
+"""Share of the steps after which their mean time tells something of the others."""
+_LINE_S = 10.0
+"""Least time between lines that say how far running experiments are (s)."""
+
+
+class View(Protocol):
+    """Shows states again and again, and leaves the last."""
+
+    def __enter__(self) -> Self:
+        """Begins."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Ends."""
+
+    def show(self, states: Sequence[State], steps: str) -> None:
+        """Shows the states of all experiments and how many steps are done."""
+
+
+def view_on(stream: TextIO) -> View:
+    """Returns the view that is fit for a stream."""
+    return Live(stream) if stream.isatty() else Lines(stream)
+
+
+class Live:
+    """A table of what is running, redrawn in place."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console  # not needed in a log
+        from rich.live import Live as RichLive
+
+        self._live = RichLive(
+            console=Console(file=stream), auto_refresh=False, vertical_overflow="ellipsis"
+        )
+
+    def __enter__(self) -> Self:
+        self._live.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._live.__exit__(kind, error, traceback)
+
+    def show(self, states: Sequence[State], steps: str) -> None:
+        """Draws the running experiments and a summary."""
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        summary = Text(" - ".join(filter(None, [steps, summary_of(states)])))
+        running = [each for each in states if each.state == "running"]
+        if not running:
+            self._live.update(summary, refresh=True)
+            return
+        head, *rows = cells_of(running)
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in head:
+            table.add_column(name, justify="left" if name == "experiment" else "right")
+        for row in rows:
+            table.add_row(*row)
+        self._live.update(Group(table, summary), refresh=True)
+
+
+class Lines:
+    """A line for each experiment that ends, and now and then one for those that run.
+
+    Args:
+        stream: where they go.
+        now_s: a clock.
+    """
+
+    def __init__(self, stream: TextIO, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._now_s = now_s
+        self._next_s = now_s() + _LINE_S
+        self._done: set[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def show(self, states: Sequence[State], steps: str) -> None:
+        """Prints what is new."""
+        done = {each.name for each in states if each.state == "done"}
+        ended = [] if self._done is None else [each for each in states if each.name in done]
+        for state in ended:
+            if state.name not in (self._done or ()):
+                self._say(f"{state.name}: done{_told(state)}")
+        self._done = done
+        if self._now_s() < self._next_s:
+            return
+        self._next_s = self._now_s() + _LINE_S
+        self._say(" - ".join(filter(None, [steps, summary_of(states)])))
+        for state in states:
+            if state.state == "running":
+                left = "" if state.left_s is None else f", {state.left_s:.0f} s left"
+                runs = f", {state.runs} of {state.total or 'open'} runs" if state.runs else ""
+                self._say(f"  {state.name}: running{_told(state)}{runs}{left}")
+
+    def _say(self, line: str) -> None:
+        print(line, file=self._stream, flush=True)
+
+
+def steps_in(log: Path, elapsed_s: float) -> str:
+    """Returns how many steps of the workflow are done, and for how long the others may last.
+
+    Args:
+        log: Snakemake's words.
+        elapsed_s: time since the beginning (s).
+    """
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+            found = _STEPS.findall(file.read().decode(errors="replace"))
+    except FileNotFoundError:
+        return ""
+    if not found:
+        return ""
+    done, total = map(int, found[-1])
+    left_s = elapsed_s * (total - done) / done
+    left = f", about {left_s:.0f} s left" if _KNOWN * total <= done < total else ""
+    return f"{done} of {total} steps done{left}"
+
+
+def follow(
+    look: Callable[[], Sequence[State]], log: Path, is_over: Callable[[float], bool]
+) -> None:
+    """Shows the workflow on stderr until it is over.
+
+    Args:
+        look: returns the states.
+        log: of Snakemake.
+        is_over: waits so many seconds for the end; returns whether it has come.
+    """
+    interval_s = 0.5 if sys.stderr.isatty() else 1.0
+    began_s = time.monotonic()
+    with view_on(sys.stderr) as view:
+        is_last = False
+        while not is_last:
+            is_last = is_over(interval_s)
+            view.show(look(), steps_in(log, time.monotonic() - began_s))
+
+
+def _told(state: State) -> str:
+    if not state.trials:
+        return ""
+    best = "" if state.best is None else f", best {state.best:.5g}"
+    return f", {state.trials} trials{best}"

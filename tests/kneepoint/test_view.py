@@ -1,0 +1,132 @@
+"""The view of a workflow: a table on a terminal, lines elsewhere, Snakemake's words on request."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from common.errors import KneepointError
+from kneepoint.status import State
+from kneepoint.view import Lines, Live, steps_in, view_on
+from kneepoint.workflow import LOG, make
+from tests.conftest import ROOT
+
+RUNNING = State("tune", "running", 30, 20.123456, 120, 400, 8.0, 35.0)
+WAITING = State("hold_out", "waiting")
+DONE = State("grid", "done", 9, 18.5)
+
+SNAKEMAKE = """
+import sys
+print("[Mon Nov 23 2026]")
+print("rule search_study:")
+print("3 of 12 steps (25%) done", flush=True)
+{rest}
+"""
+
+
+class Terminal(io.StringIO):
+    """A stream that is one."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_terminal_shows_what_runs_in_place() -> None:
+    stream = Terminal()
+    with view_on(stream) as view:
+        assert isinstance(view, Live)
+        view.show([DONE, RUNNING, WAITING], "3 of 12 steps done")
+        first = stream.getvalue()
+        view.show([DONE, RUNNING, WAITING], "4 of 12 steps done")
+    for words in ("tune", "30", "20.123", "120 of 400", "8.0", "35 s", "1 done, 1 running, 1 wait"):
+        assert words in first
+    assert "grid" not in first and "hold_out" not in first
+    assert "\x1b[2K" in stream.getvalue()[len(first) :]  # the line is drawn again
+
+
+def test_pipe_gets_a_line_for_each_end_and_a_summary_now_and_then() -> None:
+    stream = io.StringIO()
+    now_s = 0.0
+    assert isinstance(view_on(stream), Lines)
+    view = Lines(stream, lambda: now_s)
+    view.show([DONE, RUNNING, WAITING], "")
+    assert stream.getvalue() == ""  # what was done before is no news
+    now_s = 11.0
+    view.show([DONE, RUNNING, WAITING], "3 of 12 steps done")
+    assert stream.getvalue() == (
+        "3 of 12 steps done - 1 done, 1 running, 1 waiting\n"
+        "  tune: running, 30 trials, best 20.123, 120 of 400 runs, 35 s left\n"
+    )
+    stream.truncate(0)
+    stream.seek(0)
+    view.show([DONE, State("tune", "done", 100, 21.0), WAITING], "")
+    assert stream.getvalue() == "tune: done, 100 trials, best 21\n"
+
+
+def test_steps_are_the_last_that_snakemake_told(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert steps_in(log, 1) == ""
+    log.write_text("1 of 12 steps (8%) done\n")
+    assert steps_in(log, 10) == "1 of 12 steps done"  # too early for a forecast
+    log.write_text("1 of 12 steps (8%) done\nwords\n3 of 12 steps (25%) done\nwords\n")
+    assert steps_in(log, 10) == "3 of 12 steps done, about 30 s left"
+    log.write_text("12 of 12 steps (100%) done\n")
+    assert steps_in(log, 10) == "12 of 12 steps done"
+
+
+@pytest.fixture
+def workflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a configuration and a Snakemake that does as it is told."""
+    (tmp_path / "config.yaml").write_text("seed: 1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KNEEPOINT_VERBOSE", raising=False)
+    return tmp_path / "snakemake.py"
+
+
+def test_snakemakes_words_go_to_a_file(
+    workflow: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workflow.write_text(SNAKEMAKE.format(rest=""))
+    make(Path("config.yaml"), [])
+    assert capfd.readouterr() == ("", "")
+    assert "rule search_study:" in LOG.read_text()
+    monkeypatch.setenv("KNEEPOINT_VERBOSE", "1")
+    make(Path("config.yaml"), [])
+    assert "rule search_study:" in capfd.readouterr().out
+
+
+def test_errors_are_whole_and_name_the_file(
+    workflow: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    errors = [f"error: study {i}: the disk is full; free some space" for i in range(3)]
+    lines = [*errors, "RuleException in line 3", *errors]
+    workflow.write_text(SNAKEMAKE.format(rest=f"sys.exit(print(*{lines}, sep=chr(10)) or 2)"))
+    with pytest.raises(KneepointError, match=r"everything: not made; .*logs/workflow.log"):
+        make(Path("config.yaml"), [])
+    assert capfd.readouterr().err.splitlines() == errors
+
+
+def test_snakemake_ends_with_the_command(workflow: Path, tmp_path: Path) -> None:
+    rest = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
+    workflow.write_text(SNAKEMAKE.format(rest=rest))
+    call = (
+        "from kneepoint.workflow import make; from pathlib import Path\n"
+        "make(Path('config.yaml'), [])"
+    )
+    command = subprocess.Popen(
+        [sys.executable, "-c", call],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+    )
+    pid = tmp_path / "pid"
+    while not (pid.exists() and pid.read_text()):
+        assert command.poll() is None
+        time.sleep(0.05)
+    command.send_signal(signal.SIGKILL)
+    command.wait()
+    while Path(f"/proc/{pid.read_text()}/exe").exists():  # a hang fails by the suite's own limit
+        time.sleep(0.05)
