@@ -5,6 +5,8 @@ CONFIG ?= config/config.yaml
 CORES ?= all
 PORT ?= 8080
 SECONDS ?= 60
+ROUNDS ?= 20
+SEED ?= 1
 PYTHON ?= python3
 VENV ?= .venv
 TEST_PROCESSES ?= 2
@@ -25,7 +27,7 @@ FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file
+.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +55,9 @@ test: build ## every test
 
 test-long: build ## the tests that take minutes, which make test leaves out
 	@python -m pytest -n $(TEST_PROCESSES) -m long
+
+soak: setup ## one study killed ROUNDS=20 times, on every kind of Ray: the same bytes
+	@python -m tests.soak.study --rounds $(ROUNDS) --seed $(SEED)
 
 # Without precompiled headers, to detect missing includes.
 sanitize: setup compiler ## the C++ tests and short fuzzing, under the address and undefined-behaviour sanitizers

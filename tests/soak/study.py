@@ -1,0 +1,205 @@
+"""One study on every kind of Ray, killed at random moments: its tables stay the same to the byte.
+
+    python -m tests.soak.study --rounds 20 --seed 1
+
+A round is a SIGKILL of the driver, a worker or a node when the journal has a random number of
+runs; a driver that ends is started again. Rounds go in turn to studies with one, two and four
+workers and on two nodes of Ray. The reference runs on one worker without interruption.
+"""
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+
+from tests.ray_node import Nodes
+from tests.workflow.conftest import Checkout, make_checkout
+
+STUDY = {
+    "title": "Soak",
+    "controller": "delay_threshold",
+    "networks": ["mini", "other", "held"],
+    "space": {"alpha": {"low": 0.1, "high": 10}, "rtt_threshold_ms": {"low": 50, "high": 200}},
+    "sampler": {"kind": "tpe", "trials": 80, "startup_trials": 20},
+    "runs_per_trial": 2,
+}
+RUNS = 480
+TABLES = ("runs.parquet", "trials.parquet", "study.json")
+LAYOUTS = ("1 worker", "2 workers", "4 workers", "2 nodes")
+_POLL_S = 0.02
+_LONGEST_S = 600
+"""Time in which a driver must come to the next moment (s); after it, it hangs."""
+
+
+@dataclass
+class Tally:
+    """What was killed, and how often a driver was started."""
+
+    kills: dict[str, int]
+    starts: int = 0
+
+
+@dataclass
+class Driver:
+    """A study under way.
+
+    Args:
+        checkout: where.
+        layout: one of LAYOUTS.
+        nodes: the Ray to join; None: the driver has its own.
+    """
+
+    checkout: Checkout
+    layout: str
+    nodes: Nodes | None
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the results."""
+        return self.checkout.folder / "results" / self._name / "soak"
+
+    @property
+    def _name(self) -> str:
+        return self.layout.replace(" ", "-")
+
+    def start(self) -> None:
+        """Starts the study, or goes on with it."""
+        config = f"config/{self._name}.yaml"
+        content = {"seed": 5, "results": f"results/{self._name}", "studies": ["soak"]}
+        self.checkout.write(config, content)
+        environment = {**os.environ, **(self.nodes.environment if self.nodes else {})}
+        if self.nodes:
+            environment["KNEEPOINT_RAY_ADDRESS"] = self.nodes.address
+        cores = "1" if self.nodes else self.layout.partition(" ")[0]
+        command = [sys.executable, "-m", "experiments.run", "--config", config, "--cores", cores]
+        self.log = self.checkout.folder / f"{self._name}.log"
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*command, "soak"],
+                cwd=self.checkout.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def wait_for(self, runs: int) -> None:
+        """Waits until the journal holds so many runs, or the driver has ended."""
+        journal = self.folder / "runs.jsonl"
+        deadline = time.monotonic() + _LONGEST_S
+        while self.process.poll() is None:
+            if journal.exists() and journal.read_bytes().count(b"\n") > runs:
+                return
+            if time.monotonic() > deadline:
+                self.process.kill()
+                raise AssertionError(f"{self.layout}: hangs; see {self.log}")
+            time.sleep(_POLL_S)
+
+    def known(self) -> int:
+        """How many runs the journal holds."""
+        journal = self.folder / "runs.jsonl"
+        return max(0, journal.read_bytes().count(b"\n") - 1) if journal.exists() else 0
+
+    def kill(self, what: str) -> None:
+        """Kills the driver, a worker or a node: of a Ray of its own, its one raylet."""
+        if what == "driver":
+            self.process.kill()
+            self.process.wait()
+        elif what == "node" and self.nodes:
+            self.nodes.kill(len(self.nodes.started) - 1)
+            self.nodes.add()
+        else:
+            roots = [self.process.pid]
+            if self.nodes:
+                roots = [node.pid for node in self.nodes.started]
+            wanted = "ray::Worker" if what == "worker" else "raylet"
+            for pid in islice(_descendants(roots, wanted), 1):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def soak(folder: Path, rounds: int, seed: int) -> Tally:
+    """Runs the reference and the rounds in an empty folder.
+
+    Raises:
+        AssertionError: a table differs, or a driver hangs or fails for no reason of ours.
+    """
+    checkout = make_checkout(folder)
+    checkout.write("config/studies/soak.yaml", STUDY)
+    checkout.write("config/config.yaml", {"seed": 5, "studies": ["soak"]})
+    checkout.run("--cores", "1", "results/soak/study.json")
+    reference = {name: (folder / "results/soak" / name).read_bytes() for name in TABLES}
+    draw = random.Random(seed)
+    tally = Tally({"driver": 0, "worker": 0, "node": 0})
+    turns = list(islice(cycle(LAYOUTS[::-1]), rounds))  # two nodes first, for short soaks
+    for layout in dict.fromkeys(turns):
+        _soak_one(checkout, layout, turns.count(layout), draw, tally)
+        found = folder / "results" / layout.replace(" ", "-") / "soak"
+        differing = [name for name in TABLES if (found / name).read_bytes() != reference[name]]
+        assert not differing, f"{layout}, seed {seed}: {', '.join(differing)} differ"
+    return tally
+
+
+def _soak_one(
+    checkout: Checkout, layout: str, rounds: int, draw: random.Random, tally: Tally
+) -> None:
+    with ExitStack() as stack:
+        nodes = stack.enter_context(Nodes()) if layout == "2 nodes" else None
+        if nodes:
+            nodes.add()
+        driver = Driver(checkout, layout, nodes)
+        driver.start()
+        stack.callback(lambda: driver.process.kill())
+        tally.starts += 1
+        # Moments in order, so that each finds runs that are still to come.
+        moments = sorted(draw.sample(range(RUNS - 10), rounds))
+        first = LAYOUTS.index(layout) + 2  # a short soak kills one of each, a node of two
+        for turn, moment in enumerate(moments):
+            what = list(tally.kills)[(first + turn) % len(tally.kills)]
+            driver.wait_for(max(moment, driver.known()))
+            driver.kill(what)
+            tally.kills[what] += 1
+            print(f"{layout}: killed the {what} after {driver.known()} runs", flush=True)
+            if what == "driver" or (what == "node" and not nodes):
+                driver.process.wait(_LONGEST_S)
+                driver.start()
+                tally.starts += 1
+        status = driver.process.wait(_LONGEST_S)
+        assert status == 0, f"{layout}: status {status}: {driver.log.read_text()[-2000:]}"
+
+
+def _descendants(roots: list[int], name: str) -> Iterator[int]:
+    """Yields the processes of a name that others have started, directly or not."""
+    waiting = list(roots)
+    while waiting:
+        pid = waiting.pop()
+        with suppress(OSError):
+            if Path(f"/proc/{pid}/comm").read_text().startswith(name):
+                yield pid
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                waiting += map(int, (task / "children").read_text().split())
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=20, help="kills (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the moments (%(default)s)")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kneepoint-soak-") as folder:
+        tally = soak(Path(folder), arguments.rounds, arguments.seed)
+    killed = ", ".join(f"{count} of a {what}" for what, count in tally.kills.items())
+    print(f"The same bytes after {arguments.rounds} kills ({killed}), {tally.starts} starts")
+
+
+if __name__ == "__main__":
+    main()
