@@ -7,6 +7,7 @@ import logging
 import os
 import shutil
 import socket
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ _ANSWER_S = 5.0
 """Time in which a server must answer (s)."""
 _NODE_S = 120.0
 """Time in which a node must have fetched the code and told of itself (s)."""
+_MISSED_S = 30.0
+"""Time in which Ray notices that a node has died (s)."""
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AUTH_MODE": "token",
@@ -185,8 +188,7 @@ def _check_nodes(expected: Mapping[str, str]) -> None:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     ask: Any = ray.remote(num_cpus=0, max_retries=0)(facts_here)
-    listed: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
-    nodes = [node for node in listed if node["Alive"]]
+    nodes = _living_nodes()
     places = [NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes]
     answers = [ask.options(scheduling_strategy=place).remote() for place in places]
     for node, answer in zip(nodes, answers, strict=True):
@@ -194,10 +196,29 @@ def _check_nodes(expected: Mapping[str, str]) -> None:
         try:
             refusal = difference(name, ray.get(answer, timeout=_NODE_S), expected)
         except ray.exceptions.RayError as error:
+            if _has_died(node):
+                continue
             reason = " ".join(str(error).split())
             refusal = f"{name}: Kneepoint does not run there ({reason}); repair or remove the node"
         if refusal:
             raise KneepointError(refusal)
+
+
+def _living_nodes() -> list[dict[str, Any]]:
+    import ray
+
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    return [node for node in nodes if node["Alive"]]
+
+
+def _has_died(node: Mapping[str, Any]) -> bool:
+    """Whether Ray misses a node, which takes some seconds, rather than our code failing on it."""
+    deadline = time.monotonic() + _MISSED_S
+    while node["NodeID"] in [each["NodeID"] for each in _living_nodes()]:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(RAY_POLL_S)
+    return True
 
 
 def _require_token(address: str, token: Path, wrong: Path) -> None:

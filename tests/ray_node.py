@@ -47,9 +47,9 @@ class Nodes:
             self.kill(index)
         self._stack.close()
 
-    def add(self, *before: str) -> None:
+    def add(self, *before: str, wait: bool = True) -> None:
         """Starts another node, under a command that changes how the machine looks to it."""
-        self._start(before)
+        self._start(before, wait)
 
     def kill(self, index: int) -> None:
         """Kills a node with all its processes."""
@@ -59,7 +59,7 @@ class Nodes:
             return
         self.started[index].wait()
 
-    def _start(self, before: Sequence[str]) -> str:
+    def _start(self, before: Sequence[str], wait: bool = True) -> str:
         node = subprocess.Popen(
             [
                 *(*before, sys.executable, "-m", "tests.ray_node"),
@@ -75,6 +75,8 @@ class Nodes:
         )
         self.started.append(node)
         assert node.stdout is not None
+        if not wait:
+            return ""
         address = node.stdout.readline().strip()
         assert address, "the node did not start"
         return address

@@ -10,6 +10,7 @@ workers and on two nodes of Ray. The reference runs on one worker without interr
 import argparse
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,10 +30,10 @@ STUDY = {
     "controller": "delay_threshold",
     "networks": ["mini", "other", "held"],
     "space": {"alpha": {"low": 0.1, "high": 10}, "rtt_threshold_ms": {"low": 50, "high": 200}},
-    "sampler": {"kind": "tpe", "trials": 80, "startup_trials": 20},
+    "sampler": {"kind": "tpe", "trials": 200, "startup_trials": 20},
     "runs_per_trial": 2,
 }
-RUNS = 480
+RUNS = 1200
 TABLES = ("runs.parquet", "trials.parquet", "study.json")
 LAYOUTS = ("1 worker", "2 workers", "4 workers", "2 nodes")
 _POLL_S = 0.02
@@ -116,7 +117,7 @@ class Driver:
             self.process.wait()
         elif what == "node" and self.nodes:
             self.nodes.kill(len(self.nodes.started) - 1)
-            self.nodes.add()
+            self.nodes.add(wait=False)  # the study goes on meanwhile
         else:
             roots = [self.process.pid]
             if self.nodes:
@@ -161,14 +162,20 @@ def _soak_one(
         stack.callback(lambda: driver.process.kill())
         tally.starts += 1
         # Moments in order, so that each finds runs that are still to come.
-        moments = sorted(draw.sample(range(RUNS - 10), rounds))
+        moments = sorted(draw.sample(range(int(0.9 * RUNS)), rounds))
         first = LAYOUTS.index(layout) + 2  # a short soak kills one of each, a node of two
         for turn, moment in enumerate(moments):
             what = list(tally.kills)[(first + turn) % len(tally.kills)]
-            driver.wait_for(max(moment, driver.known()))
+            driver.wait_for(moment)
+            if driver.process.poll() == 0:  # it was faster than we: once more, from the beginning
+                shutil.rmtree(driver.folder)
+                driver.start()
+                tally.starts += 1
+                driver.wait_for(moment)
+            assert driver.process.poll() is None, driver.log.read_text()[-2000:]
+            print(f"{layout}: kills the {what} after {driver.known()} runs", flush=True)
             driver.kill(what)
             tally.kills[what] += 1
-            print(f"{layout}: killed the {what} after {driver.known()} runs", flush=True)
             if what == "driver" or (what == "node" and not nodes):
                 driver.process.wait(_LONGEST_S)
                 driver.start()
