@@ -27,7 +27,7 @@ FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak
+.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak storage-tools
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -142,6 +142,11 @@ browser-tools: setup ## what tests in a browser need: chromium (as root, on Debi
 	@command -v chromium chromium-browser >/dev/null || { apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium; }
 	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes -r tests/browser/requirements.txt
+
+storage-tools: setup ## what tests of studies in PostgreSQL need: the server (as root, on Debian), psycopg
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql; }
+	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes -r tests/storage/requirements.txt
 
 lock: setup ## new versions in requirements.txt and environment.yml, from pyproject.toml
 	uv pip compile pyproject.toml --group dev --upgrade --universal --python-version 3.11 \

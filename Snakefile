@@ -103,6 +103,10 @@ onstart:
             diagnose_kernel()
         if WORKFLOW.ray_address:
             require_answer(WORKFLOW.ray_address)
+        if WORKFLOW.settings.storage_url:
+            from search.storage_copy import open_storage
+
+            open_storage(WORKFLOW.settings.storage_url).engine.dispose()
     except KneepointError as error:
         refuse(error)
     start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"), WORKFLOW.ray_address)
@@ -119,6 +123,13 @@ onstart:
 
 # The report of `make confirm` has the real results that it made: a plain call need not write it again.
 onsuccess:
+    if WORKFLOW.settings.storage_url:
+        from search.storage_copy import write_to
+
+        try:
+            write_to(RESULTS, WORKFLOW.settings.storage_url)
+        except KneepointError as error:
+            refuse(error)
     digest = code.digest_of_files(REAL_MADE_BY)
     code.settle_note(REAL_NOTE, digest, REAL_MADE_BY, is_all_made=is_confirming())
 

@@ -744,6 +744,11 @@ class Settings(ConfigModel):
         default=None,
         description="HOST:PORT of a Ray to join; null: $KNEEPOINT_RAY_ADDRESS, or one of its own",
     )
+    storage: str | None = Field(
+        default=None,
+        description="URL of a database that gets a copy of all studies for Optuna's tools, as "
+        "postgresql+psycopg://HOST/NAME; null: $KNEEPOINT_STORAGE, or none",
+    )
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
     studies: tuple[Name, ...] = Field(default=(), description="names of files in config/studies")
     repeats: tuple[Name, ...] = Field(default=(), description="names of files in config/repeats")
@@ -759,6 +764,11 @@ class Settings(ConfigModel):
     )
     real_time: RealTime = Field(default=RealTime(), description="runs in real mahimahi")
     confirm: Confirm | None = Field(default=None, description="settings to run in real mahimahi")
+
+    @property
+    def storage_url(self) -> str | None:
+        """URL of the database that gets a copy of all studies; None: there is none."""
+        return self.storage or os.environ.get("KNEEPOINT_STORAGE") or None
 
     @field_validator("studies", "repeats", "comparisons")
     @classmethod

@@ -1,6 +1,7 @@
 """Copies all studies into a database of Optuna's, such as its browser-only dashboard opens.
 
     python -m search.storage_copy --config config/config.yaml            results/studies.sqlite3
+    python -m search.storage_copy --config config/config.yaml --url postgresql+psycopg://HOST/NAME
 
 Nothing is ever read from it to go on with a study.
 """
@@ -13,11 +14,14 @@ from typing import Any
 import optuna
 from optuna.storages import BaseStorage, RDBStorage
 from optuna.study._frozen import FrozenStudy
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from common.config_file import read_config
-from common.errors import run_command_line
+from common.errors import KneepointError, run_command_line
 from experiments.config import Settings
 from search.readable import ReadableStudies
+from search.rebuild import rebuild_missing
 
 FILE = "studies.sqlite3"
 
@@ -56,25 +60,77 @@ def _content(storage: BaseStorage, study: FrozenStudy) -> tuple[Any, ...]:
 
 def write_sqlite(results: Path) -> Path:
     """Writes one file of all studies, which appears whole; returns its path."""
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
     path = results / FILE
     part = path.with_name(f".{path.name}.new")
     part.unlink(missing_ok=True)
     if path.is_file():
         shutil.copyfile(path, part)
-    storage = RDBStorage(f"sqlite:///{part}")
-    copy_studies(ReadableStudies(results), storage)
+    storage = open_storage(f"sqlite:///{part}")
+    copy_studies(_studies(results), storage)
     storage.engine.dispose()
     part.replace(path)
     return path
+
+
+def write_to(results: Path, url: str) -> int:
+    """Copies all studies to the database at a URL; returns how many were new or had changed.
+
+    Raises:
+        KneepointError: it cannot be reached.
+    """
+    storage = open_storage(url)
+    copied = copy_studies(_studies(results), storage)
+    storage.engine.dispose()
+    return copied
+
+
+def open_storage(url: str) -> RDBStorage:
+    """Opens a database, and makes Optuna's tables where it has none.
+
+    Raises:
+        KneepointError: it cannot be reached.
+    """
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        shown = make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        raise KneepointError("storage: not a URL such as postgresql+psycopg://HOST/NAME") from None
+    try:
+        return RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
+    except ImportError:
+        raise KneepointError(
+            f"storage {shown}: its driver is missing; install it: pip install 'psycopg[binary]'"
+        ) from None
+    except SQLAlchemyError as error:
+        reason = str(error).partition("\n")[0]
+        raise KneepointError(
+            f"storage {shown}: cannot be used ({reason}); start the server or correct the URL"
+        ) from None
+
+
+def _studies(results: Path) -> ReadableStudies:
+    """Returns the studies; those that have only tables get their journals back."""
+    rebuild_missing(results)
+    return ReadableStudies(results)
 
 
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
+    parser.add_argument("--check", action="store_true", help="only open the storage")
+    parser.add_argument(
+        "--url", help="of a database; none: storage in the configuration, or the SQLite file"
+    )
     arguments = parser.parse_args()
-    print(write_sqlite(read_config(arguments.config, Settings).results))
+    settings = read_config(arguments.config, Settings)
+    url = arguments.url or settings.storage_url
+    if arguments.check:
+        open_storage(url or "sqlite://").engine.dispose()
+    elif url:
+        print(f"{write_to(settings.results, url)} studies copied")
+    else:
+        print(write_sqlite(settings.results))
 
 
 if __name__ == "__main__":
