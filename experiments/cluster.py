@@ -9,6 +9,7 @@ import argparse
 import dataclasses
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -76,6 +77,17 @@ def find_cluster(file: Path) -> Cluster:
     raise KneepointError(f"{file}: Ray was not started ({reason}); see logs/cluster.log")
 
 
+def serves_here(file: Path) -> bool:
+    """Returns whether the process of the cluster is on this machine, not on that of the workflow.
+
+    A batch system may have brought the job elsewhere, where neither the process nor its lock is.
+    """
+    deadline = time.monotonic() + _START_LIMIT_S
+    while "host" not in (state := _read(file)) and time.monotonic() < deadline:
+        time.sleep(_POLL_S / 4)
+    return bool(state.get("host", platform.node()) == platform.node())
+
+
 def end_with_cluster(file: Path) -> None:
     """Ends this process when the process of the cluster does, with its workflow or with Ray.
 
@@ -104,7 +116,7 @@ def _serve(owner: int, file: Path, cores: int, address: str | None) -> None:
 
     end_when_told()
     with hold_lock_patiently(_lock(file), _END_LIMIT_S) as alive, ExitStack() as stack:
-        state: dict[str, Any] = {"pid": os.getpid()}
+        state: dict[str, Any] = {"pid": os.getpid(), "host": platform.node()}
         write_whole(file, json.dumps(state))
         while is_wanted() and not _wanted(file).exists():
             time.sleep(_POLL_S / 4)
@@ -123,7 +135,11 @@ def _serve(owner: int, file: Path, cores: int, address: str | None) -> None:
             time.sleep(RAY_POLL_S)
             reason = cluster.dead_part()
         # For jobs that have just started and would wait for an address.
-        end = {"pid": os.getpid(), "error": reason or "the workflow has ended"}
+        end = {
+            "pid": os.getpid(),
+            "host": platform.node(),
+            "error": reason or "the workflow has ended",
+        }
         write_whole(file, json.dumps(end))
         alive.close()  # studies end now, and the next workflow need not wait for Ray's end
         if reason:

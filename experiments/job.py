@@ -13,7 +13,7 @@ from common.made_by import sign
 from engines.base import EngineSettings
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from engines.named import settings_of
-from experiments.cluster import end_with_cluster, find_cluster
+from experiments.cluster import end_with_cluster, find_cluster, serves_here
 from experiments.config import Engine, Workflow
 from experiments.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecutor
 from experiments.journal import RunJournal
@@ -167,8 +167,9 @@ def open_job(workflow: Workflow, name: str, arguments: argparse.Namespace) -> Jo
     """
     catalogue = load_catalogue(arguments.build / "emulate")
     workflow.check_against(catalogue, is_whole=False)  # other jobs' controllers may not be built
-    if arguments.cluster:
-        end_with_cluster(arguments.cluster)
+    cluster = arguments.cluster if arguments.cluster and serves_here(arguments.cluster) else None
+    if cluster:
+        end_with_cluster(cluster)
     return Job(
         workflow=workflow,
         catalogue=catalogue,
@@ -176,5 +177,5 @@ def open_job(workflow: Workflow, name: str, arguments: argparse.Namespace) -> Jo
         networks=arguments.networks,
         out_dir=workflow.results / name,
         cores=arguments.cores,
-        cluster=arguments.cluster,
+        cluster=cluster,
     )

@@ -16,7 +16,7 @@ import pytest
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
-from experiments.cluster import find_cluster
+from experiments.cluster import find_cluster, serves_here
 from experiments.executor import Executor, RayExecutor, SerialExecutor
 from tests.conftest import ROOT
 from tests.experiments.fakes import FakeEngine, FakeSettings, measure, run_spec
@@ -293,3 +293,13 @@ def test_cluster_that_was_killed_is_reported(tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match=r"cluster.json: Ray was not started"):
         find_cluster(idle.file)
     end(idle.owner)
+
+
+def test_cluster_of_another_machine_is_left_alone(tmp_path: Path) -> None:
+    idle = start_workflow(tmp_path)
+    assert serves_here(idle.file)
+    end(idle.owner)
+    wait_until(lambda: is_gone(idle.cluster_pid))
+    assert serves_here(idle.file)  # where it says that its workflow has ended
+    idle.file.write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
+    assert not serves_here(idle.file)
