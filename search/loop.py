@@ -29,10 +29,14 @@ _ENUMERATED_AHEAD = 64
 """Trials asked at once of a sampler that does not learn: it makes no difference to them."""
 
 
+FRONT = [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE]
+"""The directions of a front: throughput and delay."""
+
+
 def directions_of(plan: StudyPlan) -> list[StudyDirection]:
     """Returns Optuna's names for them: of a front those of throughput and delay."""
     if plan.study.objective.front:
-        return [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE]
+        return FRONT
     minimises = plan.study.objective.minimises
     return [StudyDirection.MINIMIZE if minimises else StudyDirection.MAXIMIZE]
 

@@ -11,6 +11,7 @@ from optuna.study._frozen import FrozenStudy
 from optuna.trial import FrozenTrial, TrialState
 from optuna_dashboard import save_note  # type: ignore[import-untyped]
 
+from experiments.results import OBJECTIVES
 from search.all_studies import AllStudies
 
 METRIC_NAMES = "study:metric_names"
@@ -86,7 +87,7 @@ class ReadableStudies(AllStudies):
             if key not in ("name", "title", "searched", "units") and value not in (None, [], {})
         }
         readable.system_attrs = {
-            **({METRIC_NAMES: [value_name(known)]} if len(study.directions) == 1 else {}),
+            METRIC_NAMES: value_names(known, len(study.directions)),
             **study.system_attrs,
             **_note(self._text_of(study)),
         }
@@ -113,6 +114,13 @@ class ReadableStudies(AllStudies):
             text = self._report.read_text(encoding="utf-8")
             self._anchors = changed, re.findall(r'id="([\w-]+)"', text)
         return next((f"#{each}" for each in self._anchors[1] if each.endswith(f"-{name}")), "")
+
+
+def value_names(known: Mapping[str, Any], number: int) -> list[str]:
+    """Returns what the values of a study are called: of a front, throughput and delay."""
+    if number == 1:
+        return [value_name(known)]
+    return [with_unit(name.removeprefix("objective_"), {}) for name in OBJECTIVES]
 
 
 def value_name(known: Mapping[str, Any]) -> str:

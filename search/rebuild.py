@@ -11,9 +11,9 @@ from optuna.study import StudyDirection
 from optuna.trial import TrialState, create_trial
 
 from common.errors import unusable
+from experiments.results import OBJECTIVES, TRIAL_METRICS, VIOLATION
+from search.loop import FRONT
 from search.optuna_journal import OptunaJournal
-
-_OF_TABLE = ("study", "trial", "state", "value", "reason", "n_runs")
 
 
 def rebuild_missing(results: Path) -> list[str]:
@@ -28,6 +28,8 @@ def rebuild_missing(results: Path) -> list[str]:
 def rebuild(folder: Path) -> None:
     """Writes optuna.journal of a study from its study.json and trials.parquet.
 
+    What trials of a race reported step by step is not in the table: a value is made of their runs.
+
     Raises:
         KneepointError: a table is missing or damaged.
     """
@@ -35,22 +37,25 @@ def rebuild(folder: Path) -> None:
         known: dict[str, Any] = json.loads((folder / "study.json").read_bytes())
         rows = pq.ParquetFile(folder / "trials.parquet").read().to_pylist()
         searched = {each["column"]: each for each in known["searched"]}
-        direction = StudyDirection[known["direction"].upper()]
+        directions = [StudyDirection[known["direction"].upper()]]
+        if rows and OBJECTIVES[0] in rows[0]:
+            directions = FRONT
         trials = [(row, _distributions(row, searched)) for row in rows]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise unusable(folder / "trials.parquet", error) from None
-    copy = OptunaJournal(folder / "optuna.journal", folder.name, direction, known)
+    copy = OptunaJournal(folder / "optuna.journal", folder.name, directions, known)
     for row, distributions in trials:
         state = TrialState[row["state"]]
-        told = state in (TrialState.COMPLETE, TrialState.PRUNED) and math.isfinite(row["value"])
+        values = [row[name] for name in OBJECTIVES] if len(directions) > 1 else [row["value"]]
         trial = create_trial(
             state=state,
-            value=row["value"] if told else None,
+            values=values if state == TrialState.COMPLETE else None,
             params={name: row[name] for name in distributions},
             distributions=distributions,
         )
-        others = {k: v for k, v in row.items() if k not in distributions and k not in _OF_TABLE}
-        copy.add(trial, {**others, **({"reason": row["reason"]} if row["reason"] else {})})
+        means = {name: row[name] for name in TRIAL_METRICS if not math.isnan(row[name])}
+        reason = {"reason": row["reason"]} if row["reason"] else {}
+        copy.add(trial, {**means, **reason}, row.get(VIOLATION))
     copy.publish()
 
 
