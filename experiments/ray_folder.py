@@ -24,7 +24,8 @@ def ray_folder() -> Iterator[Path]:
 
     Ray lets everybody into the folder that it is given, which is to be one in this.
     """
-    with locked(runtime_folder() / "ray.lock"):
+    lock = runtime_folder() / "ray.lock"
+    with locked(lock):
         for left in _PARENT.glob(f"{_PREFIX}*"):
             _remove_if_left(left)
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_PARENT))
@@ -32,8 +33,9 @@ def ray_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        owner.close()
+        with locked(lock):  # or another owner would look at what is just going
+            shutil.rmtree(folder, ignore_errors=True)
+            owner.close()
 
 
 def write_token(folder: Path) -> Path:

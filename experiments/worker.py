@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from common.errors import KneepointError
+from common.errors import KneepointError, of_file
 from common.files import sha256_of, write_whole
 from engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_while_sound
 from experiments.ray_folder import ray_folder
@@ -57,6 +57,8 @@ class Worker:
             return run_while_sound(self._engines[settings], specs)
         except KneepointError as error:
             return str(error)
+        except OSError as error:
+            return f"node {platform.node()}: {of_file(error) or error}"
 
     def _keep(self, sent: Sent) -> Path:
         """Returns the folder that holds the files, fetched where they are not there yet."""

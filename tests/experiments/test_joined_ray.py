@@ -1,6 +1,8 @@
 """A Ray that is there already: files reach its nodes; nodes may die; unlike ones are refused."""
 
+import errno
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -152,6 +154,20 @@ def test_damaged_and_wandering_files_are_refused(
     ):
         answer = Worker({}).run(study.settings, study.specs[:1], {path: (sha256, content)})
         assert isinstance(answer, str) and said in answer
+
+
+def test_full_disk_of_a_node_is_an_error_that_names_it(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: Path, _: bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr("experiments.worker.write_whole", fail)
+    monkeypatch.setattr("ray.get", lambda content: content)
+    sent = {"emulate": (sha256_of(b"content"), b"content")}
+    answer = Worker({}).run(study.settings, study.specs[:1], sent)
+    assert isinstance(answer, str)
+    assert re.match(r"node .*: .*emulate: No space left on device; free some space", answer)
 
 
 def test_address_that_nobody_answers_is_refused() -> None:

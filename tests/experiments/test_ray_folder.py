@@ -58,6 +58,26 @@ def test_ray_folder_of_a_killed_owner_is_removed(parent: Path) -> None:
             assert sorted(parent.iterdir()) == sorted([living, folder])
 
 
+MANY = """
+import pathlib
+from experiments import ray_folder as module
+module._PARENT = pathlib.Path({parent!r})
+for _ in range(100):
+    with module.ray_folder() as folder:
+        (folder / "ray").mkdir()
+"""
+
+
+def test_owners_that_come_and_go_at_once_do_not_meet(parent: Path) -> None:
+    script = MANY.format(parent=str(parent))
+    owners = [
+        subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    assert [owner.communicate()[1] for owner in owners] == [b""] * 4
+    assert list(parent.iterdir()) == []
+
+
 def test_what_only_looks_like_a_ray_folder_is_left_alone(parent: Path) -> None:
     goal = parent / "goal"
     goal.mkdir()
