@@ -21,7 +21,7 @@ CONTENTS: Mapping[str, tuple[str, ...]] = {
     "Reference": ("reference", "controllers"),
     "Explanation": (
         *("emulator", "limits", "networks", "search", "statistics"),
-        *("real-runs", "kernel-tcp", "workflow", "decisions/index"),
+        *("real-runs", "kernel-tcp", "many-machines", "workflow", "decisions/index"),
     ),
 }
 """The site's contents: pages of docs/, without their suffixes."""
