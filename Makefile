@@ -27,7 +27,7 @@ FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak storage-tools
+.PHONY: help setup compiler build reproduce confirm test test-pages test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak storage-tools
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -51,7 +51,10 @@ confirm: setup compiler ## everything, including real-time runs in real mahimahi
 
 test: build ## every test
 	@build/controller_tests
-	@python -m pytest -n $(TEST_PROCESSES) -m 'not long'
+	@python -m pytest -n $(TEST_PROCESSES) -m 'not long and not pages'
+
+test-pages: build ## the tutorial and the how-tos, every command of which is run in a clone
+	@python -m pytest -n $(TEST_PROCESSES) -m pages
 
 test-long: build ## the tests that take minutes, which make test leaves out
 	@python -m pytest -n $(TEST_PROCESSES) -m long

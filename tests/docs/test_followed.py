@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.docs.conftest import set_up
 from tests.docs.pages import Step, follow, steps_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.pages]
 
 DOCS = ROOT / "docs"
 HOW_TO = [DOCS / "own-report.md", *sorted((DOCS / "how-to").glob("*.md"))]
