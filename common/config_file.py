@@ -204,7 +204,6 @@ WORDS: Mapping[str, Words] = {
     "literal_error": lambda context: f"must be {context['expected'].replace(chr(39), '')}",
     "greater_than": lambda context: f"must be greater than {context['gt']:g}",
     "greater_than_equal": lambda context: f"must be at least {context['ge']:g}",
-    "less_than": lambda context: f"must be less than {context['lt']:g}",
     "less_than_equal": lambda context: f"must be at most {context['le']:g}",
     "too_short": lambda context: f"must have at least {context['min_length']}",
     "tuple_type": _LIST,
