@@ -170,4 +170,4 @@ def _told(state: State) -> str:
     if not state.trials:
         return ""
     best = "" if state.best is None else f", best {state.best:.5g}"
-    return f", {state.trials} trials{best}"
+    return f", {state.trials} trial{'s' * (state.trials != 1)}{best}"
