@@ -10,13 +10,13 @@ import click
 import pyarrow.compute as pc
 
 from common.errors import KneepointError
-from engines.base import COUNTS, METRICS, RunSpec, run_reliably
+from engines.base import COUNTS, METRICS, RunSpec
 from engines.catalogue import load_catalogue
 from experiments.config import EMULATOR, Workflow, load_workflow
 from experiments.job import Job
 from experiments.results import read_table
 from kneepoint.cli import columns, config_option, examples, json_option, say
-from kneepoint.runs import EMULATE, make_what_is_missing
+from kneepoint.runs import EMULATE, make_what_is_missing, run_once
 from networks.scenario import ALONE, PreparedNetwork
 from search.plan import network_of_trial
 
@@ -51,13 +51,7 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
     make_what_is_missing(config, [recorded["network"]], [recorded["controller"]])
     job = _job(workflow)
     spec = _spec(job, recorded)
-    engine = job.engine(recorded["engine"]).open()
-    try:
-        record = run_reliably(engine, spec)
-    finally:
-        engine.close()
-    if record.status == "fault":
-        raise KneepointError(f"the machine prevented the run from finishing: {record.reason}")
+    record = run_once(job.engine(recorded["engine"]), spec)
     pairs = {name: (recorded[name], getattr(record, name)) for name in COMPARED}
     same = record.status == recorded["status"] and all(_is_same(*pair) for pair in pairs.values())
     described = {

@@ -9,7 +9,7 @@ import click
 
 from common.config_file import read_config
 from common.errors import KneepointError
-from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
+from engines.base import EngineSettings, RunRecord, RunSpec
 from engines.emulator import EmulatorSettings
 from engines.mahimahi.engine import MahimahiSettings
 from experiments.config import Settings
@@ -20,6 +20,7 @@ from kneepoint.runs import (
     description_of,
     is_path,
     make_what_is_missing,
+    run_once,
     spec_of,
 )
 from networks.scenario import PreparedNetwork
@@ -95,13 +96,7 @@ def command(
             settings = settings.keeping(log)
             if isinstance(settings, EmulatorSettings):
                 settings = replace(settings, keep_flow_log=flow_log)
-        opened = settings.open()
-        try:
-            record = run_reliably(opened, spec)
-        finally:
-            opened.close()
-        if record.status == "fault":
-            raise KneepointError(f"the machine prevented the run from finishing: {record.reason}")
+        record = run_once(settings, spec)
         if plot and record.status == "ok":
             from kneepoint.over_time import draw  # matplotlib takes a second
 

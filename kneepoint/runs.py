@@ -5,7 +5,7 @@ from pathlib import Path
 
 from common.errors import KneepointError
 from common.files import sha256_of
-from engines.base import EngineSettings, RunSpec
+from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from engines.built import (
     controller_sources,
     core_sources,
@@ -140,3 +140,19 @@ def _digest(path: Path) -> str:
         raise KneepointError(
             f"{path}: {error.strerror}; give the path of a shared object"
         ) from None
+
+
+def run_once(settings: EngineSettings, spec: RunSpec) -> RunRecord:
+    """Executes one run on an engine of its own.
+
+    Raises:
+        KneepointError: the machine prevented it from finishing.
+    """
+    engine = settings.open()
+    try:
+        record = run_reliably(engine, spec)
+    finally:
+        engine.close()
+    if record.status == "fault":
+        raise KneepointError(f"the machine prevented the run from finishing: {record.reason}")
+    return record
