@@ -17,7 +17,7 @@ from reports.figures import style
 _NEAR = 5.0
 """Up to so many per cent the axis of differences is linear."""
 _KINDS = {
-    "reproduced, close or fitted": (("reproduced", "close", "fitted", WITHIN_SPREAD), "o", style.OURS),
+    "consistent": (("reproduced", "close", "fitted", WITHIN_SPREAD), "o", style.OURS),
     "unexplained": (("unexplained",), "s", style.ALTERNATE),
     "contradicted": (("contradicted",), "x", style.BEST),
 }
