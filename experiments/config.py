@@ -1340,7 +1340,7 @@ def _check_traces(config: Path, networks: Mapping[str, Network]) -> None:
 
 def _check_fit(controller: Controller, flows: Iterable[TrafficFlow], where: str) -> None:
     for flow in flows:
-        has_ecn = flow.tcp is not None and flow.tcp.ecn is True
+        has_ecn = flow.details is not None and flow.details.ecn is True
         controller.require(flow.transport, where, has_ecn=has_ecn)
 
 

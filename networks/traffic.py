@@ -38,6 +38,29 @@ class Tcp(ConfigModel):
         default=None,
         description="whether packets may be marked instead of dropped (RFC 3168; null: false)",
     )
+    prr: bool | None = Field(
+        default=None,
+        description="whether a recovery sends in proportion to what is delivered (RFC 6937), as "
+        "Linux does (null: false)",
+    )
+    quick_acks: int | None = Field(
+        default=None,
+        ge=0,
+        le=1000,
+        description="segments of a new connection that the receiver acknowledges at once: "
+        "0 (null), or 16 in Linux",
+    )
+
+
+LINUX = Tcp(
+    sack=True,
+    least_rto_ms=200,
+    least_rto_margin_ms=200,
+    delayed_ack_ms=40,
+    prr=True,
+    quick_acks=16,
+)
+"""What Linux does, as far as the emulator can do it."""
 
 
 class Sender(ConfigModel):
@@ -73,7 +96,9 @@ class TrafficFlow(Sender):
     transport: Literal["datagrams", "tcp"] = Field(
         default="datagrams", description="the contest's datagrams, or TCP"
     )
-    tcp: Tcp | None = Field(default=None, description="details of TCP")
+    tcp: Tcp | Literal["linux"] | None = Field(
+        default=None, description="details of TCP; linux: as Linux has them"
+    )
     stop_s: float | None = Field(
         default=None, gt=0, description="when it sends nothing new (s); null: at the end"
     )
@@ -109,9 +134,15 @@ class TrafficFlow(Sender):
     @property
     def options(self) -> dict[str, Any]:
         """The keys of a scenario's flow, apart from its controller's."""
-        return self.model_dump(
+        flow = self.model_copy(update={"tcp": self.details})
+        return flow.model_dump(
             exclude={"controller", "constants"}, exclude_defaults=True, by_alias=True
         )
+
+    @property
+    def details(self) -> Tcp | None:
+        """Those of TCP that differ from the RFCs, or from what the emulator does otherwise."""
+        return LINUX if self.tcp == "linux" else self.tcp
 
 
 class Probe(Sender):

@@ -201,9 +201,12 @@ Fields tcp_fields(TcpSettings& tcp, TcpTimes& times) {
                "of 4 RTTVAR, which the timeout adds to the smoothed RTT: 1, the clock's "
                "granularity of RFC 6298, or 200 in Linux"),
           real("delayed_ack_ms", times.delayed_ack_ms, 0, 500, "0: every segment is acknowledged"),
+          whole("quick_acks", tcp.quick_acks, 0, 1000,
+                "a connection's first segments that are acknowledged at once: 16 in Linux"),
           whole("receive_window_packets", tcp.receive_window_packets, 1, 1 << 20,
                 "what the receiver offers"),
-          flag("ecn", tcp.ecn, "packets may be marked in place of being dropped (RFC 3168)")};
+          flag("ecn", tcp.ecn, "packets may be marked in place of being dropped (RFC 3168)"),
+          flag("prr", tcp.prr, "recovery sends in proportion to what is delivered (RFC 6937)")};
 }
 
 Field constants(Constants::Values& place) {

@@ -24,6 +24,10 @@ std::optional<TcpAcknowledgment> TcpReceiver::receive(const TcpSender::Segment& 
     gathered_.erase(gathered_.begin());
   }
   if (settings_.delayed_ack_us == 0 or fills_gap or has_unacknowledged_) return acknowledge();
+  if (quick_acks_ > 0) {
+    --quick_acks_;
+    return acknowledge();
+  }
   has_unacknowledged_ = true;
   timer_us_ = now_us + settings_.delayed_ack_us;
   return std::nullopt;

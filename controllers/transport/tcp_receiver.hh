@@ -36,6 +36,7 @@ class TcpReceiver {
   std::array<uint64_t, 3> latest_{};         // segments, the newest first, whose blocks are told
   bool echoes_mark_ = false;
   bool has_unacknowledged_ = false;
+  uint64_t quick_acks_ = settings_.quick_acks;
   Microseconds timer_us_ = never;
 };
 

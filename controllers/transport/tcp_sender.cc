@@ -18,7 +18,10 @@ void RtoEstimate::add(Microseconds rtt_us) {
       std::clamp(srtt_us_ + std::max(least_margin_us_, 4 * rttvar_us_), least_us_, longest_us_);
 }
 
-uint64_t TcpSender::window_packets() const { return static_cast<uint64_t>(controller_.window()); }
+uint64_t TcpSender::window_packets() const {
+  if (settings_.prr and is_recovering_) return prr_.window;
+  return static_cast<uint64_t>(controller_.window());
+}
 
 bool TcpSender::may_send_new() const {
   if (next_ >= end_ or next_ - una_ >= peer_window_) return false;
@@ -71,6 +74,7 @@ std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
   if (is_held_back(now_us)) return std::nullopt;
   scoreboard_.push_back({.sent_us = now_us});
   ++in_flight_;
+  ++prr_.out;
   if (timer_us_ == never) restart_timer(now_us);
   if (controller_.hears_of_sending()) controller_.on_sent(next_, whole_ms(now_us));
   if (log_ != nullptr) log_->sent(now_us, flow_, next_);
@@ -108,6 +112,7 @@ TcpSender::Segment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
   segment.is_lost = false;
   segment.is_retransmitted = true;
   ++in_flight_;
+  ++prr_.out;
   ++retransmissions_;
   if (timer_us_ == never) restart_timer(now_us);
   if (log_ != nullptr) log_->sent(now_us, flow_, number);
@@ -140,7 +145,11 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
     is_recovering_ = false;
     duplicates_ = 0;
   }
+  const uint64_t lost = segments_lost_;
   find_losses(is_duplicate, now_us);
+  if (settings_.prr and is_recovering_) {
+    reduce_in_proportion(delivered, acknowledged > 0 and segments_lost_ == lost);
+  }
   if (is_recovering_ and not settings_.sack and acknowledged > 0) {
     // A partial acknowledgment: the next hole is lost, too.
     mark_lost_below(una_ + 1);
@@ -215,6 +224,7 @@ void TcpSender::mark_lost_below(uint64_t end) {
     if (segment.is_sacked or segment.is_lost or segment.is_retransmitted) continue;
     segment.is_lost = true;
     --in_flight_;
+    ++segments_lost_;
   }
 }
 
@@ -241,6 +251,7 @@ void TcpSender::find_losses(bool is_duplicate, Microseconds now_us) {
 }
 
 void TcpSender::enter_recovery(Microseconds now_us) {
+  prr_ = {.recover_fs = window_packets()};
   is_recovering_ = true;
   is_rescued_ = false;
   must_retransmit_ = true;
@@ -252,6 +263,24 @@ void TcpSender::enter_recovery(Microseconds now_us) {
                        .now_us = now_us,
                        .kind = Loss::Kind::lost,
                        .in_flight = next_ - una_});
+}
+
+// RFC 6937, section 3.1, with its slow start reduction bound as Linux has it: one packet more only
+// for an acknowledgment that moves the left edge and finds nothing lost.
+void TcpSender::reduce_in_proportion(uint64_t delivered, bool is_progress) {
+  if (delivered == 0) return;
+  const auto ssthresh = static_cast<uint64_t>(controller_.window());
+  prr_.delivered += delivered;
+  uint64_t count = 0;
+  if (in_flight_ > ssthresh) {
+    const uint64_t due = (prr_.delivered * ssthresh + prr_.recover_fs - 1) / prr_.recover_fs;
+    count = due - std::min(due, prr_.out);
+  } else {
+    const uint64_t owed = prr_.delivered - std::min(prr_.delivered, prr_.out);
+    count = std::min(ssthresh - in_flight_, std::max(owed, delivered) + is_progress);
+  }
+  if (prr_.out == 0) count = std::max<uint64_t>(count, 1);  // the fast retransmission
+  prr_.window = in_flight_ + count;
 }
 
 // RFC 3168, section 6.1.2: at most once in a round trip, whether by marks or by losses.

@@ -27,8 +27,10 @@ struct TcpSettings {
   // tcp_rto_min bounds rttvar.
   Microseconds least_rto_margin_us = 1000;
   Microseconds delayed_ack_us = 40'000;  // at most; 0: every segment is acknowledged at once
+  uint64_t quick_acks = 0;  // so many of a connection's first segments are; 16 in Linux
   uint64_t receive_window_packets = 1 << 20;
   bool ecn = false;  // RFC 3168
+  bool prr = false;  // recovery sends in proportion to what is delivered, RFC 6937; with SACK
 };
 
 // Segments [begin, end) that have arrived out of order.
@@ -149,6 +151,7 @@ class TcpSender {
   void mark_lost_below(uint64_t end);
   void find_losses(bool is_duplicate, Microseconds now_us);
   void enter_recovery(Microseconds now_us);
+  void reduce_in_proportion(uint64_t delivered, bool is_progress);
   void hear_of_mark(Microseconds now_us);
   void reduced();
   void measure(const TcpAcknowledgment& ack, Microseconds now_us);
@@ -173,6 +176,7 @@ class TcpSender {
   size_t last_block_count_ = 0;
   std::array<SackBlock, 3> last_blocks_{};
   uint64_t examined_ = 0;       // below it, what is lost is marked
+  uint64_t segments_lost_ = 0;  // as found by acknowledgments
   uint64_t to_retransmit_ = 0;  // below it, nothing is lost that was not sent again
   uint64_t peer_window_ = 1;
 
@@ -180,6 +184,12 @@ class TcpSender {
   bool is_rescued_ = false;       // whether this recovery has sent the last segment again
   bool must_retransmit_ = false;  // the first of a recovery goes whatever the window says
   uint64_t recovery_end_ = 0;
+  struct Proportion {  // RFC 6937's variables, in packets
+    uint64_t recover_fs = 0;
+    uint64_t delivered = 0;
+    uint64_t out = 0;
+    uint64_t window = 0;
+  } prr_{};
   uint64_t reduction_end_ = 0;  // with ECN: what was sent before the last reduction
   bool must_tell_reduction_ = false;
   uint64_t duplicates_ = 0;  // without SACK: acknowledgments that acknowledged nothing new

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from common.errors import KneepointError
+from networks.traffic import LINUX
 
 HEADERS_BYTES = 4
 """What a packet has on the emulated link beside its IP packet: 4 bytes of the TUN device."""
@@ -38,12 +39,6 @@ _OF_DATAGRAMS = ("keepalive_ms",)
 """Parameters of every controller that TCP does not have."""
 _UNLIMITED = ("initial_ssthresh",)
 """Linux begins without one; a value beyond any window says the same."""
-_LINUX_TCP: Mapping[str, float] = {
-    "sack": True,
-    "least_rto_ms": 200,
-    "least_rto_margin_ms": 200,
-    "delayed_ack_ms": 40,
-}
 
 _QUEUE = re.compile(r"(?P<policy>\w+)(:(?P<arguments>\w+=\d+(,\w+=\d+)*))?")
 _UNLIMITED_PACKETS = 1_000_000
@@ -271,7 +266,7 @@ def _check_flow(flow: Flow, where: str, duration_s: float) -> None:
         raise KneepointError(f"{where}.stop_s: a download ends with its bytes; remove stop_s")
     for key, owned, given in (
         ("constants", _KERNELS_OWN.get(flow.controller, {}), flow.constants),
-        ("tcp", _LINUX_TCP, flow.tcp),
+        ("tcp", LINUX.model_dump(exclude_none=True), flow.tcp),
     ):
         for name, value in given.items():
             if name in _OF_DATAGRAMS or (name in _UNLIMITED and value >= _UNLIMITED_PACKETS):

@@ -1,5 +1,6 @@
 """TCP's windows under periodic loss against RFC 9438, section 5.1, and what several flows share."""
 
+import itertools
 import json
 import subprocess
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from networks.traffic import LINUX
 from tests.controllers.emulator import EMULATE
 
 SEGMENT_BITS = 1448 * 8
@@ -38,6 +40,8 @@ OF_THE_KERNEL = [
     (50, 2, 12.6),
     (100, 2, 9.2),
 ]
+
+AS_LINUX = LINUX.model_dump(exclude_none=True)
 
 DRR = {"rate_mbps": 1, "queue": "drr:packets=9,classes=1"}
 
@@ -529,8 +533,7 @@ def test_bad_scenarios_are_refused_in_one_line(
 def test_cubic_in_whole_packets_loses_as_often_as_the_kernels(
     tmp_path: Path, packets: int, queues: int, expected: float
 ) -> None:
-    linux = {"least_rto_ms": 200, "least_rto_margin_ms": 200}
-    cubic = tcp("cubic", constants={"hystart": 1, "whole_packets": 1}, tcp=linux)
+    cubic = tcp("cubic", constants={"hystart": 1, "whole_packets": 1}, tcp=AS_LINUX)
     bound = f"packets={packets},classes={queues},per_class=1"
     events = 0
     for download_s in (90, 110, 130):
@@ -548,3 +551,72 @@ def test_cubic_in_whole_packets_loses_as_often_as_the_kernels(
         )
         events += len(figures["flows"][0]["loss_events_s"])
     assert events / 3 / 135 * 60 == pytest.approx(expected, rel=0.06)
+
+
+@pytest.mark.parametrize("prr", [False, True])
+def test_recovery_in_proportion_never_falls_silent(tmp_path: Path, prr: bool) -> None:
+    """A window of 40 is halved: RFC 6675 waits for half of it, RFC 6937 sends one for every two."""
+    link = {"rate_mbps": 100, "delay_ms": 50}
+    file, log = tmp_path / "scenario.json", tmp_path / "flow.log"
+    flow = tcp("reno", tcp={"delayed_ack_ms": 0, "prr": prr}, bytes=1448 * 400)
+    flow["constants"] = {"initial_window": 40, "initial_ssthresh": 40}
+    scenario = {
+        "uplink": {**link, "rate_mbps": 4, "loss_first": 60, "loss_period": 1 << 40},
+        "downlink": link,
+        "flows": [flow],
+        "host_model": "ideal",
+        "duration_s": 5,
+    }
+    file.write_text(json.dumps(scenario))
+    run_once = [str(each) for each in (EMULATE, "--scenario", file, "--flow-log", log)]
+    lost = json.loads(subprocess.run(run_once, check=True, capture_output=True).stdout)["flows"][0]
+    (loss_s,) = lost["loss_events_s"]
+    lines = [line.split() for line in log.read_text().splitlines()[1:]]
+    sent_s = [int(line[0]) / 1e6 for line in lines if line[2] == "sent"]
+    recovery = [time_s for time_s in sent_s if loss_s <= time_s < loss_s + 0.12]
+    gaps_s = [after - before for before, after in itertools.pairwise(recovery)]
+    serialization_s = 1504 * 8 / 4e6
+    assert len(recovery) == pytest.approx(20, abs=2)
+    if prr:
+        assert max(gaps_s) < 3.1 * serialization_s
+    else:
+        assert max(gaps_s) > 12 * serialization_s
+
+
+def test_first_segments_are_acknowledged_at_once(tmp_path: Path) -> None:
+    link = {"rate_mbps": 100, "delay_ms": 50}
+    log, file = tmp_path / "flow.log", tmp_path / "scenario.json"
+    flow = tcp("reno", tcp={"quick_acks": 4}, bytes=1448 * 10)
+    scenario = {"uplink": link, "downlink": link, "flows": [flow], "duration_s": 5}
+    file.write_text(json.dumps(scenario))
+    run_once = [str(each) for each in (EMULATE, "--scenario", file, "--flow-log", log)]
+    subprocess.run(run_once, check=True, capture_output=True)
+    lines = [line.split() for line in log.read_text().splitlines()[1:]]
+    acknowledged = [int(line[3]) for line in lines if line[2] == "ack"]
+    assert acknowledged == [0, 1, 2, 3, 5, 7, 9]
+
+
+@pytest.mark.parametrize(
+    ("buffer", "kernel"),
+    [(33, 0.526), (133, 0.691)],  # 16 runs on Linux 6.18: docs/kernel-tcp.md
+)
+def test_cubic_beside_reno_takes_what_the_kernels_takes(
+    tmp_path: Path, buffer: int, kernel: float
+) -> None:
+    shares = []
+    for seed in range(12):
+        cubic = tcp("cubic", constants={"hystart": 1, "whole_packets": 1}, tcp=AS_LINUX)
+        figures = run(
+            tmp_path,
+            uplink={"rate_mbps": 8, "delay_ms": 25, "queue": f"droptail:packets={buffer}"},
+            downlink={"rate_mbps": 100, "delay_ms": 25},
+            flows=[
+                {**cubic, "start_s": 0.15 * seed},
+                {**tcp("reno", tcp=AS_LINUX), "start_s": 1.8 - 0.13 * seed},
+            ],
+            measure_from_s=60,
+            duration_s=120,
+        )
+        first, second = (flow["throughput_mbps"] for flow in figures["flows"])
+        shares.append(first / (first + second))
+    assert sum(shares) / len(shares) == pytest.approx(kernel, abs=0.07)

@@ -8,6 +8,7 @@ import pytest
 
 from common.errors import KneepointError
 from engines.kernel.scenario import Queue, read_scenario, scenario_of
+from networks.traffic import LINUX
 from tests.conftest import ROOT
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
 
@@ -101,12 +102,7 @@ def test_scenario_beyond_the_kernel_is_refused(changes: dict[str, Any], message:
 
 
 def test_constants_of_the_kernels_own_are_no_matter() -> None:
-    linux = {
-        "sack": True,
-        "least_rto_ms": 200,
-        "least_rto_margin_ms": 200,
-        "delayed_ack_ms": 40,
-    }
+    linux = LINUX.model_dump(exclude_none=True)
     scenario_of(changed(flows__0__constants={"beta": 0.5}, flows__0__tcp=linux), "s")
     cubic = {"flows__0__controller": "cubic", "flows__0__constants": {"hystart": 1, "c": 0.4}}
     scenario_of(changed(**cubic), "s")
