@@ -38,6 +38,11 @@ class Tcp(ConfigModel):
         default=None,
         description="whether packets may be marked instead of dropped (RFC 3168; null: false)",
     )
+    early_retransmit: bool | None = Field(
+        default=None,
+        description="whether losses among a flow's last segments are found by fewer than three "
+        "segments above them (RFC 5827), as Linux's RACK finds them (null: false)",
+    )
     prr: bool | None = Field(
         default=None,
         description="whether a recovery sends in proportion to what is delivered (RFC 6937), as "
@@ -57,6 +62,7 @@ LINUX = Tcp(
     least_rto_ms=200,
     least_rto_margin_ms=200,
     delayed_ack_ms=40,
+    early_retransmit=True,
     prr=True,
     quick_acks=16,
 )

@@ -206,6 +206,8 @@ Fields tcp_fields(TcpSettings& tcp, TcpTimes& times) {
           whole("receive_window_packets", tcp.receive_window_packets, 1, 1 << 20,
                 "what the receiver offers"),
           flag("ecn", tcp.ecn, "packets may be marked in place of being dropped (RFC 3168)"),
+          flag("early_retransmit", tcp.early_retransmit,
+               "a flow's last segments need fewer than three above them to be lost (RFC 5827)"),
           flag("prr", tcp.prr, "recovery sends in proportion to what is delivered (RFC 6937)")};
 }
 

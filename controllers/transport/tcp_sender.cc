@@ -228,15 +228,23 @@ void TcpSender::mark_lost_below(uint64_t end) {
   }
 }
 
+// RFC 5827, section 3.1: fewer than four segments in flight and nothing new to send.
+uint64_t TcpSender::duplicate_threshold() const {
+  const uint64_t outstanding = next_ - una_;
+  const bool is_tail = next_ >= end_ and outstanding >= 2 and outstanding < 4;
+  return settings_.early_retransmit and is_tail ? outstanding - 1 : duplicate_threshold_;
+}
+
 // RFC 6675: lost is what has three sacked segments above it. RFC 6582: three duplicates.
 void TcpSender::find_losses(bool is_duplicate, Microseconds now_us) {
   if (settings_.sack) {
+    const uint64_t threshold = duplicate_threshold();
     uint64_t above = 0;
     uint64_t number = highest_sacked_;
-    while (number > std::max(una_, examined_) and above < duplicate_threshold_) {
+    while (number > std::max(una_, examined_) and above < threshold) {
       above += sent(--number).is_sacked;
     }
-    if (above == duplicate_threshold_) mark_lost_below(number);
+    if (above == threshold) mark_lost_below(number);
     const bool is_lost = not scoreboard_.empty() and scoreboard_.front().is_lost;
     if (is_lost and not is_recovering_ and una_ >= recovery_end_) enter_recovery(now_us);
   } else if (is_duplicate) {

@@ -30,6 +30,7 @@ struct TcpSettings {
   uint64_t quick_acks = 0;  // so many of a connection's first segments are; 16 in Linux
   uint64_t receive_window_packets = 1 << 20;
   bool ecn = false;  // RFC 3168
+  bool early_retransmit = false;  // of a flow's last segments, RFC 5827; with SACK
   bool prr = false;  // recovery sends in proportion to what is delivered, RFC 6937; with SACK
 };
 
@@ -149,6 +150,7 @@ class TcpSender {
   uint64_t take_blocks(const TcpAcknowledgment& ack);
   uint64_t sack(uint64_t begin, uint64_t end);
   void mark_lost_below(uint64_t end);
+  uint64_t duplicate_threshold() const;
   void find_losses(bool is_duplicate, Microseconds now_us);
   void enter_recovery(Microseconds now_us);
   void reduce_in_proportion(uint64_t delivered, bool is_progress);
