@@ -28,7 +28,7 @@ from experiments.config import (
     load_workflow,
     study_of_calibration,
 )
-from experiments.planners import example
+from experiments.planners import example, logged
 from experiments.planners.comparisons import FOLDERS
 from experiments.published import PublishedTable, TableDescription, load_table
 from experiments.results import read_frame
@@ -395,11 +395,11 @@ class Results:
         """The run that is shown over time."""
         shown = self.workflow.settings.showcase
         folder = self.folder / ("showcase" if engine == EMULATOR else example.REAL)
-        path = folder / example.LOG
+        path = folder / logged.LOG
         if shown is None or (engine == MAHIMAHI and not (self.is_real and path.exists())):
             return None
         log = read_link_log(path)
-        flow = read_flow_log(folder / example.FLOW_LOG) if engine == EMULATOR else None
+        flow = read_flow_log(folder / logged.FLOW_LOG) if engine == EMULATOR else None
         return Showcase(shown.controller, shown.constants, shown.network, log, flow)
 
     # Published tables.

@@ -134,7 +134,8 @@ def _network(job: Job, row: Row) -> PreparedNetwork:
     if study is None:
         return network
     trials = read_table(job.workflow.results / row["study"] / "trials.parquet").to_pylist()
-    return network_of_trial(study, network, trials[row["trial"]])
+    searched = job.searched_networks(row["study"])
+    return network_of_trial(study, network, trials[row["trial"]], searched)
 
 
 def _is_same(recorded: float | None, again: float | None) -> bool:

@@ -12,7 +12,6 @@ from search import objective
 from search.objective import (
     Score,
     find_best,
-    on_front,
     score_bounded,
     score_fit,
     score_flows,
@@ -201,9 +200,3 @@ def test_best_keeps_its_bound_if_any_does() -> None:
 def test_stopped_trial_is_never_the_best() -> None:
     trials = [replace(trial(0, 9), is_stopped=True), trial(1, 5)]
     assert find_best(trials, minimise=False).number == 1
-
-
-def test_front_by_hand() -> None:
-    points = [(1, 10), (3, 30), (2, 30), (3, 40), (1, 10), (5, 50)]
-    trials = [replace(trial(n, 0), objectives=point) for n, point in enumerate(points)]
-    assert on_front(trials) == [0, 1, 5]
