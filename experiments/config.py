@@ -249,7 +249,9 @@ class Objective(ConfigModel):
     def _is_one(self) -> Self:
         kinds = ("power", "throughput", "front", "flows", "least", "worst_case", "fit")
         if sum(getattr(self, kind) not in (None, ()) for kind in kinds) != 1:
-            raise ValueError(f"needs exactly one of {', '.join(kinds[:-1])} and {kinds[-1]}; give one")
+            raise ValueError(
+                f"needs exactly one of {', '.join(kinds[:-1])} and {kinds[-1]}; give one"
+            )
         if (self.throughput is None) != (self.delay_ms is None):
             raise ValueError("throughput and delay_ms belong together; give both or neither")
         if self.tail is not None and "cvar" not in (self.power, self.throughput):

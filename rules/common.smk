@@ -122,7 +122,13 @@ REAL_NOTE = code.note("real_results", code.digest_of_files(REAL_MADE_BY))
 
 def group_of(experiment):
     """Returns the group of results to which the analysis counts an experiment."""
-    groups = {STUDY: "studies", WORST_CASE: "studies", HARDENING: "hardening", REPLICATES: "repeats", AGREEMENT: "calibration"}
+    groups = {
+        STUDY: "studies",
+        WORST_CASE: "studies",
+        HARDENING: "hardening",
+        REPLICATES: "repeats",
+        AGREEMENT: "calibration",
+    }
     if experiment.kind == COMPARISON:
         return FOLDERS[experiment.engine]
     group = groups.get(experiment.kind, experiment.name)

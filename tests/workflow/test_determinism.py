@@ -22,7 +22,7 @@ def checkout(finished_workflow: Finished) -> Checkout:
 @pytest.fixture(scope="module")
 def reference(finished_workflow: Finished) -> dict[str, bytes]:
     """The results of a workflow on one core."""
-    assert len(finished_workflow.results) == 4 * len(STUDIES) + 8
+    assert len(finished_workflow.results) == 4 * len(STUDIES) + 11
     return finished_workflow.results
 
 
