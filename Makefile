@@ -59,7 +59,7 @@ test-pages: build ## the tutorial and the how-tos, every command of which is run
 test-long: build ## the tests that take minutes, which make test leaves out
 	@python -m pytest -n $(TEST_PROCESSES) -m long
 
-soak: setup ## one study killed ROUNDS=20 times, on every kind of Ray: the same bytes
+soak: setup ## a study and a race killed ROUNDS=20 times, on every kind of Ray: the same bytes
 	@python -m tests.soak.study --rounds $(ROUNDS) --seed $(SEED)
 
 # Without precompiled headers, to detect missing includes.

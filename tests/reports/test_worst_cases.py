@@ -13,6 +13,7 @@ from tests.analysis import synthetic
 from tests.reports.told import Told, told, told_by
 
 VALUES = [0.5, 0.02, 0.25]
+SHARE = unbroken("2 %")
 
 
 def worst_case(**more: Any) -> Study:
@@ -35,16 +36,14 @@ def test_worst_case_is_told_and_shown() -> None:
     said = report.text("search-worst")
     assert "network with the least power, relative to that of the omniscient sender," in said
     assert "**The best is delay 90 ms**" in said
-    assert (
-        f"has {unbroken('2 %')} of the power of the omniscient sender: 0.8 of 40 Mbit/s/s" in said
-    )
+    assert f"has {SHARE} of the power of the omniscient sender: 0.8 of 40 Mbit/s/s" in said
     assert f"on the median network of the search it has {unbroken('25 %')}" in said
     assert "worst-case-worst" in report.figures()
 
 
 def test_worst_case_against_another_controller_names_it() -> None:
     said = made_up(worst_case(opponent="cubic"), worst=synthetic.link_log()).text("search-worst")
-    assert f"has {unbroken('2 %')} of the power of CUBIC: 0.8 of 40 Mbit/s/s" in said
+    assert f"has {SHARE} of the power of CUBIC: 0.8 of 40 Mbit/s/s" in said
 
 
 def test_worst_case_that_fails_is_told_without_a_figure() -> None:

@@ -53,6 +53,7 @@ def test_killed_workflow_goes_on_where_it_was(
     assert len(set(content.splitlines())) == content.count(b"\n")
 
 
+@pytest.mark.usefixtures("usual_signals")
 def test_interrupted_workflow_leaves_nothing_and_says_one_line(checkout: Checkout) -> None:
     arguments, targets = checkout.configure("interrupted")
     interrupted = checkout.start("--cores", "2", *arguments, "--", *targets)
