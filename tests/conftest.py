@@ -4,6 +4,7 @@ import signal
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from xdist.remote import Producer
@@ -57,7 +58,7 @@ def _no_cache_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.fixture
 def usual_signals() -> Iterator[None]:
     """Lets what a test starts end on signals, though the test's caller, as nohup, ignores some."""
-    ends = {
+    ends: dict[signal.Signals, Any] = {
         signal.SIGHUP: signal.SIG_DFL,
         signal.SIGINT: signal.default_int_handler,
         signal.SIGTERM: signal.SIG_DFL,
