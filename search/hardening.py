@@ -42,8 +42,6 @@ SCHEMA = pa.schema(
     ]
 )
 
-Searching = Generator[Batch, Iterator[FinishedRun], "_Found"]
-
 
 @dataclass(frozen=True)
 class _Found:
@@ -60,6 +58,18 @@ class _Found:
         return self.plan.own(self.plan.runs_of(self.best.number, self.best.searched))
 
 
+@dataclass(frozen=True)
+class _Round:
+    """A round: its row of the table but for the repeat, and its searches."""
+
+    row: dict[str, Any]
+    searches: tuple[_Found, _Found]
+
+
+Searching = Generator[Batch, Iterator[FinishedRun], _Found]
+Repeating = Generator[Batch, Iterator[FinishedRun], list[_Round]]
+
+
 def plan(job: Job, name: str) -> Plan:
     """Plans a hardening of the configuration, hardening/NAME."""
     wanted = job.workflow.settings.hardening[name.partition("/")[2]]
@@ -71,11 +81,10 @@ def plan(job: Job, name: str) -> Plan:
         runs: list[PlannedRun] = []
         rows: list[dict[str, Any]] = []
         for repeat in range(wanted.repeats):
-            for row, made in (
-                yield from _repeat(job, wanted, tuning, worst, derive_seed(seed, repeat))
-            ):
-                rows.append({"repeat": repeat, **row})
-                for found in made:
+            rounds = yield from _repeat(job, wanted, tuning, worst, derive_seed(seed, repeat))
+            for each in rounds:
+                rows.append({"repeat": repeat, **each.row})
+                for found in each.searches:
                     first = runs[-1].trial + 1 if runs else 0
                     runs += [replace(run, trial=first + run.trial) for run in found.runs]
         last = [row["worst_case"] for row in rows if row["round"] == wanted.rounds]
@@ -91,10 +100,8 @@ def plan(job: Job, name: str) -> Plan:
 
 def _repeat(
     job: Job, wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int
-) -> Generator[
-    Batch, Iterator[FinishedRun], list[tuple[dict[str, Any], tuple["_Found", "_Found"]]]
-]:
-    """Goes through all rounds; returns the row of each, with its searches."""
+) -> Repeating:
+    """Goes through all rounds."""
     cases: list[PreparedNetwork] = []
     rounds = []
     for number in range(wanted.rounds + 1):
@@ -120,7 +127,7 @@ def _repeat(
             "network": canonical_json(dict(found.best.searched)),
             "worst_case": found.best.value,
         }
-        rounds.append((row, (tuned, found)))
+        rounds.append(_Round(row, (tuned, found)))
     return rounds
 
 
