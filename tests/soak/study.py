@@ -34,7 +34,13 @@ STUDY = {
     "sampler": {"kind": "tpe", "trials": 200, "startup_trials": 20},
     "runs_per_trial": 2,
 }
-STUDIES = {"plain": STUDY, "raced": {**STUDY, "runs_per_trial": 4, "race": {}}}
+RACE = {
+    **STUDY,
+    "sampler": {"kind": "tpe", "trials": 100, "startup_trials": 20},
+    "runs_per_trial": 4,
+    "race": {},
+}
+STUDIES = {"plain": STUDY, "raced": RACE}
 TABLES = ("runs.parquet", "trials.parquet", "study.json")
 LAYOUTS = ("1 worker", "2 workers", "4 workers", "2 nodes")
 _POLL_S = 0.02
