@@ -27,7 +27,7 @@ FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-pages test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak storage-tools
+.PHONY: help setup compiler build reproduce confirm test test-pages test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak storage-tools
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -59,7 +59,7 @@ test-pages: build ## the tutorial and the how-tos, every command of which is run
 test-long: build ## the tests that take minutes, which make test leaves out
 	@python -m pytest -n $(TEST_PROCESSES) -m long
 
-soak: setup ## one study killed ROUNDS=20 times, on every kind of Ray: the same bytes
+soak: setup ## a study and a race killed ROUNDS=20 times, on every kind of Ray: the same bytes
 	@python -m tests.soak.study --rounds $(ROUNDS) --seed $(SEED)
 
 # Without precompiled headers, to detect missing includes.
@@ -115,6 +115,9 @@ bench: setup compiler ## the emulator's CPU time, memory and instructions for on
 	  cmake -S controllers -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-g >/dev/null && \
 	  cmake --build build/bench --target emulate controllers | tail -n 1
 	@python -m tests.benchmarks.emulator
+
+bench-grid: build ## the memory of a workflow with 100,000 grid runs, all processes together
+	@python -m tests.benchmarks.grid_memory
 
 dashboard: setup ## Optuna's dashboard over all studies, on this machine only
 	@python -m search.dashboard --config '$(CONFIG)' --port '$(PORT)'

@@ -61,6 +61,13 @@ def _emulated(results: Results) -> Iterator[Found]:
     held = results.hold_out()
     if held is not None:
         yield _what("hold_out", "hold_out", EMULATOR), held.runs
+    for each in results.hardenings():
+        titles = [results.networks.get(name, name) for name in each.networks]
+        settings = len(each.rounds)
+        yield (
+            _what(each.name, "hardening", EMULATOR, [each.controller], titles, settings),
+            each.runs,
+        )
     added = results.added_runs()
     if len(added):
         settings = added.groupby(["controller", "constants", "network", "host"]).ngroups

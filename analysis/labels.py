@@ -9,17 +9,25 @@ _PUBLISHED = {"aimd_soph": "AIMDSoph", "fast_tcp": "FAST TCP"}
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 """What stands where there is no number."""
-_UNITS = {"ms": "ms", "us": "µs", "s": "s", "mbps": "Mbit/s", "packets": "packets"}
+_UNITS = {
+    "packets_per_s": "packets/s",
+    "per_s": "1/s",
+    **{"ms": "ms", "us": "µs", "s": "s", "mbps": "Mbit/s", "packets": "packets"},
+}
+"""By how names end, the longest first."""
 
 
 def words(name: str) -> str:
     """The name as words, its unit left out: acronyms in capitals, proper names with one."""
     if name in _PUBLISHED:
         return _PUBLISHED[name]
-    parts = name.removeprefix("network_").split("_")
-    if len(parts) > 1 and parts[-1] in _UNITS:
-        parts = parts[:-1]
-    return " ".join(map(_word, parts))
+    name = name.removeprefix("network_")
+    return " ".join(map(_word, name.removesuffix(f"_{_ending(name)}").split("_")))
+
+
+def _ending(name: str) -> str:
+    """Which of the units' names a name ends in, or nothing."""
+    return next((end for end in _UNITS if name.endswith(f"_{end}")), "")
 
 
 def _word(part: str) -> str:
@@ -41,7 +49,7 @@ def lower_first(text: str) -> str:
 
 def unit(name: str) -> str:
     """The unit that the name ends in, or nothing."""
-    return _UNITS.get(name.rpartition("_")[2], "") if "_" in name else ""
+    return _UNITS.get(_ending(name), "")
 
 
 def axis(name: str, given_unit: str = "") -> str:

@@ -28,7 +28,7 @@ from experiments.config import (
     load_workflow,
     study_of_calibration,
 )
-from experiments.planners import example
+from experiments.planners import example, logged
 from experiments.planners.comparisons import FOLDERS
 from experiments.published import PublishedTable, TableDescription, load_table
 from experiments.results import read_frame
@@ -38,8 +38,9 @@ from networks.traffic import TrafficFile
 from search.spaces import searched_ranges
 
 EMULATE = Path("build/emulate")
-FRONT, BOUNDED = "front", "bounded"
-"""Objectives: a front of throughput and delay, throughput under a bound on the delay."""
+FRONT, BOUNDED, WORST_CASE = "front", "bounded", "worst_case"
+"""Objectives: a front of throughput and delay, throughput under a bound on the delay, the network
+on which a controller does worst."""
 OF_NETWORK = "network_"
 """How the columns of a network's parameters begin."""
 
@@ -68,7 +69,8 @@ class Study:
     traffic, `table` the published table that it replays; `is_grid_search` says that it searches on
     a grid (see `experiments.config.Study`). `bound_ms` is that of the signal delay; `pairs` is how
     many runs a trial of a race has that is not stopped, 0 without a race; `omniscient` has the
-    bounds of the networks of a front.
+    bounds of the networks of a front. `opponent` is the controller that a worst case is relative
+    to, None the omniscient sender; its runs are not among `runs`.
     """
 
     name: str
@@ -91,11 +93,12 @@ class Study:
     bound_ms: float = math.nan
     pairs: int = 0
     omniscient: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    opponent: str | None = None
 
     @property
     def minimised(self) -> bool:
         """Whether a smaller value is better."""
-        return self.objective in ("misfit", "least")
+        return self.objective in ("misfit", "least", WORST_CASE)
 
     @property
     def is_alone(self) -> bool:
@@ -205,6 +208,24 @@ class NetworkSweep:
     study: Study
     compared: "Compared"
     bdp_packets: float
+
+
+@dataclass(frozen=True)
+class Hardening:
+    """A controller tuned against its own worst cases: frames as `search.hardening` writes them.
+
+    `networks` are those of its first round, `trials` those of a tuning and of a search for the
+    worst case.
+    """
+
+    name: str
+    title: str
+    controller: str
+    networks: tuple[str, ...]
+    opponent: str | None
+    trials: tuple[int, int]
+    rounds: pd.DataFrame
+    runs: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -395,12 +416,38 @@ class Results:
         """The run that is shown over time."""
         shown = self.workflow.settings.showcase
         folder = self.folder / ("showcase" if engine == EMULATOR else example.REAL)
-        path = folder / example.LOG
+        path = folder / logged.LOG
         if shown is None or (engine == MAHIMAHI and not (self.is_real and path.exists())):
             return None
         log = read_link_log(path)
-        flow = read_flow_log(folder / example.FLOW_LOG) if engine == EMULATOR else None
+        flow = read_flow_log(folder / logged.FLOW_LOG) if engine == EMULATOR else None
         return Showcase(shown.controller, shown.constants, shown.network, log, flow)
+
+    def worst_case_log(self, study: str) -> LinkLog | None:
+        """The uplink's log of the worst case that a study found; None: that run failed."""
+        path = self.folder / study / logged.LOG
+        return read_link_log(path) if path.stat().st_size else None
+
+    def hardenings(self) -> list[Hardening]:
+        """The controllers that were tuned against their own worst cases."""
+        found = []
+        for name, wanted in self.workflow.settings.hardening.items():
+            folder = self.folder / "hardening" / name
+            tune, worst = (self.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
+            opponent = worst.objective.opponent
+            found.append(
+                Hardening(
+                    name,
+                    wanted.title,
+                    tune.controller,
+                    tune.networks,
+                    opponent.controller if opponent else None,
+                    (tune.sampler.trials or 0, worst.sampler.trials or 0),
+                    read_frame(folder / "rounds.parquet"),
+                    with_constants(read_frame(folder / "runs.parquet")),
+                )
+            )
+        return found
 
     # Published tables.
 
@@ -531,6 +578,10 @@ class Results:
         folder = self.folder / name
         trials = read_frame(folder / "trials.parquet")
         controller = self._catalogue.controller(study.controller, f"study {name}")
+        opponent = study.objective.opponent
+        runs = read_frame(folder / "runs.parquet")
+        if opponent:  # whose runs follow, on the one network
+            runs = runs[runs["run"] < study.runs_per_trial].reset_index(drop=True)
         summary = _read_json(folder / "study.json")
         seed = summary.get("seed")
         if not isinstance(seed, int):
@@ -557,6 +608,7 @@ class Results:
             bound_ms=study.objective.delay_ms or math.nan,
             pairs=len(study.networks) * study.runs_per_trial if study.race else 0,
             omniscient=summary.get("bounds", {}),
+            opponent=opponent.controller if opponent else None,
             trials=trials.rename(
                 columns={
                     name: CONSTANT + name
@@ -564,7 +616,7 @@ class Results:
                     if name.startswith((HOST, OF_NETWORK))
                 }
             ),
-            runs=with_constants(read_frame(folder / "runs.parquet")),
+            runs=with_constants(runs),
         )
 
     def _repeats(self, name: str) -> Repeats:
@@ -622,7 +674,7 @@ def _objective(objective: configuration.Objective) -> str:
         return FRONT if objective.front else BOUNDED
     if objective.flows:
         return "worst_flow" if objective.flows == "worst" else objective.flows
-    return "least"
+    return WORST_CASE if objective.worst_case else "least"
 
 
 def _selection(described: TableDescription) -> Selection | None:

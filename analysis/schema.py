@@ -959,6 +959,79 @@ _STAGES = (
         ),
     ),
     Stage(
+        "worst_cases",
+        ("studies", "hardening"),
+        (),
+        (
+            Table(
+                "worst_cases",
+                "the network (JSON: what was searched) on which a controller's power is least "
+                "relative to the opponent's or, without one, the omniscient sender's; usual: the "
+                "median trial; mean_power is over the trial's runs, metrics are of the first",
+                (
+                    *_text("search", "controller", "constants"),
+                    *_text("opponent", optional=True),
+                    *_text("network"),
+                    *_whole("trial"),
+                    *_real("value", "usual"),
+                    *_real("mean_power", "reference_power", unit="Mbit/s/s"),
+                    *_real("capacity_mbps", unit="Mbit/s"),
+                    *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, QUEUEING_DELAY)),
+                    *_real("utilization"),
+                    *_flag("failed"),
+                ),
+            ),
+            Table(
+                "worst_case_rates",
+                "that run, if it did not fail: see showcase_rates",
+                (
+                    *_text("search"),
+                    *_real("start_s", unit="s"),
+                    *_real("capacity_mbps", "ingress_mbps", "egress_mbps", unit="Mbit/s"),
+                ),
+            ),
+            Table(
+                "worst_case_packets",
+                "a departed packet's queueing delay in that run",
+                (
+                    *_text("search"),
+                    *(Column(name, "whole", "ms") for name in ("departure_ms", "delay_ms")),
+                ),
+            ),
+            Table(
+                "worst_case_signal",
+                "the signal delay of a millisecond of that run",
+                (
+                    *_text("search"),
+                    *(Column(name, "whole", "ms") for name in ("time_ms", "delay_ms")),
+                ),
+            ),
+            Table(
+                "hardenings",
+                "a controller tuned against its own worst cases: medians over the repeats, of the "
+                "first round and of the last; milder: repeats whose last worst case is",
+                (
+                    *_text("hardening", "title", "controller"),
+                    *_text("opponent", optional=True),
+                    *_texts("network_titles"),
+                    *_whole("tuning_trials", "worst_case_trials", "rounds", "repeats", "milder"),
+                    *_real("worst_case_before", "worst_case_after", "own_before", "own_after"),
+                ),
+            ),
+            Table(
+                "hardening_rounds",
+                "a round: power relative to the omniscient sender's on the tuning's own networks, "
+                "and in the worst case that was found then; constants, network: JSON",
+                (
+                    *_text("hardening"),
+                    *_whole("repeat", "round"),
+                    *_real("own", "worst_case"),
+                    *_text("constants", "network"),
+                ),
+            ),
+        ),
+    ),
+    Stage(
         "planes",
         ("hold_out", "studies", "published"),
         (),
@@ -1012,6 +1085,7 @@ _STAGES = (
         "inventory",
         (
             *("studies", "repeats", "comparisons", "kernel", "hold_out", "published", "added_runs"),
+            "hardening",
             *("probe", "confirm", "real_studies", "real_repeats"),
         ),
         (),

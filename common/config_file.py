@@ -172,11 +172,18 @@ def check_config(data: Any, model: type[Model], path: Path) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        misfits = error.errors(include_url=False)
-        problems = [_describe(misfit) for misfit in misfits[:_MOST_PROBLEMS]]
-        if len(misfits) > _MOST_PROBLEMS:
-            problems.append(f"and {len(misfits) - _MOST_PROBLEMS} more")
-        raise KneepointError(f"{path}: {'; '.join(problems)}") from None
+        raise KneepointError(f"{path}: {complaint_of(error)}") from None
+
+
+def complaint_of(error: ValueError) -> str:
+    """Returns what is wrong, with the remedies, of data that a model refuses."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    misfits = error.errors(include_url=False)
+    problems = [_describe(misfit) for misfit in misfits[:_MOST_PROBLEMS]]
+    if len(misfits) > _MOST_PROBLEMS:
+        problems.append(f"and {len(misfits) - _MOST_PROBLEMS} more")
+    return "; ".join(problems)
 
 
 Words = str | Callable[[Mapping[str, Any]], str]

@@ -1,5 +1,6 @@
 """Configuration models of studies, repeats and the workflow, and cross-file checks."""
 
+import itertools
 import math
 import os
 import re
@@ -11,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from common.config_file import ConfigModel, matching, read_config
+from common.config_file import ConfigModel, complaint_of, matching, read_config
 from common.errors import KneepointError
 from common.files import require_folder
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
@@ -20,22 +21,22 @@ from engines.kernel.scenario import Queue as KernelQueue
 from engines.mahimahi.queues import queue_of
 from experiments.published import Metric, PublishedTable, load_table
 from networks.config import (
+    SYNTHETIC_PARAMETERS,
     LinkTrace,
     Name,
     Network,
     TraceSources,
+    changed,
     load_network,
     load_trace_catalogue,
 )
-from networks.notation import Notation
-from networks.queues import check_queue
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
 from networks.traffic import TrafficFile, TrafficFlow
 
 ADDED_RUNS = "added_runs"
 """The experiment that adds runs to published rows whose verdict is unclear."""
 _RESERVED = (
-    *("comparisons", "kernel"),
+    *("comparisons", "kernel", "hardening"),
     *("repeats", "hold_out", "showcase", "figures", "tables"),
     *("probe", "confirm", "calibration", "agreement", "again", "real_showcase"),
     ADDED_RUNS,
@@ -180,6 +181,21 @@ Over = Literal["mean", "worst", "mean_log", "cvar"]
 """How runs on several networks make one value."""
 
 
+class Setting(ConfigModel):
+    """A controller and its parameters; omitted parameters keep their defaults."""
+
+    controller: str = Field(description="controller")
+    constants: Mapping[str, float] = Field(default={}, description="its parameters")
+
+
+class WorstCase(ConfigModel):
+    """The network on which a controller does worst, relative to another sender."""
+
+    against: Setting | None = Field(
+        default=None, description="the other sender; null: the omniscient sender"
+    )
+
+
 class Objective(ConfigModel):
     """What a study optimises: power, throughput, a front, or the misfit to published tables."""
 
@@ -212,6 +228,11 @@ class Objective(ConfigModel):
     keeping: Mapping[Literal["utilization", "throughput_mbps", "power"], float] = Field(
         default={}, description="with least: metrics and the means that they must reach"
     )
+    worst_case: WorstCase | None = Field(
+        default=None,
+        description="search the network: minimise the power of the controller relative to that of "
+        "the omniscient sender, or of another setting",
+    )
     fit: tuple[Name, ...] = Field(
         default=(), description="minimise the misfit to one published table, or jointly to several"
     )
@@ -226,10 +247,10 @@ class Objective(ConfigModel):
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
-        given = [self.power, self.throughput, self.front, self.flows, self.least, self.fit or None]
-        if sum(each is not None for each in given) != 1:
+        kinds = ("power", "throughput", "front", "flows", "least", "worst_case", "fit")
+        if sum(getattr(self, kind) not in (None, ()) for kind in kinds) != 1:
             raise ValueError(
-                "needs exactly one of power, throughput, front, flows, least and fit; give one"
+                f"needs exactly one of {', '.join(kinds[:-1])} and {kinds[-1]}; give one"
             )
         if (self.throughput is None) != (self.delay_ms is None):
             raise ValueError("throughput and delay_ms belong together; give both or neither")
@@ -244,7 +265,12 @@ class Objective(ConfigModel):
     @property
     def minimises(self) -> bool:
         """Whether a smaller value is better."""
-        return bool(self.fit) or self.least is not None
+        return bool(self.fit) or self.least is not None or self.worst_case is not None
+
+    @property
+    def opponent(self) -> Setting | None:
+        """The setting that a worst case is relative to; None: the omniscient sender."""
+        return self.worst_case.against if self.worst_case else None
 
     def __str__(self) -> str:
         """Returns its name in results."""
@@ -252,6 +278,9 @@ class Objective(ConfigModel):
             return "fit"
         if self.flows:
             return f"{self.flows} goodput"
+        if self.worst_case:
+            beside = self.opponent.controller if self.opponent else "the omniscient sender"
+            return f"power relative to {beside}"
         if self.front:
             return f"{self.front} front"
         if self.throughput:
@@ -292,7 +321,8 @@ class Study(ConfigModel):
         default={},
         description="parameters to search, with their ranges: the controller's, and those of the "
         "network: network.delay_ms, network.rate_mbps, network.loss_probability, and of its "
-        "uplink's queue, as network.queue.packets",
+        "uplink's queue and synthetic trace, as network.queue.packets and "
+        "network.synthetic.max_rate_mbps",
     )
     host: Host = Field(
         default={},
@@ -354,10 +384,11 @@ class Study(ConfigModel):
                 )
         for name in self.space:
             of_network = name.removeprefix(NETWORK)
+            parameters = (*NETWORK_PARAMETERS, *SYNTHETIC_PARAMETERS)
             if name.startswith(NETWORK) and not (
-                of_network in NETWORK_PARAMETERS or of_network.startswith(OF_QUEUE)
+                of_network in parameters or of_network.startswith(OF_QUEUE)
             ):
-                known = ", ".join(NETWORK + each for each in (*NETWORK_PARAMETERS, "queue.NAME"))
+                known = ", ".join(NETWORK + each for each in (*parameters, "queue.NAME"))
                 raise ValueError(f"{name!r} is no parameter of a network; known: {known}")
         if self.objective.least is not None and self.objective.least not in self.space:
             raise ValueError(
@@ -365,6 +396,7 @@ class Study(ConfigModel):
             )
         self._check_front()
         self._check_race()
+        self._check_worst_case()
         if self.start and (self.table or self.sampler.kind in ("grid", "ternary", "golden")):
             raise ValueError(f"sampler {self.sampler.kind} chooses every trial; remove start")
         if self.objective.flows and self.traffic is None:
@@ -393,6 +425,19 @@ class Study(ConfigModel):
         if self.objective.front and kind in ("ternary", "golden", "cmaes"):
             raise ValueError(
                 f"sampler {kind} knows one objective; use tpe, nsga2 or nsga3 for a front"
+            )
+
+    def _check_worst_case(self) -> None:
+        if self.objective.worst_case is None:
+            return
+        if of_controller := [name for name in self.space if not name.startswith(NETWORK)]:
+            raise ValueError(
+                f"worst_case searches the network, but space has {', '.join(of_controller)}; move "
+                "that to constants"
+            )
+        if len(self.networks) != 1 or self.traffic or self.table or self.engine != "emulator":
+            raise ValueError(
+                "worst_case needs one network of the emulator, without traffic and table"
             )
 
     def _check_race(self) -> None:
@@ -439,6 +484,7 @@ class Study(ConfigModel):
         else:
             trials = self.sampler.trials
         each = (rows if self.objective.fit else 1) * len(self.networks) * self.runs_per_trial
+        each *= 2 if self.objective.opponent else 1
         return None if trials is None else trials * each
 
     @property
@@ -446,13 +492,6 @@ class Study(ConfigModel):
         """The published tables that this study reads or is compared with, without duplicates."""
         needed = (self.table, *self.objective.fit, *self.compare, *self.start.tables)
         return tuple(dict.fromkeys(name for name in needed if name is not None))
-
-
-class Setting(ConfigModel):
-    """A controller and its parameters; omitted parameters keep their defaults."""
-
-    controller: str = Field(description="controller")
-    constants: Mapping[str, float] = Field(default={}, description="its parameters")
 
 
 class PublishedSpread(ConfigModel):
@@ -582,6 +621,18 @@ class Comparison(ConfigModel):
     def networks_on(self, engine: ComparisonEngine) -> tuple[str, ...]:
         """The networks on which an engine runs it."""
         return self.engines[engine].networks or self.networks
+
+
+class Hardening(ConfigModel):
+    """A controller tuned against its own worst cases, in rounds."""
+
+    title: str = Field(min_length=1, description="title in reports")
+    tune: Name = Field(description="study that tunes the controller, on the networks of round 0")
+    worst_case: Name = Field(
+        description="study that searches the worst case; its constants give way to the tuned ones"
+    )
+    rounds: int = Field(default=3, ge=1, description="worst cases that join the networks, in turn")
+    repeats: int = Field(default=5, ge=1, description="times that all this is done, for its spread")
 
 
 class Showcase(Setting):
@@ -758,6 +809,9 @@ class Settings(ConfigModel):
     hold_out: HoldOut | None = Field(
         default=None, description="networks on which published and tuned settings run as well"
     )
+    hardening: Mapping[Name, Hardening] = Field(
+        default={}, description="controllers tuned against their own worst cases, by name"
+    )
     audit: Audit = Field(default=Audit(), description="verdicts on published rows")
     showcase: Showcase | None = Field(
         default=None, description="run that the report shows over time"
@@ -820,6 +874,7 @@ class Workflow:
             *(*_RESERVED, *self.studies),
             *(f"repeats/{name}" for name in self.repeats),
             *(f"comparisons/{name}" for name in self.comparisons),
+            *(f"hardening/{name}" for name in self.settings.hardening),
         ]
         for folder in ("", *folders):
             require_folder(self.results / folder)
@@ -963,8 +1018,11 @@ class Workflow:
         return [flow for flow in flows if flow.controller is None]
 
     def _settings(self) -> Iterator[tuple[str, Setting, Sequence[TrafficFlow]]]:
-        """Every setting outside the studies, the place that names it, and the flows it sends."""
+        """Every setting outside what studies search, where it is named, and the flows it sends."""
         alone = self._flows_under_study(None)
+        for name, study in self.studies.items():
+            if study.objective.opponent:
+                yield self._file("studies", name), study.objective.opponent, alone
         for name, repeat in self.repeats.items():
             for setting in repeat.settings:
                 yield self._file("repeats", name), setting, alone
@@ -1041,7 +1099,7 @@ def load_workflow(config: Path) -> Workflow:
     networks = {name: load_network(config, name, where) for name, where in named_in.items()}
     _check_traces(config, networks)
     for name, study in studies.items():
-        _check_queues(config, name, study, networks)
+        _check_searched_networks(config, name, study, networks)
     workflow = Workflow(config, settings, studies, repeats, comparisons, traffic, tables, networks)
     _check_fitted_hosts(workflow)
     _check_real_networks(workflow)
@@ -1049,6 +1107,7 @@ def load_workflow(config: Path) -> Workflow:
     _check_warm_starts(workflow)
     _check_comparisons(workflow)
     _check_hold_out(workflow)
+    _check_hardening(workflow)
     return workflow
 
 
@@ -1100,21 +1159,34 @@ def _check_fit_networks(config: Path, name: str, study: Study) -> None:
         )
 
 
-def _check_queues(config: Path, name: str, study: Study, networks: Mapping[str, Network]) -> None:
-    for parameter, searched in study.space.items():
-        if not parameter.startswith(NETWORK + OF_QUEUE):
-            continue
-        setting = parameter.removeprefix(NETWORK + OF_QUEUE)
-        for network in study.networks:
-            queue = Notation.parse(networks[network].uplink_queue)
-            for value in searched.values if searched.values is not None else searched.bounds:
-                try:
-                    check_queue(str(queue.having(setting, f"{value:g}")))
-                except ValueError as error:
-                    raise KneepointError(
-                        f"{config.parent / 'studies' / name}.yaml: space: {parameter} {value:g} "
-                        f"on network {network}: {error}"
-                    ) from error
+def _check_searched_networks(
+    config: Path, name: str, study: Study, networks: Mapping[str, Network]
+) -> None:
+    """Refuses bounds within which there are points that are no network."""
+    ranges = {
+        parameter.removeprefix(NETWORK): searched
+        for parameter, searched in study.space.items()
+        if parameter.startswith(NETWORK)
+    }
+    for network in study.networks if ranges else ():
+        for values in _extremes(ranges):
+            try:
+                changed(networks[network], values)
+            except ValueError as error:
+                point = ", ".join(f"{NETWORK}{each} {value:g}" for each, value in values.items())
+                raise KneepointError(
+                    f"{config.parent / 'studies' / name}.yaml: space: {point} on network {network}:"
+                    f" {complaint_of(error)}"
+                ) from None
+
+
+def _extremes(ranges: Mapping[str, Range]) -> Iterator[dict[str, float]]:
+    """Yields every corner of the bounds, and every listed value beside the least of the others."""
+    for corner in itertools.product(*(searched.bounds for searched in ranges.values())):
+        yield dict(zip(ranges, corner, strict=True))
+    least = {each: searched.bounds[0] for each, searched in ranges.items()}
+    for each, searched in ranges.items():
+        yield from ({**least, each: value} for value in searched.values or ())
 
 
 def _check_tables(
@@ -1285,6 +1357,35 @@ def _require_on_kernel(network: Network, where: str) -> None:
             KernelQueue.parse(getattr(network, f"{direction}_queue"))
         except ValueError as error:
             raise KneepointError(f"{where}: {direction}: {error}") from None
+
+
+def _check_hardening(workflow: Workflow) -> None:
+    """Refuses rounds of what is no tuning, or no search for a worst case of that controller."""
+    for name, wanted in workflow.settings.hardening.items():
+        where = f"{workflow.path}: hardening: {name}"
+        for key in ("tune", "worst_case"):
+            if getattr(wanted, key) not in workflow.studies:
+                known = ", ".join(workflow.studies) or "none"
+                raise KneepointError(
+                    f"{where}: {key} names {getattr(wanted, key)!r}, which is not among studies; "
+                    f"known: {known}"
+                )
+        tune, worst = workflow.studies[wanted.tune], workflow.studies[wanted.worst_case]
+        if not tune.tunes or tune.engine != EMULATOR:
+            raise KneepointError(
+                f"{where}: study {wanted.tune} does not tune a controller for power in the "
+                "emulator; name one that does"
+            )
+        if worst.objective.worst_case is None:
+            raise KneepointError(
+                f"{where}: study {wanted.worst_case} does not search a worst case; give it the "
+                "objective worst_case, or name another"
+            )
+        if worst.controller != tune.controller:
+            raise KneepointError(
+                f"{where}: {wanted.tune} tunes {tune.controller}, but {wanted.worst_case} is of "
+                f"{worst.controller}; make them agree"
+            )
 
 
 def _check_hold_out(workflow: Workflow) -> None:

@@ -21,7 +21,9 @@ from experiments.progress import Progress, progress_of
 from experiments.ray_cluster import open_cluster
 from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
+from networks.prepare import TraceMaker
 from networks.scenario import Flow, PreparedNetwork, Traffic
+from networks.searched import SearchedNetworks
 from networks.traffic import TrafficFlow
 
 _WITHOUT_RAY = 300
@@ -70,6 +72,14 @@ class Job:
     def network(self, name: str) -> PreparedNetwork:
         """Reads a prepared network."""
         return PreparedNetwork.load(self.networks / name / "network.json")
+
+    def searched_networks(self, name: str) -> SearchedNetworks:
+        """Returns what makes the networks that the trials of an experiment search."""
+        maker = TraceMaker(
+            self.build / "traces", self.build / "synthesize", self.build / "check_trace"
+        )
+        folder = self.networks / "searched" / name
+        return SearchedNetworks(self.workflow.networks, maker, folder)
 
     def traffic(self, name: str) -> Traffic:
         """Returns the traffic of a file in config/traffic, with the digests of its controllers."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.config import ADDED_RUNS, EMULATOR, MAHIMAHI, Engine, Workflow
-from experiments.planners import example
+from experiments.planners import example, logged
 from experiments.planners.comparisons import FOLDERS
 
 
@@ -33,6 +33,18 @@ class Kind:
 
 
 STUDY = Kind("search_study", "search.study", ("study.json", "trials.parquet"), "Searching")
+WORST_CASE = Kind(
+    "search_worst_case",
+    "search.worst_case",
+    (*STUDY.files, logged.LOG, logged.FLOW_LOG),
+    "Searching for the worst case",
+)
+HARDENING = Kind(
+    "harden_controller",
+    "search.hardening",
+    ("rounds.parquet",),
+    "Tuning against worst cases, in rounds",
+)
 REPLICATES = Kind("replicate_settings", "experiments.planners.replicates", (), "Replicating")
 COMPARISON = Kind(
     "compare_settings", "experiments.planners.comparisons", (), "Running the comparison"
@@ -52,13 +64,13 @@ HELD_OUT = Kind(
 EXAMPLE = Kind(
     "run_example",
     "experiments.planners.example",
-    (example.LOG, example.FLOW_LOG),
+    (logged.LOG, logged.FLOW_LOG),
     "Running the example with its logs",
 )
 REAL_EXAMPLE = Kind(
     "run_example_real",
     "experiments.planners.example",
-    (example.LOG,),
+    (logged.LOG,),
     "Running the example in real mahimahi with its log",
 )
 PROBE = Kind(
@@ -141,6 +153,7 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
     """Returns all experiments that a configuration asks for, those in real time last."""
     found = [
         *_studies(workflow),
+        *_hardening(workflow),
         *_replicates(workflow),
         *_comparisons(workflow),
         *_added_runs(workflow),
@@ -157,6 +170,7 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
     config = workflow.path.parent
     for name, study in workflow.studies.items():
         traffic = [config / f"traffic/{study.traffic}.yaml"] if study.traffic else []
+        opponent = [study.objective.opponent.controller] if study.objective.opponent else []
         tables = [
             config / f"published/{table}.{suffix}"
             for table in study.tables
@@ -164,12 +178,30 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
         ]
         yield Experiment(
             name,
-            STUDY,
+            WORST_CASE if study.objective.worst_case else STUDY,
             study.engine,
-            [study.controller, *workflow.controllers_beside(study.traffic)],
+            [study.controller, *workflow.controllers_beside(study.traffic), *opponent],
             study.networks,
             needs=study.start.studies,
             reads=[config / f"studies/{name}.yaml", *traffic, *tables],
+        )
+
+
+def _hardening(workflow: Workflow) -> Iterator[Experiment]:
+    studies = workflow.path.parent / "studies"
+    for name, wanted in workflow.settings.hardening.items():
+        both = {each: workflow.studies[each] for each in (wanted.tune, wanted.worst_case)}
+        opponents = [each.objective.opponent for each in both.values()]
+        controllers = [each.controller for each in both.values()]
+        yield Experiment(
+            f"hardening/{name}",
+            HARDENING,
+            EMULATOR,
+            [*controllers, *(each.controller for each in opponents if each)],
+            list(dict.fromkeys(n for each in both.values() for n in each.networks)),
+            needs=[each for study in both.values() for each in study.start.studies],
+            reads=[studies / f"{each}.yaml" for each in both],
+            settings=str(wanted),
         )
 
 

@@ -48,6 +48,11 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
         raise KneepointError(f"{run_id}: too short; give at least {SHORTEST} digits of the id")
     workflow = load_workflow(config)
     recorded = _find(workflow, run_id)
+    if recorded["study"].startswith("hardening/"):
+        raise KneepointError(
+            f"{recorded['run_id'][:16]}: belongs to {recorded['study']}, which makes its networks "
+            "as it goes; repeat all of it: remove its folder from the results, run the workflow"
+        )
     make_what_is_missing(config, [recorded["network"]], [recorded["controller"]])
     job = _job(workflow)
     spec = _spec(job, recorded)
@@ -134,7 +139,8 @@ def _network(job: Job, row: Row) -> PreparedNetwork:
     if study is None:
         return network
     trials = read_table(job.workflow.results / row["study"] / "trials.parquet").to_pylist()
-    return network_of_trial(study, network, trials[row["trial"]])
+    searched = job.searched_networks(row["study"])
+    return network_of_trial(study, network, trials[row["trial"]], searched)
 
 
 def _is_same(recorded: float | None, again: float | None) -> bool:

@@ -266,6 +266,42 @@ class Network(ConfigModel):
         return any(link.synthetic for link in (self.uplink, self.downlink))
 
 
+OF_SYNTHETIC = "synthetic."
+"""How a study names the parameters of a network's synthetic uplink: synthetic.max_rate_mbps."""
+SYNTHETIC_PARAMETERS = tuple(
+    OF_SYNTHETIC + name for name in Synthetic.model_fields if name != "duration_s"
+)
+
+
+def changed(network: Network, values: Mapping[str, float]) -> Network:
+    """Returns a network with other values of what a study may search of it.
+
+    Args:
+        network: the network.
+        values: by name: delay_ms, of the uplink rate_mbps and loss_probability, of its queue as
+            queue.packets, of its synthetic trace as synthetic.max_rate_mbps.
+
+    Raises:
+        ValueError: there is no such network.
+    """
+    content = network.model_dump()
+    uplink = content["uplink"]
+    for name, value in values.items():
+        kind, _, setting = name.partition(".")
+        if name == "delay_ms":
+            content[name] = value
+        elif kind == "queue":
+            queue = Notation.parse(content["uplink_queue"])
+            content["uplink_queue"] = str(queue.having(setting, f"{value:g}"))
+        elif kind != "synthetic":
+            uplink[name] = value
+        elif uplink[kind] is None:
+            raise ValueError("its uplink is not synthetic; name a network whose uplink is")
+        else:
+            uplink[kind][setting] = value
+    return Network.model_validate(content)
+
+
 def load_network(config: Path, name: str, named_in: str | None = None) -> Network:
     """Reads networks/`name`.yaml beside the configuration file `config`.
 

@@ -146,7 +146,7 @@ def prepare_network(
         for direction, link in (("uplink", network.uplink), ("downlink", network.downlink))
     }
     try:
-        bound = _bound(network, made["uplink"], made["downlink"])
+        bound = bound_of(network, made["uplink"], made["downlink"])
     except KneepointError as error:
         raise KneepointError(f"{where}: uplink: {error}") from None
     links: dict[str, PreparedLink] = {}
@@ -162,15 +162,17 @@ def prepare_network(
         network.duration_s,
         network.host_model,
         network.host_latency_us,
+        bound,
     )
     for setting, value in (host or {}).items():
         prepared = prepared.with_host(setting, int(value) if value % 1 == 0 else value)
     write_whole(into / "description.json", network.model_dump_json() + "\n")
-    description = {"title": network.title, **asdict(prepared), "omniscient": asdict(bound)}
+    description = {"title": network.title, **asdict(prepared)}
     write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
 
 
-def _bound(network: Network, uplink: MadeTrace | None, downlink: MadeTrace | None) -> Bound:
+def bound_of(network: Network, uplink: MadeTrace | None, downlink: MadeTrace | None) -> Bound:
+    """Returns the omniscient bound of a network with these traces; None: a constant rate."""
     if uplink is None:
         assert network.uplink.rate_mbps is not None
         return bound_of_rate(network.uplink.rate_mbps)

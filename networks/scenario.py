@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from common.errors import unusable
 from networks.notation import Notation
+from networks.omniscient import Bound, bound_of_rate
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,10 @@ class PreparedLink:
 
 @dataclass(frozen=True)
 class PreparedNetwork:
-    """A network prepared by rule prepare_network."""
+    """A network prepared by rule prepare_network.
+
+    `omniscient` is the bound of its uplink (see networks.omniscient); None: nobody knows.
+    """
 
     name: str
     uplink: PreparedLink
@@ -46,6 +50,7 @@ class PreparedNetwork:
     duration_s: float | None
     host_model: str
     host_latency_us: float
+    omniscient: Bound | None = None
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -59,6 +64,7 @@ class PreparedNetwork:
             fields = {name: content[name] for name in cls.__dataclass_fields__}
             for name in ("uplink", "downlink"):
                 fields[name] = PreparedLink(**fields[name])
+            fields["omniscient"] = Bound(**fields["omniscient"])
             return cls(**fields)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise unusable(path, error) from None
@@ -87,12 +93,14 @@ class PreparedNetwork:
             }
         else:
             changes = {parameter: value}
-        return replace(self, uplink=replace(self.uplink, **changes))
+        bound = bound_of_rate(value) if parameter == "rate_mbps" else self.omniscient
+        return replace(self, uplink=replace(self.uplink, **changes), omniscient=bound)
 
 
 OF_QUEUE = "queue."
 NETWORK_PARAMETERS = ("delay_ms", "rate_mbps", "loss_probability")
-"""What a study may vary of a network, beside the parameters of its uplink's queue."""
+"""What a study may vary of a network, beside the parameters of its uplink's queue and of its
+synthetic trace."""
 
 
 @dataclass(frozen=True)

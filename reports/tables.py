@@ -42,6 +42,8 @@ _WHOLE = {
     "held_out_settings": "held-out-settings",
     "held_out_gains": "held-out-gains",
     "tuning": "tuning",
+    "worst_cases": "worst-cases",
+    "hardening_rounds": "hardening-rounds",
     "probe_levels": "probe-levels",
     "probe_runs": "probe-runs",
     "scheduling_delays": "scheduling-delays",

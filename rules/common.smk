@@ -8,8 +8,10 @@ from experiments.planners.comparisons import FOLDERS
 from experiments.registry import (
     AGREEMENT,
     COMPARISON,
+    HARDENING,
     REPLICATES,
     STUDY,
+    WORST_CASE,
     experiments_of,
 )
 from reports.figures import READS, kind_of
@@ -120,7 +122,13 @@ REAL_NOTE = code.note("real_results", code.digest_of_files(REAL_MADE_BY))
 
 def group_of(experiment):
     """Returns the group of results to which the analysis counts an experiment."""
-    groups = {STUDY: "studies", REPLICATES: "repeats", AGREEMENT: "calibration"}
+    groups = {
+        STUDY: "studies",
+        WORST_CASE: "studies",
+        HARDENING: "hardening",
+        REPLICATES: "repeats",
+        AGREEMENT: "calibration",
+    }
     if experiment.kind == COMPARISON:
         return FOLDERS[experiment.engine]
     group = groups.get(experiment.kind, experiment.name)

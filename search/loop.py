@@ -138,7 +138,7 @@ def _finish(
         trial.params,
         score.value,
         score.reason,
-        means_of(runs),
+        means_of(plan.own(runs)),
         len(runs),
         score.objectives,
         score.violation,

@@ -137,6 +137,28 @@ def _overall(by_network: Sequence[Sequence[float]], over: Over, tail: float, lea
     return math.fsum(means) / len(means)
 
 
+def score_worst_case(runs: Sequence[FinishedRun], opponent: Sequence[FinishedRun]) -> Score:
+    """Scores a network by the power of a controller there, the less the better.
+
+    Its mean power over the runs is relative to the opponent's, or without one to the omniscient
+    sender's. A failed run has power 0; no power counts as less than LEAST_POWER.
+    """
+    if opponent:
+        reference = _mean_power(opponent)
+    else:
+        bound = runs[0].planned.spec.network.omniscient
+        assert bound is not None
+        reference = bound.power
+    return Score(
+        max(_mean_power(runs), LEAST_POWER) / max(reference, LEAST_POWER),
+        _failure([*runs, *opponent]),
+    )
+
+
+def _mean_power(runs: Sequence[FinishedRun]) -> float:
+    return math.fsum(map(power_of, runs)) / len(runs)
+
+
 def score_flows(
     runs: Sequence[FinishedRun],
     over: Literal["sum_log", "worst", "share"],
@@ -237,18 +259,6 @@ def find_best(trials: Sequence[FinishedTrial], minimise: bool) -> FinishedTrial:
         return not trial.is_stopped, -beyond, sign * trial.value
 
     return max(trials, key=rank)
-
-
-def on_front(trials: Sequence[FinishedTrial]) -> list[int]:
-    """Returns the numbers of the trials of a Pareto front, by increasing delay.
-
-    Their objectives are throughput and delay; of equals the first is on it.
-    """
-    front: list[FinishedTrial] = []
-    for trial in sorted(trials, key=lambda t: (t.objectives[1], -t.objectives[0], t.number)):
-        if not front or trial.objectives[0] > front[-1].objectives[0]:
-            front.append(trial)
-    return [trial.number for trial in front]
 
 
 def _relative_error(runs: Sequence[FinishedRun], metric: str, published: float) -> float | None:

@@ -1,9 +1,9 @@
 """The plan of a study: from a trial's point to its runs, and from its runs to its score."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from optuna.distributions import BaseDistribution
 
@@ -15,8 +15,28 @@ from experiments.results import FinishedRun, PlannedRun
 from experiments.seeds import derive_seed, run_seed
 from networks.fitted_host import column_of_host
 from networks.scenario import ALONE, PreparedNetwork, Traffic
+from networks.searched import SearchedNetworks
 from search import objective, spaces
 from search.spaces import CONSTANT, Point
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """A controller with all its constants, which runs what the controller under study runs."""
+
+    controller: Controller
+    constants: Mapping[str, float]
+
+    def instead(self, spec: RunSpec) -> RunSpec:
+        """Returns a run with this controller in place of its own."""
+        return replace(
+            spec,
+            controller=self.controller.name,
+            controller_sha256=self.controller.sha256,
+            constants=self.constants,
+        )
 
 
 @dataclass(frozen=True)
@@ -24,7 +44,8 @@ class StudyPlan:
     """A study with everything that its runs depend on.
 
     `tables` has the rows of the table to replay, or of each to fit, numbered from table to table;
-    `points` are the trials, where they are known beforehand; `given` those to begin with.
+    `points` are the trials, where they are known beforehand; `given` those to begin with;
+    `opponent` is what a worst case is relative to, `searched` makes networks as trials search them.
     """
 
     name: str
@@ -38,6 +59,8 @@ class StudyPlan:
     space: Mapping[str, BaseDistribution]
     traffic: Traffic = ALONE
     given: tuple[Point, ...] = ()
+    opponent: Opponent | None = None
+    searched: SearchedNetworks | None = None
 
     @property
     def rows(self) -> tuple[PublishedRow, ...]:
@@ -45,7 +68,10 @@ class StudyPlan:
         return tuple(row for table in self.tables for row in table)
 
     def runs_of(self, trial: int, point: Point) -> tuple[PlannedRun, ...]:
-        """Returns a trial's runs: over its rows, over the networks, over the seeds."""
+        """Returns a trial's runs: over its rows, over the networks, over the seeds.
+
+        Those of the opponent follow, with the same seeds.
+        """
         rows: Sequence[PublishedRow | None] = [None]
         if self.study.table:
             rows = [self.rows[trial]]
@@ -61,12 +87,17 @@ class StudyPlan:
         if self.study.race:
             places = [(None, network) for network, _ in self.pairs]
             seeds = [seed for _, seed in self.pairs]
-        return tuple(
-            PlannedRun(
-                trial, run, row.number if row else None, self._spec(row, network, point, seed)
-            )
-            for run, ((row, network), seed) in enumerate(zip(places, seeds, strict=True))
-        )
+        runs = [
+            (row.number if row else None, self._spec(row, network, point, seed))
+            for (row, network), seed in zip(places, seeds, strict=True)
+        ]
+        if self.opponent:
+            runs += [(row, self.opponent.instead(spec)) for row, spec in runs]
+        return tuple(PlannedRun(trial, run, row, spec) for run, (row, spec) in enumerate(runs))
+
+    def own(self, runs: Sequence[T]) -> Sequence[T]:
+        """Returns those of a trial's runs that are not the opponent's."""
+        return runs[: len(runs) // 2] if self.opponent else runs
 
     @cached_property
     def pairs(self) -> tuple[tuple[PreparedNetwork, int], ...]:
@@ -122,6 +153,9 @@ class StudyPlan:
             return objective.score_bounded(runs, wanted.throughput, wanted.delay_ms, tail)
         if wanted.front:
             return objective.score_front(runs, wanted.front)
+        if wanted.worst_case:
+            opponent = runs[len(runs) // 2 :] if self.opponent else ()
+            return objective.score_worst_case(self.own(runs), opponent)
         if wanted.flows:
             return objective.score_flows(runs, wanted.flows, self.subjects)
         if wanted.least:
@@ -149,18 +183,24 @@ class StudyPlan:
             engine=self.engine,
             controller=self.controller,
             constants=self.controller.complete(given, f"study {self.name}"),
-            network=network_of_trial(self.study, network, point),
+            network=network_of_trial(self.study, network, point, self.searched),
             seed=seed,
             traffic=self.traffic,
         )
 
 
-def network_of_trial(study: Study, network: PreparedNetwork, point: Point) -> PreparedNetwork:
-    """Returns a network as a trial searches it."""
-    for name in study.space:
-        if name.startswith(NETWORK):
-            value = point[spaces.column_of(name)]
-            network = network.having(name.removeprefix(NETWORK), value)
+def network_of_trial(
+    study: Study, network: PreparedNetwork, point: Point, searched: SearchedNetworks | None
+) -> PreparedNetwork:
+    """Returns a network as a trial searches it; `searched` is needed if the trial does."""
+    values = {
+        name.removeprefix(NETWORK): point[spaces.column_of(name)]
+        for name in study.space
+        if name.startswith(NETWORK)
+    }
+    if values:
+        assert searched is not None
+        network = searched.having(network, values)
     for parameter in study.host:
         network = network.with_host(parameter, point[column_of_host(parameter)])
     return network
@@ -176,6 +216,8 @@ def plan_study(
     seed: int,
     traffic: Traffic = ALONE,
     given: tuple[Point, ...] = (),
+    opponent: Opponent | None = None,
+    searched: SearchedNetworks | None = None,
 ) -> StudyPlan:
     """Makes the plan of a study that has been checked."""
     names = (study.table,) if study.table else study.objective.fit
@@ -192,7 +234,19 @@ def plan_study(
     )
     placed = tuple(engine.place(network) for network in networks)
     return StudyPlan(
-        name, study, controller, placed, engine, seed, rows, points, space, traffic, given
+        name,
+        study,
+        controller,
+        placed,
+        engine,
+        seed,
+        rows,
+        points,
+        space,
+        traffic,
+        given,
+        opponent,
+        searched,
     )
 
 

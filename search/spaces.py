@@ -28,7 +28,7 @@ def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Ran
     ranges: dict[str, tuple[Range, bool, bool]] = {}
     for name, searched in study.space.items():
         if name.startswith(NETWORK):
-            is_whole = is_whole_in_queues(name.removeprefix(NETWORK + OF_QUEUE))
+            is_whole = _is_whole(name.removeprefix(NETWORK), searched)
             ranges[column_of(name)] = (searched, is_whole, bool(searched.log))
             continue
         constant = controller.constants[name]
@@ -38,6 +38,16 @@ def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Ran
         is_whole = name.endswith("_us")  # times are whole microseconds
         ranges[column_of_host(name)] = (searched, is_whole, bool(searched.log))
     return ranges
+
+
+def _is_whole(parameter: str, searched: Range) -> bool:
+    """Whether a parameter of a network is a whole number; a delay is, between whole bounds.
+
+    Delays of links with a trace are whole, and those of other links need not be.
+    """
+    if parameter == "delay_ms":
+        return all(value % 1 == 0 for value in searched.values or searched.bounds)
+    return parameter == "synthetic.seed" or is_whole_in_queues(parameter.removeprefix(OF_QUEUE))
 
 
 def column_of(name: str) -> str:

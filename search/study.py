@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from optuna.distributions import IntDistribution
 
 from common.errors import KneepointError, unusable
 from engines.catalogue import Controller
-from experiments.config import Study
+from experiments.config import Setting, Study
 from experiments.job import Job
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import (
@@ -24,12 +24,11 @@ from experiments.results import (
 )
 from experiments.runner import Batch
 from experiments.seeds import study_seed
-from networks.omniscient import Bound
 from networks.scenario import ALONE
 from search import objective
 from search.loop import ask_and_tell, directions_of
 from search.optuna_journal import OptunaJournal
-from search.plan import StudyPlan, plan_study, summarise, units_of
+from search.plan import Opponent, StudyPlan, plan_study, summarise, units_of
 from search.samplers import make_asker
 from search.spaces import Point, point_of
 
@@ -40,28 +39,45 @@ def plan(job: Job, name: str) -> Plan:
     Raises:
         KneepointError: a network is not prepared, or the engine does not work.
     """
+    planned = plan_of(job, name)
+    study = planned.study
+
+    def steps() -> Steps:
+        outcome, _ = yield from search(job, planned)
+        return outcome
+
+    return Plan(planned.engine, study.count_runs(len(planned.rows)), steps())
+
+
+def plan_of(job: Job, name: str) -> StudyPlan:
+    """Returns the plan of a study of the configuration.
+
+    Raises:
+        KneepointError: see `plan`.
+    """
     workflow = job.workflow
     study = workflow.studies[name]
-    planned = plan_study(
+    controller = job.controller(study.controller)
+    return plan_study(
         name,
         study,
-        job.controller(study.controller),
+        controller,
         workflow.tables,
         [job.network(network) for network in study.networks],
         job.engine(study.engine),
         study_seed(workflow.settings.seed, name),
         job.traffic(study.traffic) if study.traffic else ALONE,
-        starting_points(job, study, job.controller(study.controller)),
+        starting_points(job, study, controller),
+        _opponent(job, name, study.objective.opponent),
+        job.searched_networks(name),
     )
 
-    def steps() -> Steps:
-        outcome, _ = yield from search(job, planned)
-        if study.objective.front:
-            summary = {**outcome.summaries["study.json"], "bounds": _bounds(job, study)}
-            return replace(outcome, summaries={"study.json": summary})
-        return outcome
 
-    return Plan(planned.engine, study.count_runs(len(planned.rows)), steps())
+def _opponent(job: Job, name: str, setting: Setting | None) -> Opponent | None:
+    if setting is None:
+        return None
+    controller = job.controller(setting.controller)
+    return Opponent(controller, controller.complete(setting.constants, f"study {name}"))
 
 
 def search(
@@ -135,10 +151,9 @@ def _best_constants(path: Path) -> Mapping[str, float]:
     return constants
 
 
-def _bounds(job: Job, study: Study) -> Mapping[str, Mapping[str, float]]:
+def _bounds(plan: StudyPlan) -> Mapping[str, Mapping[str, float]]:
     """The omniscient bounds of a study's networks, which a front is held against."""
-    files = {name: job.networks / name / "network.json" for name in study.networks}
-    return {name: asdict(Bound.load(path)) for name, path in files.items()}
+    return {each.name: asdict(each.omniscient) for each in plan.networks if each.omniscient}
 
 
 def _summary(
@@ -147,14 +162,14 @@ def _summary(
     return {
         **summarise(plan),
         "n_trials": len(trials),
-        **({"front": objective.on_front(trials)} if plan.study.objective.front else {}),
         **({"stopped": sum(t.is_stopped for t in trials)} if plan.study.race else {}),
         "best": {
             "trial": best.number,
             "value": best.value,
             "searched": dict(best.searched),
-            "constants": _common_constants(plan.runs_of(best.number, best.searched)),
+            "constants": _common_constants(plan.own(plan.runs_of(best.number, best.searched))),
         },
+        **({"bounds": _bounds(plan)} if plan.study.objective.front else {}),
     }
 
 

@@ -1,7 +1,10 @@
 """What all tests share."""
 
+import signal
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from xdist.remote import Producer
@@ -50,6 +53,20 @@ def _is_short(item: pytest.Item) -> bool:
 def _no_cache_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A test neither reads nor writes the traces that its user has cached."""
     monkeypatch.setenv("KNEEPOINT_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def usual_signals() -> Iterator[None]:
+    """Lets what a test starts end on signals, though the test's caller, as nohup, ignores some."""
+    ends: dict[signal.Signals, Any] = {
+        signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, end) for number, end in ends.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ READS = {
     "comparison-windows": ("comparison_series", "comparison_queues", "comparison_epochs"),
     "delay-distribution": ("showcase", "showcase_distributions"),
     "delay-over-time": ("showcase", "showcase_signal", "showcase_packets", "showcase_rates"),
+    "hardening": ("hardenings", "hardening_rounds"),
     "heat-map": ("grids", "grid_cells"),
     "held-out-gain": (
         *("held_out", "held_out_settings", "held_out_standings", "held_out_gains"),
@@ -51,6 +52,9 @@ READS = {
     "search-slices": ("searches", "search_constants", "search_trials"),
     "throughput-delay": ("sweeps", "sweep_points", "sweep_published"),
     "waits": ("scheduling_delays",),
+    "worst-case": (
+        *("worst_cases", "worst_case_rates", "worst_case_packets", "worst_case_signal"),
+    ),
     "window-over-time": ("showcase", "showcase_windows", "showcase_queue"),
 }
 """Every kind of figure, and the tables that it reads, that of its subjects first.

@@ -23,6 +23,7 @@ OBJECTIVES = {
     "worst_flow": "Least goodput (Mbit/s)",
     "share": "Share of the goodput",
     "least": "Score",
+    "worst_case": "Relative power",
 }
 
 

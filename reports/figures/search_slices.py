@@ -42,7 +42,7 @@ def draw(search: Record, tables: Tables) -> Figure:
         axes.set_ylabel(objective_axis(search))
     values = trials["value"]
     low, high = float(np.percentile(values, 2)), float(values.max())
-    if search["objective"] != "misfit":
+    if search["objective"] not in ("misfit", "worst_case"):
         panels[0, 0].set_ylim(low - 0.05 * (high - low), high + 0.08 * (high - low))
     return figure
 

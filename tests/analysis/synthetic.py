@@ -15,6 +15,7 @@ from analysis.metrics import METRICS
 from analysis.results import (
     Compared,
     Confirmation,
+    Hardening,
     HoldOut,
     NetworkSweep,
     Probe,
@@ -415,6 +416,13 @@ class MadeUp(Results):
 
     def network_sweeps(self) -> list[NetworkSweep]:
         return list(self._parts.get("network_sweeps") or ())
+
+    def worst_case_log(self, study: str) -> LinkLog | None:
+        logs: Mapping[str, LinkLog] = self._parts.get("worst_case_logs") or {}
+        return logs.get(study)
+
+    def hardenings(self) -> list[Hardening]:
+        return list(self._parts.get("hardenings") or ())
 
     def showcase(self, engine: str = EMULATOR) -> Showcase | None:
         return self._parts.get("showcase" if engine == EMULATOR else "real_showcase")

@@ -1,10 +1,12 @@
 """What a race saves, and whether its winner is as good on held-out networks.
 
     python -m tests.benchmarks.racing --repeats 3
+    python -m tests.benchmarks.racing --repeats 20 --against equal
 
 Needs the prepared networks of `make reproduce CONFIG=config/general.yaml`. Each raced study of the
 configuration is searched with and without its race, from several seeds, on the same pairs of
-network and seed. Winners then run on the held-out networks, which no search has seen: the ratio is
+network and seed. The search without has as many trials (whole), or as many as the runs of the race
+pay for (equal). Winners then run on the held-out networks, which no search has seen: the ratio is
 that of the geometric means of their power, the raced winner's over the other's.
 """
 
@@ -57,11 +59,32 @@ class Searched:
     powers: tuple[float, ...]
 
 
-def search(task: tuple[Path, str, int, int, str, float]) -> Searched:
-    """Searches a study from a seed, with a pruner or (an empty word) without."""
-    config, name, seed, trials, pruner, p = task
+@dataclass(frozen=True)
+class Task:
+    """A study to search from a seed with its race, and then without."""
+
+    config: Path
+    name: str
+    seed: int
+    trials: int
+    pruner: str
+    p: float
+    is_equal: bool
+
+
+def search_both(task: Task) -> tuple[Searched, Searched]:
+    """Searches with the race and without."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    workflow = load_workflow(config)
+    workflow = load_workflow(task.config)
+    raced = search(workflow, task, task.trials, task.pruner)
+    pairs = len(planned(workflow, task.name, task.seed, 1, "", task.p).pairs)
+    trials = math.ceil(raced.runs / pairs) if task.is_equal else task.trials
+    return raced, search(workflow, task, trials, "")
+
+
+def search(workflow: Workflow, task: Task, trials: int, pruner: str) -> Searched:
+    """Searches a study, with a pruner or (an empty word) without."""
+    name, seed, p = task.name, task.seed, task.p
     plan = planned(workflow, name, seed, trials, pruner, p)
     asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
     with (
@@ -126,12 +149,23 @@ def told(name: str, raced: Sequence[Searched], whole: Sequence[Searched]) -> str
     return f"{name:26}{share:8.2f}  {ratio}"
 
 
+def tell(names: Sequence[str], found: Sequence[tuple[Searched, Searched]]) -> None:
+    """Prints a line for each study that has been searched, and one for all."""
+    for name in (*names, "all"):
+        of = [pair for pair in found if name in (pair[0].study, "all")]
+        if of:
+            print(told(name, *zip(*of, strict=True)), flush=True)
+
+
 def main() -> None:
     """Prints the share of runs and the ratio of held-out power, study by study."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--config", type=Path, default=Path("config/general.yaml"))
     parser.add_argument("--trials", type=int, default=300, help="of a search (%(default)s)")
     parser.add_argument("--repeats", type=int, default=20, help="searches of each (%(default)s)")
+    parser.add_argument(
+        "--against", choices=("whole", "equal"), default="whole", help="trials of the other search"
+    )
     parser.add_argument("--pruner", default="elitist", help="of the race (%(default)s)")
     parser.add_argument("--p", type=float, default=Race().p, help="of the test (%(default)s)")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
@@ -139,21 +173,22 @@ def main() -> None:
     given = parser.parse_args()
     workflow = load_workflow(given.config)
     names = given.studies or [name for name, study in workflow.studies.items() if study.race]
+    is_equal = given.against == "equal"
     tasks = [
-        (given.config, name, seed, given.trials, pruner, given.p)
-        for name, seed in itertools.product(names, range(given.repeats))
-        for pruner in (given.pruner, "")
+        Task(given.config, name, seed, given.trials, given.pruner, given.p, is_equal)
+        for seed, name in itertools.product(range(given.repeats), names)
     ]
+    print(f"{'study':26}{'runs':>8}  held-out power, raced / {given.against} [95 %]")
+    found: list[tuple[Searched, Searched]] = []
     with ProcessPoolExecutor(given.processes) as pool:
-        found = list(pool.map(search, tasks))
-    print(f"{'study':26}{'runs':>8}  held-out power, raced / whole [95 %]")
-    raced, whole = found[::2], found[1::2]
-    for name in names:
-        of = [at for at, each in enumerate(raced) if each.study == name]
-        print(told(name, [raced[at] for at in of], [whole[at] for at in of]))
-    print(told("all", raced, whole))
-    shares = [a.runs / b.runs for a, b in zip(raced, whole, strict=True)]
-    print(f"median share of runs {statistics.median(shares):.2f}, {len(shares)} searches each")
+        for pair in pool.map(search_both, tasks):
+            found.append(pair)
+            if len(found) % len(names) == 0 and len(found) < len(tasks):
+                print(f"{len(found) // len(names)} searches of each:")
+                tell([], found)
+    tell(names, found)
+    shares = [raced.runs / other.runs for raced, other in found]
+    print(f"median share of runs {statistics.median(shares):.2f}, {given.repeats} searches of each")
 
 
 if __name__ == "__main__":

@@ -30,6 +30,9 @@ threading.Event().wait()
 LINE = "error: interrupted; run the same command again: finished runs are kept\n"
 
 
+pytestmark = pytest.mark.usefixtures("usual_signals")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_ends_the_workflow_with_all_that_it_started(tmp_path: Path, number: int) -> None:
     workflow = subprocess.Popen(

@@ -244,6 +244,7 @@ def test_controller_whose_window_bursts_ends_with_that_reason() -> None:
     assert f"it must stay in [0, {WIDEST_WINDOW}]" in report["reason"]
 
 
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
 def test_signal_ends_both_with_their_reports(number: int) -> None:
     with receiving() as receiver:

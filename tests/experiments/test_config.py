@@ -99,6 +99,25 @@ FIT = {
     "objective": {"fit": "printed"},
 }
 RADIO = {"other_network": NETWORK}
+SYNTHETIC: dict[str, Any] = {
+    "uplink": {"synthetic": {"seed": 1, "duration_s": 2, "start_rate_mbps": 5, "max_rate_mbps": 9}}
+}
+HARD = {"title": "Hard", "tune": "windows", "worst_case": "windows"}
+
+
+def worst_case(bounds: dict[str, tuple[float, float]]) -> dict[str, Any]:
+    """Returns keys of a study that searches a synthetic trace within bounds."""
+    return {
+        "table": None,
+        "space": {
+            f"network.synthetic.{name}": {"low": low, "high": high}
+            for name, (low, high) in bounds.items()
+        },
+        "objective": {"worst_case": {}},
+        "sampler": {"kind": "random", "trials": 9},
+    }
+
+
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "unknown key": (
         {"study": {"contoller": "x"}},
@@ -150,8 +169,64 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
                 "sampler": {"kind": "ternary"},
             },
         },
-        "windows.yaml: space: network.queue.packets 0 on network wire: "
-        "packets must be a whole number of at least 1",
+        "windows.yaml: space: network.queue.packets 0 on network wire: uplink_queue: "
+        "'droptail:packets=0' is refused: packets must be a whole number of at least 1",
+    ),
+    "bounds that hold no network": (
+        {
+            "network": SYNTHETIC,
+            "study": worst_case({"start_rate_mbps": (1, 8), "max_rate_mbps": (4, 7)}),
+        },
+        "windows.yaml: space: network.synthetic.max_rate_mbps 4, "
+        "network.synthetic.start_rate_mbps 8 on network wire: uplink.synthetic: max_rate_mbps 4 "
+        "must be at least start_rate_mbps 8",
+    ),
+    "bounds below zero": (
+        {"network": SYNTHETIC, "study": worst_case({"sigma_packets_per_s": (-1, 8)})},
+        "uplink.synthetic.sigma_packets_per_s: -1.0 is refused: it must be at least 0",
+    ),
+    "trace of a network that has none": (
+        {"study": worst_case({"max_rate_mbps": (6, 8)})},
+        "network.synthetic.max_rate_mbps 6 on network wire: its uplink is not synthetic",
+    ),
+    "fractional delay of a trace": (
+        {
+            "network": SYNTHETIC,
+            "study": {
+                **worst_case({}),
+                "space": {"network.delay_ms": {"low": 0.5, "high": 9}},
+            },
+        },
+        "space: network.delay_ms 0.5 on network wire: delay_ms: 0.5 must be whole",
+    ),
+    "worst case of a controller's constants": (
+        {"study": {**SPACE, "objective": {"worst_case": {}}, "sampler": {"kind": "ternary"}}},
+        "worst_case searches the network, but space has window; move that to constants",
+    ),
+    "worst case against an unknown controller": (
+        {
+            "network": SYNTHETIC,
+            "study": {
+                **worst_case({"max_rate_mbps": (6, 8)}),
+                "objective": {"worst_case": {"against": {"controller": "vegas"}}},
+            },
+        },
+        "windows.yaml: unknown controller 'vegas'",
+    ),
+    "hardening of no study": (
+        {"config": {"hardening": {"hard": {**HARD, "worst_case": "none"}}}},
+        "hardening: hard: worst_case names 'none', which is not among studies; known: windows",
+    ),
+    "hardening that tunes nothing": (
+        {"config": {"hardening": {"hard": HARD}}},
+        "hardening: hard: study windows does not tune a controller for power",
+    ),
+    "hardening without a worst case": (
+        {
+            "study": {**SPACE, "sampler": {"kind": "ternary"}},
+            "config": {"hardening": {"hard": HARD}},
+        },
+        "hardening: hard: study windows does not search a worst case",
     ),
     "unknown setting of a queue": (
         {
@@ -229,7 +304,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "power and fit": (
         {"study": {**SPACE, "objective": {"power": "mean", "fit": "printed"}}},
-        "needs exactly one of power, throughput, front, flows, least and fit",
+        "needs exactly one of power, throughput, front, flows, least, worst_case and fit",
     ),
     "throughput without a bound": (
         {"study": {**SPACE, "objective": {"throughput": "mean"}}},

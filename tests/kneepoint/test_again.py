@@ -52,6 +52,20 @@ def test_other_numbers_are_found(workspace: Path, results: Path, tmp_path: Path)
     assert said.returncode == 1 and said.stdout.endswith("not the same\n")
 
 
+def test_run_of_a_hardening_is_refused(workspace: Path, results: Path) -> None:
+    table = read_table(results / "runs.parquet").slice(0, 1)
+    for name, value in {"run_id": "f00d" * 16, "study": "hardening/hard"}.items():
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, table.schema.field(place), [[value]])
+    folder = workspace / "results/hardening/hard"
+    folder.mkdir(parents=True)
+    write_table(folder / "runs.parquet", table)
+    said = ask(workspace, "again", "f00df00d")
+    shutil.rmtree(folder.parent)
+    assert said.returncode == 2
+    assert "f00df00df00df00d: belongs to hardening/hard, which makes its networks" in said.stderr
+
+
 @pytest.mark.parametrize(
     ("run_id", "complaint"),
     [

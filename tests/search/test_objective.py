@@ -8,17 +8,18 @@ import pytest
 
 from engines.base import RunRecord
 from experiments.results import FinishedRun, FinishedTrial, PlannedRun
+from networks.omniscient import Bound
 from search import objective
 from search.objective import (
     Score,
     find_best,
-    on_front,
     score_bounded,
     score_fit,
     score_flows,
     score_front,
     score_least,
     score_power,
+    score_worst_case,
 )
 from tests.experiments.fakes import network, run_spec
 
@@ -203,7 +204,15 @@ def test_stopped_trial_is_never_the_best() -> None:
     assert find_best(trials, minimise=False).number == 1
 
 
-def test_front_by_hand() -> None:
-    points = [(1, 10), (3, 30), (2, 30), (3, 40), (1, 10), (5, 50)]
-    trials = [replace(trial(n, 0), objectives=point) for n, point in enumerate(points)]
-    assert on_front(trials) == [0, 1, 5]
+def test_worst_case_is_relative_to_the_omniscient_sender() -> None:
+    bounded = network("bounded", omniscient=Bound(10, 20, 500))
+    runs = [run(100, on=bounded), run(None, on=bounded, status="failed", reason="crashed")]
+    assert score_worst_case(runs, ()) == Score(0.1, "crashed")
+
+
+def test_worst_case_is_relative_to_the_opponent() -> None:
+    assert score_worst_case([run(30), run(50)], [run(20), run(60)]) == Score(1)
+    assert score_worst_case([run(30)], [run(60)]) == Score(0.5)
+    nothing = run(None, status="failed", reason="crashed")
+    assert score_worst_case([nothing], [nothing]).value == 1  # neither is worse
+    assert score_worst_case([nothing], [run(1)]).value == objective.LEAST_POWER

@@ -1,11 +1,14 @@
 """Plans: which runs a trial has, and what is searched."""
 
+from dataclasses import replace
+
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from experiments.seeds import derive_seed, run_seed, study_seed
-from search.plan import summarise
+from search.plan import Opponent, summarise
 from tests.experiments.fakes import network, plan, table
+from tests.experiments.listing import CATALOGUE
 
 WINDOWS = table("printed", [{"window": 3, "power": 1}, {"power": 2}, {"window": 9, "power": 3}])
 
@@ -129,3 +132,14 @@ def test_summary_says_what_was_sought(
     summary = summarise(plan(**study))  # type: ignore[arg-type]
     assert (summary["direction"], summary["objective"]) == (direction, objective)
     assert summary["searched"] == [{"column": "constant_window", "low": 1, "high": 2, "log": False}]
+
+
+def test_opponent_runs_what_the_controller_under_study_runs() -> None:
+    opponent = Opponent(CATALOGUE.controllers["fixed_window"], {"window": 99, "keepalive_ms": 1})
+    alone = plan(space={"window": {"low": 1, "high": 9}}, sampler={"kind": "golden"})
+    planned = replace(alone, opponent=opponent)
+    runs = planned.runs_of(3, {"constant_window": 5})
+    (own,), (other,) = planned.own(runs), runs[1:]
+    assert (own,) == alone.runs_of(3, {"constant_window": 5})
+    assert (other.trial, other.run, other.spec.constants["window"]) == (3, 1, 99)
+    assert (other.spec.seed, other.spec.network) == (own.spec.seed, own.spec.network)

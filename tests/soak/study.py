@@ -1,10 +1,10 @@
-"""One study on every kind of Ray, killed at random moments: its tables stay the same to the byte.
+"""Studies on every kind of Ray, killed at random moments: their tables stay the same to the byte.
 
     python -m tests.soak.study --rounds 20 --seed 1
 
 A round is a SIGKILL of the driver, a worker or a node when the journal has a random number of
-runs; a driver that ends is started again. Rounds go in turn to studies with one, two and four
-workers and on two nodes of Ray. The reference runs on one worker without interruption.
+runs; a driver that ends is started again. Rounds go in turn to a study and a race, with one, two
+and four workers and on two nodes of Ray. The references run on one worker without interruption.
 """
 
 import argparse
@@ -19,9 +19,10 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import cycle, islice, product
 from pathlib import Path
 
+from experiments.results import read_table
 from tests.ray_node import Nodes
 from tests.workflow.conftest import Checkout, make_checkout
 
@@ -33,7 +34,13 @@ STUDY = {
     "sampler": {"kind": "tpe", "trials": 200, "startup_trials": 20},
     "runs_per_trial": 2,
 }
-RUNS = 1200
+RACE = {
+    **STUDY,
+    "sampler": {"kind": "tpe", "trials": 100, "startup_trials": 20},
+    "runs_per_trial": 4,
+    "race": {},
+}
+STUDIES = {"plain": STUDY, "raced": RACE}
 TABLES = ("runs.parquet", "trials.parquet", "study.json")
 LAYOUTS = ("1 worker", "2 workers", "4 workers", "2 nodes")
 _POLL_S = 0.02
@@ -56,17 +63,19 @@ class Driver:
     Args:
         checkout: where.
         layout: one of LAYOUTS.
+        study: one of STUDIES.
         nodes: the Ray to join; None: the driver has its own.
     """
 
     checkout: Checkout
     layout: str
+    study: str
     nodes: Nodes | None
 
     @property
     def folder(self) -> Path:
         """The folder of the results."""
-        return self.checkout.folder / "results" / self._name / "soak"
+        return self.checkout.folder / "results" / self._name / self.study
 
     @property
     def _name(self) -> str:
@@ -75,7 +84,7 @@ class Driver:
     def start(self) -> None:
         """Starts the study, or goes on with it."""
         config = f"config/{self._name}.yaml"
-        content = {"seed": 5, "results": f"results/{self._name}", "studies": ["soak"]}
+        content = {"seed": 5, "results": f"results/{self._name}", "studies": [self.study]}
         self.checkout.write(config, content)
         environment = {**os.environ, **(self.nodes.environment if self.nodes else {})}
         if self.nodes:
@@ -85,7 +94,7 @@ class Driver:
         self.log = self.checkout.folder / f"{self._name}.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [*command, "soak"],
+                [*command, self.study],
                 cwd=self.checkout.folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -129,41 +138,55 @@ class Driver:
 
 
 def soak(folder: Path, rounds: int, seed: int) -> Tally:
-    """Runs the reference and the rounds in an empty folder.
+    """Runs the references and the rounds in an empty folder.
 
     Raises:
         AssertionError: a table differs, or a driver hangs or fails for no reason of ours.
     """
     checkout = make_checkout(folder)
-    checkout.write("config/studies/soak.yaml", STUDY)
-    checkout.write("config/config.yaml", {"seed": 5, "studies": ["soak"]})
-    checkout.run("--cores", "1", "results/soak/study.json")
-    reference = {name: (folder / "results/soak" / name).read_bytes() for name in TABLES}
+    for name, content in STUDIES.items():
+        checkout.write(f"config/studies/{name}.yaml", content)
+    checkout.write("config/config.yaml", {"seed": 5, "studies": list(STUDIES)})
+    checkout.run("--cores", "1", *(f"results/{name}/study.json" for name in STUDIES))
     draw = random.Random(seed)
     tally = Tally({"driver": 0, "worker": 0, "node": 0})
-    turns = list(islice(cycle(LAYOUTS[::-1]), rounds))  # two nodes first, for short soaks
-    for layout in dict.fromkeys(turns):
-        _soak_one(checkout, layout, turns.count(layout), draw, tally)
-        found = folder / "results" / layout.replace(" ", "-") / "soak"
-        differing = [name for name in TABLES if (found / name).read_bytes() != reference[name]]
-        assert not differing, f"{layout}, seed {seed}: {', '.join(differing)} differ"
+    places = product(LAYOUTS[::-1], STUDIES)  # two nodes first, for short soaks
+    turns = list(islice(cycle(places), rounds))
+    for layout, study in dict.fromkeys(turns):
+        reference = folder / "results" / study
+        runs = read_table(reference / "runs.parquet").num_rows
+        found = _soak_one(checkout, layout, study, runs, turns.count((layout, study)), draw, tally)
+        differing = [
+            name
+            for name in TABLES
+            if (found / name).read_bytes() != (reference / name).read_bytes()
+        ]
+        assert not differing, f"{study}, {layout}, seed {seed}: {', '.join(differing)} differ"
     return tally
 
 
 def _soak_one(
-    checkout: Checkout, layout: str, rounds: int, draw: random.Random, tally: Tally
-) -> None:
+    checkout: Checkout,
+    layout: str,
+    study: str,
+    runs: int,
+    rounds: int,
+    draw: random.Random,
+    tally: Tally,
+) -> Path:
+    """Runs and kills one study; returns its folder."""
     with ExitStack() as stack:
         nodes = stack.enter_context(Nodes()) if layout == "2 nodes" else None
         if nodes:
             nodes.add()
-        driver = Driver(checkout, layout, nodes)
+        driver = Driver(checkout, layout, study, nodes)
         driver.start()
         stack.callback(lambda: driver.process.kill())
         tally.starts += 1
         # Moments in order, so that each finds runs that are still to come.
-        moments = sorted(draw.sample(range(int(0.9 * RUNS)), rounds))
-        first = LAYOUTS.index(layout) + 2  # a short soak kills one of each, a node of two
+        moments = sorted(draw.sample(range(int(0.9 * runs)), rounds))
+        # A short soak kills one of each, a node of two.
+        first = LAYOUTS.index(layout) + list(STUDIES).index(study) + 2
         for turn, moment in enumerate(moments):
             what = list(tally.kills)[(first + turn) % len(tally.kills)]
             driver.wait_for(moment)
@@ -173,7 +196,7 @@ def _soak_one(
                 tally.starts += 1
                 driver.wait_for(moment)
             assert driver.process.poll() is None, driver.log.read_text()[-2000:]
-            print(f"{layout}: kills the {what} after {driver.known()} runs", flush=True)
+            print(f"{study}, {layout}: kills the {what} after {driver.known()} runs", flush=True)
             driver.kill(what)
             tally.kills[what] += 1
             if what == "driver" or (what == "node" and not nodes):
@@ -182,6 +205,7 @@ def _soak_one(
                 tally.starts += 1
         status = driver.process.wait(_LONGEST_S)
         assert status == 0, f"{layout}: status {status}: {driver.log.read_text()[-2000:]}"
+    return driver.folder
 
 
 def _descendants(roots: list[int], name: str) -> Iterator[int]:

@@ -59,6 +59,23 @@ STUDIES: dict[str, dict[str, Any]] = {
         "sampler": {"kind": "golden"},
     },
     "table": {"controller": "fixed_window", "table": "printed"},
+    "worst": {
+        "controller": "fixed_window",
+        "space": {
+            "network.delay_ms": {"low": 1, "high": 50},
+            "network.synthetic.seed": {"values": [1, 2, 3]},
+            "network.synthetic.max_rate_mbps": {"low": 6, "high": 20},
+        },
+        "objective": {"worst_case": {"against": {"controller": "delay_threshold"}}},
+        "sampler": {"kind": "tpe", "trials": 20, "startup_trials": 10},
+    },
+}
+HARDENING = {
+    "title": "Hardened",
+    "tune": "ternary",
+    "worst_case": "worst",
+    "rounds": 1,
+    "repeats": 2,
 }
 REPEAT = {
     "title": "Again",
@@ -110,13 +127,14 @@ class Checkout:
             "results": results,
             "studies": list(STUDIES),
             "repeats": ["again"],
+            "hardening": {"hard": HARDENING},
             "hold_out": {"training": "mini", "networks": ["held"], "repeats": 3},
             "showcase": {"controller": "timely", "network": "mini"},
         }
         self.write(f"config/{name}.yaml", content)
         targets = [f"{results}/{study}/study.json" for study in STUDIES]
         targets += [f"{results}/repeats/again/runs.parquet", f"{results}/showcase/runs.parquet"]
-        targets += [f"{results}/hold_out/runs.parquet"]
+        targets += [f"{results}/hold_out/runs.parquet", f"{results}/hardening/hard/rounds.parquet"]
         return ["--configfile", f"config/{name}.yaml"], targets
 
     def results(self, name: str) -> dict[str, bytes]:

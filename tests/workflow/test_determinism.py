@@ -22,7 +22,7 @@ def checkout(finished_workflow: Finished) -> Checkout:
 @pytest.fixture(scope="module")
 def reference(finished_workflow: Finished) -> dict[str, bytes]:
     """The results of a workflow on one core."""
-    assert len(finished_workflow.results) == 4 * len(STUDIES) + 8
+    assert len(finished_workflow.results) == 4 * len(STUDIES) + 11
     return finished_workflow.results
 
 
@@ -53,6 +53,7 @@ def test_killed_workflow_goes_on_where_it_was(
     assert len(set(content.splitlines())) == content.count(b"\n")
 
 
+@pytest.mark.usefixtures("usual_signals")
 def test_interrupted_workflow_leaves_nothing_and_says_one_line(checkout: Checkout) -> None:
     arguments, targets = checkout.configure("interrupted")
     interrupted = checkout.start("--cores", "2", *arguments, "--", *targets)

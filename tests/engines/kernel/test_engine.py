@@ -230,6 +230,7 @@ def test_killed_supervisor_leaves_nothing(
     nothing_is_left(found, starter)
 
 
+@pytest.mark.usefixtures("usual_signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_killed_worker_leaves_nothing(settings: KernelSettings, number: int) -> None:
     worker = subprocess.Popen(

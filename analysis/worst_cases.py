@@ -1,0 +1,86 @@
+"""Worst cases: the network on which a controller does worst, its run there, rounds of tuning."""
+
+import json
+
+import pandas as pd
+
+from analysis import link_log
+from analysis.frames import CONSTANT, Record, record, together
+from analysis.metrics import POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
+from analysis.results import WORST_CASE, Hardening, Results, Study
+from analysis.schema import STAGES
+from common.tables import Tables
+
+
+def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
+    """The stage: see `analysis.schema`."""
+    found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["worst_cases"].tables}
+    for study in results.studies():
+        if study.objective == WORST_CASE:
+            for name, frame in _worst_case(results, study).items():
+                found[name].append(frame.assign(search=study.name))
+    for hardening in results.hardenings():
+        found["hardenings"].append(pd.DataFrame([_summary(results, hardening)]))
+        found["hardening_rounds"].append(_rounds(hardening))
+    return together(found)
+
+
+def _worst_case(results: Results, study: Study) -> dict[str, pd.DataFrame]:
+    """The least trial, its first run, and that run over time."""
+    trial = record(study.trials, int(study.trials["value"].to_numpy().argmin()))
+    of_trial = study.runs[study.runs["trial"] == trial["trial"]]
+    run = record(of_trial, of_trial.index[0])
+    mean = of_trial[POWER].where(of_trial["status"] == "ok", 0.0).mean()
+    summary = {
+        "controller": study.controller,
+        "constants": run["constants"],
+        "opponent": study.opponent,
+        "network": json.dumps({s.name: trial[CONSTANT + s.name] for s in study.of_network}),
+        "trial": trial["trial"],
+        "value": trial["value"],
+        "usual": study.trials["value"].median(),
+        "mean_power": mean,
+        "reference_power": mean / trial["value"],
+        "utilization": run["utilization"],
+        **{name: run[name] for name in ("capacity_mbps", THROUGHPUT, SIGNAL_DELAY, QUEUEING_DELAY)},
+    }
+    log = results.worst_case_log(study.name)
+    found = {"worst_cases": pd.DataFrame([{**summary, "failed": log is None}])}
+    if log is not None:
+        found |= {
+            "worst_case_rates": pd.DataFrame(link_log.rates(log)),
+            "worst_case_packets": pd.DataFrame(link_log.packet_delays(log)),
+            "worst_case_signal": pd.DataFrame(link_log.signal_delay(log)),
+        }
+    return found
+
+
+def _rounds(hardening: Hardening) -> pd.DataFrame:
+    columns = ["repeat", "round", "own", "worst_case", "constants", "network"]
+    return hardening.rounds[columns].assign(hardening=hardening.name)
+
+
+def _summary(results: Results, hardening: Hardening) -> Record:
+    """Medians of the first and the last round, and in how many repeats the last is milder."""
+    rounds = hardening.rounds
+    last = int(rounds["round"].max())
+    before, after = (
+        rounds[rounds["round"] == number].sort_values("repeat") for number in (0, last)
+    )
+    milder = after["worst_case"].to_numpy() > before["worst_case"].to_numpy()
+    return {
+        "hardening": hardening.name,
+        "title": hardening.title,
+        "controller": hardening.controller,
+        "opponent": hardening.opponent,
+        "network_titles": [results.networks.get(name, name) for name in hardening.networks],
+        "tuning_trials": hardening.trials[0],
+        "worst_case_trials": hardening.trials[1],
+        "rounds": last,
+        "repeats": rounds["repeat"].nunique(),
+        "milder": int(milder.sum()),
+        "worst_case_before": before["worst_case"].median(),
+        "worst_case_after": after["worst_case"].median(),
+        "own_before": before["own"].median(),
+        "own_after": after["own"].median(),
+    }

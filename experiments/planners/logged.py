@@ -1,0 +1,31 @@
+"""One run again, for the logs of its uplink and of its sender."""
+
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+
+from engines.base import EngineSettings
+from engines.emulator import EmulatorSettings
+from experiments.job import Job
+from experiments.results import FinishedRun, PlannedRun
+from experiments.runner import Batch
+
+LOG = "uplink.log"
+FLOW_LOG = "flow.log"
+"""Of the sender, in virtual time."""
+
+
+def run_logged(
+    job: Job, engine: EngineSettings, run: PlannedRun
+) -> Generator[Batch, Iterator[FinishedRun], FinishedRun]:
+    """Runs, and leaves the logs in the folder of the results; none of a run that fails."""
+    temporary, told = (job.out_dir / f".{name}" for name in (LOG, FLOW_LOG))
+    keeping = engine.keeping(temporary)
+    if isinstance(keeping, EmulatorSettings):
+        keeping = replace(keeping, keep_flow_log=told)
+    # A log is only there where the run has just been made.
+    (finished,) = yield Batch([run], engine=keeping, anew=True)
+    if finished.record.status != "failed":
+        temporary.replace(job.out_dir / LOG)
+        if isinstance(keeping, EmulatorSettings):
+            told.replace(job.out_dir / FLOW_LOG)
+    return finished

@@ -1,0 +1,72 @@
+"""Networks as trials search them: a synthetic uplink's trace is made anew from its parameters."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from common.files import sha256_of, write_whole
+from networks.config import OF_SYNTHETIC, Network, changed
+from networks.omniscient import Bound
+from networks.prepare import MadeTrace, TraceMaker, bound_of
+from networks.scenario import PreparedLink, PreparedNetwork
+
+
+@dataclass(frozen=True)
+class SearchedNetworks:
+    """Networks of a configuration with other parameters.
+
+    Traces are files named by their SHA-256: equal parameters give the same bytes, so that nothing
+    depends on which files are there.
+
+    Args:
+        described: the networks as their files describe them, by name.
+        maker: maker of the traces.
+        folder: of the traces.
+    """
+
+    described: Mapping[str, Network]
+    maker: TraceMaker
+    folder: Path
+    _known: dict[str, tuple[PreparedLink, Bound]] = field(default_factory=dict, repr=False)
+
+    def having(self, network: PreparedNetwork, values: Mapping[str, float]) -> PreparedNetwork:
+        """Returns a prepared network with other values of parameters (see `changed`).
+
+        Raises:
+            KneepointError: the trace cannot be made.
+        """
+        of_trace = {name: value for name, value in values.items() if name.startswith(OF_SYNTHETIC)}
+        if of_trace:
+            network = self._with_trace(network, of_trace)
+        for name, value in values.items():
+            if name not in of_trace:
+                network = network.having(name, value)
+        return network
+
+    def forget_all_but(self, kept: Iterable[PreparedNetwork]) -> None:
+        """Removes the traces of all trials but some; what needs one again makes it again."""
+        digests = {network.uplink.trace_sha256 for network in kept}
+        for path in self.folder.glob("*.trace"):
+            if path.stem not in digests:
+                path.unlink(missing_ok=True)
+        self._known.clear()
+
+    def _with_trace(self, network: PreparedNetwork, values: Mapping[str, float]) -> PreparedNetwork:
+        described = changed(self.described[network.name], values)
+        key = described.model_dump_json()
+        if key not in self._known:
+            made = self.maker.make(described.uplink, f"network {network.name}: uplink")
+            sha256 = sha256_of(made.content)
+            path = self.folder / f"{sha256}.trace"
+            if not path.exists():
+                write_whole(path, made.content)
+            link = PreparedLink(trace=str(path), trace_sha256=sha256)
+            self._known[key] = link, bound_of(described, made, _read(network.downlink.trace))
+        link, bound = self._known[key]
+        uplink = replace(network.uplink, trace=link.trace, trace_sha256=link.trace_sha256)
+        return replace(network, uplink=uplink, omniscient=bound)
+
+
+def _read(trace: str) -> MadeTrace | None:
+    content = Path(trace).read_bytes() if trace else b""
+    return MadeTrace(content, [int(line) for line in content.split()]) if content else None

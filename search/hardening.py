@@ -1,0 +1,152 @@
+"""Tunes a controller against its own worst cases, in rounds.
+
+A round tunes the controller on networks, and then searches the network on which the setting that
+was found does worst; that one joins the networks of the next round. Each repeat does this from
+another seed. All searches of a kind have as many trials, so that worst cases of different rounds
+compare. rounds.parquet has a row for each round, runs.parquet all runs: their trials count through
+all searches.
+"""
+
+import math
+import tempfile
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from engines.base import canonical_json
+from experiments.config import Hardening
+from experiments.job import Job
+from experiments.pipeline import Outcome, Plan, Steps
+from experiments.results import FinishedRun, FinishedTrial, PlannedRun, make_table
+from experiments.runner import Batch
+from experiments.seeds import derive_seed, study_seed
+from networks.scenario import PreparedNetwork
+from search.objective import power_of
+from search.plan import StudyPlan
+from search.study import plan_of, search
+
+ROUNDS = "rounds.parquet"
+SCHEMA = pa.schema(
+    [
+        pa.field("repeat", pa.int64(), nullable=False),
+        pa.field("round", pa.int64(), nullable=False),  # as many worst cases were tuned on
+        pa.field("constants", pa.string(), nullable=False),  # that were tuned
+        # Power relative to the omniscient sender's: the mean over the networks that the tuning
+        # began with.
+        pa.field("own", pa.float64(), nullable=False),
+        pa.field("network", pa.string(), nullable=False),  # the worst case: what was searched
+        pa.field("worst_case", pa.float64(), nullable=False),  # the value of that search
+    ]
+)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The outcome of a search."""
+
+    plan: StudyPlan
+    best: FinishedTrial
+    constants: dict[str, float]
+    runs: list[PlannedRun]
+
+    @property
+    def of_best(self) -> Sequence[PlannedRun]:
+        """The runs of the best trial."""
+        return self.plan.own(self.plan.runs_of(self.best.number, self.best.searched))
+
+
+@dataclass(frozen=True)
+class _Round:
+    """A round: its row of the table but for the repeat, and its searches."""
+
+    row: dict[str, Any]
+    searches: tuple[_Found, _Found]
+
+
+Searching = Generator[Batch, Iterator[FinishedRun], _Found]
+Repeating = Generator[Batch, Iterator[FinishedRun], list[_Round]]
+
+
+def plan(job: Job, name: str) -> Plan:
+    """Plans a hardening of the configuration, hardening/NAME."""
+    wanted = job.workflow.settings.hardening[name.partition("/")[2]]
+    tuning = plan_of(job, wanted.tune)
+    worst = replace(plan_of(job, wanted.worst_case), searched=job.searched_networks(name))
+    seed = study_seed(job.workflow.settings.seed, name)
+
+    def steps() -> Steps:
+        runs: list[PlannedRun] = []
+        rows: list[dict[str, Any]] = []
+        for repeat in range(wanted.repeats):
+            rounds = yield from _repeat(job, wanted, tuning, worst, derive_seed(seed, repeat))
+            for each in rounds:
+                rows.append({"repeat": repeat, **each.row})
+                for found in each.searches:
+                    first = runs[-1].trial + 1 if runs else 0
+                    runs += [replace(run, trial=first + run.trial) for run in found.runs]
+        last = [row["worst_case"] for row in rows if row["round"] == wanted.rounds]
+        return Outcome(
+            runs,
+            f"{wanted.repeats} times {wanted.rounds} rounds, the last worst cases "
+            + ", ".join(f"{value:.3g}" for value in last),
+            {ROUNDS: make_table(rows, SCHEMA)},
+        )
+
+    return Plan(tuning.engine, None, steps())
+
+
+def _repeat(
+    job: Job, wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int
+) -> Repeating:
+    """Goes through all rounds."""
+    cases: list[PreparedNetwork] = []
+    rounds = []
+    for number in range(wanted.rounds + 1):
+        of_tuning = replace(
+            tuning, networks=(*tuning.networks, *cases), seed=derive_seed(seed, number, "tune")
+        )
+        tuned = yield from _search(job, of_tuning)
+        own = yield from _relative_power(tuned, len(tuning.networks))
+        against = replace(
+            worst,
+            study=worst.study.model_copy(update={"constants": tuned.constants}),
+            seed=derive_seed(seed, number, "worst case"),
+        )
+        found = yield from _search(job, against)
+        network = found.of_best[0].spec.network
+        cases.append(replace(network, name=f"{network.name} {number}"))
+        if worst.searched:
+            worst.searched.forget_all_but(cases)
+        row = {
+            "round": number,
+            "constants": canonical_json(tuned.constants),
+            "own": own,
+            "network": canonical_json(dict(found.best.searched)),
+            "worst_case": found.best.value,
+        }
+        rounds.append(_Round(row, (tuned, found)))
+    return rounds
+
+
+def _search(job: Job, planned: StudyPlan) -> Searching:
+    """Searches, without a copy for the dashboard, which has the studies of the configuration."""
+    with tempfile.TemporaryDirectory() as folder:
+        outcome, best = yield from search(replace(job, out_dir=Path(folder)), planned)
+    constants = outcome.summaries["study.json"]["best"]["constants"]
+    return _Found(planned, best, constants, list(outcome.runs))
+
+
+def _relative_power(tuned: _Found, networks: int) -> Generator[Batch, Iterator[FinishedRun], float]:
+    """The mean power of the best trial's runs on the first networks, relative to the bound."""
+    first = {network.name for network in tuned.plan.networks[:networks]}
+    runs = [run for run in tuned.of_best if run.spec.network.name in first]
+    finished = yield Batch(runs)  # known from the search
+    ratios = []
+    for run in finished:
+        bound = run.planned.spec.network.omniscient
+        assert bound is not None
+        ratios.append(power_of(run) / bound.power)
+    return math.fsum(ratios) / len(ratios)

@@ -1,0 +1,162 @@
+"""What a trial costs: the sampler, the emulator, and what is ours; and how samplers grow.
+
+    python -m tests.benchmarks.trial_cost --trials 1000
+    python -m tests.benchmarks.trial_cost --grow 1000 3000 10000
+
+Needs the prepared network of `make reproduce`. Runs the study tune-timely of the shipped
+configuration (TPE, seven constants, one run of 140 s a trial) with as many trials, in this process
+and one emulator, after a short one that imports what is needed. What Optuna takes to be asked and
+told is the sampler's; all is CPU time. With --grow: a further trial after so many, of samplers
+alone, over as many constants, on a made-up objective.
+"""
+
+import argparse
+import math
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import optuna
+from optuna.distributions import BaseDistribution, FloatDistribution
+
+from engines.catalogue import load_catalogue
+from engines.emulator import EmulatorSettings
+from experiments.config import Sampler, load_workflow
+from experiments.executor import SerialExecutor
+from experiments.job import Job
+from experiments.journal import RunJournal
+from experiments.pipeline import follow
+from experiments.results import runs_table, write_table
+from experiments.runner import Runner
+from search.plan import StudyPlan, plan_study
+from search.samplers import make_asker
+from search.study import search
+
+CONFIG, STUDY = Path("config/config.yaml"), "tune-timely"
+BUILD, NETWORKS = Path("build"), Path("build/networks")
+SEED = 1
+CONSTANTS = 7
+AHEAD = 4
+"""Trials asked before the first of them is told."""
+LAST = 40
+"""Trials that are timed after many others."""
+
+
+def planned(job: Job, trials: int) -> StudyPlan:
+    """Returns the plan of the study with another number of trials."""
+    study = job.workflow.studies[STUDY]
+    sampler = study.sampler.model_copy(update={"trials": trials})
+    return plan_study(
+        STUDY,
+        study.model_copy(update={"sampler": sampler}),
+        job.controller(study.controller),
+        {},
+        [job.network(network) for network in study.networks],
+        EmulatorSettings.of(BUILD / "emulate"),
+        SEED,
+    )
+
+
+def run(folder: Path, trials: int) -> dict[str, float]:
+    """Searches and writes the tables; returns the CPU time of each part (s)."""
+    job = Job(load_workflow(CONFIG), load_catalogue(BUILD / "emulate"), BUILD, NETWORKS, folder, 1)
+    plan = planned(job, trials)
+    emulator_s, all_s = _emulator_s(), time.process_time()
+    with RunJournal(folder / "runs.jsonl") as journal, sampler_timed() as sampler_s:
+        runner = Runner(journal, lambda _: SerialExecutor(plan.engine), lambda _: None)
+        outcome, _ = follow(search(job, plan), runner)
+        runner.close()
+        write_table(folder / "runs.parquet", runs_table(STUDY, runner.recall(outcome.runs)))
+        for name, table in outcome.tables.items():
+            write_table(folder / name, table)
+    all_s = time.process_time() - all_s
+    asked_s = math.fsum(sampler_s)
+    parts = {"sampler": asked_s, "emulator": _emulator_s() - emulator_s}
+    return {**parts, "ours": all_s - asked_s}
+
+
+@contextmanager
+def sampler_timed() -> Iterator[list[float]]:
+    """Gives a list of the CPU times (s) that Optuna takes each time it is asked or told."""
+    took_s: list[float] = []
+
+    def timed(does: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **more: Any) -> Any:
+            began_s = time.process_time()
+            try:
+                return does(*arguments, **more)
+            finally:
+                took_s.append(time.process_time() - began_s)
+
+        return call
+
+    with (
+        patch.object(optuna.Study, "ask", timed(optuna.Study.ask)),
+        patch.object(optuna.Study, "tell", timed(optuna.Study.tell)),
+    ):
+        yield took_s
+
+
+def growth(kind: str, trials: int) -> float:
+    """Returns the CPU time (s) of a further trial after so many, the mean of LAST.
+
+    The trials before are random ones, for only their number matters here; CMA-ES, which keeps its
+    state in them, makes them itself.
+    """
+    space: dict[str, BaseDistribution] = {
+        f"x{number}": FloatDistribution(0, 1) for number in range(CONSTANTS)
+    }
+    settings = Sampler.model_validate({"kind": kind, "trials": trials})
+    own = make_asker(settings, space, None, SEED).sampler
+    study = optuna.create_study(sampler=own)
+    if kind != "cmaes":
+        study.sampler = optuna.samplers.RandomSampler(seed=SEED)
+    _ask_and_tell(study, space, trials)
+    study.sampler = own
+    began_s = time.process_time()
+    _ask_and_tell(study, space, LAST)
+    return (time.process_time() - began_s) / LAST
+
+
+def _ask_and_tell(study: optuna.Study, space: Mapping[str, BaseDistribution], trials: int) -> None:
+    for _ in range(0, trials, AHEAD):
+        for trial in [study.ask(dict(space)) for _ in range(AHEAD)]:
+            study.tell(trial, sum((each - 0.3) ** 2 for each in trial.params.values()))
+
+
+def _emulator_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def main() -> None:
+    """Prints the cost of a trial."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--trials", type=int, default=1000, help="%(default)s")
+    parser.add_argument("--grow", type=int, nargs="+", help="numbers of trials of samplers alone")
+    parser.add_argument("--kinds", nargs="+", default=["tpe", "cmaes"], help="samplers to grow")
+    given = parser.parse_args()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    for trials in given.grow or ():
+        for kind in given.kinds:
+            print(f"{kind} after {trials} trials: {1000 * growth(kind, trials):.1f} ms a trial")
+    if given.grow:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        run(Path(folder), 20)
+    began_s = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        parts = run(Path(folder), given.trials)
+    wall_s = time.monotonic() - began_s
+    for name, took_s in parts.items():
+        print(f"{name:10}{took_s:8.2f} s{1000 * took_s / given.trials:8.2f} ms a trial")
+    print(f"{given.trials} trials: {sum(parts.values()):.1f} s of CPU, {wall_s:.1f} s in all")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Networks as trials search them: traces made from parameters, the same ones every time."""
+
+from pathlib import Path
+
+import pytest
+
+from common.files import sha256_of
+from networks.config import SYNTHETIC_PARAMETERS, Network, Synthetic
+from networks.omniscient import Bound, omniscient_bound
+from networks.prepare import TraceMaker, prepare_network
+from networks.scenario import PreparedNetwork
+from networks.searched import SearchedNetworks
+from tests.conftest import ROOT
+
+DESCRIBED = Network.model_validate(
+    {
+        "title": "Two seconds",
+        "uplink": {
+            "synthetic": {"seed": 1, "duration_s": 2, "start_rate_mbps": 4, "max_rate_mbps": 8}
+        },
+        "downlink": {"constant_mbps": 12},
+        "uplink_queue": "droptail:packets=100",
+        "duration_s": 2,
+    }
+)
+FASTER = {"synthetic.max_rate_mbps": 20.0, "synthetic.seed": 3, "queue.packets": 7, "delay_ms": 5}
+
+
+@pytest.fixture(scope="module")
+def maker() -> TraceMaker:
+    build = ROOT / "build"
+    if not (build / "synthesize").exists():
+        pytest.skip("NOT TESTED: build/synthesize is missing; run `make build`")
+    return TraceMaker(build / "traces", build / "synthesize", build / "check_trace")
+
+
+@pytest.fixture
+def prepared(tmp_path: Path, maker: TraceMaker) -> PreparedNetwork:
+    prepare_network("two", DESCRIBED, Path("two.yaml"), tmp_path / "two", maker)
+    return PreparedNetwork.load(tmp_path / "two/network.json")
+
+
+def test_trace_is_made_from_the_parameters(
+    tmp_path: Path, maker: TraceMaker, prepared: PreparedNetwork
+) -> None:
+    searched = SearchedNetworks({"two": DESCRIBED}, maker, tmp_path / "searched")
+    found = searched.having(prepared, FASTER)
+    content = Path(found.uplink.trace).read_bytes()
+    assert found.uplink.trace_sha256 == sha256_of(content) == Path(found.uplink.trace).stem
+    assert found.uplink.trace_sha256 != prepared.uplink.trace_sha256
+    assert (found.uplink.queue, found.uplink.delay_ms) == ("droptail:packets=7", 5)
+    assert (found.downlink.trace, found.downlink.delay_ms) == (prepared.downlink.trace, 5)
+    times_ms = [int(line) for line in content.split()]
+    assert found.omniscient == omniscient_bound(times_ms, 2000, repeats=True)
+    again = SearchedNetworks({"two": DESCRIBED}, maker, tmp_path / "elsewhere")
+    assert again.having(prepared, FASTER).uplink.trace_sha256 == found.uplink.trace_sha256
+
+
+def test_parameters_of_the_file_give_its_own_trace(
+    tmp_path: Path, maker: TraceMaker, prepared: PreparedNetwork
+) -> None:
+    searched = SearchedNetworks({"two": DESCRIBED}, maker, tmp_path / "searched")
+    found = searched.having(prepared, {"synthetic.max_rate_mbps": 8, "synthetic.seed": 1})
+    assert found.uplink.trace_sha256 == prepared.uplink.trace_sha256
+    assert found.omniscient == prepared.omniscient
+
+
+def test_forgotten_trace_is_made_again(
+    tmp_path: Path, maker: TraceMaker, prepared: PreparedNetwork
+) -> None:
+    searched = SearchedNetworks({"two": DESCRIBED}, maker, tmp_path / "searched")
+    kept = searched.having(prepared, FASTER)
+    lost = searched.having(prepared, {"synthetic.seed": 2})
+    searched.forget_all_but([kept])
+    assert [path.stem for path in searched.folder.iterdir()] == [kept.uplink.trace_sha256]
+    assert searched.having(prepared, {"synthetic.seed": 2}) == lost
+    assert Path(lost.uplink.trace).exists()
+
+
+def test_rate_brings_its_bound(prepared: PreparedNetwork) -> None:
+    assert prepared.having("rate_mbps", 12.032).omniscient == Bound(12.032, 1, 12032)
+
+
+def test_every_parameter_of_a_trace_but_its_length_can_be_searched() -> None:
+    fields = [f"synthetic.{name}" for name in Synthetic.model_fields]
+    assert sorted(SYNTHETIC_PARAMETERS) == sorted(set(fields) - {"synthetic.duration_s"})

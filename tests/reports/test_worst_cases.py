@@ -1,0 +1,101 @@
+"""What the report says of worst cases and of tuning against them, on made-up numbers."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.labels import percent, unbroken
+from analysis.results import Hardening, Searched, Study
+from tests.analysis import synthetic
+from tests.reports.told import Told, told, told_by
+
+VALUES = [0.5, 0.02, 0.25]
+SHARE = unbroken("2 %")
+
+
+def worst_case(**more: Any) -> Study:
+    runs = [
+        synthetic.run_row("timely", {"beta": 0.5}, throughput=4 * value, delay=100)
+        for value in VALUES
+    ]
+    study = synthetic.study("worst", runs, sampler="tpe", objective="worst_case", **more)
+    delay_ms = Searched("network_delay_ms", 5, 100)
+    trials = study.trials.assign(value=VALUES, constant_network_delay_ms=[5.0, 90.0, 40.0])
+    return replace(study, trials=trials, searched=(delay_ms,))
+
+
+def made_up(study: Study, **logs: Any) -> Told:
+    return told(synthetic.MadeUp(studies=(study,), worst_case_logs=logs))
+
+
+def test_worst_case_is_told_and_shown() -> None:
+    report = made_up(worst_case(), worst=synthetic.link_log())
+    said = report.text("search-worst")
+    assert "network with the least power, relative to that of the omniscient sender," in said
+    assert "**The best is delay 90 ms**" in said
+    assert f"has {SHARE} of the power of the omniscient sender: 0.8 of 40 Mbit/s/s" in said
+    assert f"on the median network of the search it has {unbroken('25 %')}" in said
+    assert "worst-case-worst" in report.figures()
+
+
+def test_worst_case_against_another_controller_names_it() -> None:
+    said = made_up(worst_case(opponent="cubic"), worst=synthetic.link_log()).text("search-worst")
+    assert f"has {SHARE} of the power of CUBIC: 0.8 of 40 Mbit/s/s" in said
+
+
+def test_worst_case_that_fails_is_told_without_a_figure() -> None:
+    report = made_up(worst_case())
+    assert "Its run there failed, which counts as no power." in report.text("search-worst")
+    assert "worst-case-worst" not in report.figures()
+
+
+def test_worst_case_over_time_is_that_of_its_log() -> None:
+    log = synthetic.link_log()
+    tables = synthetic.analysed(
+        synthetic.MadeUp(studies=(worst_case(),), worst_case_logs={"worst": log})
+    )
+    rates = tables["worst_case_rates"]
+    total_mbit = rates["egress_mbps"].sum() * 0.5
+    assert total_mbit == pytest.approx(log.departure_bytes.sum() * 8 / 1e6)
+    assert tables["worst_case_packets"]["delay_ms"].tolist() == log.departure_delay_ms.tolist()
+
+
+def hardening(worst: list[list[float]], own: list[list[float]]) -> Told:
+    rounds = pd.DataFrame(
+        {
+            "repeat": np.repeat(range(len(worst)), len(worst[0])),
+            "round": list(range(len(worst[0]))) * len(worst),
+            "own": np.ravel(own),
+            "worst_case": np.ravel(worst),
+            "constants": "{}",
+            "network": "{}",
+        }
+    )
+    runs = pd.DataFrame([synthetic.run_row("timely", {"beta": 0.5}, 2, 100)])
+    hard = Hardening(
+        "hard", "Hardened", "timely", (synthetic.NETWORK,), None, (60, 80), rounds, runs
+    )
+    return told_by(synthetic.analysed(synthetic.MadeUp(hardenings=(hard,))))
+
+
+def test_milder_worst_case_is_told_with_its_price() -> None:
+    report = hardening([[0.1, 0.2], [0.2, 0.1], [0.1, 0.4]], [[0.8, 0.4]] * 3)
+    said = report.text("rounds-hard")
+    assert "The last worst case is milder than the first" in said
+    assert f"has {percent(0.2, 2)} of the power of the omniscient sender there" in said
+    assert f"where it had {percent(0.1, 2)} before; it is milder in 2 of 3" in said
+    assert f"went from {percent(0.8, 0)} to {percent(0.4, 0)}" in said
+    assert report.rows("rounds-of-hard")[0] == (
+        *("0", "10.00", "10.00", "20.00"),
+        *("80.0", "80.0", "80.0"),
+    )
+    assert "hardening-hard" in report.figures()
+
+
+def test_worst_case_that_is_no_milder_is_told() -> None:
+    said = hardening([[0.2, 0.1], [0.3, 0.1], [0.2, 0.4]], [[0.8, 0.9]] * 3).text("rounds-hard")
+    assert "The last worst case is no milder than the first" in said
+    assert "it is milder in 1 of 3" in said

@@ -1,0 +1,31 @@
+"""What bounds the memory of a large grid: a few kilobytes a trial, whatever its runs were.
+
+`python -m tests.benchmarks.grid_memory` measures a whole workflow.
+"""
+
+import tracemalloc
+from pathlib import Path
+
+from tests.experiments.fakes import FakeEngine, plan
+from tests.search.test_loop import search, tables
+
+MOST_BYTES = 8 * 1024
+"""Of a trial: 100,000 take 800 MiB, and the rest of a workflow less than as much again."""
+
+
+def peak_of(folder: Path, trials: int) -> int:
+    folder.mkdir()
+    planned = plan(space={"window": {"values": list(range(1, trials + 1))}})
+    tracemalloc.start()
+    try:
+        found = search(folder, planned, FakeEngine())
+        tables(folder, planned, found)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_trial_takes_a_few_kilobytes(tmp_path: Path) -> None:
+    peak_of(tmp_path / "first", 20)  # which imports what is needed
+    few, many = peak_of(tmp_path / "few", 200), peak_of(tmp_path / "many", 1200)
+    assert 0 < (many - few) / 1000 < MOST_BYTES
