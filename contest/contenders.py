@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -113,7 +113,7 @@ class Workshop:
             return contenders
 
     def entry_of(
-        self, name: str, tree: Tree, declared: EntryFile, values: dict[str, float]
+        self, name: str, tree: Tree, declared: EntryFile, values: Mapping[str, float]
     ) -> Entry:
         """Builds a tree with values of the constants that it declares.
 

@@ -34,6 +34,7 @@ from experiments.slots import SlotExecutor, slots_of
 from reports import over_time
 
 _LOCK_PATIENCE_S = 5.0
+IN_FLIGHT = "in flight"
 JSON, PAGE = "leaderboard.json", "leaderboard.html"
 
 
@@ -131,7 +132,8 @@ class Office:
                         engine.close()
                     if record.status != "ok":
                         continue
-                    over_time.draw(log, flow_log, "", figure)
+                    noun = "window" if each.contender.is_yardstick else IN_FLIGHT
+                    over_time.draw(log, flow_log, "", figure, noun)
             drawn[each.contender.name] = figure
         return drawn
 

@@ -104,15 +104,20 @@ class RunSpec:
 
     @classmethod
     def of_entry(
-        cls, engine: "EngineSettings", entry: Entry, network: PreparedNetwork, seed: int
+        cls,
+        engine: "EngineSettings",
+        entry: Entry,
+        network: PreparedNetwork,
+        seed: int,
+        constants: Mapping[str, float] | None = None,
     ) -> Self:
-        """Describes a run of an entry of a contest."""
+        """Describes a run of an entry of a contest; `constants` is what it was built with."""
         return cls(
             engine=engine.engine,
             engine_sha256=engine.sha256,
             controller=entry.name,
             controller_sha256=entry.sha256,
-            constants={},
+            constants=constants or {},
             network=network,
             seed=seed,
             entry=entry,

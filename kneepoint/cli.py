@@ -30,6 +30,7 @@ _COMMANDS = {
     "contest": "build, run and rank the entries of a contest",
     "new-entry": "write the skeleton of an entry",
     "try": "build, run and draw one entry",
+    "tune": "search the constants of one entry",
     "trace": "check, plot, cut and convert recordings of links",
     "verify": "check results against the files, code and programs that made them",
     "doctor": "check this machine and suggest remedies",

@@ -8,6 +8,7 @@ import click
 
 from common.errors import KneepointError
 from contest.collect import submission_at
+from contest.office import IN_FLIGHT
 from engines.base import RunSpec
 from engines.emulator import EmulatorSettings
 from kneepoint.cli import check_format, config_option, examples, json_option, say
@@ -66,7 +67,7 @@ def command(
         if record.status == "ok":
             from reports.over_time import draw  # matplotlib takes a second
 
-            draw(log, flow_log, f"{made.name} on {network}", plot)
+            draw(log, flow_log, f"{made.name} on {network}", plot, IN_FLIGHT)
     remarks = [f"note: it {remark}" for remark in made.remarks]
     if made.is_apart:
         remarks.append("note: its own receiver is not used; a contest does not rank it")

@@ -1,6 +1,6 @@
 """The plan of a study: from a trial's point to its runs, and from its runs to its score."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,13 +18,19 @@ from networks.scenario import ALONE, PreparedNetwork, Traffic
 from search import objective, spaces
 from search.spaces import CONSTANT, Point
 
+Specify = Callable[
+    [EngineSettings, Controller, Mapping[str, float], PreparedNetwork, int, Traffic], RunSpec
+]
+"""Describes a run of a controller with its constants."""
+
 
 @dataclass(frozen=True)
 class StudyPlan:
     """A study with everything that its runs depend on.
 
     `tables` has the rows of the table to replay, or of each to fit, numbered from table to table;
-    `points` are the trials, where they are known beforehand; `given` those to begin with.
+    `points` are the trials, where they are known beforehand; `given` those to begin with. `specify`
+    is another than RunSpec.on for what is no controller of ours.
     """
 
     name: str
@@ -38,6 +44,7 @@ class StudyPlan:
     space: Mapping[str, BaseDistribution]
     traffic: Traffic = ALONE
     given: tuple[Point, ...] = ()
+    specify: Specify = RunSpec.on
 
     @property
     def rows(self) -> tuple[PublishedRow, ...]:
@@ -145,13 +152,13 @@ class StudyPlan:
             if name.startswith(CONSTANT)
         }
         given = {**self.study.constants, **(row.constants if row else {}), **searched}
-        return RunSpec.on(
-            engine=self.engine,
-            controller=self.controller,
-            constants=self.controller.complete(given, f"study {self.name}"),
-            network=network_of_trial(self.study, network, point),
-            seed=seed,
-            traffic=self.traffic,
+        return self.specify(
+            self.engine,
+            self.controller,
+            self.controller.complete(given, f"study {self.name}"),
+            network_of_trial(self.study, network, point),
+            seed,
+            self.traffic,
         )
 
 
