@@ -89,7 +89,7 @@ def open_office(
     Raises:
         KneepointError: a network or a yardstick is unknown, or something cannot be made.
     """
-    programs = [CONFINE, RUNNER]
+    programs = programs_for(is_trusting=is_trusting)
     if contest.engine == "mahimahi":
         programs += [Path("build") / name for name in ("receiver", "measure", "entry-sender")]
     yardsticks = list(dict.fromkeys(each.controller for each in contest.yardsticks))
@@ -111,6 +111,11 @@ def open_office(
         for name in contest.networks
     ]
     return Office(contest, places, ours, engine, workshop, folder, load_workflow(config).results)
+
+
+def programs_for(*, is_trusting: bool) -> list[Path]:
+    """Returns the programs that building and running entries needs, beside the emulator."""
+    return [RUNNER] if is_trusting else [RUNNER, CONFINE]
 
 
 def open_workshop(*, is_trusting: bool, is_real_time: bool = False) -> Workshop:

@@ -12,7 +12,7 @@ from contest.office import IN_FLIGHT
 from engines.base import RunSpec
 from engines.emulator import EmulatorSettings
 from kneepoint.cli import check_format, config_option, examples, json_option, say
-from kneepoint.contest import CONFINE, RUNNER, open_workshop
+from kneepoint.contest import open_workshop, programs_for
 from kneepoint.run import described, text_of
 from kneepoint.runs import EMULATE, description_of, make_what_is_missing, run_once
 from networks.scenario import PreparedNetwork
@@ -52,7 +52,7 @@ def command(
     submission = submission_at(entry)
     plot = plot or Path(f"{submission.name}.svg")
     check_format(plot)
-    make_what_is_missing(config, [network], [], [CONFINE, RUNNER])
+    make_what_is_missing(config, [network], [], programs_for(is_trusting=trust_entries))
     made = open_workshop(is_trusting=trust_entries).make(submission)
     if made.entry is None:
         if made.message:

@@ -20,7 +20,7 @@ from experiments.progress import progress_of
 from experiments.results import write_summary, write_table
 from experiments.runner import Runner
 from kneepoint.cli import config_option, examples, json_option, say
-from kneepoint.contest import CONFINE, RUNNER, open_workshop
+from kneepoint.contest import open_workshop, programs_for
 from kneepoint.runs import EMULATE, description_of, make_what_is_missing
 from networks.scenario import PreparedNetwork
 from search.study import search
@@ -65,7 +65,7 @@ def command(
     on.
     """
     submission = submission_at(entry)
-    make_what_is_missing(config, networks, [], [CONFINE, RUNNER])
+    make_what_is_missing(config, networks, [], programs_for(is_trusting=trust_entries))
     workshop = open_workshop(is_trusting=trust_entries)
     engine = EmulatorSettings.of(EMULATE)
     folder = folder_of(load_workflow(config).results, submission.name)
