@@ -155,7 +155,7 @@ def _named_sources(place: Path, variable: str) -> list[Path] | None:
     value = variables[variable]
     for _ in range(10):
         value = _VARIABLE.sub(lambda found: variables.get(found[1], ""), value)[:10_000]
-    paths = [(place / word).resolve() for word in value.split()]
+    paths = [(place / word).resolve() for word in value.split() if "$" not in word]
     for path in paths:
         if not path.is_relative_to(place.parent.resolve()):
             raise KneepointError(f"{place.name}/Makefile.am names {path.name}, outside of the tree")

@@ -1,5 +1,6 @@
 """Entries of our own writing, in every dialect, and the twins of our controllers."""
 
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -44,3 +45,66 @@ def twin(folder: Path, name: str, constants: Mapping[str, float]) -> Path:
         f"inline kneepoint::Constants::Values values() {{ return {{{values}}}; }}\n"
     )
     return folder
+
+
+def before_2017(folder: Path) -> Path:
+    """Writes an entry of the kit before 2017: the controller does not hear of timeouts."""
+    kit(folder, 12)
+    for name in ("controller.cc", "controller.hh"):
+        path = folder / "datagrump" / name
+        text = re.sub(r",\s*(const )?bool after_timeout\)", ")", path.read_text())
+        path.write_text(re.sub(r"\s*<< \(after_timeout.*?\)", "", text))
+    edit(
+        folder / "datagrump/sender.cc",
+        "message.send_timestamp, after_timeout",
+        "message.send_timestamp",
+    )
+    edit(folder / "datagrump/sender.cc", "void send(bool after_timeout)", "void send(bool)")
+    return folder
+
+
+def flat_2013(folder: Path) -> Path:
+    """Writes an entry in the layout of 2013: flat, with packet_was_sent and shorter headers."""
+    made = kit(folder.with_name(f".{folder.name}"), 12)
+    folder.mkdir()
+    for path in [*made.glob("datagrump/*.??"), *made.glob("src/*.??")]:
+        name = path.name
+        name = {"sender.cc": "datagrump-sender.cc", "receiver.cc": "datagrump-receiver.cc"}.get(
+            name, name.replace("contest_message", "packet")
+        )
+        text = path.read_text().replace("contest_message.hh", "packet.hh")
+        text = text.replace("datagram_was_sent", "packet_was_sent")
+        # Five numbers, and datagrams of 1480 bytes.
+        text = text.replace("6 * number_size", "5 * number_size")
+        text = text.replace("ack_recv_timestamp, ack_payload_length}", "ack_recv_timestamp}")
+        text = text.replace("  ack_payload_length = number_at(datagram, 5);\n", "")
+        text = text.replace("payload(1424, 'x')", "payload(1440, 'x')")
+        (folder / name).write_text(text)
+    shutil.rmtree(made)
+    return folder
+
+
+PYTHON_CLASS = """\
+class Controller:
+    def __init__(self, debug=False):
+        self.window = 12
+
+    def window_size(self):
+        return self.window
+
+    def datagram_was_sent(self, sequence_number, send_timestamp, after_timeout):
+        pass
+
+    def ack_received(self, sequence_number, sent_ms, received_ms, ack_received_ms):
+        pass
+
+    def timeout_ms(self):
+        return 1000
+"""
+PYTHON_SENDER = """\
+import socket
+import sys
+
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sender.connect((sys.argv[1], int(sys.argv[2])))
+"""
