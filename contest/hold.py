@@ -58,51 +58,64 @@ def run_all(
 ) -> list[Scored]:
     """Runs what can run; runs that the journal holds are not repeated.
 
+    Who fails on a network once does not run again: an entry that hangs costs seconds, not minutes.
+
     Raises:
         KneepointError: the machine kept a run from ending.
     """
-    able = [each for each in contenders if not each.reason]
-    networks = [engine.place(place.network) for place in places]
-    planned = [
-        PlannedRun(trial, run, None, contender.spec(engine, network, contest.seed + run))
-        for trial, contender in enumerate(able)
-        for network in networks
-        for run in range(contest.runs)
+    seeds = range(contest.seed, contest.seed + contest.runs)
+    waves = [
+        [(places[0], seeds[0])],
+        [(place, seeds[0]) for place in places[1:]],
+        [(place, seed) for place in places for seed in seeds[1:]],
     ]
-    records = (each.record for each in runner.finish(Batch(planned)))
-    scored = []
-    for contender in able:
-        own = {place.network.name: [next(records) for _ in range(contest.runs)] for place in places}
-        scored.append(_score(contest, contender, own, places))
-    return scored
+    records: dict[str, dict[tuple[str, int], RunRecord]] = {
+        each.name: {} for each in contenders if not each.reason
+    }
+    for wave in waves:
+        able = [
+            each
+            for each in contenders
+            if each.name in records
+            and all(record.status == "ok" for record in records[each.name].values())
+        ]
+        asked = [(each, place.network, seed) for each in able for place, seed in wave]
+        planned = [
+            PlannedRun(0, run, None, each.spec(engine, engine.place(network), seed))
+            for run, (each, network, seed) in enumerate(asked)
+        ]
+        finished = runner.finish(Batch(planned))
+        for (each, network, seed), run in zip(asked, finished, strict=True):
+            records[each.name][network.name, seed] = run.record
+    return [
+        _score(contest, each, records[each.name], places)
+        for each in contenders
+        if each.name in records
+    ]
 
 
 def _score(
     contest: Contest,
     contender: Contender,
-    records: Mapping[str, Sequence[RunRecord]],
+    records: Mapping[tuple[str, int], RunRecord],
     places: Sequence[Place],
 ) -> Scored:
-    scores: dict[str, list[float]] = {}
-    problems: list[str] = []
-    for place in places:
-        name = place.network.name
-        for run, record in enumerate(records[name]):
-            reason = record.reason
-            if record.status == "ok":
-                try:
-                    score = contest.scored_by.of(record, place.network, place.bound)
-                    scores.setdefault(name, []).append(score)
-                    continue
-                except ValueError as error:
-                    reason = f"has no score: {error}"
-            problems.append(f"on {name} with seed {contest.seed + run}: {reason}")
-    if not problems:
-        return Scored(contender, records, scores)
-    total = contest.runs * len(places)
-    return Scored(
-        contender, records, {}, f"{len(problems)} of {total} runs failed, the first {problems[0]}"
-    )
+    """Scores a contender's runs, in the order of networks and seeds, up to the first failure."""
+    by_network: dict[str, list[RunRecord]] = {place.network.name: [] for place in places}
+    scores: dict[str, list[float]] = {place.network.name: [] for place in places}
+    by_name = {place.network.name: place for place in places}
+    for (name, seed), record in sorted(records.items(), key=lambda each: each[0][1]):
+        reason = record.reason
+        if record.status == "ok":
+            place = by_name[name]
+            try:
+                scores[name].append(contest.scored_by.of(record, place.network, place.bound))
+                by_network[name].append(record)
+                continue
+            except ValueError as error:
+                reason = f"it has no score: {error}"
+        return Scored(contender, {}, {}, f"on {name} with seed {seed}: {reason}")
+    return Scored(contender, by_network, scores)
 
 
 def verdict(

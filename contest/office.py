@@ -102,7 +102,7 @@ class Office:
                 yield runner
             finally:
                 runner.close()
-        progress.end(f"{total} runs of {able} entries and yardsticks")
+        progress.end(f"runs of {able} entries and yardsticks are done")
 
     def _executor(self) -> Executor:
         cores = os.cpu_count() or 1

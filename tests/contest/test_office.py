@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from common.errors import KneepointError
+from contest.figures import Figures
 from contest.office import JSON, PAGE, Office, watch
 from engines.base import RunRecord, RunSpec
 from engines.emulator import EmulatorEngine
-from tests.contest.trees import PYTHON_SENDER, before_2017, edit, kit
+from tests.contest.trees import BAD, PYTHON_SENDER, bad, before_2017, edit, kit
 
 RANKED = ["bob", "carl", "anna"]
 """Windows 12, 40 and 5: the first keeps the links busy, and the second their queues."""
@@ -20,6 +21,13 @@ RANKED = ["bob", "carl", "anna"]
 
 def silent(line: str) -> None:
     del line
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves out the figures, which take longer than all the rest."""
+    monkeypatch.setattr(Office, "_draw_runs", lambda *_: {})
+    monkeypatch.setattr(Figures, "draw", lambda *_: {})
 
 
 @pytest.fixture
@@ -42,7 +50,8 @@ def test_entries_are_built_run_and_ranked(office: Office, entries: Path) -> None
     assert [row["name"] for row in found["yardsticks"]] == ["fixed_window 20"]
     first = found["ranking"][0]
     assert first["networks"]["known"]["power"] > found["ranking"][2]["networks"]["known"]["power"]
-    assert len(found["pairs"]) == 3 and found["pairs"][0]["ratio"] > 1
+    ratios = {(pair["a"], pair["b"]): pair["ratio"] for pair in found["pairs"]}
+    assert len(ratios) == 3 and ratios["bob", "carl"] > 1 > ratios["anna", "bob"]
     assert found["failed"] == []
     assert json.loads((office.folder / JSON).read_text()) == found
     page = (office.folder / PAGE).read_text()
@@ -94,6 +103,7 @@ def test_an_interrupted_contest_goes_on(
     assert count == 7
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_order_of_runs_does_not_matter(
     office: Office, entries: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -102,6 +112,7 @@ def test_the_order_of_runs_does_not_matter(
     assert replace(office, folder=tmp_path / "alone").score(entries, silent) == found
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_cannot_be_built_is_named_and_the_rest_ranked(office: Office, entries: Path) -> None:
     edit(kit(entries / "typo") / "datagrump/controller.cc", "return WINDOW;", "return WINDOWS;")
     edit(kit(entries / "missing") / "datagrump/sender.cc", "poller.wait(", "poller.sleep(")
@@ -127,6 +138,7 @@ def test_what_cannot_be_built_is_named_and_the_rest_ranked(office: Office, entri
     assert not list(entries.rglob("*.o")), "nothing is left in the entries"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_entries_with_a_receiver_of_their_own_stand_apart(office: Office, entries: Path) -> None:
     edit(
         kit(entries / "dora", 1) / "datagrump/receiver.cc",
@@ -138,6 +150,7 @@ def test_entries_with_a_receiver_of_their_own_stand_apart(office: Office, entrie
     assert [row["name"] for row in found["apart"]] == ["dora"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_history_has_all_submissions_of_an_author(office: Office, entries: Path) -> None:
     office.score(entries, silent)
     shutil.rmtree(entries / "carl")
@@ -182,3 +195,45 @@ def test_a_folder_without_entries_is_refused(office: Office, tmp_path: Path) -> 
     (tmp_path / "empty").mkdir()
     with pytest.raises(KneepointError, match="has no entries"):
         office.score(tmp_path / "empty", silent)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_entries_that_misbehave_are_rows_with_a_reason(office: Office, entries: Path) -> None:
+    before = office.score(entries, silent)
+    for name in BAD:
+        bad(entries / name, name)
+    found = office.score(entries, silent)
+    *rest, last = ranked(found)
+    assert rest == RANKED and last == "sends-without-end"
+    for row, earlier in zip(found["ranking"], before["ranking"], strict=False):
+        assert row["networks"] == earlier["networks"], "the rest is scored as it was"
+    reasons = {row["name"]: row["reason"] for row in found["failed"]}
+    assert set(reasons) == set(BAD) - {last}
+    assert all(reason.startswith("on known with seed 1: ") for reason in reasons.values())
+    for name, words in {
+        "never-returns": "CPU time",
+        "crashes-on-first-ack": "SIGABRT",
+        "exits-at-once": "ended by itself",
+        "needs-an-argument": "Usage: sender HOST PORT",
+        "small-datagrams": "a datagram of 58 bytes",
+    }.items():
+        assert words in reasons[name]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_declared_argument_reaches_the_sender(office: Office, entries: Path) -> None:
+    dora = bad(entries / "dora", "needs-an-argument")
+    (dora / "kneepoint.yaml").write_text("author: Dora\narguments: [debug, '7']\n")
+    found = office.score(entries, silent)
+    assert found["failed"] == [] and "dora" in ranked(found)
+    assert {row["author"] for row in found["ranking"]} == {"anna", "bob", "carl", "Dora"}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_other_rules_rank_otherwise(office: Office, entries: Path) -> None:
+    rules = {"throughput_mbps": "carl", "-signal_delay_p95_ms": "anna", "log_power": "bob"}
+    for rule, winner in rules.items():
+        contest = office.contest.model_copy(update={"score": rule})
+        found = replace(office, contest=contest).score(entries, silent)
+        assert ranked(found)[0] == winner
