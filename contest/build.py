@@ -186,6 +186,6 @@ def _refusal(answer: "subprocess.CompletedProcess[str]", work: str) -> BuildErro
     message = answer.stderr.replace(work, "").strip()
     lines = [line.strip() for line in message.splitlines()]
     marks = ("error:", "undefined reference", "undefined symbol", "multiple definition", "confine:")
-    found = [line for line in lines if any(mark in line for mark in marks)]
+    found = [line for line in lines if any(mark in line.lower() for mark in marks)]
     reason = (found or lines or ["the compiler gave no reason"])[0]
     return BuildError(f"does not build: {reason}", message[:_MOST_MESSAGE])

@@ -8,6 +8,7 @@ rule build_core:
         emulate="build/emulate",
         synthesize="build/synthesize",
         check_trace="build/check_trace",
+        confine="build/confine",
         entry="build/entry",
     log:
         "logs/build_core/build.log",

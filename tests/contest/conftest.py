@@ -24,9 +24,9 @@ SECONDS = 4
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     """Builds entries, each source once."""
-    confined = Confined(None)
+    confined = Confined(ROOT / "build/confine")
     builder = Builder(tmp_path_factory.mktemp("kept"), confined)
-    return Workshop(builder, sha256_of(RUNNER.read_bytes()), is_trusting=True)
+    return Workshop(builder, sha256_of(RUNNER.read_bytes()))
 
 
 def place(folder: Path, name: str, gap_ms: int, *, is_public: bool) -> Place:
