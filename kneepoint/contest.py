@@ -21,6 +21,7 @@ from kneepoint.cli import columns, config_option, examples, json_option, say
 from kneepoint.runs import EMULATE, description_of, make_what_is_missing
 
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
+REAL_TIME = Path("build/entry-sender")
 KEPT = Path("build/contest")
 """Objects of entries, by the digests of what they were made of."""
 
@@ -91,7 +92,7 @@ def open_office(
     """
     programs = programs_for(is_trusting=is_trusting)
     if contest.engine == "mahimahi":
-        programs += [Path("build") / name for name in ("receiver", "measure", "entry-sender")]
+        programs += [REAL_TIME, *(Path("build") / name for name in ("receiver", "measure"))]
     yardsticks = list(dict.fromkeys(each.controller for each in contest.yardsticks))
     make_what_is_missing(config, contest.networks, yardsticks, programs)
     real_time = read_config(config, Settings).real_time
@@ -124,7 +125,8 @@ def open_workshop(*, is_trusting: bool, is_real_time: bool = False) -> Workshop:
         raise KneepointError("c++: no compiler; install g++")
     confined = Confined(None if is_trusting else CONFINE.resolve())
     builder = Builder(KEPT.resolve(), confined)
-    return Workshop(builder, sha256_of(RUNNER.read_bytes()), is_trusting, is_real_time)
+    runner = REAL_TIME if is_real_time else RUNNER
+    return Workshop(builder, sha256_of(runner.read_bytes()), is_trusting, is_real_time)
 
 
 def text_of(found: Json, page: Path) -> str:

@@ -10,6 +10,7 @@ rule build_core:
         check_trace="build/check_trace",
         confine="build/confine",
         entry="build/entry",
+        entry_sender="build/entry-sender",
     log:
         "logs/build_core/build.log",
     benchmark:
