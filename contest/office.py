@@ -70,6 +70,10 @@ class Office:
         submissions = find_submissions(entries)
         if not submissions:
             raise KneepointError(f"{entries}: has no entries; put source trees or archives there")
+        ours = {each.name for each in self.yardsticks}
+        for each in submissions:
+            if each.name in ours:
+                raise KneepointError(f"{each.path}: a yardstick is called {each.name!r}; rename it")
         with hold_lock_patiently(self.folder / ".lock", _LOCK_PATIENCE_S):
             entrants = self.workshop.make_all(
                 submissions,

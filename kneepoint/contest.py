@@ -16,7 +16,7 @@ from contest.hold import Json, read_place
 from contest.office import PAGE, Office, watch
 from engines.catalogue import load_catalogue
 from engines.named import settings_of
-from experiments.config import Settings, load_workflow
+from experiments.config import Setting, Settings, load_workflow
 from kneepoint.cli import columns, config_option, examples, json_option, say
 from kneepoint.runs import EMULATE, description_of, make_what_is_missing
 
@@ -104,14 +104,25 @@ def open_office(
     ours = []
     for each in contest.yardsticks:
         controller = catalogue.controller(each.controller, where)
-        name = f"{each.controller} {', '.join(f'{k} {v:g}' for k, v in each.constants.items())}"
         complete = controller.complete(each.constants, where)
-        ours.append(Contender(name.strip(), controller=(controller, complete)))
+        ours.append(Contender(_name_of(each, contest), controller=(controller, complete)))
     places = [
         read_place(description_of(name), is_public=name == contest.public)
         for name in contest.networks
     ]
     return Office(contest, places, ours, engine, workshop, folder, load_workflow(config).results)
+
+
+def _name_of(yardstick: Setting, contest: Contest) -> str:
+    """What the leaderboard calls a yardstick: its constants only where another has its name."""
+    alike = [each for each in contest.yardsticks if each.controller == yardstick.controller]
+    if len(alike) == 1:
+        return f"{yardstick.controller} (ours)"
+    values = ", ".join(
+        f"{value:g}" if len(yardstick.constants) == 1 else f"{name} {value:g}"
+        for name, value in yardstick.constants.items()
+    )
+    return f"{yardstick.controller} {values} (ours)"
 
 
 def programs_for(*, is_trusting: bool) -> list[Path]:

@@ -207,6 +207,7 @@ class MahimahiEngine:
             time_limit_s=duration_s + START_AND_END_S,
             user=user,
             status=str(status),
+            is_entry=spec.entry is not None,
             keep_log=str(settings.keep_log) if settings.keep_log else None,
         )
 

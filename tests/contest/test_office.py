@@ -237,3 +237,10 @@ def test_other_rules_rank_otherwise(office: Office, entries: Path) -> None:
         contest = office.contest.model_copy(update={"score": rule})
         found = replace(office, contest=contest).score(entries, silent)
         assert ranked(found)[0] == winner
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_an_entry_cannot_take_a_yardsticks_name(office: Office, entries: Path) -> None:
+    kit(entries / "fixed_window 20")
+    with pytest.raises(KneepointError, match=r"a yardstick is called .fixed_window 20.; rename it"):
+        office.score(entries, silent)
