@@ -148,9 +148,12 @@ include: "rules/analysis.smk"
 include: "rules/report.smk"
 
 
+# Each experiment by itself: results that somebody deleted are made again, which a report that is still
+# up to date would not ask for.
 rule all:
     default_target: True
     input:
+        results_of(*names(False)),
         f"{RESULTS}/report.html",
         f"{RESULTS}/report.pdf",
 

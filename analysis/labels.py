@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-_ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic"}
+_ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma"}
 _PROPER = {"reno"}
+_PUBLISHED = {"aimd_soph": "AIMDSoph", "fast_tcp": "FAST TCP"}
+"""Controllers whose authors write them otherwise."""
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 """What stands where there is no number."""
@@ -12,6 +14,8 @@ _UNITS = {"ms": "ms", "us": "µs", "s": "s", "mbps": "Mbit/s", "packets": "packe
 
 def words(name: str) -> str:
     """The name as words, its unit left out: acronyms in capitals, proper names with one."""
+    if name in _PUBLISHED:
+        return _PUBLISHED[name]
     parts = name.removeprefix("network_").split("_")
     if len(parts) > 1 and parts[-1] in _UNITS:
         parts = parts[:-1]

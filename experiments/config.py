@@ -1037,14 +1037,8 @@ def load_workflow(config: Path) -> Workflow:
     }
     for name, study in studies.items():
         _check_tables(config, name, study, tables)
-    named = [network for study in studies.values() for network in study.networks]
-    named += [repeat.network for repeat in repeats.values()]
-    named += [network for each in comparisons.values() for network in each.networks]
-    named += [settings.hold_out.training, *settings.hold_out.networks] if settings.hold_out else []
-    named += [settings.showcase.network] if settings.showcase else []
-    named += [settings.confirm.network] if settings.confirm else []
-    named += [settings.real_time.probe.network] if settings.real_time.probe else []
-    networks = {name: load_network(config, name) for name in dict.fromkeys(named)}
+    named_in = _networks_named(config, settings, studies, repeats, comparisons)
+    networks = {name: load_network(config, name, where) for name, where in named_in.items()}
     _check_traces(config, networks)
     for name, study in studies.items():
         _check_queues(config, name, study, networks)
@@ -1056,6 +1050,36 @@ def load_workflow(config: Path) -> Workflow:
     _check_comparisons(workflow)
     _check_hold_out(workflow)
     return workflow
+
+
+def _networks_named(
+    config: Path,
+    settings: Settings,
+    studies: Mapping[str, Study],
+    repeats: Mapping[str, Repeat],
+    comparisons: Mapping[str, Comparison],
+) -> dict[str, str]:
+    """Returns every network that is used, and the first file that names it."""
+
+    def of_file(folder: str, name: str, networks: Iterable[str]) -> list[tuple[str, str]]:
+        return [(each, str(config.parent / folder / f"{name}.yaml")) for each in networks]
+
+    named: list[tuple[str, str]] = []
+    for name, study in studies.items():
+        named += of_file("studies", name, study.networks)
+    for name, repeat in repeats.items():
+        named += of_file("repeats", name, [repeat.network])
+    for name, comparison in comparisons.items():
+        named += of_file("comparisons", name, comparison.networks)
+    held = settings.hold_out
+    own = [held.training, *held.networks] if held else []
+    own += [part.network for part in (settings.showcase, settings.confirm) if part]
+    own += [settings.real_time.probe.network] if settings.real_time.probe else []
+    named += [(network, str(config)) for network in own]
+    found: dict[str, str] = {}
+    for network, where in named:
+        found.setdefault(network, where)
+    return found
 
 
 def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:

@@ -30,8 +30,8 @@ Row = dict[str, Any]
 
 @click.command()
 @examples("""
-    kneepoint again 50b247798f5b
-    kneepoint again 50b247798f5b --json | jq .same
+    kneepoint again RUN_ID
+    kneepoint again RUN_ID --json | jq .same
 """)
 @click.argument("run_id")
 @config_option

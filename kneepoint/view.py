@@ -97,12 +97,15 @@ class Lines:
         self._now_s = now_s
         self._next_s = now_s() + _LINE_S
         self._done: set[str] | None = None
+        self._summary = ""
+        self._said = ""  # the last summary, once there was one
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        if self._said and self._said != self._summary:
+            self._say(self._summary)
 
     def show(self, states: Sequence[State], steps: str) -> None:
         """Prints what is new."""
@@ -112,10 +115,12 @@ class Lines:
             if state.name not in (self._done or ()):
                 self._say(f"{state.name}: done{_told(state)}")
         self._done = done
+        self._summary = " - ".join(filter(None, [steps, summary_of(states)]))
         if self._now_s() < self._next_s:
             return
         self._next_s = self._now_s() + _LINE_S
-        self._say(" - ".join(filter(None, [steps, summary_of(states)])))
+        self._said = self._summary
+        self._say(self._summary)
         for state in states:
             if state.state == "running":
                 left = "" if state.left_s is None else f", {state.left_s:.0f} s left"

@@ -266,18 +266,19 @@ class Network(ConfigModel):
         return any(link.synthetic for link in (self.uplink, self.downlink))
 
 
-def load_network(config: Path, name: str) -> Network:
+def load_network(config: Path, name: str, named_in: str | None = None) -> Network:
     """Reads networks/`name`.yaml beside the configuration file `config`.
 
     Raises:
-        KneepointError: the network does not exist, or its file is malformed.
+        KneepointError: the network does not exist, which is said of the file `named_in` if that is
+            known, or its file is malformed.
     """
     path = config.parent / "networks" / f"{name}.yaml"
     if not re.fullmatch(NAME, name):
         raise KneepointError(f"{path}: invalid name; use {NAMES}")
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
-        raise KneepointError(f"{path}: unknown network {name!r}; known: {known}")
+        raise KneepointError(f"{named_in or path}: unknown network {name!r}; known: {known}")
     return read_config(path, Network)
 
 

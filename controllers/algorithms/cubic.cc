@@ -122,7 +122,7 @@ class Cubic final : public Controller {
                            .high = 4,
                            .least = 1e-6,
                            .scale = Scale::log,
-                           .unit = "packets/s^3",
+                           .unit = "packets/s³",
                            .meaning = "how steeply the window returns to where it was"})),
         beta_(constants.real({.name = "beta",
                               .fallback = 0.7,

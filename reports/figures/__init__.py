@@ -32,6 +32,7 @@ READS = {
         "inventory",
     ),
     "held-out-map": ("held_out", "held_out_networks", "held_out_standings", "held_out_power"),
+    "held-out-profiles": ("held_out_profiles", "held_out_standings", "inventory"),
     "held-out-ranks": ("held_out_standings", "inventory"),
     "network-sweep": ("network_sweeps", "network_sweep_points"),
     "other-constant": ("grids", "grid_effects"),

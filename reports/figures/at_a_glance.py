@@ -17,7 +17,7 @@ from reports.figures import style
 _NEAR = 5.0
 """Up to so many per cent the axis of differences is linear."""
 _KINDS = {
-    "agrees": (("reproduced", "close", "fitted", WITHIN_SPREAD), "o", style.OURS),
+    "consistent": (("reproduced", "close", "fitted", WITHIN_SPREAD), "o", style.OURS),
     "unexplained": (("unexplained",), "s", style.ALTERNATE),
     "contradicted": (("contradicted",), "x", style.BEST),
 }
@@ -118,7 +118,7 @@ def _draw_gains(axes: Axes, gains: list[Record], tables: Tables) -> None:
         style.tell(axes, [gain[whose] for gain in gains], range(len(gains)), texts)
     axes.set_yticks(range(len(gains)), names)
     axes.set_ylim(len(gains) - 0.4, -0.6)
-    axes.set_xlim(left=0)
+    axes.set_xlim(0, 1.04 * np.nanmax([[gain["tuned"], gain["published"]] for gain in gains]))
     axes.set_xlabel("Held-out power (% of the bound)")
     axes.set_title("Best published (open) and tuned")
 

@@ -33,9 +33,11 @@ def draw(network: Record, tables: Tables) -> Figure:
         label="Pareto front",
         zorder=1,
     )
+    tuned = set(settings["controller"][settings["origin"] != PUBLISHED])
     for row in records(settings):
         marker, colour = looks[row["controller"]]
         published = row["origin"] == PUBLISHED
+        name = labels.sentence(row["controller"])
         _ellipse(axes, row, colour)
         axes.plot(
             row[SIGNAL_DELAY],
@@ -45,7 +47,7 @@ def draw(network: Record, tables: Tables) -> Figure:
             markersize=4.6,
             markerfacecolor="none" if published else colour,
             markeredgewidth=0.9,
-            label=None if published else labels.sentence(row["controller"]),
+            label=None if published and row["controller"] in tuned else name,
             zorder=3,
         )
     for row in records(settings[settings["knee"]]):

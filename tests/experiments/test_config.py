@@ -110,7 +110,10 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         "studies lists 'window', but",
     ),
     "study twice": ({"config": {"studies": ["windows", "windows"]}}, "'windows' appears twice"),
-    "unknown network": ({"study": {"networks": ["air"]}}, "unknown network 'air'"),
+    "unknown network": (
+        {"study": {"networks": ["air"]}},
+        "studies/windows.yaml: unknown network 'air'",
+    ),
     "unknown table": ({"study": {"table": "print"}}, "no such table; known: printed"),
     "unknown controller": (
         {"repeat": {"settings": [{"controller": "fixed_windw"}]}},

@@ -123,7 +123,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "probe on an unknown network": (
         probing(network="air"),
-        "networks/air.yaml",
+        "config.yaml",
         "unknown network 'air'; known: wire",
     ),
     "probe without a spread": (probing(alone=1), "config.yaml", "real_time.probe.alone: 1"),
@@ -176,7 +176,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "confirmed on an unknown network": (
         {"config": {"confirm": {**CONFIRM, "network": "air"}}},
-        "networks/air.yaml",
+        "config.yaml",
         "unknown network 'air'; known: wire",
     ),
     "confirm without calibration": (

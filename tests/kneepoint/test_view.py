@@ -68,6 +68,18 @@ def test_pipe_gets_a_line_for_each_end_and_a_summary_now_and_then() -> None:
     assert stream.getvalue() == "tune: done, 100 trials, best 21\n"
 
 
+def test_pipe_gets_the_last_summary_at_the_end() -> None:
+    stream = io.StringIO()
+    times_s = iter((0.0, 11.0, 11.0, 12.0))
+    with Lines(stream, lambda: next(times_s)) as view:
+        view.show([DONE], "3 of 12 steps done")
+        view.show([DONE], "12 of 12 steps done")
+    assert stream.getvalue().splitlines() == [
+        "3 of 12 steps done - 1 done, 0 running, 0 waiting",
+        "12 of 12 steps done - 1 done, 0 running, 0 waiting",
+    ]
+
+
 def test_steps_are_the_last_that_snakemake_told(tmp_path: Path) -> None:
     log = tmp_path / "log"
     assert steps_in(log, 1) == ""

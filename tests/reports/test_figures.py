@@ -290,10 +290,26 @@ def test_ranks_join_both_places_of_every_setting(tables: Tables) -> None:
     assert "4  Delay threshold, tuned" in texts(figure, 0)
 
 
+def test_profiles_draw_each_setting_with_its_interval(tables: Tables) -> None:
+    standings = tables["held_out_standings"]
+    shares = pd.DataFrame(
+        [
+            {"trial": trial, "factor": factor, "share": factor / 4, "low": 0.1, "high": 0.9}
+            for trial in standings["trial"]
+            for factor in (1.0, 2.0)
+        ]
+    )
+    figure = drawn({**tables, "held_out_profiles": shares}, "held-out-profiles-all")
+    lines = [line for axes in figure.axes for line in axes.lines]
+    assert len(lines) == len(standings)
+    assert all(list(np.asarray(line.get_ydata())) == [0.25, 0.5] for line in lines)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["Published", "Tuned"]
+
+
 def test_two_settings_have_no_figure_of_ranks(tables: Tables) -> None:
     few = {**tables, "held_out_standings": tables["held_out_standings"][:2]}
     names = [name for name in draw.available(few) if name.startswith("held-out")]
-    assert sorted(names) == ["held-out-gain-all", "held-out-map-all"]
+    assert "held-out-ranks-all" not in names
 
 
 def test_reports_look_alike_in_all_figures_and_thirty_look_different() -> None:
