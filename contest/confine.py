@@ -81,6 +81,17 @@ class Confined:
         except OSError as error:
             raise KneepointError(f"{words[0]}: {error.strerror}; build it: make build") from None
 
+    def check(self) -> None:
+        """Raises KneepointError where commands are to be confined and this host cannot do that."""
+        if self.program is not None:
+            answer = self.run(["true"], Path("/"))
+            if answer.returncode != 0:
+                said = answer.stderr.strip().removeprefix("error: ")
+                raise KneepointError(
+                    f"entries cannot be confined on this host ({said}); use another, or, if you "
+                    "trust all of them, --trust-entries"
+                )
+
     def _prefix(self, read: Sequence[Path], write: Sequence[Path]) -> list[str]:
         assert self.program is not None
         limits = self.limits

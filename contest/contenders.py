@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from common.errors import KneepointError
-from common.files import sha256_of, write_whole
 from contest.build import Builder, BuildError
 from contest.collect import Submission, digest_of_tree, take
 from contest.config import EntryFile, load_entry_file
@@ -70,13 +69,11 @@ class Workshop:
         builder: of entries in C++.
         runner_sha256: digest of the program that runs entries.
         is_trusting: entries run without a sandbox.
-        is_real_time: whole senders in Python can run.
     """
 
     builder: Builder
     runner_sha256: str = ""
     is_trusting: bool = False
-    is_real_time: bool = False
 
     def make(self, submission: Submission) -> Contender:
         """Takes, recognizes and builds a submission; what does not work is its reason."""
@@ -121,24 +118,16 @@ class Workshop:
             BuildError: it does not build.
             KneepointError: it cannot run here.
         """
-        if tree.language == "python-sender" and not self.is_real_time:
+        if tree.language != "c++":
+            kind = "a class" if tree.language == "python-class" else "a whole sender"
             raise KneepointError(
-                "a whole sender in Python runs in real time only; use engine mahimahi, or submit "
-                "a class with the controller's methods"
+                f"is {kind} in Python, for which the sandbox has no interpreter; write it in C++"
             )
-        if tree.language == "c++":
-            built = self.builder.build(tree, declared.macros(values))
-            place, sha256 = built.object, built.sha256
-        else:
-            content = tree.sources[0].read_bytes()
-            sha256 = sha256_of(content)
-            place = self.builder.folder / "entries" / f"{sha256}.py"
-            if not place.is_file():
-                write_whole(place, content)
+        built = self.builder.build(tree, declared.macros(values))
         return Entry(
             name,
-            place.resolve(),
-            sha256,
+            built.object.resolve(),
+            built.sha256,
             declared.arguments,
             declared.environment(values),
             tree.dialect,

@@ -1,7 +1,8 @@
 """Recognizes the sender in an entry's tree: its dialect, its sources, and what is special in it.
 
 The public kit's layout has `datagrump/` and `src/`; that of 2013 is flat, and its datagrams differ.
-A file in Python either has a class with the controller's methods or is a whole sender.
+A file in Python either has a class with the controller's methods or is a whole sender; it is found
+so that the reason why it does not run can be said.
 """
 
 import ast

@@ -131,13 +131,18 @@ def programs_for(*, is_trusting: bool) -> list[Path]:
 
 
 def open_workshop(*, is_trusting: bool, is_real_time: bool = False) -> Workshop:
-    """Returns what entries are built with."""
+    """Returns what entries are built with.
+
+    Raises:
+        KneepointError: there is no compiler, or this host has no sandbox.
+    """
     if shutil.which("c++") is None:
         raise KneepointError("c++: no compiler; install g++")
     confined = Confined(None if is_trusting else CONFINE.resolve())
+    confined.check()
     builder = Builder(KEPT.resolve(), confined)
     runner = REAL_TIME if is_real_time else RUNNER
-    return Workshop(builder, sha256_of(runner.read_bytes()), is_trusting, is_real_time)
+    return Workshop(builder, sha256_of(runner.read_bytes()), is_trusting)
 
 
 def text_of(found: Json, page: Path) -> str:

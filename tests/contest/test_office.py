@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from common.errors import KneepointError
+from contest.confine import Confined
 from contest.figures import Figures
 from contest.office import JSON, PAGE, Office, watch
 from engines.base import RunRecord, RunSpec
 from engines.emulator import EmulatorEngine
-from tests.contest.trees import BAD, PYTHON_SENDER, bad, before_2017, edit, kit
+from tests.contest.trees import BAD, PYTHON_SENDER, bad, before_2017, edit, flat_2013, kit
 
 RANKED = ["bob", "carl", "anna"]
 """Windows 12, 40 and 5: the first keeps the links busy, and the second their queues."""
@@ -131,7 +132,7 @@ def test_what_cannot_be_built_is_named_and_the_rest_ranked(office: Office, entri
     assert reasons["empty"].startswith("has no sender")
     assert reasons["broken"].startswith("the archive is damaged")
     assert reasons["link"].startswith("is a symbolic link")
-    assert "runs in real time only" in reasons["script"]
+    assert reasons["script"].startswith("is a whole sender in Python, for which")
     assert reasons["wrong"].startswith("kneepoint.yaml: constants.window: needs exactly one of")
     messages = {row["name"]: row["message"] for row in found["failed"]}
     assert "WINDOWS" in messages["typo"] and "kneepoint-" not in messages["typo"]
@@ -244,3 +245,19 @@ def test_an_entry_cannot_take_a_yardsticks_name(office: Office, entries: Path) -
     kit(entries / "fixed_window 20")
     with pytest.raises(KneepointError, match=r"a yardstick is called .fixed_window 20.; rename it"):
         office.score(entries, silent)
+
+
+def test_a_host_without_a_sandbox_is_refused() -> None:
+    with pytest.raises(KneepointError, match="cannot be confined on this host"):
+        Confined(Path("/bin/false")).check()
+    Confined(None).check()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_what_the_engine_refuses_is_a_row(office: Office, entries: Path) -> None:
+    """The emulator names the dialects that it has, and the others still run."""
+    flat_2013(entries / "flat")
+    found = office.score(entries, silent)
+    reasons = {row["name"]: row["reason"] for row in found["failed"]}
+    assert not reasons or "no dialect is named '2013'" in reasons["flat"]
+    assert set(RANKED) <= set(ranked(found))
