@@ -16,6 +16,9 @@ from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from networks.omniscient import omniscient_bound
 from networks.scenario import PreparedLink, PreparedNetwork
+from tests.controllers.conftest import contest
+
+__all__ = ["contest"]  # a fixture
 
 EMULATE, RUNNER = ROOT / "build/emulate", ROOT / "build/entry"
 SECONDS = 4
