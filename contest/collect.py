@@ -14,7 +14,8 @@ from tempfile import TemporaryDirectory
 
 from common.config_file import read_config
 from common.errors import KneepointError
-from contest.config import REPOSITORIES, Repositories, Repository
+from common.files import sha256_of
+from contest.config import ENTRY_NAME, ENTRY_NAMES, REPOSITORIES, Repositories, Repository
 from contest.confine import Confined
 from contest.unpack import (
     ARCHIVES,
@@ -102,6 +103,12 @@ def _in_folder(folder: Path) -> Iterator[Submission]:
 
 
 def _submission(path: Path) -> Submission:
+    name = name_of_archive(path) if is_archive(path) else path.name
+    if not re.fullmatch(ENTRY_NAME, name):
+        shown = re.sub(r"[^\w.@ -]", "?", name, flags=re.ASCII)[:50]
+        digest = sha256_of(name.encode(errors="surrogateescape"))[:6]  # names of others differ
+        problem = f"has a name with more than {ENTRY_NAMES}; rename it"
+        return Submission(f"{shown}-{digest}", path, problem=problem)
     if path.is_symlink():
         return Submission(path.name, path, problem="is a symbolic link; submit what it points to")
     if path.is_dir():
@@ -109,7 +116,7 @@ def _submission(path: Path) -> Submission:
     if not path.is_file():
         return Submission(path.name, path, problem="is neither a folder nor a file")
     if is_archive(path):
-        return Submission(name_of_archive(path), path)
+        return Submission(name, path)
     if path.suffix == ".py":
         return Submission(path.stem, path)
     known = ", ".join(ARCHIVES)

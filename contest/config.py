@@ -16,9 +16,9 @@ ENTRY_FILE = "kneepoint.yaml"
 REPOSITORIES = "entries.yaml"
 """Entries of a folder that are git repositories elsewhere."""
 
-EntryName = Annotated[
-    str, matching(r"(?a:\w[\w.@ -]{0,99})", "letters, digits, blanks, ., @, - and _ only")
-]
+ENTRY_NAME = r"(?a:\w[\w.@ -]{0,99})"
+ENTRY_NAMES = "letters, digits, blanks, ., @, - and _"
+EntryName = Annotated[str, matching(ENTRY_NAME, f"{ENTRY_NAMES} only")]
 _CName = Annotated[str, matching(r"(?a:[A-Za-z_]\w{0,99})", "a name in C: letters, digits and _")]
 
 

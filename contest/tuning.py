@@ -108,6 +108,8 @@ def tuned_text(declared: EntryFile, best: Mapping[str, float]) -> str:
         low, high = (constant.text(value) for value in constant.range)
         words = [way, f"default: {constant.text(best[name])}", f"range: [{low}, {high}]"]
         words += [f"{key}: true" for key in ("integer", "log") if getattr(constant, key)]
+        if constant.unit != "1":
+            words.append(f"unit: {constant.unit}")
         lines.append(f"  {name}: {{{', '.join(words)}}}")
     return "\n".join(lines)
 

@@ -159,6 +159,14 @@ def test_bad_lists_of_repositories_are_refused(tmp_path: Path, text: str, reason
         find_submissions(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["$\\frac$", "<b>", "a\nb", "anna;rm", "é" * 3, "x" * 101])
+def test_names_that_say_more_than_a_name_are_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    (found,) = find_submissions(tmp_path)
+    assert "rename it" in found.problem
+    assert found.name.isascii() and not set("$<>\n;") & set(found.name)
+
+
 def test_equal_names_are_refused(tmp_path: Path) -> None:
     kit(tmp_path / "anna")
     shutil.make_archive(str(tmp_path / "anna"), "zip", tmp_path / "anna")
