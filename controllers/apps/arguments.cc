@@ -7,9 +7,9 @@
 #include <system_error>
 
 #include "apps/options.hh"
-#include "transport/dialect.hh"
 #include "common/input_file.hh"
 #include "common/text.hh"
+#include "transport/dialect.hh"
 
 namespace kneepoint {
 
@@ -80,7 +80,7 @@ struct Parser {
   std::string scenario_file{};
   EntrySettings entry{};
   std::string entry_option{};  // the last one that only an entry has
-  bool has_run = false;  // an option that a scenario has instead
+  bool has_run = false;        // an option that a scenario has instead
 
   using Option = std::function<void(Parser&, const std::string&)>;
   static const std::map<std::string, Option>& options();
@@ -103,8 +103,9 @@ struct Parser {
     }
     if (not entry.object.empty()) {
       if (not flow().controller.empty() or not flow().constants.empty()) {
-        throw std::invalid_argument("--entry runs a whole sender: beside it there is neither "
-                                    "--controller nor --set");
+        throw std::invalid_argument(
+            "--entry runs a whole sender: beside it there is neither "
+            "--controller nor --set");
       }
       flow().entry = entry;
     } else if (flow().controller.empty()) {

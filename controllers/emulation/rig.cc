@@ -206,8 +206,8 @@ void Rig::add_contest_flow(const FlowSettings& flow, size_t number,
   const Lifetime lifetime{in_us(flow.start_s), in_us(flow.stop_s.value_or(2 * longest_run_s)),
                           segments_of(flow, contest_payload_bytes)};
   SenderProcess& sender = contest_senders_.emplace_back(
-      agenda_, source, id, controller, scenario_.host,
-      lateness(first_sender + number), departures, lifetime, inputs.flow_log, meter);
+      agenda_, source, id, controller, scenario_.host, lateness(first_sender + number), departures,
+      lifetime, inputs.flow_log, meter);
   add(ends_ + Agenda::shells + source, sender);
   // What is too late for the run's end must not reach the uplink, which is measured.
   Hop& way_back = is_alone and is_near ? *down_.entry : static_cast<Hop&>(outboxes_[sink]);
@@ -279,8 +279,7 @@ void Rig::add_tcp_flow(const FlowSettings& flow, size_t number, const Controller
   const Microseconds start_us = in_us(flow.start_s);
   const Microseconds stop_us = in_us(flow.stop_s.value_or(2 * longest_run_s));
   TcpSenderProcess& sender = tcp_senders_.emplace_back(
-      end(source),
-      TcpSender(id, controller, flow.tcp, exchange ? 0 : segments, inputs.flow_log),
+      end(source), TcpSender(id, controller, flow.tcp, exchange ? 0 : segments, inputs.flow_log),
       start_us, stop_us, exchange);
   TcpReceiverProcess& receiver =
       tcp_receivers_.emplace_back(end(sink), flow.tcp, start_us, stop_us, exchange);

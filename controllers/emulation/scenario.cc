@@ -278,8 +278,7 @@ Fields entry_fields(EntrySettings& entry) {
 Fields flow_fields(FlowSettings& flow) {
   constexpr uint64_t most_bytes = 1ULL << 50;
   EntrySettings example;
-  Field entry{"entry", "a whole sender, in place of a controller",
-              schema_of(entry_fields(example)),
+  Field entry{"entry", "a whole sender, in place of a controller", schema_of(entry_fields(example)),
               [&flow](const JsonValue& value, const std::string& where) {
                 flow.entry.emplace();
                 read_fields(value, entry_fields(*flow.entry), where);
@@ -369,23 +368,23 @@ Fields scenario_fields(Scenario& scenario) {
              }};
   Field flows = list("flows", scenario.flows, flow_fields, "who sends over the uplink");
   flows.is_required = true;
-  return {link("uplink", scenario.uplink, "carries the data"),
-          link("downlink", scenario.downlink, "carries what answers it"),
-          std::move(flows),
-          list("probes", scenario.probes, probe_fields, "small datagrams, answered at once"),
-          std::move(host),
-          real("host_latency_us", scenario.host.host_latency_us, 0, 1e6,
-               "extra latency in each direction, at traces"),
-          std::move(duration),
-          real("interval_s", scenario.interval_s, 0.001, longest_run_s,
-               "of the series over time; otherwise there is none"),
-          real("measure_from_s", scenario.measure_from_s, 0, longest_run_s,
-               "the figures of endless flows count what happens from then on"),
-          whole("seed", scenario.seed, 0, std::numeric_limits<uint64_t>::max(),
-                "of all that is drawn"),
-          flag("trust", scenario.trusts_entries, "entries run without Landlock and seccomp"),
-          whole("entry_lookahead_us", scenario.entry_lookahead_us, 0, 1000,
-                "how far ahead entries hear what will reach them; the same result with 0, later")};
+  return {
+      link("uplink", scenario.uplink, "carries the data"),
+      link("downlink", scenario.downlink, "carries what answers it"),
+      std::move(flows),
+      list("probes", scenario.probes, probe_fields, "small datagrams, answered at once"),
+      std::move(host),
+      real("host_latency_us", scenario.host.host_latency_us, 0, 1e6,
+           "extra latency in each direction, at traces"),
+      std::move(duration),
+      real("interval_s", scenario.interval_s, 0.001, longest_run_s,
+           "of the series over time; otherwise there is none"),
+      real("measure_from_s", scenario.measure_from_s, 0, longest_run_s,
+           "the figures of endless flows count what happens from then on"),
+      whole("seed", scenario.seed, 0, std::numeric_limits<uint64_t>::max(), "of all that is drawn"),
+      flag("trust", scenario.trusts_entries, "entries run without Landlock and seccomp"),
+      whole("entry_lookahead_us", scenario.entry_lookahead_us, 0, 1000,
+            "how far ahead entries hear what will reach them; the same result with 0, later")};
 }
 
 Fields network_fields(Scenario& scenario, const std::filesystem::path& folder) {

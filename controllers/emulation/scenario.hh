@@ -76,7 +76,7 @@ struct Scenario {
   double interval_s = 0;                      // of the series over time; 0: none
   double measure_from_s = 0;                  // endless flows' figures count what is since
   uint64_t seed = 0;
-  bool trusts_entries = false;     // they run without Landlock and seccomp
+  bool trusts_entries = false;         // they run without Landlock and seccomp
   uint64_t entry_lookahead_us = 1000;  // how far ahead entries hear what will reach them
 
   // From JSON as schema() has it. Throws std::invalid_argument, naming `name`, the key and what is

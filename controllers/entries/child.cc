@@ -66,8 +66,7 @@ void check_digest(const EntrySettings& settings) {
   }
 }
 
-std::vector<std::string> words_for(const EntrySettings& settings, bool is_trusted,
-                                   uint64_t cpu_s) {
+std::vector<std::string> words_for(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s) {
   std::vector<std::string> words{"entry", std::filesystem::absolute(settings.object),
                                  is_trusted ? "trusted" : "confined", std::to_string(cpu_s),
                                  std::to_string(most_memory_mb)};
@@ -149,8 +148,7 @@ void EntryChild::start(const EntrySettings& settings, bool is_trusted) {
   const int page = memfd_create("entry", MFD_CLOEXEC);
   if (page < 0) fault("memfd_create");
   if (ftruncate(page, sizeof(EntryPage)) != 0) fault("ftruncate");
-  void* const place =
-      mmap(nullptr, sizeof(EntryPage), PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
+  void* const place = mmap(nullptr, sizeof(EntryPage), PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
   if (place == MAP_FAILED) fault("mmap");
   page_ = new (place) EntryPage{};
   int ends[2];

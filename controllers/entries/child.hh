@@ -25,8 +25,8 @@ class EntryChild {
  public:
   // Starts the program `entry`, which stands beside this one, on the entry. `is_trusted`: without
   // Landlock and seccomp. `cpu_s`: what it may use in all.
-  // Throws std::invalid_argument for an object that is not there or has another digest, MachineFault
-  // where no process can be started.
+  // Throws std::invalid_argument for an object that is not there or has another digest,
+  // MachineFault where no process can be started.
   EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s);
   // Ends the process.
   ~EntryChild();

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
-#include <csignal>
 
 #include "entries/exports.hh"
 

@@ -144,9 +144,9 @@ int wait_for(pollfd* descriptors, nfds_t count, int64_t limit_ns) {
       for_writing = for_writing or (each.events & (POLLOUT | POLLWRNORM)) != 0;
     } else if (each.fd >= 0) {  // output, which is always ready; input, of which there is none
       const bool is_output = each.fd == STDOUT_FILENO or each.fd == STDERR_FILENO;
-      each.revents = static_cast<short>(is_output           ? each.events & POLLOUT
+      each.revents = static_cast<short>(is_output                 ? each.events & POLLOUT
                                         : each.fd == STDIN_FILENO ? each.events & POLLHUP
-                                                            : POLLNVAL);
+                                                                  : POLLNVAL);
       others += each.revents != 0;
     }
   }
@@ -190,8 +190,8 @@ int wait_for_epoll(epoll_event* events, int count, int64_t limit_ns) {
   const uint32_t wanted = the_epoll.has_socket ? the_epoll.wanted.events : 0;
   const auto ready =
       virtual_host().wait((wanted & EPOLLIN) != 0, (wanted & EPOLLOUT) != 0, limit_ns);
-  const uint32_t found = (ready.readable ? uint32_t{EPOLLIN} : 0) |
-                         (ready.writable ? uint32_t{EPOLLOUT} : 0);
+  const uint32_t found =
+      (ready.readable ? uint32_t{EPOLLIN} : 0) | (ready.writable ? uint32_t{EPOLLOUT} : 0);
   if (found == 0) return 0;
   events[0] = {.events = found, .data = the_epoll.wanted.data};
   return 1;
@@ -403,7 +403,8 @@ KNEEPOINT_EXPORT int ppoll(pollfd* descriptors, nfds_t count, const timespec* li
 
 KNEEPOINT_EXPORT int select(int count, fd_set* readable, fd_set* writable, fd_set* exceptional,
                             timeval* limit) {
-  const int64_t limit_ns = limit == nullptr ? -1 : limit->tv_sec * second_ns + limit->tv_usec * 1000;
+  const int64_t limit_ns =
+      limit == nullptr ? -1 : limit->tv_sec * second_ns + limit->tv_usec * 1000;
   return select_from(count, readable, writable, exceptional, limit_ns);
 }
 KNEEPOINT_EXPORT int pselect(int count, fd_set* readable, fd_set* writable, fd_set* exceptional,
@@ -447,8 +448,8 @@ KNEEPOINT_EXPORT int ioctl(int descriptor, unsigned long request, ...) noexcept 
     return control_virtual(descriptor, F_SETFL, *static_cast<int*>(place) != 0 ? O_NONBLOCK : 0);
   }
   if (request == FIONREAD) {
-    const auto waiting = virtual_host().wait(true, false, 0).readable ? virtual_host().peek()
-                                                                       : std::nullopt;
+    const auto waiting =
+        virtual_host().wait(true, false, 0).readable ? virtual_host().peek() : std::nullopt;
     *static_cast<int*>(place) = waiting ? static_cast<int>(waiting->bytes) : 0;
     return 0;
   }

@@ -18,8 +18,6 @@ constexpr int64_t microsecond_ns = 1000;
 // What an entry says of its clock is no later than this, so that nothing overflows.
 constexpr int64_t latest_ns = EntryPage::never_ns / 4;
 
-Microseconds rounded_up(int64_t time_ns) { return (time_ns + microsecond_ns - 1) / microsecond_ns; }
-
 // A copy that nobody else can change.
 template <class Value>
 Value copy_once(const Value& shared) {
@@ -104,8 +102,9 @@ void EntryProcess::give_order(Microseconds now_us) {
     arrival.header = unread_.front().header;
     unread_.pop_front();
   }
-  order.known_until_ns = std::min(known_until_us * microsecond_ns + microsecond_ns - 1,
-                                  inbox_.empty() ? latest_ns : inbox_.next_us() * microsecond_ns - 1);
+  order.known_until_ns =
+      std::min(known_until_us * microsecond_ns + microsecond_ns - 1,
+               inbox_.empty() ? latest_ns : inbox_.next_us() * microsecond_ns - 1);
   order.lateness_ns = lateness_us_ * microsecond_ns;
   order.arrivals = count;
 }
@@ -113,14 +112,13 @@ void EntryProcess::give_order(Microseconds now_us) {
 // Returns until when the entry's own time has run.
 Microseconds EntryProcess::take_report(Microseconds now_us) {
   const EntryPage::Report& shared = child_.report();
-  const size_t count =
-      std::min<size_t>(copy_once(shared.departures), EntryPage::most_datagrams);
+  const size_t count = std::min<size_t>(copy_once(shared.departures), EntryPage::most_datagrams);
   for (size_t i = 0; i < count; ++i) send(copy_once(shared.departure[i]), now_us);
   const int64_t clock_ns = bounded(copy_once(shared.clock_ns), now_us);
   const uint32_t wish = copy_once(shared.wish);
   wish_ = wish <= EntryPage::end ? static_cast<EntryPage::Wish>(wish) : EntryPage::end;
   wakes_ns_ = std::max(bounded(copy_once(shared.wakes_ns), now_us), clock_ns);
-  return rounded_up(clock_ns);
+  return clock_ns / microsecond_ns;
 }
 
 void EntryProcess::send(const EntryPage::Departure& departure, Microseconds now_us) {
@@ -154,9 +152,9 @@ void EntryProcess::plan() {
   if (wish_ == EntryPage::know) {
     next_us = ready_us_;
   } else if (wish_ == EntryPage::sleep) {
-    next_us = rounded_up(wakes_ns_);
+    next_us = wakes_ns_ / microsecond_ns;
   } else if (wish_ == EntryPage::arrival) {
-    next_us = std::min(std::max(ready_us_, inbox_.next_us()), rounded_up(wakes_ns_));
+    next_us = std::min(std::max(ready_us_, inbox_.next_us()), wakes_ns_ / microsecond_ns);
   }
   agenda_.plan_endpoint(endpoint_, next_us);
 }

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
+#include "common/block_queue.hh"
 #include "common/time.hh"
 #include "measure/flow_log.hh"
 #include "measure/flow_meter.hh"
-#include "common/block_queue.hh"
 
 namespace kneepoint {
 
