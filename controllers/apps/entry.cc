@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "entries/confinement.hh"
 #include "entries/exports.hh"
 #include "entries/page.hh"
 #include "entries/virtual_host.hh"
@@ -50,6 +51,22 @@ int main(int argc, char* argv[]) {
   });
   set_virtual_host(host);
   await_turn(page, EntryPage::entrys, 0);
+  const bool is_confined = std::strcmp(argv[2], "confined") == 0;
+  const Limits limits{.cpu_s = std::strtoull(argv[3], nullptr, 10),
+                      .memory_mb = std::strtoull(argv[4], nullptr, 10),
+                      .file_mb = 0,
+                      .descriptors = 32};
+  try {
+    if (is_confined) {
+      confine_loading(page, argv[1], limits, nullptr);
+    } else {
+      set_limits(limits);
+    }
+  } catch (const SandboxError& error) {
+    fail(error.what());
+  }
+  give_turn(page, EntryPage::emulators);
+  await_turn(page, EntryPage::entrys, 0);
   host.begin();
   set_date(page.order.seed);
   srandom(static_cast<unsigned>(host.random().next()));
@@ -60,6 +77,7 @@ int main(int argc, char* argv[]) {
   argv[next] = name;
   void* const library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail(std::string("the entry cannot be loaded: ") + dlerror());
+  if (is_confined) confine_running(nullptr);
   using Main = int (*)(int, char**, char**);
   const auto entry_main = reinterpret_cast<Main>(dlsym(library, "main"));
   if (entry_main == nullptr) fail("the entry has no main");

@@ -22,6 +22,7 @@
 #include "common/machine_fault.hh"
 #include "common/sha256.hh"
 #include "common/text.hh"
+#include "entries/sandbox.hh"
 #include "loader/handle.hh"
 
 namespace kneepoint {
@@ -31,6 +32,7 @@ namespace {
 constexpr int page_descriptor = 3;  // where the program `entry` expects it
 constexpr uintmax_t most_object_bytes = 256'000'000;
 constexpr uint64_t most_memory_mb = 1024;
+constexpr const char* trust = "; or trust the entries (--trust-entries)";
 constexpr int check_ms = 20;
 constexpr int most_idle_checks = 100;
 constexpr uint64_t turns_between_readings = 256;
@@ -97,6 +99,8 @@ std::vector<std::string> words_for(const EntrySettings& settings, bool is_truste
   dup2(high_page, page_descriptor);
   close_range(page_descriptor + 1, ~0U, 0);
   execve(path, words, no_environment);
+  constexpr std::string_view lost = "the program entry is missing: make build";
+  if (write(STDERR_FILENO, lost.data(), lost.size()) < 0) _exit(EXIT_FAILURE);
   _exit(EXIT_FAILURE);
 }
 
@@ -141,7 +145,16 @@ OneProcessor::~OneProcessor() {
 EntryChild::EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s)
     : cpu_s_(cpu_s) {
   check_digest(settings);
+  if (not is_trusted) {
+    try {
+      require_sandbox();
+    } catch (const SandboxError& error) {
+      throw std::invalid_argument(std::string(error.what()) + ": use another" + trust);
+    }
+  }
   start(settings, is_trusted);
+  take_turn();
+  is_confined_ = true;
 }
 
 void EntryChild::start(const EntrySettings& settings, bool is_trusted) {
@@ -151,6 +164,7 @@ void EntryChild::start(const EntrySettings& settings, bool is_trusted) {
   void* const place = mmap(nullptr, sizeof(EntryPage), PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
   if (place == MAP_FAILED) fault("mmap");
   page_ = new (place) EntryPage{};
+  page_->denied_call = -1;
   int ends[2];
   // Whoever prints for ever must not wait for a reader.
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) fault("pipe2");
@@ -201,13 +215,19 @@ void EntryChild::check_alive() {
 
 void EntryChild::explain(int status) {
   const std::string words = last_words();
+  if (not is_confined_) throw MachineFault("an entry cannot be started: " + words);
   const std::string said = words.empty() ? "" : "; its last words: " + words;
+  const int32_t denied = page_->denied_call;
+  if (denied >= 0) {
+    throw ControllerFailure("the sender made the system call " + name_of_call(denied) +
+                            ", which entries may not" + said);
+  }
   if (WIFEXITED(status)) {
     throw ControllerFailure("the sender ended by itself, with exit status " +
                             std::to_string(WEXITSTATUS(status)) + said);
   }
   const int number = WTERMSIG(status);
-  if (number == SIGXCPU) {
+  if (number == SIGXCPU or number == SIGKILL) {
     throw ControllerFailure("the sender used more than " + std::to_string(cpu_s_) +
                             " s of CPU time" + said);
   }

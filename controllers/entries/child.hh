@@ -26,7 +26,7 @@ class EntryChild {
   // Starts the program `entry`, which stands beside this one, on the entry. `is_trusted`: without
   // Landlock and seccomp. `cpu_s`: what it may use in all.
   // Throws std::invalid_argument for an object that is not there or has another digest,
-  // MachineFault where no process can be started.
+  // MachineFault where no process can be started and confined.
   EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s);
   // Ends the process.
   ~EntryChild();
@@ -55,6 +55,7 @@ class EntryChild {
   std::string said_{};
   uint64_t turns_ = 0;
   int idle_checks_ = 0;
+  bool is_confined_ = false;  // and nothing of the entry has run before that
 };
 
 }  // namespace kneepoint

@@ -67,25 +67,12 @@ struct EntryPage {
   };
 
   std::atomic<uint32_t> turn;
-  uint32_t trouble;  // a Trouble, where the entry did what has no place in a run
+  int32_t denied_call;  // the system call that ended the entry; -1: none
   Order order;
   Report report;
 };
 static_assert(sizeof(EntryPage) <= 4096);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
-
-// Why an entry cannot go on, as its own process found out.
-enum class Trouble : uint32_t {
-  none,
-  no_sandbox,
-  no_object,
-  no_main,
-  forbidden_call,  // plus 16 times the call's number
-  second_socket,
-  other_socket,
-  threads,
-  timer_signals,
-};
 
 // Gives the turn to the other side.
 void give_turn(EntryPage& page, EntryPage::Turn to);
