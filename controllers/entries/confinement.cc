@@ -30,7 +30,7 @@ void allow_computing(CallFilter& filter) {
   constexpr auto allow = CallFilter::allow;
   filter.rules({SYS_futex, SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_write, SYS_writev,
                 SYS_close, SYS_exit, SYS_exit_group, SYS_rt_sigprocmask, SYS_rt_sigreturn,
-                SYS_gettid, SYS_getpid, SYS_fstat, SYS_lseek, SYS_dup, SYS_clock_getres},
+                SYS_gettid, SYS_getpid, SYS_getppid, SYS_fstat, SYS_lseek, SYS_dup, SYS_clock_getres},
                allow);
   filter.rule(SYS_ioctl, allow, {{1, as_int, TCGETS}});
   filter.rule(SYS_fcntl, allow, {{1, as_int, F_GETFL}});
