@@ -28,10 +28,11 @@ void tell(int call) { told->denied_call = call; }
 // What any program does that computes, and writes to its output.
 void allow_computing(CallFilter& filter) {
   constexpr auto allow = CallFilter::allow;
-  filter.rules({SYS_futex, SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_write, SYS_writev,
-                SYS_close, SYS_exit, SYS_exit_group, SYS_rt_sigprocmask, SYS_rt_sigreturn,
-                SYS_gettid, SYS_getpid, SYS_getppid, SYS_fstat, SYS_lseek, SYS_dup, SYS_clock_getres},
-               allow);
+  filter.rules(
+      {SYS_futex, SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_write, SYS_writev, SYS_close,
+       SYS_exit, SYS_exit_group, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_gettid, SYS_getpid,
+       SYS_getppid, SYS_fstat, SYS_lseek, SYS_dup, SYS_clock_getres},
+      allow);
   filter.rule(SYS_ioctl, allow, {{1, as_int, TCGETS}});
   filter.rule(SYS_fcntl, allow, {{1, as_int, F_GETFL}});
   filter.rule(SYS_fcntl, allow, {{1, as_int, F_GETFD}});
@@ -81,12 +82,32 @@ void allow_socket(CallFilter& filter, const RealSocket& socket) {
   filter.rule(SYS_clone, allow, {{0, CLONE_THREAD | CLONE_NEWUSER, CLONE_THREAD}});
   filter.rule(SYS_clone3, CallFilter::refuse(ENOSYS));  // its flags are out of sight
   filter.rule(SYS_prctl, allow, {{0, as_int, PR_SET_NAME}});
-  filter.rules({SYS_recvfrom, SYS_recvmsg, SYS_read, SYS_getsockopt, SYS_getsockname,
-                SYS_getpeername, SYS_ppoll, SYS_pselect6, SYS_epoll_create1, SYS_epoll_ctl,
-                SYS_epoll_pwait, SYS_timerfd_create, SYS_timerfd_settime, SYS_clock_gettime,
-                SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_getrandom, SYS_getrusage,
-                SYS_times, SYS_sched_yield, SYS_set_robust_list, SYS_rseq, SYS_rt_sigaction,
-                SYS_restart_syscall, SYS_sched_getaffinity},
+  filter.rules({SYS_recvfrom,
+                SYS_recvmsg,
+                SYS_read,
+                SYS_getsockopt,
+                SYS_getsockname,
+                SYS_getpeername,
+                SYS_ppoll,
+                SYS_pselect6,
+                SYS_epoll_create1,
+                SYS_epoll_ctl,
+                SYS_epoll_pwait,
+                SYS_timerfd_create,
+                SYS_timerfd_settime,
+                SYS_clock_gettime,
+                SYS_clock_nanosleep,
+                SYS_nanosleep,
+                SYS_gettimeofday,
+                SYS_getrandom,
+                SYS_getrusage,
+                SYS_times,
+                SYS_sched_yield,
+                SYS_set_robust_list,
+                SYS_rseq,
+                SYS_rt_sigaction,
+                SYS_restart_syscall,
+                SYS_sched_getaffinity},
                allow);
 #ifdef __x86_64__
   filter.rules({SYS_poll, SYS_select, SYS_epoll_create, SYS_epoll_wait, SYS_time}, allow);
@@ -101,8 +122,8 @@ void confine_loading(EntryPage& page, const std::string& object, const Limits& l
   set_limits(limits);
   drop_privileges();
   FileRules files;
-  for (const char* const folder : {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib",
-                                   "/etc/ld.so.cache"}) {
+  for (const char* const folder :
+       {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"}) {
     files.read(folder);
   }
   files.read(object);

@@ -47,8 +47,8 @@ constexpr uint64_t all_of_network = 3;
 constexpr uint64_t all_scopes = 3;
 
 int landlock_version() {
-  return static_cast<int>(syscall(SYS_landlock_create_ruleset, nullptr, 0,
-                                  LANDLOCK_CREATE_RULESET_VERSION));
+  return static_cast<int>(
+      syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
 }
 
 [[noreturn]] void fail(const std::string& what) {
@@ -186,14 +186,14 @@ void FileRules::write(const std::string& path) {
 bool FileRules::keeps_signals() const { return version_ >= version_with_scopes; }
 
 void FileRules::allow(const std::string& path, uint64_t access) {
-  const int place = static_cast<int>(syscall(SYS_openat, AT_FDCWD, path.c_str(), O_PATH | O_CLOEXEC));
+  const int place =
+      static_cast<int>(syscall(SYS_openat, AT_FDCWD, path.c_str(), O_PATH | O_CLOEXEC));
   if (place < 0) return;
   struct stat state{};
   const bool is_folder = fstat(place, &state) == 0 and S_ISDIR(state.st_mode);
   const landlock_path_beneath_attr rule{
       .allowed_access = handled_ & (is_folder ? access : access & of_files), .parent_fd = place};
-  const long added =
-      syscall(SYS_landlock_add_rule, ruleset_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+  const long added = syscall(SYS_landlock_add_rule, ruleset_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
   const int error = errno;
   syscall(SYS_close, place);
   errno = error;
@@ -224,7 +224,9 @@ CallFilter& CallFilter::rule(long call, uint32_t action, const std::vector<Argum
   for (const Argument& argument : arguments) {
     const size_t offset = offsetof(seccomp_data, args) + 8 * argument.number;
     for (const size_t half : {size_t{0}, size_t{4}}) {  // little-endian
-      const auto part = [half](uint64_t whole) { return static_cast<uint32_t>(whole >> (8 * half)); };
+      const auto part = [half](uint64_t whole) {
+        return static_cast<uint32_t>(whole >> (8 * half));
+      };
       program_.push_back(load(word_at(offset + half)));
       program_.push_back(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, part(argument.mask)));
       left -= 3;
