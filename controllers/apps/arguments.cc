@@ -46,14 +46,6 @@ figures of every flow.
 
 namespace {
 
-std::pair<std::string, std::string> to_variable(const std::string& text) {
-  const size_t equals = text.find('=');
-  if (equals == std::string::npos or equals == 0) {
-    throw std::invalid_argument("--env " + text + " is not NAME=VALUE");
-  }
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
 constexpr uint64_t longest_delay_ms = 60'000;
 constexpr uintmax_t most_scenario_bytes = 10'000'000;
 constexpr uintmax_t most_network_bytes = 1'000'000;
