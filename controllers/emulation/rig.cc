@@ -226,6 +226,16 @@ uint64_t Rig::most_entry_cpu_s() const {
   return least_s + static_cast<uint64_t>(duration_ms_) / 50'000;
 }
 
+// Nothing that an entry sends may come back within the time of which it has been told all.
+Microseconds Rig::entry_lookahead_us() const {
+  const auto delay_us = [](const LinkSettings& link) {
+    return link.delay_trace.empty() ? link.delay_ms * 1000 : 0;
+  };
+  return std::min(
+      static_cast<Microseconds>(scenario_.entry_lookahead_us),
+      Microseconds{std::llround(delay_us(scenario_.uplink) + delay_us(scenario_.downlink))});
+}
+
 void Rig::add_entry_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs) {
   const bool is_alone = ends_ == 2;
   const bool is_near = flow.from == End::near;
@@ -244,8 +254,7 @@ void Rig::add_entry_flow(const FlowSettings& flow, size_t number, const RunInput
       agenda_, source, static_cast<uint16_t>(number), child, dialect, scenario_.host,
       lateness(first_sender + number),
       Departures{is_near ? *up_.entry : *down_.entry, outboxes_[source], 0}, in_us(flow.start_s),
-      in_us(flow.stop_s.value_or(2 * longest_run_s)), end_us_,
-      static_cast<Microseconds>(scenario_.entry_lookahead_us),
+      in_us(flow.stop_s.value_or(2 * longest_run_s)), end_us_, entry_lookahead_us(),
       Random(scenario_.seed, entries + number).next(), mails, record, meter);
   add(ends_ + Agenda::shells + source, sender);
   EntryReceiver& receiver = entry_receivers_.emplace_back(

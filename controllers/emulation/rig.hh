@@ -89,6 +89,7 @@ class Rig {
   Microseconds shells_ahead_until_us() const;
   Microseconds duration_us() const;
   uint64_t most_entry_cpu_s() const;
+  Microseconds entry_lookahead_us() const;
   void add(size_t place, Process& process) { processes_[place] = &process; }
   void build_uplink(const RunInputs& inputs);
   void build_downlink(const RunInputs& inputs);

@@ -8,6 +8,7 @@ namespace kneepoint {
 namespace {
 
 constexpr int64_t clock_reading_ns = 50;
+constexpr int64_t microsecond_ns = 1000;
 constexpr int64_t call_in_vain_ns = 1000;  // to find out that nothing can be read
 constexpr int64_t least_cpu_ns = 1000;
 constexpr int64_t most_cpu_ns = 20'000;
@@ -57,7 +58,10 @@ VirtualHost::Readiness VirtualHost::wait(bool for_reading, bool for_writing, int
     if (clock_ns_ >= end_ns_) end();
     return {false, false};
   }
-  const int64_t until_ns = limit_ns < 0 ? EntryPage::never_ns : after(clock_ns_, limit_ns);
+  // As for the emulator's own sender, the time that the last datagram takes is part of the wait.
+  const bool has_just_sent = clock_ns_ - sent_ns_ < packet_ns_ + microsecond_ns;
+  const int64_t from_ns = has_just_sent ? sent_ns_ : clock_ns_;
+  const int64_t until_ns = limit_ns < 0 ? EntryPage::never_ns : after(from_ns, limit_ns);
   if (not for_reading) {
     sleep_until(until_ns);
     return {false, false};
@@ -80,7 +84,9 @@ void VirtualHost::send(std::span<const std::byte> first_bytes, size_t bytes) {
   departure.header = {};
   std::copy_n(first_bytes.begin(), std::min(first_bytes.size(), departure.header.size()),
               departure.header.begin());
-  spend(packet_ns_);
+  // What a sender does around a datagram, such as reading a clock, is in the time that one takes.
+  sent_ns_ = clock_ns_ / microsecond_ns * microsecond_ns;
+  clock_ns_ = std::max(clock_ns_, sent_ns_ + packet_ns_);
   if (departures_ == EntryPage::most_datagrams) ask(EntryPage::know, clock_ns_);
 }
 

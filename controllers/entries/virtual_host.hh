@@ -66,6 +66,7 @@ class VirtualHost {
   Random random_{0};
   int64_t clock_ns_ = 0;
   int64_t cpu_ns_ = 0;
+  int64_t sent_ns_ = -EntryPage::never_ns / 2;  // when the last datagram began to leave
   int64_t known_until_ns_ = 0;
   int64_t lateness_ns_ = 0;
   int64_t packet_ns_ = 0;

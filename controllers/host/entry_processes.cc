@@ -82,7 +82,12 @@ void EntryProcess::act(Microseconds now_us) {
   if (timer_fired) lateness_us_ = lateness_.draw_timer();
   if (record_ != nullptr) record_->settle(now_us);
   give_order(now_us);
-  child_.take_turn();
+  try {
+    child_.take_turn();
+  } catch (const ControllerFailure& failure) {
+    const double after_s = static_cast<double>(now_us / 1000) / 1000;
+    throw ControllerFailure("after " + to_text(after_s) + " s " + failure.what());
+  }
   ready_us_ = take_report(now_us);
   plan();
 }

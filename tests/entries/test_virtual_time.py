@@ -23,6 +23,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 _ENTRIES = ("kit_sender", "shim_probe")
+_WAITING_HOST = "event-loop:delays_us=0+50+400+3000"
 
 
 def _probe(link: Link, entry: Path, check: str, **settings: Any) -> dict[str, Any]:
@@ -38,7 +39,7 @@ def test_probes_are_there() -> None:
 @pytest.mark.parametrize("check", _CHECKS)
 def test_host_gives(check: str, objects: dict[str, Path], small_link: Link) -> None:
     answer = _probe(small_link, objects["shim_probe"], check)
-    assert answer["reason"] == "the sender ended by itself, with exit status 0"
+    assert answer["reason"].endswith("s the sender ended by itself, with exit status 0")
 
 
 def test_randomness_is_the_seeds(objects: dict[str, Path], small_link: Link) -> None:
@@ -50,7 +51,7 @@ def test_randomness_is_the_seeds(objects: dict[str, Path], small_link: Link) -> 
 
 
 @pytest.mark.parametrize("rule", ["fixed_window", "delay_threshold", "aimd_timeout"])
-@pytest.mark.parametrize("host_model", ["event-loop", "ideal", "event-loop:delays_us=0+50+400+3000"])
+@pytest.mark.parametrize("host_model", ["event-loop", "ideal", _WAITING_HOST])
 def test_batches_change_no_byte(
     rule: str, host_model: str, objects: dict[str, Path], small_link: Link, tmp_path: Path
 ) -> None:
@@ -79,7 +80,10 @@ def test_batches_change_no_byte(
 
 def test_seeds_differ_and_runs_repeat(objects: dict[str, Path], small_link: Link) -> None:
     one, again, other = run_batch(
-        [scenario_of(small_link, objects["kit_sender"], seed=seed) for seed in (1, 1, 2)]
+        [
+            scenario_of(small_link, objects["kit_sender"], seed=seed, host_model=_WAITING_HOST)
+            for seed in (1, 1, 2)
+        ]
     )
     assert one == again
     assert one != other
@@ -98,7 +102,7 @@ def test_flow_of_an_entry_has_its_figures(objects: dict[str, Path], small_link: 
 
 def test_first_hop_is_finite(objects: dict[str, Path], small_link: Link) -> None:
     answer = run_batch([scenario_of(small_link, objects["kit_sender"], {"WINDOW": "6666"})])[0]
-    assert answer["packets_dropped"] > 3000
+    assert answer["packets_dropped"] > 2500
 
 
 @pytest.mark.parametrize(
@@ -143,7 +147,7 @@ _SEEDS = 8
 
 
 @pytest.mark.parametrize("rule", sorted(_TWINS))
-def test_twins_agree(rule: str, objects: dict[str, Path], contest: Link) -> None:
+def test_twins_are_the_same(rule: str, objects: dict[str, Path], contest: Link) -> None:
     environment, constants = _TWINS[rule]
     entries = run_batch(
         [
@@ -161,6 +165,4 @@ def test_twins_agree(rule: str, objects: dict[str, Path], contest: Link) -> None
         emulate(contest, rule, constants, "--seed", str(seed), "--host-latency-us", "600")
         for seed in range(_SEEDS)
     ]
-    for figure in ("throughput_mbps", "signal_delay_p95_ms"):
-        of_entries = sum(run[figure] for run in entries) / _SEEDS
-        assert of_entries == pytest.approx(sum(run[figure] for run in twins) / _SEEDS, rel=0.005)
+    assert entries == twins
