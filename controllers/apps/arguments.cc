@@ -9,7 +9,7 @@
 #include "apps/options.hh"
 #include "common/input_file.hh"
 #include "common/text.hh"
-#include "transport/dialect.hh"
+#include "entries/dialect.hh"
 
 namespace kneepoint {
 

@@ -20,12 +20,12 @@
 #include "common/json.hh"
 #include "common/machine_fault.hh"
 #include "common/text.hh"
+#include "entries/dialect.hh"
 #include "entries/loading.hh"
 #include "entries/process.hh"
 #include "entries/realtime_exports.hh"
 #include "realtime/stop_signal.hh"
 #include "realtime/udp_socket.hh"
-#include "transport/dialect.hh"
 
 namespace {
 

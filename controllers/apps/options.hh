@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "algorithms/constants.hh"
 #include "common/time.hh"
@@ -17,8 +16,5 @@ Milliseconds to_duration_ms(const std::string& text);
 
 // The value of an option that is a SHA-256. Throws std::invalid_argument, naming the option.
 std::string to_sha256(const std::string& text, const std::string& option);
-
-// The value of --env. Throws std::invalid_argument unless it is NAME=VALUE.
-std::pair<std::string, std::string> to_variable(const std::string& text);
 
 }  // namespace kneepoint

@@ -11,9 +11,9 @@
 #include "common/json.hh"
 #include "common/json_value.hh"
 #include "common/text.hh"
+#include "entries/dialect.hh"
 #include "host/tcp_processes.hh"
 #include "queues/registry.hh"
-#include "transport/dialect.hh"
 
 namespace kneepoint {
 

@@ -16,4 +16,7 @@ struct EntrySettings {
   std::string dialect = "sourdough";
 };
 
+// NAME=VALUE, as --env takes it. Throws std::invalid_argument for another text.
+std::pair<std::string, std::string> to_variable(const std::string& text);
+
 }  // namespace kneepoint

@@ -5,14 +5,14 @@
 #include <deque>
 
 #include "entries/child.hh"
+#include "entries/dialect.hh"
 #include "host/agenda.hh"
 #include "host/contest_processes.hh"
+#include "host/flight_record.hh"
 #include "host/host_model.hh"
 #include "host/process.hh"
 #include "host/shell.hh"
-#include "measure/flight_record.hh"
 #include "measure/flow_meter.hh"
-#include "transport/dialect.hh"
 
 namespace kneepoint {
 

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "check.hh"
-#include "measure/flight_record.hh"
+#include "host/flight_record.hh"
 #include "temporary_file.hh"
 
 namespace {

@@ -15,8 +15,9 @@ PROGRAMS = ("--run", "/usr/bin", "/bin", "/usr/lib", "/lib", "/lib64", "/usr/lib
 
 def confine(folder: Path, script: str, *options: str) -> "subprocess.CompletedProcess[str]":
     """Returns how a script ended that may write into the folder."""
-    words = [CONFINE, *SYSTEM, *PROGRAMS, "--write", folder, *options, "--", "/bin/bash", "-c"]
-    return subprocess.run([*words, script], capture_output=True, text=True, check=False)
+    words = [str(CONFINE), *SYSTEM, *PROGRAMS, "--write", str(folder), *options, "--"]
+    words += ["/bin/bash", "-c", script]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
 def test_exit_status_is_the_commands(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def send(port: int, entry: Path, duration_s: float, **environment: str) -> dict[str, Any]:
     """Returns what the sender says when it has ended, or after some seconds."""
-    words = [ENTRY_SENDER, "127.0.0.1", str(port), "--entry", entry]
+    words = [str(ENTRY_SENDER), "127.0.0.1", str(port), "--entry", str(entry)]
     words += ["--duration-s", str(duration_s)]
     for name, value in environment.items():
         words += ["--env", f"{name}={value}"]

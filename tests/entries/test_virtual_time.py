@@ -135,7 +135,7 @@ def test_rebuilt_entry_is_refused(objects: dict[str, Path], small_link: Link) ->
     assert "it was built again" in answer["reason"]
 
 
-_TWINS = {
+_TWINS: dict[str, tuple[dict[str, str], dict[str, float]]] = {
     "fixed_window": ({"WINDOW": "15"}, {"window": 15, "keepalive_ms": 1000}),
     "delay_threshold": ({"ALPHA": "1", "BETA": "10"}, {"alpha": 1, "beta": 10}),
     "aimd_timeout": (

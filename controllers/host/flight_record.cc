@@ -1,4 +1,4 @@
-#include "measure/flight_record.hh"
+#include "host/flight_record.hh"
 
 #include <algorithm>
 

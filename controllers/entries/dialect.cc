@@ -1,4 +1,4 @@
-#include "transport/dialect.hh"
+#include "entries/dialect.hh"
 
 #include <algorithm>
 #include <stdexcept>
