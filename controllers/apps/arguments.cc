@@ -21,7 +21,7 @@ const char* const run_usage =
                [--controller-sha256 HEX] [--uplink-sha256 HEX] [--downlink-sha256 HEX]
        emulate --controller NAME|PATH --network NAME|FILE [any of these but the traces']
        emulate --entry OBJECT [--entry-sha256 HEX] [--argument TEXT]... [--env NAME=VALUE]...
-               [--dialect NAME] [--trust-entries] [any of these but --controller and --set]
+               [--dialect NAME] [--trust-entries] [--entry-lookahead-us N] [any but --controller and --set]
        emulate --scenario FILE [--uplink-log F] [--flow-log F]
        emulate --scenario-schema
        emulate --list

@@ -1,6 +1,7 @@
 """Builds entries of the tests' own, and runs them."""
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -32,11 +33,18 @@ def scenario_of(
     }
 
 
-def run_batch(scenarios: list[dict[str, Any]], **request: Any) -> list[dict[str, Any]]:
+def run_batch(
+    scenarios: list[dict[str, Any]], environment: dict[str, str] | None = None, **request: Any
+) -> list[dict[str, Any]]:
     """Returns the answers of one emulator to one scenario after another."""
     lines = "".join(json.dumps({"scenario": each, **request}) + "\n" for each in scenarios)
     result = subprocess.run(
-        [EMULATE, "--batch"], input=lines, capture_output=True, text=True, check=True
+        [EMULATE, "--batch"],
+        input=lines,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **(environment or {})},
     )
     return [json.loads(line) for line in result.stdout.splitlines()]
 

@@ -1,5 +1,6 @@
 """Whole senders in virtual time: what their host gives them, and that runs can be repeated."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,41 @@ def test_twins_are_the_same(rule: str, objects: dict[str, Path], contest: Link) 
         for seed in range(_SEEDS)
     ]
     assert entries == twins
+
+
+_NO_LANDLOCK = """
+#include <cerrno>
+#include <cstdarg>
+#include <sys/syscall.h>
+extern "C" long syscall(long number, ...) noexcept {
+  if (number == SYS_landlock_create_ruleset) { errno = ENOSYS; return -1; }
+  va_list list;
+  va_start(list, number);
+  long a[6];
+  for (long& each : a) each = va_arg(list, long);
+  va_end(list);
+  long result;
+  register long r10 asm("r10") = a[3];
+  register long r8 asm("r8") = a[4];
+  register long r9 asm("r9") = a[5];
+  asm volatile("syscall" : "=a"(result) : "a"(number), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10),
+               "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+  if (result < 0) { errno = static_cast<int>(-result); return -1; }
+  return result;
+}
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="makes system calls of x86-64")
+def test_host_without_landlock_is_refused(
+    objects: dict[str, Path], small_link: Link, tmp_path: Path
+) -> None:
+    source = tmp_path / "no_landlock.cc"
+    source.write_text(_NO_LANDLOCK)
+    lacking = {"LD_PRELOAD": str(build_entry(source, tmp_path))}
+    scenario = scenario_of(small_link, objects["kit_sender"])
+    refused, trusted = run_batch([scenario, {**scenario, "trust": True}], environment=lacking)
+    assert refused["status"] == "error"
+    assert "this kernel has no Landlock" in refused["reason"]
+    assert "--trust-entries" in refused["reason"]
+    assert trusted["status"] == "ok"
