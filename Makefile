@@ -23,7 +23,8 @@ export PYTHONUTF8 := 1
 # Without cached bytecode, every short program would recompile its imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-FORMATTED_CXX = $(shell find controllers -name '*.cc' -o -name '*.hh' -o -name '*.h')
+FORMATTED_CXX = $(shell find controllers contest/kit tests/contest -name '*.cc' -o -name '*.hh' -o -name '*.h')
+CLANG_FORMAT = clang-format --style=file:controllers/.clang-format
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
@@ -99,14 +100,14 @@ lint: setup ## checks formatting and runs linters, without changes
 	mypy
 	lint-imports --no-logo
 	snakefmt --check $(SMK)
-	clang-format --dry-run --Werror $(FORMATTED_CXX)
+	$(CLANG_FORMAT) --dry-run --Werror $(FORMATTED_CXX)
 	python -m snakemake --lint
 
 format: setup ## formats Python, Snakemake and C++
 	ruff check --fix .
 	ruff format .
 	snakefmt $(SMK)
-	clang-format -i $(FORMATTED_CXX)
+	$(CLANG_FORMAT) -i $(FORMATTED_CXX)
 
 # With debugging information, callgrind knows the file of each instruction.
 bench: setup compiler ## the emulator's CPU time, memory and instructions for one flow, three and a hundred

@@ -4,8 +4,9 @@ import errno
 import fcntl
 import hashlib
 import os
+import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -45,6 +46,22 @@ def write_passing(path: Path, content: str) -> None:
     part = path.with_suffix(".part")
     part.write_text(content)
     part.replace(path)
+
+
+def write_folder(folder: Path, texts: Mapping[Path, str]) -> None:
+    """Makes a folder that is not there yet, whole or not at all.
+
+    Args:
+        folder: which.
+        texts: contents of its files by their paths in it.
+    """
+    unfinished = folder.with_name(f".{folder.name}.{uuid4().hex}")
+    try:
+        for path, text in texts.items():
+            write_whole(unfinished / path, text)
+        unfinished.rename(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def read_text(path: Path, most_bytes: int) -> str:

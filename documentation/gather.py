@@ -20,7 +20,7 @@ CONTENTS: Mapping[str, tuple[str, ...]] = {
     "How to": ("how-to/*",),
     "Reference": ("reference", "controllers"),
     "Explanation": (
-        *("emulator", "limits", "networks", "search", "statistics"),
+        *("emulator", "entries", "limits", "networks", "search", "statistics", "contest"),
         *("real-runs", "kernel-tcp", "many-machines", "workflow", "decisions/index"),
     ),
 }

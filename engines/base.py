@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 from engines.catalogue import Controller
+from engines.entry import Entry
 from networks.scenario import ALONE, PreparedNetwork, Traffic, scenario_of
 
 METRICS = (
@@ -62,7 +63,11 @@ def canonical_json(value: object) -> str:
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One run: a controller with all its constants, in one scenario, on one engine."""
+    """One run: a controller with all its constants, in one scenario, on one engine.
+
+    With an `entry`, a whole sender, that runs in the controller's place, and has its name and
+    digest.
+    """
 
     engine: str
     engine_sha256: str
@@ -72,6 +77,7 @@ class RunSpec:
     network: PreparedNetwork
     seed: int
     traffic: Traffic = ALONE
+    entry: Entry | None = None
     run_id: str = field(init=False, compare=False)
 
     @classmethod
@@ -96,17 +102,51 @@ class RunSpec:
             traffic=traffic,
         )
 
+    @classmethod
+    def of_entry(
+        cls,
+        engine: "EngineSettings",
+        entry: Entry,
+        network: PreparedNetwork,
+        seed: int,
+        constants: Mapping[str, float] | None = None,
+    ) -> Self:
+        """Describes a run of an entry of a contest; `constants` is what it was built with."""
+        return cls(
+            engine=engine.engine,
+            engine_sha256=engine.sha256,
+            controller=entry.name,
+            controller_sha256=entry.sha256,
+            constants=constants or {},
+            network=network,
+            seed=seed,
+            entry=entry,
+        )
+
     def scenario(self) -> dict[str, Any]:
         """Returns what the engine is to run (see scenario_of)."""
-        subject = {
+        scenario = self._identified()
+        if self.entry is not None:
+            for flow in scenario["flows"]:
+                if "entry" in flow:
+                    flow["entry"]["object"] = str(self.entry.object)
+            if self.entry.is_trusted:
+                scenario["trust"] = True
+        return scenario
+
+    def _identified(self) -> dict[str, Any]:
+        """Returns the scenario without what is no part of the run's identity but traces' paths."""
+        subject: dict[str, Any] = {
             "controller": self.controller,
             "controller_sha256": self.controller_sha256,
             "constants": dict(self.constants),
         }
+        if self.entry is not None:
+            subject = {"entry": self.entry.in_flow()}
         return scenario_of(self.network, self.traffic, subject, self.seed)
 
     def __post_init__(self) -> None:
-        scenario = self.scenario()
+        scenario = self._identified()
         for link in ("uplink", "downlink"):  # a trace is its content
             scenario[link].pop("trace", None)
         identity = {
@@ -114,6 +154,8 @@ class RunSpec:
             "engine_sha256": self.engine_sha256,
             "scenario": scenario,
         }
+        if self.entry is not None:
+            identity["entry_sha256"] = self.entry.runner_sha256
         digest = hashlib.sha256(canonical_json(identity).encode()).hexdigest()
         object.__setattr__(self, "run_id", digest)
 

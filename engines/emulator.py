@@ -225,6 +225,8 @@ class EmulatorEngine:
         if status == "fault":
             self.close()
             raise MachineFaultError(reason)
+        if spec.entry is not None:
+            return RunRecord(spec.run_id, "failed", reason)  # others can run
         raise KneepointError(
             f"{self._settings.binary}: refuses a run of {spec.controller}: {reason}"
         )

@@ -5,15 +5,25 @@ Importing Ray takes longer than a short study, so the import is lazy.
 
 import logging
 import os
+import queue
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from common.errors import KneepointError, end_with_error
 from common.files import sha256_of
-from engines.base import EngineSettings, MovableSettings, RunRecord, RunSpec, run_while_sound
+from engines.base import (
+    Engine,
+    EngineSettings,
+    MovableSettings,
+    RunRecord,
+    RunSpec,
+    run_reliably,
+    run_while_sound,
+)
 from experiments.ray_cluster import RAY_POLL_S, Cluster, import_ray
 from experiments.worker import Sent
 
@@ -56,6 +66,40 @@ class SerialExecutor:
     def close(self) -> None:
         """Ends the engine."""
         self._engine.close()
+
+
+class ThreadExecutor:
+    """Executes runs in virtual time in threads of this process, each with an engine of its own.
+
+    It starts in no time, and serves this machine only.
+    """
+
+    def __init__(self, settings: EngineSettings, workers: int) -> None:
+        self._engines = [settings.open() for _ in range(workers)]
+        self._free: queue.SimpleQueue[Engine] = queue.SimpleQueue()
+        for engine in self._engines:
+            self._free.put(engine)
+
+    def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
+        """Yields the records of all runs (see Executor)."""
+        pool = ThreadPoolExecutor(len(self._engines))
+        try:
+            for ended in as_completed([pool.submit(self._run, spec) for spec in specs]):
+                yield [ended.result()]
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def close(self) -> None:
+        """Ends the engines."""
+        for engine in self._engines:
+            engine.close()
+
+    def _run(self, spec: RunSpec) -> RunRecord:
+        engine = self._free.get()
+        try:
+            return run_reliably(engine, spec)
+        finally:
+            self._free.put(engine)
 
 
 class RayExecutor:

@@ -27,10 +27,18 @@ _COMMANDS = {
     "status": "show the progress of a running workflow",
     "report": "make everything, including the report",
     "new-report": "write the skeleton of a report of your own",
+    "contest": "build, run and rank the entries of a contest",
+    "new-entry": "write the skeleton of an entry",
+    "try": "build, run and draw one entry",
+    "tune": "search the constants of one entry",
     "trace": "check, plot, cut and convert recordings of links",
     "verify": "check results against the files, code and programs that made them",
     "doctor": "check this machine and suggest remedies",
 }
+
+
+def _module_of(name: str) -> str:
+    return "try_entry" if name == "try" else name.replace("-", "_")  # a keyword is no module
 
 
 class _Commands(click.Group):
@@ -42,7 +50,7 @@ class _Commands(click.Group):
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command: click.Command = import_module("kneepoint." + name.replace("-", "_")).command
+        command: click.Command = import_module(f"kneepoint.{_module_of(name)}").command
         command.name = name
         return command
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +10,10 @@ import click
 from analysis.paired import least_pairs
 from common.config_file import read_config
 from common.errors import KneepointError
-from engines.base import RunSpec, run_reliably
+from engines.base import RunRecord, RunSpec
 from engines.emulator import EmulatorSettings
 from experiments.config import Settings
+from experiments.executor import ThreadExecutor
 from kneepoint.cli import check_format, config_option, examples, json_option, say
 from kneepoint.comparison import METRICS, Comparison, Pair
 from kneepoint.runs import (
@@ -145,25 +145,28 @@ def _run(
     networks: Sequence[PreparedNetwork],
     seeds: range,
 ) -> list[list[Pair]]:
-    """Runs the pairs of each network, in one emulator a network, which reads its traces once."""
-
-    def run_on(network: PreparedNetwork) -> list[Pair]:
-        engine = settings.open()
-        try:
-            return [
-                Pair(
-                    seed,
-                    *(run_reliably(engine, replace(s, network=network, seed=seed)) for s in specs),
-                )
-                for seed in seeds
-            ]
-        finally:
-            engine.close()
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(run_on, networks))
-    for pair in (pair for pairs in found for pair in pairs):
-        for record in (pair.a, pair.b):
-            if record.status == "fault":
-                raise KneepointError(f"the machine prevented a run from finishing: {record.reason}")
-    return found
+    """Runs the pairs of each network."""
+    planned = [
+        [[replace(spec, network=network, seed=seed) for spec in specs] for seed in seeds]
+        for network in networks
+    ]
+    executor = ThreadExecutor(settings, os.cpu_count() or 1)
+    records: dict[str, RunRecord] = {}
+    try:
+        flat = [spec for pairs in planned for pair in pairs for spec in pair]
+        for ended in executor.execute(flat):
+            for record in ended:
+                if record.status == "fault":
+                    raise KneepointError(
+                        f"the machine prevented a run from finishing: {record.reason}"
+                    )
+                records[record.run_id] = record
+    finally:
+        executor.close()
+    return [
+        [
+            Pair(seed, *(records[spec.run_id] for spec in pair))
+            for seed, pair in zip(seeds, pairs, strict=True)
+        ]
+        for pairs in planned
+    ]

@@ -98,11 +98,11 @@ def command(
                 settings = replace(settings, keep_flow_log=flow_log)
         record = run_once(settings, spec)
         if plot and record.status == "ok":
-            from kneepoint.over_time import draw  # matplotlib takes a second
+            from reports.over_time import draw  # matplotlib takes a second
 
             flow = flow_log if flow_log.exists() else None  # real runs have none
             draw(log, flow, f"{Path(controller).stem} on {network}", plot)
-    say(_described(spec, record), _text(spec, record), as_json)
+    say(described(spec, record), text_of(spec, record), as_json)
     raise SystemExit(0 if record.status == "ok" else 1)
 
 
@@ -113,7 +113,8 @@ def _settings(engine: str, config: Path) -> EngineSettings:
     return MahimahiSettings.of(Path("build"), real_time.busy_us, real_time.keep_awake)
 
 
-def _described(spec: RunSpec, record: RunRecord) -> dict[str, Any]:
+def described(spec: RunSpec, record: RunRecord) -> dict[str, Any]:
+    """Returns a run for JSON."""
     run = {
         "controller": spec.controller,
         "constants": dict(spec.constants),
@@ -124,7 +125,8 @@ def _described(spec: RunSpec, record: RunRecord) -> dict[str, Any]:
     return run | asdict(record)
 
 
-def _text(spec: RunSpec, record: RunRecord) -> str:
+def text_of(spec: RunSpec, record: RunRecord) -> str:
+    """Returns a run for people."""
     constants = ", ".join(f"{name} = {value:g}" for name, value in spec.constants.items())
     head = f"{Path(spec.controller).stem} on {spec.network.name}, {spec.engine}, seed {spec.seed}"
     head += f"\n{constants}" if constants else ""

@@ -16,9 +16,10 @@
     </report>
 
 What is `in="html"` is supplementary: it is numbered apart ("Table S3"), and the PDF leaves it to
-the HTML page. Within text, `<b>` is set off, `<code>` has a fixed width, and `<ref to="NAME"/>` is
-what the figure, table or section of that name is called: "Figure 3". `<run of="ID"/>` is a number
-that links to the row `run-ID`, of the run that made it. Columns of the same group share a head.
+the HTML page, where a figure with `fold="..."` stands behind these words, which open it. Within
+text, `<b>` is set off, `<code>` has a fixed width, and `<ref to="NAME"/>` is what the figure, table
+or section of that name is called: "Figure 3". `<run of="ID"/>` is a number that links to the row
+`run-ID`, of the run that made it. Columns of the same group share a head.
 """
 
 import re
@@ -109,7 +110,8 @@ def _block(item: Element, numbers: dict[str, str]) -> Json:
         "caption": [] if caption is None else _text(caption, numbers),
     }
     if item.tag == "figure":
-        return head | {"alternative": _plain(title), "svg": f"{name}.svg"}
+        fold = item.get("fold", "")
+        return head | {"alternative": _plain(title), "svg": f"{name}.svg", "fold": fold}
     columns = [
         {
             "title": _plain(_text(column, numbers)),

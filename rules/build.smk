@@ -8,6 +8,9 @@ rule build_core:
         emulate="build/emulate",
         synthesize="build/synthesize",
         check_trace="build/check_trace",
+        confine="build/confine",
+        entry="build/entry",
+        entry_sender="build/entry-sender",
     log:
         "logs/build_core/build.log",
     benchmark:

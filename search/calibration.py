@@ -79,7 +79,7 @@ def plan(job: Job, name: str) -> Plan:
     fit = plan_calibration(job, name, wanted, table, host)
 
     def steps() -> Steps:
-        outcome, best = yield from search(job, fit)
+        outcome, best = yield from search(job.out_dir, fit)
         found = fit.runs_of(best.number, best.searched)[0].spec.network
         network, spread = yield from _fit_spread(job, wanted, calibrating, measured, found)
         tables = {

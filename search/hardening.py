@@ -108,14 +108,14 @@ def _repeat(
         of_tuning = replace(
             tuning, networks=(*tuning.networks, *cases), seed=derive_seed(seed, number, "tune")
         )
-        tuned = yield from _search(job, of_tuning)
+        tuned = yield from _search(of_tuning)
         own = yield from _relative_power(tuned, len(tuning.networks))
         against = replace(
             worst,
             study=worst.study.model_copy(update={"constants": tuned.constants}),
             seed=derive_seed(seed, number, "worst case"),
         )
-        found = yield from _search(job, against)
+        found = yield from _search(against)
         network = found.of_best[0].spec.network
         cases.append(replace(network, name=f"{network.name} {number}"))
         if worst.searched:
@@ -131,10 +131,10 @@ def _repeat(
     return rounds
 
 
-def _search(job: Job, planned: StudyPlan) -> Searching:
+def _search(planned: StudyPlan) -> Searching:
     """Searches, without a copy for the dashboard, which has the studies of the configuration."""
     with tempfile.TemporaryDirectory() as folder:
-        outcome, best = yield from search(replace(job, out_dir=Path(folder)), planned)
+        outcome, best = yield from search(Path(folder), planned)
     constants = outcome.summaries["study.json"]["best"]["constants"]
     return _Found(planned, best, constants, list(outcome.runs))
 

@@ -1,6 +1,6 @@
 """The plan of a study: from a trial's point to its runs, and from its runs to its score."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -39,13 +39,20 @@ class Opponent:
         )
 
 
+Specify = Callable[
+    [EngineSettings, Controller, Mapping[str, float], PreparedNetwork, int, Traffic], RunSpec
+]
+"""Describes a run of a controller with its constants."""
+
+
 @dataclass(frozen=True)
 class StudyPlan:
     """A study with everything that its runs depend on.
 
     `tables` has the rows of the table to replay, or of each to fit, numbered from table to table;
     `points` are the trials, where they are known beforehand; `given` those to begin with;
-    `opponent` is what a worst case is relative to, `searched` makes networks as trials search them.
+    `opponent` is what a worst case is relative to, `searched` makes networks as trials search them;
+    `specify` is another than RunSpec.on for what is no controller of ours.
     """
 
     name: str
@@ -61,6 +68,7 @@ class StudyPlan:
     given: tuple[Point, ...] = ()
     opponent: Opponent | None = None
     searched: SearchedNetworks | None = None
+    specify: Specify = RunSpec.on
 
     @property
     def rows(self) -> tuple[PublishedRow, ...]:
@@ -179,13 +187,13 @@ class StudyPlan:
             if name.startswith(CONSTANT)
         }
         given = {**self.study.constants, **(row.constants if row else {}), **searched}
-        return RunSpec.on(
-            engine=self.engine,
-            controller=self.controller,
-            constants=self.controller.complete(given, f"study {self.name}"),
-            network=network_of_trial(self.study, network, point, self.searched),
-            seed=seed,
-            traffic=self.traffic,
+        return self.specify(
+            self.engine,
+            self.controller,
+            self.controller.complete(given, f"study {self.name}"),
+            network_of_trial(self.study, network, point, self.searched),
+            seed,
+            self.traffic,
         )
 
 

@@ -43,7 +43,7 @@ def plan(job: Job, name: str) -> Plan:
     study = planned.study
 
     def steps() -> Steps:
-        outcome, _ = yield from search(job, planned)
+        outcome, _ = yield from search(job.out_dir, planned)
         return outcome
 
     return Plan(planned.engine, study.count_runs(len(planned.rows)), steps())
@@ -81,12 +81,15 @@ def _opponent(job: Job, name: str, setting: Setting | None) -> Opponent | None:
 
 
 def search(
-    job: Job, plan: StudyPlan
+    folder: Path, plan: StudyPlan
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[Outcome, FinishedTrial]]:
-    """Asks and tells until the sampler ends; returns what is to be written, and the best trial."""
+    """Asks and tells until the sampler ends; returns what is to be written, and the best trial.
+
+    The dashboard's copy of the study goes into the folder.
+    """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
-    path = job.out_dir / "optuna.journal"
+    path = folder / "optuna.journal"
     attributes = {**summarise(plan), "units": units_of(plan)}
     copy = OptunaJournal(path, plan.name, directions_of(plan), attributes)
     trials = yield from ask_and_tell(plan, asker, copy)

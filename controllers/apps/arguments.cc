@@ -9,6 +9,7 @@
 #include "apps/options.hh"
 #include "common/input_file.hh"
 #include "common/text.hh"
+#include "entries/dialect.hh"
 
 namespace kneepoint {
 
@@ -19,6 +20,8 @@ const char* const run_usage =
                [--uplink-queue QUEUE] [--downlink-queue QUEUE] [--uplink-log F] [--flow-log F]
                [--controller-sha256 HEX] [--uplink-sha256 HEX] [--downlink-sha256 HEX]
        emulate --controller NAME|PATH --network NAME|FILE [any of these but the traces']
+       emulate --entry OBJECT [--entry-sha256 HEX] [--argument TEXT]... [--env NAME=VALUE]...
+               [--dialect NAME] [--trust-entries] [--entry-lookahead-us N] [any but --controller and --set]
        emulate --scenario FILE [--uplink-log F] [--flow-log F]
        emulate --scenario-schema
        emulate --list
@@ -67,7 +70,9 @@ struct Parser {
   std::string network{};
   std::string trace_option{};  // the last one that names a trace, or its digest
   std::string scenario_file{};
-  bool has_run = false;  // an option that a scenario has instead
+  EntrySettings entry{};
+  std::string entry_option{};  // the last one that only an entry has
+  bool has_run = false;        // an option that a scenario has instead
 
   using Option = std::function<void(Parser&, const std::string&)>;
   static const std::map<std::string, Option>& options();
@@ -85,7 +90,19 @@ struct Parser {
 
   RunArguments finish() {
     if (not scenario_file.empty()) return finish_scenario();
-    if (flow().controller.empty()) throw std::invalid_argument("--controller NAME is missing");
+    if (entry.object.empty() and not entry_option.empty()) {
+      throw std::invalid_argument(entry_option + " needs --entry OBJECT");
+    }
+    if (not entry.object.empty()) {
+      if (not flow().controller.empty() or not flow().constants.empty()) {
+        throw std::invalid_argument(
+            "--entry runs a whole sender: beside it there is neither "
+            "--controller nor --set");
+      }
+      flow().entry = entry;
+    } else if (flow().controller.empty()) {
+      throw std::invalid_argument("--controller NAME is missing, or --entry OBJECT");
+    }
     if (not network.empty() and not trace_option.empty()) {
       throw std::invalid_argument("--network has both links: there is no " + trace_option +
                                   " beside it");
@@ -129,6 +146,16 @@ const std::map<std::string, Parser::Option>& Parser::options() {
          p.flow().controller_sha256 = to_sha256(text, "--controller-sha256");
        }},
       {"--set", [](Parser& p, Text text) { add_constant(p.flow().constants, text); }},
+      {"--entry", [](Parser& p, Text text) { p.entry.object = text; }},
+      {"--entry-sha256",
+       [](Parser& p, Text text) { p.entry.sha256 = to_sha256(text, "--entry-sha256"); }},
+      {"--argument", [](Parser& p, Text text) { p.entry.arguments.push_back(text); }},
+      {"--env", [](Parser& p, Text text) { p.entry.environment.push_back(to_variable(text)); }},
+      {"--entry-lookahead-us",
+       [](Parser& p, Text text) {
+         p.run.scenario.entry_lookahead_us = to_whole(text, "--entry-lookahead-us", 0, 1000);
+       }},
+      {"--dialect", [](Parser& p, Text text) { p.entry.dialect = find_dialect(text).name; }},
       {"--uplink", [](Parser& p, Text text) { p.run.scenario.uplink.trace = text; }},
       {"--downlink", [](Parser& p, Text text) { p.run.scenario.downlink.trace = text; }},
       {"--uplink-sha256",
@@ -166,10 +193,15 @@ const std::map<std::string, Parser::Option>& Parser::options() {
 RunArguments parse_run_arguments(const std::vector<std::string>& words) {
   Parser parser;
   parser.run.scenario.flows.resize(1);
-  for (size_t i = 0; i + 1 < words.size(); i += 2) {
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "--network") parser.take_network(words[i + 1]);
   }
   for (size_t i = 0; i < words.size(); i += 2) {
+    if (words[i] == "--trust-entries") {
+      parser.run.scenario.trusts_entries = true;
+      parser.entry_option = words[i--];
+      continue;
+    }
     const auto option = Parser::options().find(words[i]);
     if (option == Parser::options().end()) {
       throw std::invalid_argument("unknown option '" + words[i] + "'; emulate --help lists them");
@@ -181,6 +213,9 @@ RunArguments parse_run_arguments(const std::vector<std::string>& words) {
     }
     const bool is_shared = words[i] == "--scenario" or words[i].ends_with("-log");
     parser.has_run = parser.has_run or not is_shared;
+    const bool is_entrys = words[i].starts_with("--entry-") or words[i] == "--argument" or
+                           words[i] == "--env" or words[i] == "--dialect";
+    if (is_entrys) parser.entry_option = words[i];
   }
   RunArguments run = parser.finish();
   for (const std::string& word : words) run.request += (run.request.empty() ? "" : " ") + word;

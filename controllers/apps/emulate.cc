@@ -12,6 +12,7 @@
 #include "apps/runner.hh"
 #include "apps/watchdog.hh"
 #include "common/json.hh"
+#include "common/machine_fault.hh"
 #include "common/text.hh"
 #include "loader/controllers.hh"
 
@@ -41,6 +42,8 @@ std::string run_line(Runner& runner, const std::string& line) {
     return runner.run(arguments).json;
   } catch (const std::bad_alloc&) {
     return answer("fault", out_of_memory);
+  } catch (const MachineFault& fault) {
+    return answer("fault", fault.what());
   } catch (const std::exception& error) {
     return answer("error", error.what());
   }

@@ -55,6 +55,7 @@ RunReport Runner::run(const RunArguments& arguments) {
   const Scenario& scenario = arguments.scenario;
   std::vector<LoadedController> controllers;
   for (const FlowSettings& flow : scenario.flows) {
+    if (flow.entry) continue;
     controllers.push_back(
         controllers_.make(flow.controller, flow.constants, flow.controller_sha256, offer_to(flow)));
   }

@@ -27,7 +27,8 @@ enum Stream : uint64_t {
   arrivals,  // at a process: this and the process's own
   further_receivers = 1 << 20,
   uplink_loss = 1 << 24,
-  downlink_loss
+  downlink_loss,
+  entries = 1 << 26,  // what a flow's entry draws from its host
 };
 
 // From a datagram's departure until nothing that it causes at once can happen any more: a second of
@@ -90,6 +91,7 @@ Rig::Rig(const Scenario& scenario, const RunInputs& inputs)
   for (size_t end = 0; end < ends_; ++end) {
     add(end, outboxes_.emplace_back(agenda_, end, end % 2 == 0 ? *up_.entry : *down_.entry));
   }
+  auto controller = inputs.controllers.begin();
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
     const FlowSettings& flow = scenario.flows[i];
     if (inputs.measures_flows) {
@@ -97,10 +99,12 @@ Rig::Rig(const Scenario& scenario, const RunInputs& inputs)
                            std::min(duration_us(), in_us(flow.stop_s.value_or(longest_run_s))),
                            in_us(scenario.interval_s), duration_us());
     }
-    if (flow.transport == Transport::tcp) {
-      add_tcp_flow(flow, i, inputs);
+    if (flow.entry) {
+      add_entry_flow(flow, i, inputs);
+    } else if (flow.transport == Transport::tcp) {
+      add_tcp_flow(flow, i, *controller++, inputs);
     } else {
-      add_contest_flow(flow, i, inputs);
+      add_contest_flow(flow, i, *controller++, inputs);
     }
   }
   for (size_t i = 0; i < scenario.probes.size(); ++i) {
@@ -188,7 +192,8 @@ void Rig::add_loss(auto& direction, const LinkSettings& settings, uint64_t strea
   direction.entry = direction.loss.get();
 }
 
-void Rig::add_contest_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs) {
+void Rig::add_contest_flow(const FlowSettings& flow, size_t number,
+                           const ControllerHandle& controller, const RunInputs& inputs) {
   const bool is_alone = ends_ == 2;
   const bool is_near = flow.from == End::near;
   const bool decides_ahead = is_alone and is_near and scenario_.host.packet_us >= 1;
@@ -201,8 +206,8 @@ void Rig::add_contest_flow(const FlowSettings& flow, size_t number, const RunInp
   const Lifetime lifetime{in_us(flow.start_s), in_us(flow.stop_s.value_or(2 * longest_run_s)),
                           segments_of(flow, contest_payload_bytes)};
   SenderProcess& sender = contest_senders_.emplace_back(
-      agenda_, source, id, inputs.controllers[number], scenario_.host,
-      lateness(first_sender + number), departures, lifetime, inputs.flow_log, meter);
+      agenda_, source, id, controller, scenario_.host, lateness(first_sender + number), departures,
+      lifetime, inputs.flow_log, meter);
   add(ends_ + Agenda::shells + source, sender);
   // What is too late for the run's end must not reach the uplink, which is measured.
   Hop& way_back = is_alone and is_near ? *down_.entry : static_cast<Hop&>(outboxes_[sink]);
@@ -215,7 +220,52 @@ void Rig::add_contest_flow(const FlowSettings& flow, size_t number, const RunInp
   to_far_.add(far);
 }
 
-void Rig::add_tcp_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs) {
+// A process of its own may use so much CPU time, of which an honest one needs a tenth.
+uint64_t Rig::most_entry_cpu_s() const {
+  constexpr uint64_t least_s = 2;
+  return least_s + static_cast<uint64_t>(duration_ms_) / 50'000;
+}
+
+// Nothing that an entry sends may come back within the time of which it has been told all.
+Microseconds Rig::entry_lookahead_us() const {
+  const auto delay_us = [](const LinkSettings& link) {
+    return link.delay_trace.empty() ? link.delay_ms * 1000 : 0;
+  };
+  return std::min(
+      static_cast<Microseconds>(scenario_.entry_lookahead_us),
+      Microseconds{std::llround(delay_us(scenario_.uplink) + delay_us(scenario_.downlink))});
+}
+
+void Rig::add_entry_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs) {
+  const bool is_alone = ends_ == 2;
+  const bool is_near = flow.from == End::near;
+  const size_t source = is_near ? near_end(number) : far_end(number);
+  const size_t sink = is_near ? far_end(number) : near_end(number);
+  FlowMeter* const meter = inputs.measures_flows ? &meters_.back() : nullptr;
+  FlightRecord* record = nullptr;
+  if (meter != nullptr or inputs.flow_log != nullptr) {
+    record = &flight_records_.emplace_back(number, inputs.flow_log, meter);
+  }
+  const Dialect& dialect = find_dialect(flow.entry->dialect);
+  EntryChild& child =
+      entry_children_.emplace_back(*flow.entry, scenario_.trusts_entries, most_entry_cpu_s());
+  Mails& mails = entry_mails_.emplace_back();
+  EntryProcess& sender = entry_senders_.emplace_back(
+      agenda_, source, static_cast<uint16_t>(number), child, dialect, scenario_.host,
+      lateness(first_sender + number),
+      Departures{is_near ? *up_.entry : *down_.entry, outboxes_[source], 0}, in_us(flow.start_s),
+      in_us(flow.stop_s.value_or(2 * longest_run_s)), end_us_, entry_lookahead_us(),
+      Random(scenario_.seed, entries + number).next(), mails, record, meter);
+  add(ends_ + Agenda::shells + source, sender);
+  EntryReceiver& receiver = entry_receivers_.emplace_back(
+      dialect, scenario_.host, lateness(number == 0 ? first_receiver : further_receivers + number),
+      is_alone and is_near ? *down_.entry : static_cast<Hop&>(outboxes_[sink]), mails, meter);
+  to_near_.add(is_near ? static_cast<Hop&>(sender) : receiver);
+  to_far_.add(is_near ? static_cast<Hop&>(receiver) : sender);
+}
+
+void Rig::add_tcp_flow(const FlowSettings& flow, size_t number, const ControllerHandle& controller,
+                       const RunInputs& inputs) {
   const auto id = static_cast<uint16_t>(number);
   const bool is_near = flow.from == End::near;
   const size_t source = is_near ? near_end(number) : far_end(number);
@@ -238,8 +288,7 @@ void Rig::add_tcp_flow(const FlowSettings& flow, size_t number, const RunInputs&
   const Microseconds start_us = in_us(flow.start_s);
   const Microseconds stop_us = in_us(flow.stop_s.value_or(2 * longest_run_s));
   TcpSenderProcess& sender = tcp_senders_.emplace_back(
-      end(source),
-      TcpSender(id, inputs.controllers[number], flow.tcp, exchange ? 0 : segments, inputs.flow_log),
+      end(source), TcpSender(id, controller, flow.tcp, exchange ? 0 : segments, inputs.flow_log),
       start_us, stop_us, exchange);
   TcpReceiverProcess& receiver =
       tcp_receivers_.emplace_back(end(sink), flow.tcp, start_us, stop_us, exchange);
@@ -293,6 +342,7 @@ RunResult Rig::run() {
     }
   }
   run_until(end_us_);
+  for (FlightRecord& record : flight_records_) record.settle(end_us_);
   RunResult result;
   if (up_.link != nullptr) {
     up_.link->queue().advance(duration_ms_, [](const Packet&) {});  // too late to arrive anywhere
@@ -306,6 +356,10 @@ RunResult Rig::run() {
     result.packets_sent += sender.packets_sent();
   }
   for (const Receiver& receiver : contest_receivers_) {
+    result.packets_delivered += receiver.packets_received();
+  }
+  for (const EntryProcess& sender : entry_senders_) result.packets_sent += sender.packets_sent();
+  for (const EntryReceiver& receiver : entry_receivers_) {
     result.packets_delivered += receiver.packets_received();
   }
   for (const TcpSenderProcess& sender : tcp_senders_) result.packets_sent += sender.packets_sent();
@@ -380,7 +434,13 @@ void Rig::write(JsonWriter& json) {
   std::vector<double> goodputs;
   json.key("flows").begin_array();
   for (size_t i = 0; i < meters_.size(); ++i) {
-    json.begin_object().field("controller", scenario_.flows[i].controller);
+    const FlowSettings& flow = scenario_.flows[i];
+    json.begin_object();
+    if (flow.entry) {
+      json.field("entry", flow.entry->object.string());
+    } else {
+      json.field("controller", flow.controller);
+    }
     meters_[i].write(json);
     json.end_object();
     goodputs.push_back(meters_[i].goodput_mbps());

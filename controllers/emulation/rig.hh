@@ -10,6 +10,7 @@
 #include "emulation/scenario.hh"
 #include "host/agenda.hh"
 #include "host/contest_processes.hh"
+#include "host/entry_processes.hh"
 #include "host/host_model.hh"
 #include "host/junctions.hh"
 #include "host/probe.hh"
@@ -39,7 +40,7 @@ struct RunResult {
 struct RunInputs {
   const Trace* uplink = nullptr;
   const Trace* downlink = nullptr;
-  std::vector<ControllerHandle> controllers{};  // one a flow
+  std::vector<ControllerHandle> controllers{};  // one for each flow that has one
   Meter* meter = nullptr;                       // of the uplink
   LinkLog* link_log = nullptr;
   FlowLog* flow_log = nullptr;
@@ -87,6 +88,8 @@ class Rig {
   // done so.
   Microseconds shells_ahead_until_us() const;
   Microseconds duration_us() const;
+  uint64_t most_entry_cpu_s() const;
+  Microseconds entry_lookahead_us() const;
   void add(size_t place, Process& process) { processes_[place] = &process; }
   void build_uplink(const RunInputs& inputs);
   void build_downlink(const RunInputs& inputs);
@@ -94,8 +97,11 @@ class Rig {
   void handle_events(Microseconds end_us, auto act_shell);
   void measure_queue(auto& direction);
   void add_loss(auto& direction, const LinkSettings& settings, uint64_t stream);
-  void add_contest_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
-  void add_tcp_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
+  void add_contest_flow(const FlowSettings& flow, size_t number, const ControllerHandle& controller,
+                        const RunInputs& inputs);
+  void add_entry_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
+  void add_tcp_flow(const FlowSettings& flow, size_t number, const ControllerHandle& controller,
+                    const RunInputs& inputs);
   void run_until(Microseconds end_us);
   void add_probe(const ProbeSettings& probe, size_t number);
   void write_link(JsonWriter& json, const auto& direction, const LinkSettings& settings);
@@ -120,6 +126,11 @@ class Rig {
   std::deque<Outbox> outboxes_{};
   std::deque<SenderProcess> contest_senders_{};
   std::deque<Receiver> contest_receivers_{};
+  std::deque<EntryChild> entry_children_{};
+  std::deque<Mails> entry_mails_{};
+  std::deque<FlightRecord> flight_records_{};
+  std::deque<EntryProcess> entry_senders_{};
+  std::deque<EntryReceiver> entry_receivers_{};
   std::deque<TcpSenderProcess> tcp_senders_{};
   std::deque<TcpReceiverProcess> tcp_receivers_{};
   std::deque<Letters> letters_{};

@@ -11,6 +11,7 @@
 #include "common/json.hh"
 #include "common/json_value.hh"
 #include "common/text.hh"
+#include "entries/dialect.hh"
 #include "host/tcp_processes.hh"
 #include "queues/registry.hh"
 
@@ -238,10 +239,55 @@ Field choice(std::string name, Value& place, const std::pair<std::string, Value>
           }};
 }
 
+Field texts(std::string name, std::vector<std::string>& place, std::string meaning) {
+  return {std::move(name), std::move(meaning), R"("type":"array","items":{"type":"string"})",
+          [&place](const JsonValue& value, const std::string& where) {
+            if (value.array() == nullptr) refuse(where, "is not a list");
+            for (const JsonValue& item : *value.array()) {
+              if (item.text() == nullptr) refuse(where, "has an element that is not a text");
+              place.push_back(*item.text());
+            }
+          }};
+}
+
+Field variables(std::string name, std::vector<std::pair<std::string, std::string>>& place,
+                std::string meaning) {
+  return {std::move(name), std::move(meaning),
+          R"("type":"object","additionalProperties":{"type":"string"})",
+          [&place](const JsonValue& value, const std::string& where) {
+            for (const auto& [key, content] : members_of(value, where)) {
+              if (content.text() == nullptr) refuse(where + "." + key, "is not a text");
+              if (key.empty() or key.find('=') != std::string::npos) {
+                refuse(where, "has the name " + shown(key) + ", which no variable can have");
+              }
+              place.emplace_back(key, *content.text());
+            }
+          }};
+}
+
+Fields entry_fields(EntrySettings& entry) {
+  Field object = text("object", entry.object, "the path of a shared object that exports main");
+  object.is_required = true;
+  Field dialect = text("dialect", entry.dialect, "whose datagrams it sends");
+  dialect.read = [&entry](const JsonValue& value, const std::string& where) {
+    if (value.text() == nullptr) refuse(where, "is not a text");
+    find_dialect(*value.text());
+    entry.dialect = *value.text();
+  };
+  return {std::move(object), text("sha256", entry.sha256, "the digest that it must have"),
+          texts("arguments", entry.arguments, "of its program, after host and port"),
+          variables("environment", entry.environment, "what getenv gives it; all that it gives"),
+          std::move(dialect)};
+}
+
 Fields flow_fields(FlowSettings& flow) {
   constexpr uint64_t most_bytes = 1ULL << 50;
-  Field controller = text("controller", flow.controller, "a name or a path");
-  controller.is_required = true;
+  EntrySettings example;
+  Field entry{"entry", "a whole sender, in place of a controller", schema_of(entry_fields(example)),
+              [&flow](const JsonValue& value, const std::string& where) {
+                flow.entry.emplace();
+                read_fields(value, entry_fields(*flow.entry), where);
+              }};
   double none = 0;
   Field stop = real("stop_s", none, 0, longest_run_s, "sends nothing new from then on");
   stop.read = [&flow](const JsonValue& value, const std::string& where) {
@@ -262,9 +308,10 @@ Fields flow_fields(FlowSettings& flow) {
               given.give(flow.tcp);
             }};
   return {
-      std::move(controller),
+      text("controller", flow.controller, "a name or a path"),
       text("controller_sha256", flow.controller_sha256, "the digest that it must have"),
       constants(flow.constants),
+      std::move(entry),
       choice<Transport>("transport", flow.transport, {"datagrams", Transport::datagrams},
                         {"tcp", Transport::tcp}, "the contest kit's datagrams, or TCP"),
       std::move(tcp),
@@ -326,20 +373,23 @@ Fields scenario_fields(Scenario& scenario) {
              }};
   Field flows = list("flows", scenario.flows, flow_fields, "who sends over the uplink");
   flows.is_required = true;
-  return {link("uplink", scenario.uplink, "carries the data"),
-          link("downlink", scenario.downlink, "carries what answers it"),
-          std::move(flows),
-          list("probes", scenario.probes, probe_fields, "small datagrams, answered at once"),
-          std::move(host),
-          real("host_latency_us", scenario.host.host_latency_us, 0, 1e6,
-               "extra latency in each direction, at traces"),
-          std::move(duration),
-          real("interval_s", scenario.interval_s, 0.001, longest_run_s,
-               "of the series over time; otherwise there is none"),
-          real("measure_from_s", scenario.measure_from_s, 0, longest_run_s,
-               "the figures of endless flows count what happens from then on"),
-          whole("seed", scenario.seed, 0, std::numeric_limits<uint64_t>::max(),
-                "of all that is drawn")};
+  return {
+      link("uplink", scenario.uplink, "carries the data"),
+      link("downlink", scenario.downlink, "carries what answers it"),
+      std::move(flows),
+      list("probes", scenario.probes, probe_fields, "small datagrams, answered at once"),
+      std::move(host),
+      real("host_latency_us", scenario.host.host_latency_us, 0, 1e6,
+           "extra latency in each direction, at traces"),
+      std::move(duration),
+      real("interval_s", scenario.interval_s, 0.001, longest_run_s,
+           "of the series over time; otherwise there is none"),
+      real("measure_from_s", scenario.measure_from_s, 0, longest_run_s,
+           "the figures of endless flows count what happens from then on"),
+      whole("seed", scenario.seed, 0, std::numeric_limits<uint64_t>::max(), "of all that is drawn"),
+      flag("trust", scenario.trusts_entries, "entries run without Landlock and seccomp"),
+      whole("entry_lookahead_us", scenario.entry_lookahead_us, 0, 1000,
+            "how far ahead entries hear what will reach them; the same result with 0, later")};
 }
 
 Fields network_fields(Scenario& scenario, const std::filesystem::path& folder) {
@@ -369,6 +419,16 @@ void check_ends(const Scenario& scenario, const std::string& name) {
   }
 }
 
+void check_sender(const FlowSettings& flow, const std::string& where) {
+  if (flow.controller.empty() != flow.entry.has_value()) {
+    refuse(where, "needs either controller or entry");
+  }
+  if (not flow.entry) return;
+  if (not flow.constants.empty()) refuse(where + ".constants", "are a controller's");
+  if (flow.transport == Transport::tcp) refuse(where + ".transport", "is datagrams for an entry");
+  if (flow.bytes) refuse(where + ".bytes", "is a controller's: an entry knows of no end");
+}
+
 void check(const Scenario& scenario, const std::string& name) {
   if (scenario.flows.empty()) refuse(name + ".flows", "has no flow");
   check_ends(scenario, name);
@@ -379,6 +439,7 @@ void check(const Scenario& scenario, const std::string& name) {
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
     const FlowSettings& flow = scenario.flows[i];
     const std::string where = name + ".flows[" + std::to_string(i) + "]";
+    check_sender(flow, where);
     if (flow.start_s >= end_s) refuse(where + ".start_s", "is not before the end of the run");
     if (flow.stop_s and *flow.stop_s <= flow.start_s) {
       refuse(where + ".stop_s", "is not after start_s");

@@ -11,6 +11,7 @@
 #include "algorithms/constants.hh"
 #include "common/json_value.hh"
 #include "common/time.hh"
+#include "entries/settings.hh"
 #include "host/host_model.hh"
 #include "transport/tcp_sender.hh"
 
@@ -36,9 +37,10 @@ enum class Transport { datagrams, tcp };
 enum class End { near, far };
 
 struct FlowSettings {
-  std::string controller{};         // a name or a path
+  std::string controller{};         // a name or a path; empty: an entry sends
   std::string controller_sha256{};  // empty: not checked
   Constants::Values constants{};
+  std::optional<EntrySettings> entry{};  // a whole sender, in place of a controller
   Transport transport = Transport::datagrams;
   TcpSettings tcp{};
   End from = End::near;      // who sends the data
@@ -74,6 +76,8 @@ struct Scenario {
   double interval_s = 0;                      // of the series over time; 0: none
   double measure_from_s = 0;                  // endless flows' figures count what is since
   uint64_t seed = 0;
+  bool trusts_entries = false;         // they run without Landlock and seccomp
+  uint64_t entry_lookahead_us = 1000;  // how far ahead entries hear what will reach them
 
   // From JSON as schema() has it. Throws std::invalid_argument, naming `name`, the key and what is
   // wrong with its value, for whatever could not run.

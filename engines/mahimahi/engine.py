@@ -11,6 +11,7 @@ from pathlib import Path
 from common.errors import KneepointError
 from common.files import sha256_of
 from engines.base import MachineFaultError, RunRecord, RunSpec
+from engines.entry import Entry
 from engines.mahimahi.diagnosis import diagnose, ordinary_user
 from engines.mahimahi.queues import queue_of
 from engines.mahimahi.run_folder import RunFolder
@@ -25,6 +26,8 @@ HOST_MODEL = "real"
 """What stands in a run's description for the model of the host: there is none."""
 
 _PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
+_ENTRY_SENDER = "entry-sender"
+"""What sends in the place of `sender` where an entry runs."""
 _SHELLS = ("mm-delay", "mm-link")
 _EARLIER = ("earlier try", "earlier tries")
 _ATTEMPTS = 3
@@ -172,10 +175,13 @@ class MahimahiEngine:
         user = ordinary_user()
         programs = {name: settings.build / name for name in _PROGRAMS}
         controller = settings.build / "controllers" / f"{spec.controller}.so"
-        if not controller.is_file():
-            raise KneepointError(
-                f"mahimahi, a run of {spec.controller}: {controller} is missing; run: make build"
-            )
+        if spec.entry is not None:
+            programs["sender"], controller = settings.build / _ENTRY_SENDER, spec.entry.object
+        for needed in (programs["sender"], controller):
+            if not needed.is_file():
+                raise KneepointError(
+                    f"mahimahi, a run of {spec.controller}: {needed} is missing; run: make build"
+                )
         try:
             for name, content in traces.items():
                 folder.add(f"{name}.trace", content)
@@ -201,6 +207,7 @@ class MahimahiEngine:
             time_limit_s=duration_s + START_AND_END_S,
             user=user,
             status=str(status),
+            is_entry=spec.entry is not None,
             keep_log=str(settings.keep_log) if settings.keep_log else None,
         )
 
@@ -225,12 +232,33 @@ def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
 
 
 def sending_of(spec: RunSpec, controller: Path) -> list[str]:
-    """Returns the sender's arguments after host and port; it must be able to read `controller`."""
-    words = ["--controller", str(controller), "--controller-sha256", spec.controller_sha256]
-    for name, value in spec.constants.items():
-        words += ["--set", f"{name}={value!r}"]
+    """Returns the sender's arguments after host and port.
+
+    Args:
+        spec: the run.
+        controller: file of the controller, or of the entry, which the sender must be able to read.
+    """
+    if spec.entry is not None:
+        words = _sending_of_entry(spec.entry, controller)
+    else:
+        words = ["--controller", str(controller), "--controller-sha256", spec.controller_sha256]
+        for name, value in spec.constants.items():
+            words += ["--set", f"{name}={value!r}"]
     if spec.network.duration_s is not None:
         words += ["--duration-s", repr(spec.network.duration_s)]
+    return words
+
+
+def _sending_of_entry(entry: Entry, file: Path) -> list[str]:
+    words = ["--entry", str(file), "--entry-sha256", entry.sha256]
+    for argument in entry.arguments:
+        words += ["--argument", argument]
+    for name, value in entry.environment.items():
+        words += ["--env", f"{name}={value}"]
+    if entry.dialect:
+        words += ["--dialect", entry.dialect]
+    if entry.is_trusted:
+        words.append("--trust-entries")
     return words
 
 

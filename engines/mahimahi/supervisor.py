@@ -66,6 +66,7 @@ class Request:
         user: user and group to run as, because mahimahi refuses root; None: ours.
         status: file for the run's current figures; None: none.
         keep_log: where the link's log goes at the end; None: nowhere.
+        is_entry: the sender is somebody else's.
     """
 
     folder: str
@@ -82,6 +83,7 @@ class Request:
     user: tuple[int, int] | None
     status: str | None
     keep_log: str | None
+    is_entry: bool = False
 
 
 class Supervisor:
@@ -225,8 +227,10 @@ class Supervisor:
         if answer.get("status") == "ok":
             return
         if answer:
-            # Packets without acknowledgments are not the fault of the controller.
+            # Packets without acknowledgments are not the fault of the controller. What an entry
+            # says of itself excuses nothing: it could keep a whole contest from ending.
             unheard = answer.get("packets_sent") and not answer.get("acknowledgments")
+            unheard = unheard and not self._request.is_entry
             raise RunEndedError(str(answer.get("reason")), "fault" if unheard else "failed")
         if said := self._last_words(_SENDER_SAID, ""):
             raise RunEndedError(f"the sender refuses: {said}", "error")

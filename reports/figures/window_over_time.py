@@ -23,7 +23,9 @@ def draw(run: Record, tables: Tables) -> Figure:
     return figure
 
 
-def onto(axes: Axes, windows: Columns, queue: Columns, mean_packets: float) -> None:
+def onto(
+    axes: Axes, windows: Columns, queue: Columns, mean_packets: float, noun: str = "window"
+) -> None:
     """Draws `FlowLog.windows` and `link_log.queue_length` of a run."""
     axes.fill_between(
         queue["time_ms"] / 1000,
@@ -40,11 +42,11 @@ def onto(axes: Axes, windows: Columns, queue: Columns, mean_packets: float) -> N
         drawstyle="steps-post",
         color=style.OURS,
         linewidth=0.7,
-        label=f"window, mean {mean_packets:.1f} packets",
+        label=f"{noun}, mean {mean_packets:.1f} packets",
         rasterized=True,
     )
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("Window (packets)")
+    axes.set_ylabel(f"{noun.capitalize()} (packets)")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
 
 

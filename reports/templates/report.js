@@ -128,5 +128,16 @@ document.addEventListener("pointerover", (event) => {
   value.style.top = `${place.top - value.offsetHeight - 6 + window.scrollY}px`;
 });
 
+// A link to a figure that is folded opens it; browsers differ in whether they do so themselves.
+const unfold = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const fold = target && target.closest("details.fold");
+  if (!fold) return;
+  fold.open = true;
+  target.scrollIntoView();
+};
+window.addEventListener("hashchange", unfold);
+unfold();
+
 // On a narrow screen the contents begin closed.
 if (window.matchMedia("(max-width: 78rem)").matches) document.querySelector("nav details").open = false;

@@ -69,7 +69,7 @@ def run(folder: Path, trials: int) -> dict[str, float]:
     emulator_s, all_s = _emulator_s(), time.process_time()
     with RunJournal(folder / "runs.jsonl") as journal, sampler_timed() as sampler_s:
         runner = Runner(journal, lambda _: SerialExecutor(plan.engine), lambda _: None)
-        outcome, _ = follow(search(job, plan), runner)
+        outcome, _ = follow(search(job.out_dir, plan), runner)
         runner.close()
         write_table(folder / "runs.parquet", runs_table(STUDY, runner.recall(outcome.runs)))
         for name, table in outcome.tables.items():

@@ -18,10 +18,11 @@ from matplotlib.figure import Figure
 from common.errors import KneepointError
 from common.files import hold_lock
 from experiments.progress import Progress
-from kneepoint import over_time, trace
+from kneepoint import trace
 from kneepoint.cli import _COMMANDS
 from kneepoint.runs import is_prepared
 from kneepoint.workflow import make
+from reports import over_time
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK as WIRE
 from tests.experiments.wire import STUDY, prepare_named, prepare_wire, write

@@ -8,7 +8,7 @@ from analysis.flow_log import read_flow_log
 from reports.figures import delay_over_time, rate_over_time, rtt_over_time, style, window_over_time
 
 
-def draw(log: Path, flow_log: Path | None, title: str, out: Path) -> None:
+def draw(log: Path, flow_log: Path | None, title: str, out: Path, noun: str = "window") -> None:
     """Plots a run as a PNG, SVG or PDF file.
 
     Args:
@@ -16,6 +16,7 @@ def draw(log: Path, flow_log: Path | None, title: str, out: Path) -> None:
         flow_log: of its sender; None: without window and RTT.
         title: above the panels.
         out: the file.
+        noun: what the flow's log has as its window: a whole sender shows packets in flight only.
 
     Raises:
         KneepointError: a log is damaged.
@@ -32,7 +33,7 @@ def draw(log: Path, flow_log: Path | None, title: str, out: Path) -> None:
         delay_over_time.onto(panels[1], signal, link_log.packet_delays(events), rates, run)
         if flow is not None:
             queue, mean = link_log.queue_length(events), flow.mean_window(events.last_ms / 1000)
-            window_over_time.onto(panels[2], flow.windows(), queue, mean)
+            window_over_time.onto(panels[2], flow.windows(), queue, mean, noun)
             rtt_over_time.onto(panels[3], {"time_s": flow.rtt_s, "rtt_ms": flow.rtt_ms})
         for above in panels[:-1]:
             above.set_xlabel("")

@@ -1,0 +1,1 @@
+"""Contests: other people's entries, built, run, scored and ranked."""

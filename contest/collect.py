@@ -1,0 +1,195 @@
+"""Finds the submissions in a folder: source trees, git repositories, archives.
+
+What is there becomes a `Submission`, in the order of names; `take` copies or unpacks one into a
+folder of ours. Nothing of the submission runs or is changed.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from common.config_file import read_config
+from common.errors import KneepointError
+from common.files import sha256_of
+from contest.config import ENTRY_NAME, ENTRY_NAMES, REPOSITORIES, Repositories, Repository
+from contest.confine import Confined
+from contest.unpack import (
+    ARCHIVES,
+    MOST_ARCHIVE_BYTES,
+    copy_tree,
+    is_archive,
+    name_of_archive,
+    unpack,
+    unpack_stream,
+)
+
+_PROSE = (".md", ".txt")
+_VERSION = re.compile(r"(?P<author>.+?)(?:@|--)(?P<version>[^@]+)")
+"""Of AUTHOR@VERSION or AUTHOR--VERSION, so that one author's submissions stand together."""
+_SAFE = """\
+[safe]
+    directory = *
+[protocol]
+    allow = never
+[protocol "file"]
+    allow = always
+"""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What somebody submitted.
+
+    Args:
+        name: on the leaderboard.
+        path: the folder, archive or file.
+        repository: instead, what to fetch.
+        problem: why it cannot be taken, if that is known already.
+    """
+
+    name: str
+    path: Path
+    repository: Repository | None = None
+    problem: str = ""
+
+    @property
+    def author(self) -> str:
+        """Whose it is, as far as its name says."""
+        found = _VERSION.fullmatch(self.name)
+        return found["author"] if found else self.name
+
+
+def find_submissions(folder: Path) -> list[Submission]:
+    """Returns what is in a folder of entries; hidden files, Markdown and text are no entries.
+
+    Raises:
+        KneepointError: there is no such folder, its entries.yaml is malformed, or two entries have
+            the same name.
+    """
+    if not folder.is_dir():
+        raise KneepointError(f"{folder}: not a folder; name the folder of the entries")
+    found = sorted(_in_folder(folder), key=lambda each: each.name)
+    names = [each.name for each in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise KneepointError(f"{folder}: two entries are called {name!r}; rename one")
+    return found
+
+
+def submission_at(path: Path) -> Submission:
+    """Returns one submission by its path.
+
+    Raises:
+        KneepointError: there is nothing.
+    """
+    if not path.exists():
+        raise KneepointError(f"{path}: there is no entry; check the path")
+    return _submission(path.resolve())
+
+
+def _in_folder(folder: Path) -> Iterator[Submission]:
+    for path in folder.iterdir():
+        if path.name.startswith(".") or (path.suffix.lower() in _PROSE and not path.is_symlink()):
+            continue
+        if path.name == REPOSITORIES:
+            for name, repository in read_config(path, Repositories).entries.items():
+                yield Submission(name, folder, repository)
+        else:
+            yield _submission(path)
+
+
+def _submission(path: Path) -> Submission:
+    name = name_of_archive(path) if is_archive(path) else path.name
+    if not re.fullmatch(ENTRY_NAME, name):
+        shown = re.sub(r"[^\w.@ -]", "?", name, flags=re.ASCII)[:50]
+        digest = sha256_of(name.encode(errors="surrogateescape"))[:6]  # names of others differ
+        problem = f"has a name with more than {ENTRY_NAMES}; rename it"
+        return Submission(f"{shown}-{digest}", path, problem=problem)
+    if path.is_symlink():
+        return Submission(path.name, path, problem="is a symbolic link; submit what it points to")
+    if path.is_dir():
+        return Submission(path.name, path)
+    if not path.is_file():
+        return Submission(path.name, path, problem="is neither a folder nor a file")
+    if is_archive(path):
+        return Submission(name, path)
+    if path.suffix == ".py":
+        return Submission(path.stem, path)
+    known = ", ".join(ARCHIVES)
+    return Submission(path.name, path, problem=f"is no folder and no archive that ends in {known}")
+
+
+def take(submission: Submission, into: Path, confined: Confined) -> None:
+    """Copies or unpacks a submission into an empty folder.
+
+    Raises:
+        KneepointError: it cannot be taken; the message says why.
+    """
+    if submission.problem:
+        raise KneepointError(submission.problem)
+    path = submission.path
+    if submission.repository is not None:
+        _fetch(submission.repository, path, into, confined)
+    elif path.is_file() and is_archive(path):
+        unpack(path, into)
+    elif path.is_file():
+        if path.stat().st_size > MOST_ARCHIVE_BYTES:
+            raise KneepointError(f"it has more than {MOST_ARCHIVE_BYTES >> 20} MiB")
+        into.mkdir(parents=True, exist_ok=True)
+        (into / path.name).write_bytes(path.read_bytes())
+    elif _is_bare(path):
+        _fetch(Repository(git=str(path.resolve())), path.parent, into, confined)
+    else:
+        copy_tree(path, into)
+
+
+def digest_of_tree(folder: Path) -> str:
+    """Returns the digest of the names and contents of a folder's files."""
+    digest = hashlib.sha256()
+    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        for part in (path.relative_to(folder).as_posix().encode(), path.read_bytes()):
+            digest.update(hashlib.sha256(part).digest())
+    return digest.hexdigest()
+
+
+def _is_bare(path: Path) -> bool:
+    return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
+
+
+def _fetch(repository: Repository, folder: Path, into: Path, confined: Confined) -> None:
+    """Takes the files of a revision, as git archives them, and none of the repository's hooks."""
+    source = Path(repository.git.removeprefix("file://"))
+    if "://" in str(repository.git.removeprefix("file://")) or re.match(r"[\w.-]+@", str(source)):
+        raise KneepointError(f"{repository.git} is on another machine; clone it and name the clone")
+    source = (folder / source).resolve()
+    if not source.is_dir():
+        raise KneepointError(f"{repository.git}: there is no such repository")
+    revision = repository.commit or repository.branch or "HEAD"
+    with ExitStack() as stack:
+        work = Path(stack.enter_context(TemporaryDirectory(prefix="kneepoint-git-")))
+        (work / "config").write_text(_SAFE)
+        environment = {
+            "GIT_CONFIG_GLOBAL": str(work / "config"),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            "HOME": str(work),
+        }
+
+        def git(*words: str) -> str:
+            answer = confined.run(["git", *words], work, [source], [work], environment)
+            if answer.returncode != 0:
+                lines = answer.stderr.strip().splitlines() or ["it failed without a reason"]
+                raise KneepointError(f"{repository.git}: git: {lines[-1]}")
+            return answer.stdout.strip()
+
+        git("clone", "--quiet", "--mirror", "--no-local", f"file://{source}", "clone")
+        commit = git(
+            "-C", "clone", "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"
+        )
+        git("-C", "clone", "archive", "--format=tar", "--output=../tree.tar", commit)
+        with (work / "tree.tar").open("rb") as archive:
+            unpack_stream(archive, into)

@@ -1,0 +1,166 @@
+"""Configuration models: a contest, the repositories of entries, and what an entry declares."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from common.config_file import ConfigModel, matching, read_config
+from contest.score import Score, score_of
+from experiments.config import Setting
+from networks.config import NAMES, Name
+
+ENTRY_FILE = "kneepoint.yaml"
+"""What an entry's tree may say of itself."""
+REPOSITORIES = "entries.yaml"
+"""Entries of a folder that are git repositories elsewhere."""
+
+ENTRY_NAME = r"(?a:\w[\w.@ -]{0,99})"
+ENTRY_NAMES = "letters, digits, blanks, ., @, - and _"
+EntryName = Annotated[str, matching(ENTRY_NAME, f"{ENTRY_NAMES} only")]
+_CName = Annotated[str, matching(r"(?a:[A-Za-z_]\w{0,99})", "a name in C: letters, digits and _")]
+
+
+def _check_score(text: str) -> str:
+    score_of(text)
+    return text
+
+
+class Contest(ConfigModel):
+    """A contest: config/contests/NAME.yaml."""
+
+    title: str = Field(min_length=1, description="title of the leaderboard")
+    engine: Literal["emulator", "mahimahi"] = Field(
+        default="emulator", description="virtual time, or real time in mahimahi"
+    )
+    public: Name = Field(description="network that entrants know: shown, not ranked on")
+    unseen: tuple[Name, ...] = Field(
+        min_length=1, description="networks that entrants do not know: entries are ranked on them"
+    )
+    runs: int = Field(default=8, ge=1, description="runs of each entry on each network")
+    seed: int = Field(default=1, ge=0, description="seed of the first run, and of the statistics")
+    score: Annotated[str, AfterValidator(_check_score)] = Field(
+        default="power",
+        description="power, log_power, transhub, or an expression of a run's metrics",
+    )
+    yardsticks: tuple[Setting, ...] = Field(
+        default=(), description="controllers of ours that are shown beside the entries"
+    )
+
+    @model_validator(mode="after")
+    def _networks_differ(self) -> Self:
+        if len({self.public, *self.unseen}) != 1 + len(self.unseen):
+            raise ValueError("unseen names a network twice, or the public one; remove it")
+        return self
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """All of its networks, the public one first."""
+        return self.public, *self.unseen
+
+    @property
+    def scored_by(self) -> Score:
+        """The scoring rule."""
+        return score_of(self.score)
+
+
+class Repository(ConfigModel):
+    """An entry in a git repository of this machine."""
+
+    git: str = Field(min_length=1, description="path of the repository, or its file:// address")
+    branch: str | None = Field(default=None, description="branch or tag; null: the current one")
+    commit: Annotated[str, matching(r"[0-9a-f]{4,40}", "digits of a commit")] | None = Field(
+        default=None, description="commit, instead of a branch"
+    )
+
+    @model_validator(mode="after")
+    def _has_one_revision(self) -> Self:
+        if self.branch is not None and self.commit is not None:
+            raise ValueError("has both branch and commit; give only one of them")
+        if self.branch is not None and self.branch.startswith("-"):
+            raise ValueError(f"branch {self.branch!r} is none; correct it")
+        return self
+
+
+class Repositories(ConfigModel):
+    """entries.yaml in a folder of entries."""
+
+    entries: Mapping[EntryName, Repository] = Field(description="repositories by entry")
+
+
+class EntryConstant(ConfigModel):
+    """A constant that an entry declares: its name, its range, and how it reaches the code."""
+
+    macro: _CName | None = Field(default=None, description="macro that the compiler is given")
+    environment: _CName | None = Field(default=None, description="environment variable")
+    default: float = Field(description="its value in the contest")
+    range: tuple[float, float] = Field(description="bounds of a search")
+    integer: bool = Field(default=False, description="whether only whole numbers make sense")
+    log: bool = Field(default=False, description="whether a search spaces it logarithmically")
+    unit: str = Field(default="1", description="its unit")
+    meaning: str = Field(default="", description="what it is")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        if (self.macro is None) == (self.environment is None):
+            raise ValueError("needs exactly one of macro and environment; give one")
+        low, high = self.range
+        if not low < high or (self.log and low <= 0):
+            raise ValueError(f"range [{low:g}, {high:g}] must rise, above 0 if log; correct it")
+        if not low <= self.default <= high:
+            raise ValueError(f"default {self.default:g} is outside range [{low:g}, {high:g}]")
+        if self.integer and any(value % 1 for value in (low, high, self.default)):
+            raise ValueError("range and default of an integer must be whole")
+        return self
+
+    def text(self, value: float) -> str:
+        """Returns a value as the code is given it."""
+        return str(int(value)) if self.integer else repr(float(value))
+
+
+class EntryFile(ConfigModel):
+    """kneepoint.yaml in an entry's tree."""
+
+    author: EntryName | None = Field(default=None, description="whose entry it is")
+    arguments: tuple[Annotated[str, Field(max_length=200)], ...] = Field(
+        default=(), max_length=20, description="arguments of the sender, after host and port"
+    )
+    constants: Mapping[Name, EntryConstant] = Field(
+        default={}, description=f"constants that can be searched; names: {NAMES}"
+    )
+
+    def macros(self, values: Mapping[str, float]) -> dict[str, str]:
+        """Returns the macros that the compiler is given; what is no value has its default."""
+        return {
+            constant.macro: constant.text(values.get(name, constant.default))
+            for name, constant in self.constants.items()
+            if constant.macro is not None
+        }
+
+    def environment(self, values: Mapping[str, float]) -> dict[str, str]:
+        """Returns the environment of the sender."""
+        return {
+            constant.environment: constant.text(values.get(name, constant.default))
+            for name, constant in self.constants.items()
+            if constant.environment is not None
+        }
+
+
+def load_contest(path: Path) -> Contest:
+    """Reads a contest's file.
+
+    Raises:
+        KneepointError: it is missing or malformed.
+    """
+    return read_config(path, Contest)
+
+
+def load_entry_file(folder: Path) -> EntryFile:
+    """Reads what an entry says of itself, if it does.
+
+    Raises:
+        KneepointError: the file is malformed.
+    """
+    path = folder / ENTRY_FILE
+    return read_config(path, EntryFile) if path.is_file() else EntryFile()

@@ -1,0 +1,163 @@
+"""What takes part: submissions that were taken, recognized and built, and yardsticks of ours."""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from common.errors import KneepointError
+from contest.build import Builder, BuildError
+from contest.collect import Submission, digest_of_tree, take
+from contest.config import EntryFile, load_entry_file
+from contest.tree import Tree, recognize
+from engines.base import EngineSettings, RunSpec
+from engines.catalogue import Controller
+from engines.entry import Entry
+from networks.scenario import PreparedNetwork
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One row of the leaderboard.
+
+    Args:
+        name: on the leaderboard.
+        author: whose it is; "" for a yardstick.
+        digest: of its tree; "" where it was not taken.
+        entry: the built entry; None where there is none.
+        controller: of a yardstick, with its constants.
+        interface: how its sender tells the controller of what it sends.
+        remarks: what is special.
+        is_apart: shown, but not ranked: it brings a receiver, whose place the kit's takes.
+        reason: why it cannot run; "" if it can.
+        message: what the compiler said.
+    """
+
+    name: str
+    author: str = ""
+    digest: str = ""
+    entry: Entry | None = None
+    controller: tuple[Controller, dict[str, float]] | None = None
+    interface: str = ""
+    remarks: tuple[str, ...] = ()
+    is_apart: bool = False
+    reason: str = ""
+    message: str = ""
+
+    @property
+    def is_yardstick(self) -> bool:
+        """Whether it is one of our controllers."""
+        return self.controller is not None
+
+    def spec(self, engine: EngineSettings, network: PreparedNetwork, seed: int) -> RunSpec:
+        """Describes one run."""
+        if self.controller is not None:
+            controller, constants = self.controller
+            return RunSpec.on(engine, controller, constants, network, seed)
+        assert self.entry is not None, self.reason
+        return RunSpec.of_entry(engine, self.entry, network, seed)
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Where and how entries are built.
+
+    Args:
+        builder: of entries in C++.
+        runner_sha256: digest of the program that runs entries.
+        is_trusting: entries run without a sandbox.
+    """
+
+    builder: Builder
+    runner_sha256: str = ""
+    is_trusting: bool = False
+
+    def make(self, submission: Submission) -> Contender:
+        """Takes, recognizes and builds a submission; what does not work is its reason."""
+        contender = Contender(submission.name, submission.author)
+        with TemporaryDirectory(prefix="kneepoint-entry-") as work:
+            folder = Path(work) / "tree"
+            try:
+                take(submission, folder, self.builder.confined)
+                contender = replace(contender, digest=digest_of_tree(folder))
+                tree = recognize(folder)
+                declared = load_entry_file(tree.root)
+                contender = replace(
+                    contender,
+                    author=declared.author or contender.author,
+                    interface=tree.interface,
+                    remarks=tree.remarks,
+                    is_apart=tree.own_receiver,
+                )
+                return replace(contender, entry=self.entry_of(submission.name, tree, declared, {}))
+            except BuildError as error:
+                return replace(contender, reason=str(error), message=error.message)
+            except KneepointError as error:
+                return replace(contender, reason=str(error).replace(f"{folder}/", ""))
+
+    def make_all(
+        self, submissions: Sequence[Submission], on_made: Callable[[Contender], None]
+    ) -> list[Contender]:
+        """Makes submissions, as many at once as there are processors."""
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            contenders = []
+            for contender in pool.map(self.make, submissions):
+                on_made(contender)
+                contenders.append(contender)
+            return contenders
+
+    def entry_of(
+        self, name: str, tree: Tree, declared: EntryFile, values: Mapping[str, float]
+    ) -> Entry:
+        """Builds a tree with values of the constants that it declares.
+
+        Raises:
+            BuildError: it does not build.
+            KneepointError: it cannot run here.
+        """
+        if tree.language != "c++":
+            kind = "a class" if tree.language == "python-class" else "a whole sender"
+            raise KneepointError(
+                f"is {kind} in Python, for which the sandbox has no interpreter; write it in C++"
+            )
+        built = self.builder.build(tree, declared.macros(values))
+        return Entry(
+            name,
+            built.object.resolve(),
+            built.sha256,
+            declared.arguments,
+            declared.environment(values),
+            tree.dialect,
+            self.runner_sha256,
+            self.is_trusting,
+        )
+
+
+def latest_of_each(contenders: Iterable[Contender]) -> dict[str, str]:
+    """Returns, by name, the later submission that has replaced an earlier of the same author.
+
+    AUTHOR@VERSION is an earlier submission if AUTHOR has one with a greater version.
+    """
+    latest: dict[str, str] = {}
+    replaced: dict[str, str] = {}
+    for name in sorted((each.name for each in contenders), key=_version_key):
+        author, mark, _ = _split(name)
+        if mark:
+            if author in latest:
+                replaced[latest[author]] = name
+            latest[author] = name
+    return replaced
+
+
+def _split(name: str) -> tuple[str, str, str]:
+    return name.partition("@") if "@" in name else name.partition("--")
+
+
+def _version_key(name: str) -> tuple[str, list[tuple[int, str]]]:
+    """Numbers within a version count as numbers: 10 is later than 9."""
+    author, _, version = _split(name)
+    parts = re.findall(r"\d+|\D+", version)
+    return author, [(int(part) if part.isdigit() else -1, part) for part in parts]

@@ -1,0 +1,132 @@
+"""Figures of a leaderboard: the plane of each network, and who is ahead of whom."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from contest.hold import Json
+from contest.standing import Floats
+from reports.figures import style
+
+_MOST_LABELS = 12
+_MOST_IN_MATRIX = 40
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Draws into a folder."""
+
+    folder: Path
+
+    def draw(self, found: Json) -> dict[str, Path]:
+        """Returns the figures that there are, by their names."""
+        drawn: dict[str, Path] = {}
+        with style.house():
+            for network in found["networks"]:
+                rows = found["ranking"] + found["yardsticks"]
+                if rows:
+                    name = f"plane-{network['name']}"
+                    drawn[name] = self._save(name, plane(found, network))
+            if 2 <= len(found["ranking"]) <= _MOST_IN_MATRIX:
+                drawn["ahead"] = self._save("ahead", matrix(found))
+        return drawn
+
+    def _save(self, name: str, figure: Figure) -> Path:
+        style.lay_out(figure)
+        path = self.folder / f"{name}.svg"
+        style.write(figure, path)
+        return path
+
+
+def plane(found: Json, network: Json) -> Figure:
+    """Throughput against signal delay of every entry and yardstick, the hull, the bound."""
+    figure = style.page(3.4)
+    axes = figure.add_subplot()
+    bound = network["omniscient"]
+    points = [
+        (row, row["networks"][network["name"]]) for row in found["ranking"] + found["yardsticks"]
+    ]
+    delays = np.array([each["signal_delay_p95_ms"] for _, each in points])
+    rates = np.array([each["throughput_mbps"] for _, each in points])
+    at = hull(delays, rates)
+    axes.plot(delays[at], rates[at], color=style.QUIET, linewidth=0.8, zorder=1, label="hull")
+    axes.plot(
+        bound["signal_delay_p95_ms"], bound["capacity_mbps"], "*",
+        color=style.INK, markersize=9, label="omniscient", zorder=5,
+    )  # fmt: skip
+    for is_entry, label in ((True, "entries"), (False, "yardsticks")):
+        chosen = np.array([("rank" in row) == is_entry for row, _ in points])
+        axes.plot(
+            delays[chosen],
+            rates[chosen],
+            "o" if is_entry else "s",
+            color=style.OURS if is_entry else style.QUIET,
+            markerfacecolor=style.OURS if is_entry else "none",
+            markersize=4.6,
+            markeredgewidth=0.9,
+            label=label if chosen.any() else None,
+            zorder=3,
+        )
+    best = max(range(len(points)), key=lambda k: rates[k] / delays[k])
+    style.ring(axes, delays[best], rates[best])
+    style.delay_axis(axes, [bound["signal_delay_p95_ms"], *delays])
+    axes.set_ylim(0, 1.05 * max(bound["capacity_mbps"], *rates))
+    axes.set_ylabel("Throughput (Mbit/s)")
+    for k in sorted(range(len(points)), key=lambda k: -rates[k] / delays[k])[:_MOST_LABELS]:
+        axes.annotate(
+            points[k][0]["name"], (delays[k], rates[k]), (5, 3), textcoords="offset points",
+            fontsize=6.5, color=style.INK,
+        )  # fmt: skip
+    texts = [
+        f"{row['name']}: {rate:.2f} Mbit/s at {delay:.0f} ms, power {each['power']:.2f}"
+        for (row, each), rate, delay in zip(points, rates, delays, strict=True)
+    ]
+    style.tell(axes, delays, rates, texts)
+    figure.legend(loc="outside right upper", fontsize=7.5)
+    return figure
+
+
+def matrix(found: Json) -> Figure:
+    """How often one entry is ahead of another when networks and seeds are resampled."""
+    names = [row["name"] for row in found["ranking"]]
+    ahead = pd.DataFrame(np.nan, index=names, columns=names)
+    for pair in found["pairs"]:
+        ahead.loc[pair["a"], pair["b"]] = 100 * pair["ahead"]
+        ahead.loc[pair["b"], pair["a"]] = 100 * (1 - pair["ahead"])
+    texts = ahead.map(lambda value: "" if value != value else f"{value:.0f}")
+    figure = style.page(1.2 + 0.21 * len(names))
+    axes = figure.add_subplot()
+    size = min(8.0, 110 / len(names))
+    style.heat_map(axes, ahead, texts, (0, 100), style.DIVERGING, linewidths=0.4, fontsize=size)
+    centres = np.arange(len(names)) + 0.5
+    axes.set_xticks(centres, names, rotation=90, fontsize=min(8.0, size + 1))
+    axes.set_yticks(centres, names, rotation=0, fontsize=min(8.0, size + 1))
+    axes.tick_params(length=0)
+    return figure
+
+
+def hull(delays: Floats, rates: Floats) -> list[int]:
+    """The points of the upper left convex hull, by delay: what no mixture of others exceeds.
+
+    Args:
+        delays: less is better, shape (n,).
+        rates: more is better, shape (n,).
+    """
+    order = sorted(range(len(delays)), key=lambda k: (delays[k], -rates[k]))
+    found: list[int] = []
+    for k in order:
+        if found and rates[k] <= rates[found[-1]]:
+            continue
+        while len(found) > 1 and _turns_up(found[-2], found[-1], k, delays, rates):
+            found.pop()
+        found.append(k)
+    return found
+
+
+def _turns_up(a: int, b: int, c: int, delays: Floats, rates: Floats) -> bool:
+    """Whether B lies on or below the line from A to C."""
+    left = (rates[b] - rates[a]) * (delays[c] - delays[a])
+    return bool(left <= (rates[c] - rates[a]) * (delays[b] - delays[a]))

@@ -1,0 +1,49 @@
+"""Which submissions were scored, in which order: a file that only grows."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from common.files import sha256_of, write_whole
+from contest.config import Contest
+from contest.hold import Json
+
+
+def with_history(found: Json, contest: Contest, path: Path) -> Json:
+    """Returns the verdict with `history`, to which new submissions are added.
+
+    A submission is new if its author has none of the same name and content in this contest; another
+    scoring rule, other networks or runs make another contest.
+
+    Args:
+        found: the verdict.
+        contest: whose submissions count.
+        path: of the file, a line of JSON a submission.
+    """
+    rules = sha256_of(contest.model_dump_json(exclude={"title", "yardsticks"}).encode())[:16]
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    kept = [json.loads(line) for line in lines]
+    known = {(each["rules"], each["author"], each["name"], each["digest"]) for each in kept}
+    for row in _scored(found):
+        if (rules, row["author"], row["name"], row["digest"]) not in known:
+            kept.append({"rules": rules, **row})
+    write_whole(path, "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in kept))
+    counts: dict[str, int] = {}
+    history = []
+    for each in kept:
+        if each["rules"] == rules:
+            counts[each["author"]] = number = counts.get(each["author"], 0) + 1
+            history.append({key: each[key] for key in each if key != "rules"} | {"number": number})
+    history.sort(key=lambda row: (row["author"], row["number"]))
+    return found | {"history": history}
+
+
+def _scored(found: Json) -> Iterator[Json]:
+    """Submissions in this verdict, earlier versions first."""
+    for kind in ("earlier", "ranking", "apart", "failed"):
+        for row in found[kind]:
+            yield {
+                **{key: row[key] for key in ("author", "name", "digest")},
+                **{key: row.get(key) for key in ("score", "public_score", "rank")},
+                "reason": row.get("reason", ""),
+            }

@@ -1,0 +1,273 @@
+"""Holds a contest: runs every contender on every network, and says who is better than whom."""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from contest.config import Contest
+from contest.contenders import Contender, latest_of_each
+from contest.standing import Floats, Standing, compare_pairs, rank_entries
+from engines.base import METRICS, EngineSettings, RunRecord
+from experiments.results import PlannedRun
+from experiments.runner import Batch, Runner
+from networks.omniscient import Bound
+from networks.scenario import PreparedNetwork
+
+VERSION = 1
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A network of the contest, and what nobody can exceed on it."""
+
+    network: PreparedNetwork
+    title: str
+    bound: Bound
+    is_public: bool
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A contender that ran.
+
+    Args:
+        contender: who.
+        records: by network, in the order of the seeds.
+        scores: as records; empty where a run failed.
+        reason: why it has no scores; "" if it has.
+    """
+
+    contender: Contender
+    records: Mapping[str, Sequence[RunRecord]]
+    scores: Mapping[str, Sequence[float]]
+    reason: str = ""
+
+
+def run_all(
+    contest: Contest,
+    contenders: Sequence[Contender],
+    places: Sequence[Place],
+    engine: EngineSettings,
+    runner: Runner,
+) -> list[Scored]:
+    """Runs what can run; runs that the journal holds are not repeated.
+
+    Who fails on a network once does not run again: an entry that hangs costs seconds, not minutes.
+
+    Raises:
+        KneepointError: the machine kept a run from ending.
+    """
+    seeds = range(contest.seed, contest.seed + contest.runs)
+    waves = [
+        [(places[0], seeds[0])],
+        [(place, seeds[0]) for place in places[1:]],
+        [(place, seed) for place in places for seed in seeds[1:]],
+    ]
+    records: dict[str, dict[tuple[str, int], RunRecord]] = {
+        each.name: {} for each in contenders if not each.reason
+    }
+    for wave in waves:
+        able = [
+            each
+            for each in contenders
+            if each.name in records
+            and all(record.status == "ok" for record in records[each.name].values())
+        ]
+        asked = [(each, place.network, seed) for each in able for place, seed in wave]
+        planned = [
+            PlannedRun(0, run, None, each.spec(engine, engine.place(network), seed))
+            for run, (each, network, seed) in enumerate(asked)
+        ]
+        finished = runner.finish(Batch(planned))
+        for (each, network, seed), run in zip(asked, finished, strict=True):
+            records[each.name][network.name, seed] = run.record
+    return [
+        _score(contest, each, records[each.name], places)
+        for each in contenders
+        if each.name in records
+    ]
+
+
+def _score(
+    contest: Contest,
+    contender: Contender,
+    records: Mapping[tuple[str, int], RunRecord],
+    places: Sequence[Place],
+) -> Scored:
+    """Scores a contender's runs, in the order of networks and seeds, up to the first failure."""
+    by_network: dict[str, list[RunRecord]] = {place.network.name: [] for place in places}
+    scores: dict[str, list[float]] = {place.network.name: [] for place in places}
+    by_name = {place.network.name: place for place in places}
+    for (name, seed), record in sorted(records.items(), key=lambda each: each[0][1]):
+        reason = record.reason
+        if record.status == "ok":
+            place = by_name[name]
+            try:
+                scores[name].append(contest.scored_by.of(record, place.network, place.bound))
+                by_network[name].append(record)
+                continue
+            except ValueError as error:
+                reason = f"it has no score: {error}"
+        return Scored(contender, {}, {}, f"on {name} with seed {seed}: {reason}")
+    return Scored(contender, by_network, scores)
+
+
+def verdict(
+    contest: Contest,
+    contenders: Sequence[Contender],
+    scored: Sequence[Scored],
+    places: Sequence[Place],
+) -> Json:
+    """Returns the leaderboard as data; what does not exist is None."""
+    replaced = latest_of_each(contenders)
+    rule = contest.scored_by
+    good = [each for each in scored if not each.reason]
+    ranked = [each for each in good if _is_ranked(each.contender, replaced)]
+    rows = {each.contender.name: _row(contest, each, places) for each in good}
+    for each, place in zip(ranked, _places_of(contest, ranked), strict=True):
+        rows[each.contender.name] |= place
+    reasons = {each.contender.name: each.reason for each in scored if each.reason}
+    return {
+        "kneepoint_contest": VERSION,
+        "title": contest.title,
+        "score": {"name": rule.name, "expression": rule.expression, "is_ratio": rule.is_ratio},
+        "engine": contest.engine,
+        "runs": contest.runs,
+        "seed": contest.seed,
+        "networks": [
+            {
+                **{"name": place.network.name, "title": place.title, "is_public": place.is_public},
+                "omniscient": asdict(place.bound),
+            }
+            for place in places
+        ],
+        "ranking": sorted(
+            (rows[each.contender.name] for each in ranked),
+            key=lambda row: (row["rank"], row["name"]),
+        ),
+        "yardsticks": _best_first(rows, good, lambda each: each.is_yardstick),
+        "apart": _best_first(rows, good, lambda each: each.is_apart),
+        "earlier": [
+            rows[name] | {"replaced_by": later} for name, later in replaced.items() if name in rows
+        ],
+        "failed": [
+            {
+                **{"name": each.name, "author": each.author, "digest": each.digest},
+                "reason": each.reason or reasons[each.name],
+                "message": each.message,
+            }
+            for each in contenders
+            if each.reason or each.name in reasons
+        ],
+        "pairs": _pairs(contest, ranked),
+    }
+
+
+def _is_ranked(contender: Contender, replaced: Mapping[str, str]) -> bool:
+    return not (contender.is_yardstick or contender.is_apart or contender.name in replaced)
+
+
+def _table(scored: Sequence[Scored], networks: Sequence[str]) -> Floats:
+    """Scores of shape (entries, networks, runs)."""
+    return np.array([[each.scores[name] for name in networks] for each in scored])
+
+
+def _places_of(contest: Contest, ranked: Sequence[Scored]) -> list[Json]:
+    """The rank of each entry, how sure it is, and what it loses where nobody could tune for."""
+    if not ranked:
+        return []
+    unseen, public = (
+        rank_entries(_table(ranked, names), contest.seed, is_ratio=contest.scored_by.is_ratio)
+        for names in (contest.unseen, [contest.public])
+    )
+    return [
+        {
+            "rank": own.rank,
+            "best_rank": own.best_rank,
+            "worst_rank": own.worst_rank,
+            "first": own.first,
+            "public_rank": known.rank,
+            "places_lost": own.rank - known.rank,
+        }
+        for own, known in zip(unseen, public, strict=True)
+    ]
+
+
+def _pairs(contest: Contest, ranked: Sequence[Scored]) -> list[Json]:
+    """Every two ranked entries; the ratio or difference is A's score over, or less, B's."""
+    if len(ranked) < 2:
+        return []
+    names = [each.contender.name for each in ranked]
+    is_ratio = contest.scored_by.is_ratio
+    return [
+        {
+            **{"a": names[pair.a], "b": names[pair.b]},
+            "ratio": math.exp(pair.difference) if is_ratio else None,
+            "difference": None if is_ratio else pair.difference,
+            "p_holm": pair.p,
+            "ahead": pair.ahead,
+            "better": None if pair.better is None else names[pair.better],
+        }
+        for pair in compare_pairs(_table(ranked, contest.unseen), contest.seed, is_ratio=is_ratio)
+    ]
+
+
+def _best_first(
+    rows: Mapping[str, Json], good: Sequence[Scored], kind: Callable[[Contender], bool]
+) -> list[Json]:
+    found = [rows[each.contender.name] for each in good if kind(each.contender)]
+    return sorted(found, key=lambda row: -row["score"])
+
+
+def _row(contest: Contest, each: Scored, places: Sequence[Place]) -> Json:
+    contender = each.contender
+    overall, known = (
+        rank_entries(_table([each], names), contest.seed, is_ratio=contest.scored_by.is_ratio)[0]
+        for names in (contest.unseen, [contest.public])
+    )
+    return {
+        **{"name": contender.name, "author": contender.author, "digest": contender.digest},
+        "interface": contender.interface,
+        "remarks": list(contender.remarks),
+        **_interval("", overall),
+        **_interval("public_", known),
+        "networks": {
+            place.network.name: _means(each.records[place.network.name], each.scores, place)
+            for place in places
+        },
+    }
+
+
+def _interval(prefix: str, standing: Standing) -> Json:
+    """A score and its interval; of a single run there is none."""
+    values = {"score": standing.score, "low": standing.low, "high": standing.high}
+    return {prefix + name: None if math.isnan(x) else x for name, x in values.items()}
+
+
+def _means(
+    records: Sequence[RunRecord], scores: Mapping[str, Sequence[float]], place: Place
+) -> Json:
+    """The means of a contender's runs on a network, and of its share of the omniscient power."""
+    means = {name: float(np.mean([getattr(run, name) for run in records])) for name in METRICS}
+    return {
+        **means,
+        "efficiency": means["power"] / place.bound.power,
+        "scores": list(scores[place.network.name]),
+    }
+
+
+def read_place(path: Path, *, is_public: bool) -> Place:
+    """Reads a prepared network with its bound.
+
+    Raises:
+        KneepointError: it is missing or damaged.
+    """
+    network = PreparedNetwork.load(path)
+    title = str(json.loads(path.read_bytes())["title"])
+    return Place(network, title, Bound.load(path), is_public)

@@ -1,0 +1,183 @@
+"""From a folder of submissions to a leaderboard in a folder of results.
+
+Objects, runs, drawn runs and the history stay in the folder; a repetition builds, runs and draws
+only what is new, and goes on where it was interrupted.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from common.errors import KneepointError
+from common.files import write_whole
+from common.locks import hold_lock_patiently
+from common.made_by import current_commit
+from contest.collect import find_submissions
+from contest.config import Contest
+from contest.contenders import Contender, Workshop
+from contest.figures import Figures
+from contest.history import with_history
+from contest.hold import Json, Place, Scored, run_all, verdict
+from contest.page import write_page
+from engines.base import EngineSettings, run_reliably
+from engines.emulator import EmulatorSettings
+from experiments.executor import Executor, ThreadExecutor
+from experiments.journal import RunJournal
+from experiments.progress import progress_of
+from experiments.runner import Runner
+from experiments.slots import SlotExecutor, slots_of
+from reports import over_time
+
+_LOCK_PATIENCE_S = 5.0
+IN_FLIGHT = "in flight"
+JSON, PAGE = "leaderboard.json", "leaderboard.html"
+
+
+@dataclass(frozen=True)
+class Office:
+    """What a contest is held with.
+
+    Args:
+        contest: its rules.
+        places: its networks.
+        yardsticks: controllers of ours.
+        engine: where runs are made.
+        workshop: builds entries.
+        folder: of the results.
+        results: of the configuration, where a probe has left the number of real-time slots.
+    """
+
+    contest: Contest
+    places: Sequence[Place]
+    yardsticks: Sequence[Contender]
+    engine: EngineSettings
+    workshop: Workshop
+    folder: Path
+    results: Path
+
+    def score(self, entries: Path, say: Callable[[str], None]) -> Json:
+        """Builds, runs and ranks what lies in a folder; returns the verdict.
+
+        Raises:
+            KneepointError: the folder is no folder of entries, another process holds this contest,
+                or the machine kept a run from ending.
+        """
+        submissions = find_submissions(entries)
+        if not submissions:
+            raise KneepointError(f"{entries}: has no entries; put source trees or archives there")
+        ours = {each.name for each in self.yardsticks}
+        for each in submissions:
+            if each.name in ours:
+                raise KneepointError(f"{each.path}: a yardstick is called {each.name!r}; rename it")
+        with hold_lock_patiently(self.folder / ".lock", _LOCK_PATIENCE_S):
+            entrants = self.workshop.make_all(
+                submissions,
+                lambda made: say(f"{made.name}: {made.reason or 'built'}"),
+            )
+            contenders = [*entrants, *self.yardsticks]
+            with self._runner(contenders) as runner:
+                scored = run_all(self.contest, contenders, self.places, self.engine, runner)
+            found = verdict(self.contest, contenders, scored, self.places)
+            found = with_history(found, self.contest, self.folder / "history.jsonl")
+            runs = self._draw_runs(scored)
+            page = write_page(found, runs, Figures(self.folder / "figures"), self._made_of())
+            write_whole(self.folder / PAGE, page)
+            write_whole(self.folder / JSON, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        return found
+
+    @contextmanager
+    def _runner(self, contenders: Sequence[Contender]) -> Iterator[Runner]:
+        able = sum(not each.reason for each in contenders)
+        total = able * len(self.places) * self.contest.runs
+        progress = progress_of("contest", self.engine, total)
+        with RunJournal(self.folder / "runs.jsonl") as journal:
+            runner = Runner(
+                journal,
+                lambda _: self._executor(),
+                progress.add,
+                self.engine.spoils if self.engine.is_real_time else None,
+            )
+            try:
+                yield runner
+            finally:
+                runner.close()
+        progress.end(f"runs of {able} entries and yardsticks are done")
+
+    def _executor(self) -> Executor:
+        cores = os.cpu_count() or 1
+        if self.engine.is_real_time:
+            return SlotExecutor(self.engine, slots_of(self.results, cores))
+        return ThreadExecutor(self.engine, cores)
+
+    def _draw_runs(self, scored: Sequence[Scored]) -> dict[str, Path]:
+        """Returns a figure of a run over time of each contender, from the public network."""
+        if not isinstance(self.engine, EmulatorSettings):
+            return {}  # a real run cannot be repeated to see more of it
+        public = next(place for place in self.places if place.is_public)
+        drawn = {}
+        for each in scored:
+            if each.reason:
+                continue
+            spec = each.contender.spec(self.engine, public.network, self.contest.seed)
+            figure = self.folder / "runs" / f"{spec.run_id}.svg"
+            if not figure.is_file():
+                with TemporaryDirectory(prefix="kneepoint-logs-") as logs:
+                    log, flow_log = Path(logs) / "uplink.log", Path(logs) / "flow.log"
+                    settings = replace(self.engine, keep_log=log, keep_flow_log=flow_log)
+                    engine = settings.open()
+                    try:
+                        record = run_reliably(engine, spec)
+                    finally:
+                        engine.close()
+                    if record.status != "ok":
+                        continue
+                    noun = "window" if each.contender.is_yardstick else IN_FLIGHT
+                    over_time.draw(log, flow_log, "", figure, noun)
+            drawn[each.contender.name] = figure
+        return drawn
+
+    def _made_of(self) -> str:
+        commit = current_commit()
+        seed = f"seed {self.contest.seed}"
+        return f"commit {commit.name[:10]} of {commit.date}, {seed}" if commit.name else seed
+
+
+def watch(
+    entries: Path, score: Callable[[], None], interval_s: float, is_over: Callable[[], bool]
+) -> None:
+    """Scores a folder whenever what lies in it has changed, and has then stayed for an interval.
+
+    Args:
+        entries: the folder.
+        score: called for each change.
+        interval_s: between looks at the folder.
+        is_over: whether to stop; asked after each look.
+    """
+    scored: object = None
+    before: object = None
+    while True:
+        now = _state(entries)
+        if now == before and now != scored:
+            score()
+            scored = now
+        before = now
+        if is_over():
+            return
+        time.sleep(interval_s)
+
+
+def _state(folder: Path) -> list[tuple[str, int, int]]:
+    """Names, sizes and times of all files, so that a copy in progress shows."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        try:
+            status = path.lstat()
+        except OSError:  # it has just gone
+            continue
+        found.append((str(path), status.st_size, status.st_mtime_ns))
+    return found

@@ -1,0 +1,116 @@
+"""The leaderboard as one page that needs nothing else: tables, figures, and a run of each entry."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from analysis import labels
+from contest.figures import Figures
+from contest.hold import Json
+from contest.standing import RESAMPLES
+from reports import render
+from reports.document import document
+
+TEMPLATES = Path(__file__).parent / "templates"
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MOST_REASON = 400
+_WORDS = {
+    "power": "power: throughput over the 95th percentile of the signal delay, in Mbit/s per "
+    "second, averaged geometrically over runs and networks",
+    "log_power": "the logarithm of power, throughput over the 95th percentile of the signal delay",
+    "transhub": "Transhub's: 35 points for utilization, 35 for delay, 30 for packets not lost",
+}
+
+
+def write_page(found: Json, over_time: Mapping[str, Path], figures: Figures, made_of: str) -> str:
+    """Returns the page.
+
+    Args:
+        found: the verdict (see contest.hold) with its `history`.
+        over_time: figures of a run by the names of entries.
+        figures: draws the others.
+        made_of: what stands in the head: commit and seed.
+    """
+    drawn = figures.draw(found)
+    slugs = slugs_of(found)
+    drawn |= {slugs[name]: path for name, path in over_time.items()}
+    lines = sorted(found["ranking"] + found["yardsticks"], key=lambda row: -row["score"])
+    xml = (
+        _environment(found, slugs, set(over_time))
+        .get_template("leaderboard.xml.jinja")
+        .render(
+            **{key: value for key, value in found.items() if key != "score"},
+            **{"lines": lines, "slugs": slugs, "figures": drawn, "resamples": f"{RESAMPLES:,}"},
+            over_time=[row["name"] for row in lines + found["apart"] if row["name"] in over_time],
+            score_word=found["score"]["name"].replace("_", " "),
+            score_words=_WORDS.get(found["score"]["name"], found["score"]["expression"]),
+        )
+    )
+    return render.to_html(document(_NO_XML.sub("\ufffd", xml), made_of), drawn)
+
+
+def slugs_of(found: Json) -> dict[str, str]:
+    """Returns a name that a page can link to for each contender's."""
+    names = [
+        row["name"] for kind in ("ranking", "yardsticks", "apart", "earlier") for row in found[kind]
+    ]
+    return {name: f"run-{at}" for at, name in enumerate(dict.fromkeys(names))}
+
+
+def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+
+    def linked(row: Json) -> str | Markup:
+        name = row["name"]
+        if name not in with_run:
+            return str(name)
+        return Markup('<run of="{}">{}</run>').format(slugs[name].removeprefix("run-"), name)
+
+    def others(name: str, wanted: Sequence[str | None]) -> list[str]:
+        return [
+            pair["b"] if pair["a"] == name else pair["a"]
+            for pair in found["pairs"]
+            if name in (pair["a"], pair["b"]) and pair["better"] in wanted
+        ]
+
+    environment.filters |= {
+        "number": labels.number,
+        "percent": lambda share: f"{100 * share:.0f}",
+        "signed": lambda places: f"{places:+d}".replace("-", "\u2212") if places else "0",
+        "count": _count,
+        "score": lambda row: labels.number(row["score"]),
+        "interval": _interval,
+        "ranks": _ranks,
+        "linked": linked,
+        "shortened": lambda text: (
+            text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON]}..."
+        ),
+        "beaten": lambda name: others(name, [name]),
+        "untold": lambda name: others(name, [None]),
+    }
+    return environment
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _interval(row: Json) -> str:
+    if row["low"] is None:
+        return ""
+    return f"{labels.number(row['low'])} to {labels.number(row['high'])}"
+
+
+def _ranks(row: dict[str, Any]) -> str:
+    best, worst = row["best_rank"], row["worst_rank"]
+    return str(best) if best == worst else f"{best} to {worst}"

@@ -1,0 +1,249 @@
+"""Recognizes the sender in an entry's tree: its dialect, its sources, and what is special in it.
+
+The public kit's layout has `datagrump/` and `src/`; that of 2013 is flat, and its datagrams differ.
+A file in Python either has a class with the controller's methods or is a whole sender; it is found
+so that the reason why it does not run can be said.
+"""
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from common.errors import KneepointError
+
+Language = Literal["c++", "python-class", "python-sender"]
+
+SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".C")
+"""Of sources in C++."""
+_HEADERS = (".hh", ".h", ".hpp", ".hxx", ".ipp", ".inc")
+_CLASS_METHODS = {"window_size", "datagram_was_sent", "ack_received", "timeout_ms"}
+_MOST_PYTHON_BYTES = 2**18
+_MOST_DEPTH = 3
+_VARIABLE = re.compile(r"\$[({](\w+)[)}]")
+_ASSIGNMENT = re.compile(r"^\s*(\w+)\s*(\+?=)\s*(.*)$")
+_MAIN = re.compile(r"\bint\s+main\s*\(")
+_THREADS = re.compile(r"#\s*include\s*<(thread|future|pthread\.h|threads\.h)>")
+_BOOST = re.compile(r"#\s*include\s*[<\"]boost/")
+_KIT = Path(__file__).parent / "kit"
+_PUBLIC_RECEIVERS = (
+    "eb8c985ca77f71aca61ba8b90725f142e0be1520c623189cc300daa7bb25138f",
+    "6a94305ac5568d4a2c77123e9aaed0ece2fdd518e519656ff1094f0c2772a3eb",
+)
+"""Digests of the public kit's receivers, the second without SO_REUSEADDR (see `_code_digest`)."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """An entry's sender.
+
+    Args:
+        root: folder that paths are relative to.
+        language: of the sender.
+        library: sources that see nothing but their own folder, as those of src/ do.
+        sources: the others.
+        includes: folders of headers.
+        dialect: of its datagrams, as the engines call it; "": the kit's.
+        interface: how the sender tells the controller of what it sends, for the reader.
+        remarks: what is special.
+        own_receiver: whether it brings a receiver that is not the kit's.
+    """
+
+    root: Path
+    language: Language
+    library: tuple[Path, ...] = ()
+    sources: tuple[Path, ...] = ()
+    includes: tuple[Path, ...] = ()
+    dialect: str = ""
+    interface: str = ""
+    remarks: tuple[str, ...] = ()
+    own_receiver: bool = False
+
+
+def recognize(folder: Path) -> Tree:
+    """Finds the sender.
+
+    Raises:
+        KneepointError: there is none; the message says what was looked for.
+    """
+    for root in _levels(folder):
+        if (root / "datagrump").is_dir():
+            return _of_kit(root)
+        flat = [path for path in _sources_in(root) if _has_main(path) and not _receives(path)]
+        if flat:
+            return _flat(root)
+    for root in _levels(folder):
+        found = _python(root)
+        if found is not None:
+            return found
+    raise KneepointError(
+        "has no sender: neither datagrump/sender.cc, nor a flat tree with a main function, nor a "
+        "class in Python with window_size, datagram_was_sent, ack_received and timeout_ms"
+    )
+
+
+def _levels(folder: Path) -> Iterator[Path]:
+    """The folder, and those within it, nearest first: archives often have one around all."""
+    level = [folder]
+    for _ in range(_MOST_DEPTH):
+        yield from level
+        level = [each for root in level for each in sorted(root.iterdir()) if each.is_dir()]
+
+
+def _of_kit(root: Path) -> Tree:
+    place = root / "datagrump"
+    named = _named_sources(place, "sender_SOURCES")
+    sources = [path for path in named or _sources_in(place) if path.suffix in SUFFIXES]
+    if named is None:
+        sources = [path for path in sources if not _receives(path)]
+    if not any(_has_main(path) for path in sources):
+        raise KneepointError("has no sender: no file of datagrump/ has a main function")
+    if sum(map(_has_main, sources)) > 1:
+        mains = ", ".join(path.name for path in sources if _has_main(path))
+        raise KneepointError(f"has several main functions: {mains}; name sources in Makefile.am")
+    src = root / "src"
+    library = _named_sources(src, "libsourdough_a_SOURCES") if src.is_dir() else []
+    if library is None:
+        library = _sources_in(src)
+    return Tree(
+        root,
+        "c++",
+        library=tuple(path for path in library if path.suffix in SUFFIXES),
+        sources=tuple(sources),
+        includes=(src, place, root) if src.is_dir() else (place, root),
+        interface=_interface(place),
+        remarks=_remarks([*sources, *_headers_in(place)]),
+        own_receiver=_is_foreign(place / "receiver.cc"),
+    )
+
+
+def _flat(root: Path) -> Tree:
+    sources = [path for path in _sources_in(root) if not _receives(path)]
+    mains = [path for path in sources if _has_main(path)]
+    if len(mains) > 1:  # the kit of 2013 has several programs
+        sender = [path for path in mains if "sender" in path.name]
+        if len(sender) != 1:
+            names = ", ".join(path.name for path in mains)
+            raise KneepointError(f"has several main functions: {names}; leave one sender")
+        sources = [path for path in sources if path not in mains or path in sender]
+    return Tree(
+        root,
+        "c++",
+        sources=tuple(sources),
+        includes=(root,),
+        dialect="2013" if (root / "packet.hh").is_file() else "",
+        interface=_interface(root),
+        remarks=_remarks([*sources, *_headers_in(root)]),
+    )
+
+
+def _named_sources(place: Path, variable: str) -> list[Path] | None:
+    """The files that Makefile.am names for a program; None if it is not there or names none."""
+    makefile = place / "Makefile.am"
+    if not makefile.is_file():
+        return None
+    variables: dict[str, str] = {}
+    text = re.sub(r"#.*", "", _text(makefile)).replace("\\\n", " ")
+    for line in text.splitlines():
+        if found := _ASSIGNMENT.match(line):
+            name, operator, value = found.groups()
+            variables[name] = f"{variables.get(name, '')} {value}" if operator == "+=" else value
+    if variable not in variables:
+        return None
+    value = variables[variable]
+    for _ in range(10):
+        value = _VARIABLE.sub(lambda found: variables.get(found[1], ""), value)[:10_000]
+    paths = [(place / word).resolve() for word in value.split() if "$" not in word]
+    for path in paths:
+        if not path.is_relative_to(place.parent.resolve()):
+            raise KneepointError(f"{place.name}/Makefile.am names {path.name}, outside of the tree")
+        if not path.is_file():
+            raise KneepointError(f"{place.name}/Makefile.am names {path.name}, which is not there")
+    return list(dict.fromkeys(paths))
+
+
+def _sources_in(folder: Path) -> list[Path]:
+    return [path.resolve() for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES]
+
+
+def _headers_in(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.iterdir()) if path.suffix in _HEADERS]
+
+
+def _receives(path: Path) -> bool:
+    return "receiver" in path.stem.lower()
+
+
+def _has_main(path: Path) -> bool:
+    return _MAIN.search(_text(path)) is not None
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def _interface(place: Path) -> str:
+    header = place / "controller.hh"
+    text = _text(header) if header.is_file() else ""
+    if re.search(r"\bpacket_was_sent\s*\(", text):
+        return "2013: packet_was_sent"
+    found = re.search(r"\bdatagram_was_sent\s*\(([^)]*)\)", text)
+    if found is None:
+        return "its own"
+    arguments = found[1].count(",") + 1
+    return "since 2017" if arguments == 3 else "before 2017" if arguments == 2 else "its own"
+
+
+def _remarks(paths: Sequence[Path]) -> tuple[str, ...]:
+    texts = [_text(path) for path in paths]
+    remarks = []
+    if any(map(_THREADS.search, texts)):
+        remarks.append("uses threads")
+    if any(map(_BOOST.search, texts)):
+        remarks.append("uses boost")
+    return tuple(remarks)
+
+
+def _is_foreign(receiver: Path) -> bool:
+    if not receiver.is_file():
+        return False
+    known = (*_PUBLIC_RECEIVERS, _code_digest(_KIT / "datagrump/receiver.cc"))
+    return _code_digest(receiver) not in known
+
+
+def _code_digest(source: Path) -> str:
+    """The digest of a source without its comments and spaces."""
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", _text(source), flags=re.DOTALL)
+    return hashlib.sha256("".join(code.split()).encode()).hexdigest()
+
+
+def _python(root: Path) -> Tree | None:
+    senders = []
+    for path in sorted(root.glob("*.py")):
+        if path.stat().st_size > _MOST_PYTHON_BYTES:
+            continue
+        try:
+            module = ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for each in ast.walk(module):
+            if isinstance(each, ast.ClassDef) and _methods_of(each) >= _CLASS_METHODS:
+                return Tree(root, "python-class", sources=(path,), interface=f"class {each.name}")
+        if "receiver" not in path.stem and _imports(module, "socket"):
+            senders.append(path)
+    return Tree(root, "python-sender", sources=(senders[0],)) if senders else None
+
+
+def _methods_of(each: ast.ClassDef) -> set[str]:
+    return {item.name for item in each.body if isinstance(item, ast.FunctionDef)}
+
+
+def _imports(module: ast.Module, name: str) -> bool:
+    return any(
+        (isinstance(each, ast.Import) and any(alias.name == name for alias in each.names))
+        or (isinstance(each, ast.ImportFrom) and each.module == name)
+        for each in ast.walk(module)
+    )

@@ -1,0 +1,71 @@
+// confine: any command under limits, Landlock and seccomp, and nothing of it is left behind.
+#include <iostream>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "apps/program.hh"
+#include "common/text.hh"
+#include "entries/confined_command.hh"
+
+namespace {
+
+using namespace kneepoint;
+
+const char* const usage =
+    R"(usage: confine [--read PATH...]... [--write PATH...]... [--run PATH...]... [--cpu-s 60] [--memory-mb 2048]
+               [--processes 256] [--file-mb 256] [--wall-s 600] [--no-network] -- COMMAND [ARGUMENT]...
+
+Runs the command with no other files than these: a folder with all that is in it, to be read; to be read,
+written, made and removed; to be read and executed. CPU time and memory are of each process, processes are
+all that are started, MB all that is written, seconds of the clock those of the whole. Exits with the
+command's status, or 128 and the number of the signal that ended it; what stopped it is named on stderr:
+"confine: stopped: more than 60 s of CPU time". Processes that the command leaves behind are ended.
+)";
+
+// The last word before the command is "--".
+size_t options_end(const Words& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--" and i + 1 < words.size()) return i;
+  }
+  throw std::invalid_argument("-- COMMAND is missing; confine --help");
+}
+
+Confinement parse(const Words& words, size_t end) {
+  Confinement confinement;
+  const std::map<std::string, std::vector<std::string>*> paths{{"--read", &confinement.readable},
+                                                               {"--write", &confinement.writable},
+                                                               {"--run", &confinement.runnable}};
+  const std::map<std::string, uint64_t*> numbers{{"--cpu-s", &confinement.cpu_s},
+                                                 {"--memory-mb", &confinement.memory_mb},
+                                                 {"--processes", &confinement.processes},
+                                                 {"--file-mb", &confinement.file_mb},
+                                                 {"--wall-s", &confinement.wall_s}};
+  constexpr uint64_t most = 1'000'000;
+  for (size_t i = 0; i < end;) {
+    const std::string& option = words[i++];
+    if (option == "--no-network") {
+      confinement.has_network = false;
+    } else if (const auto path = paths.find(option); path != paths.end()) {
+      while (i < end and not words[i].starts_with("--")) path->second->push_back(words[i++]);
+    } else if (const auto number = numbers.find(option); number != numbers.end()) {
+      if (i == end) throw std::invalid_argument(option + " needs a value");
+      *number->second = to_whole(words[i++], option, 1, most);
+    } else {
+      throw std::invalid_argument("unknown option '" + option + "'; confine --help lists them");
+    }
+  }
+  return confinement;
+}
+
+int run(const Words& words) {
+  const size_t end = options_end(words);
+  const Words command(words.begin() + static_cast<std::ptrdiff_t>(end) + 1, words.end());
+  const CommandEnd ended = run_confined(parse(words, end), command);
+  if (not ended.reason.empty()) std::cerr << "confine: stopped: " << ended.reason << std::endl;
+  return ended.status;
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) { return run_program(argc, argv, usage, run); }

@@ -1,0 +1,162 @@
+// entry-sender: one whole sender over real UDP, confined, to a receiver of ours or of its kit.
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "apps/options.hh"
+#include "apps/program.hh"
+#include "common/json.hh"
+#include "common/machine_fault.hh"
+#include "common/text.hh"
+#include "entries/dialect.hh"
+#include "entries/loading.hh"
+#include "entries/process.hh"
+#include "entries/realtime_exports.hh"
+#include "realtime/stop_signal.hh"
+#include "realtime/udp_socket.hh"
+
+namespace {
+
+using namespace kneepoint;
+
+constexpr int exit_failed = 3;
+constexpr const char* inside = "--inside";
+constexpr int socket_descriptor = EntryWorker::first_descriptor + 1;
+constexpr uint64_t longest_cpu_s = 3600;
+constexpr std::chrono::milliseconds check_interval{20};
+
+const char* const usage =
+    R"(usage: entry-sender HOST PORT --entry OBJECT [--entry-sha256 HEX] [--argument TEXT]... [--env NAME=VALUE]...
+              [--dialect NAME] [--trust-entries] [--duration-s S] [--end-with-parent]
+
+Runs a whole sender, a shared object that exports main, until S seconds are over or SIGHUP, SIGINT or
+SIGTERM ends it; then prints one JSON object. It runs under limits, Landlock and seccomp, with one socket,
+which is connected to HOST, a number, and sends nothing but whole datagrams of its dialect.
+)";
+
+struct Arguments {
+  std::string host;
+  std::string port;
+  EntrySettings entry{};
+  bool is_trusted = false;
+  std::optional<Microseconds> duration_us{};
+  bool ends_with_parent = false;
+};
+
+Arguments parse(const Words& words) {
+  if (words.size() < 2) throw std::invalid_argument("HOST PORT is missing; entry-sender --help");
+  Arguments arguments{.host = words[0], .port = words[1]};
+  to_whole(arguments.port, "port", 1, 65535);
+  for (size_t i = 2; i < words.size(); ++i) {
+    const std::string& option = words[i];
+    if (option == "--end-with-parent" or option == "--trust-entries") {
+      (option == "--trust-entries" ? arguments.is_trusted : arguments.ends_with_parent) = true;
+      continue;
+    }
+    if (++i == words.size()) throw std::invalid_argument(option + " needs a value");
+    const std::string& value = words[i];
+    if (option == "--entry") {
+      arguments.entry.object = value;
+    } else if (option == "--entry-sha256") {
+      arguments.entry.sha256 = to_sha256(value, option);
+    } else if (option == "--argument") {
+      arguments.entry.arguments.push_back(value);
+    } else if (option == "--env") {
+      arguments.entry.environment.push_back(to_variable(value));
+    } else if (option == "--dialect") {
+      arguments.entry.dialect = find_dialect(value).name;
+    } else if (option == "--duration-s") {
+      arguments.duration_us = to_duration_ms(value) * 1000;
+    } else {
+      throw std::invalid_argument("unknown option '" + option + "'; entry-sender --help");
+    }
+  }
+  if (arguments.entry.object.empty()) throw std::invalid_argument("--entry OBJECT is missing");
+  return arguments;
+}
+
+int connected_socket(const Arguments& arguments) {
+  const Endpoint peer =
+      resolve(arguments.host, static_cast<uint16_t>(to_whole(arguments.port, "port")));
+  const int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const auto* const address = reinterpret_cast<const sockaddr*>(&peer.address);
+  if (descriptor < 0 or connect(descriptor, address, sizeof peer.address) != 0) {
+    throw std::system_error(errno, std::system_category(), "socket");
+  }
+  return descriptor;
+}
+
+// The process within: what it is told comes from the process without.
+[[noreturn]] void become_entry(int argc, char* argv[]) {
+  const uint64_t bytes = std::strtoull(argv[2], nullptr, 10);
+  EntryLoader loader(argv + 3, argc - 3);
+  const RealSocket socket{.descriptor = socket_descriptor, .datagram_bytes = bytes};
+  replace_socket(socket.descriptor, loader.page());
+  loader.confine(&socket);
+  loader.run(&socket);
+}
+
+int report(const std::string& reason, const EntryPage& page) {
+  const uint64_t sent = page.sent.load();
+  const uint64_t received = page.received.load();
+  const std::string why = not reason.empty() ? reason
+                          : sent == 0        ? "the sender sent nothing"
+                          : received == 0    ? "no acknowledgment came"
+                                             : "";
+  std::cout << JsonWriter()
+                   .begin_object()
+                   .field("status", why.empty() ? "ok" : "failed")
+                   .field("reason", why)
+                   .field("packets_sent", sent)
+                   .field("acknowledgments", received)
+                   .end_object()
+                   .text()
+            << std::endl;
+  return why.empty() ? EXIT_SUCCESS : exit_failed;
+}
+
+int run(const Words& words) {
+  const Arguments arguments = parse(words);
+  check_entry(arguments.entry, arguments.is_trusted);
+  const int socket = connected_socket(arguments);
+  catch_stop_signals();
+  if (arguments.ends_with_parent) stop_with_parent();
+  std::vector<std::string> inner{
+      "entry", inside, std::to_string(find_dialect(arguments.entry.dialect).datagram_bytes)};
+  for (std::string& word : words_for_entry(arguments.entry, arguments.is_trusted, longest_cpu_s,
+                                           arguments.host, arguments.port)) {
+    inner.push_back(std::move(word));
+  }
+  EntryWorker worker(std::filesystem::read_symlink("/proc/self/exe"), inner, {socket});
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_over = [&] {
+    const auto passed = std::chrono::steady_clock::now() - start;
+    return stop_requested() or
+           (arguments.duration_us and passed >= std::chrono::microseconds(*arguments.duration_us));
+  };
+  std::string reason;
+  while (reason.empty() and not is_over()) {
+    std::this_thread::sleep_for(check_interval);
+    reason = worker.end(longest_cpu_s).value_or("");
+  }
+  return report(reason, worker.page());
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  if (argc > 3 and std::string(argv[1]) == inside) become_entry(argc, argv);
+  return run_program(argc, argv, usage, run);
+}

@@ -1,0 +1,48 @@
+// An entry in virtual time, as the emulator sees it.
+#pragma once
+
+#include <cstdint>
+
+#include "entries/page.hh"
+#include "entries/process.hh"
+#include "entries/settings.hh"
+
+namespace kneepoint {
+
+// While one lives, this process stays on the processor that it is on: a turn that wakes another
+// processor takes several times as long.
+class OneProcessor {
+ public:
+  OneProcessor();
+  ~OneProcessor();
+  OneProcessor(const OneProcessor&) = delete;
+  OneProcessor& operator=(const OneProcessor&) = delete;
+};
+
+class EntryChild {
+ public:
+  // Starts the program `entry`, which stands beside this one, on the entry. `cpu_s`: what it may
+  // use in all. Throws as check_entry does, and MachineFault where no process can be started and
+  // confined.
+  EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s);
+
+  EntryPage::Order& order() { return worker_.page().order; }
+  // As the entry writes this, so it may while it is read: copy first, look afterwards.
+  const EntryPage::Report& report() { return worker_.page().report; }
+
+  // Gives the entry its turn, and returns when it gives it back. Throws ControllerFailure where it
+  // ends or hangs.
+  void take_turn();
+
+ private:
+  void check_alive();
+
+  OneProcessor one_processor_{};
+  uint64_t cpu_s_;
+  EntryWorker worker_;
+  uint64_t turns_ = 0;
+  int idle_checks_ = 0;
+  bool is_confined_ = false;  // and nothing of the entry has run before that
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,283 @@
+#include "entries/confined_command.hh"
+
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "entries/sandbox.hh"
+
+namespace kneepoint {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t megabyte = 1'000'000;
+constexpr int tick_ms = 50;
+constexpr int exit_not_started = 127;
+
+volatile std::sig_atomic_t stop = 0;
+
+[[noreturn]] void fail(const char* call) {
+  throw std::system_error(errno, std::system_category(), call);
+}
+
+void send_descriptor(int channel, int descriptor) {
+  char byte = 0;
+  iovec part{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)]{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof descriptor);
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  sendmsg(channel, &message, 0);
+}
+
+// -1 if the other end sends none.
+int receive_descriptor(int channel) {
+  char byte;
+  iovec part{&byte, 1};
+  int descriptor = -1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)]{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  if (recvmsg(channel, &message, MSG_CMSG_CLOEXEC) <= 0) return -1;
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  if (header != nullptr) std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+  return descriptor;
+}
+
+// The calls by which a process starts another are asked for; what a build never needs is refused.
+int enter_filter(bool has_network, bool keeps_signals) {
+  constexpr auto refuse = CallFilter::refuse(EPERM);
+  CallFilter filter(CallFilter::allow);
+  filter.rule(SYS_clone, CallFilter::notify);
+  filter.rule(SYS_clone3, CallFilter::refuse(ENOSYS));  // its flags are out of sight
+#ifdef SYS_fork
+  filter.rules({SYS_fork, SYS_vfork}, CallFilter::notify);
+#endif
+  filter.rules({SYS_ptrace,
+                SYS_process_vm_readv,
+                SYS_process_vm_writev,
+                SYS_kcmp,
+                SYS_pidfd_getfd,
+                SYS_mount,
+                SYS_umount2,
+                SYS_pivot_root,
+                SYS_chroot,
+                SYS_setns,
+                SYS_unshare,
+                SYS_bpf,
+                SYS_perf_event_open,
+                SYS_userfaultfd,
+                SYS_keyctl,
+                SYS_add_key,
+                SYS_request_key,
+                SYS_io_uring_setup,
+                SYS_init_module,
+                SYS_finit_module,
+                SYS_delete_module,
+                SYS_kexec_load,
+                SYS_reboot,
+                SYS_swapon,
+                SYS_swapoff,
+                SYS_sethostname,
+                SYS_setdomainname,
+                SYS_settimeofday,
+                SYS_clock_settime,
+                SYS_adjtimex,
+                SYS_clock_adjtime,
+                SYS_acct,
+                SYS_quotactl,
+                SYS_open_by_handle_at,
+                SYS_seccomp},
+               refuse);
+  constexpr uint64_t as_int = 0xffffffff;
+  filter.rule(SYS_ioctl, refuse, {{1, as_int, TIOCSTI}});
+  if (not has_network) filter.rule(SYS_socket, refuse);
+  if (not keeps_signals) {
+    filter.rules(
+        {SYS_kill, SYS_tkill, SYS_pidfd_send_signal, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo},
+        refuse);
+  }
+  return filter.enter(true);
+}
+
+[[noreturn]] void become(const Confinement& confinement, const std::vector<std::string>& command,
+                         int channel) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  try {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setsid();
+    constexpr uint64_t most_descriptors = 1024;
+    set_limits({.cpu_s = confinement.cpu_s,
+                .memory_mb = confinement.memory_mb,
+                .file_mb = confinement.file_mb,
+                .descriptors = most_descriptors});
+    drop_privileges();
+    FileRules files;
+    for (const std::string& path : confinement.readable) files.read(path);
+    for (const std::string& path : confinement.runnable) files.run(path);
+    for (const std::string& path : confinement.writable) files.write(path);
+    files.write("/dev/null");
+    for (const char* const device : {"/dev/zero", "/dev/urandom"}) files.read(device);
+    files.enter();
+    send_descriptor(channel, enter_filter(confinement.has_network, files.keeps_signals()));
+    execvp(words[0], words.data());
+    dprintf(STDERR_FILENO, "%s: %s\n", words[0], std::strerror(errno));
+  } catch (const std::exception& error) {
+    dprintf(STDERR_FILENO, "%s\n", error.what());
+  }
+  _exit(exit_not_started);
+}
+
+// Answers one call that starts a process; false where there have been too many.
+bool answer(int listener, uint64_t& started, uint64_t most) {
+  seccomp_notif call{};
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) return true;  // it ended meanwhile
+  constexpr uint64_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
+                                  CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+  const bool makes_namespace = call.data.nr == SYS_clone and (call.data.args[0] & namespaces) != 0;
+  const bool is_too_many = not makes_namespace and ++started > most;
+  seccomp_notif_resp response{};
+  response.id = call.id;
+  if (makes_namespace or is_too_many) {
+    response.error = makes_namespace ? -EPERM : -EAGAIN;
+  } else {
+    response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+  }
+  ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+  return not is_too_many;
+}
+
+uint64_t bytes_in(const std::vector<std::string>& folders) {
+  uint64_t bytes = 0;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator each(folder, error), end;
+         not error and each != end; each.increment(error)) {
+      std::error_code lost;
+      const uint64_t size = each->is_regular_file(lost) ? each->file_size(lost) : 0;
+      if (not lost) bytes += size;
+    }
+  }
+  return bytes;
+}
+
+// Whoever has lost its parent is ours: a process is killed, and then its children are our own.
+void kill_children() {
+  while (true) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename();
+      pid_t process = 0;
+      const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+      if (error != std::errc{} or *end != '\0') continue;
+      std::ifstream file(entry.path() / "stat");
+      std::string text;
+      std::getline(file, text);
+      const size_t name_end = text.rfind(')');
+      if (name_end == std::string::npos) continue;
+      if (std::atoi(text.c_str() + name_end + 4) == getpid()) kill(process, SIGKILL);
+    }
+    pid_t reaped;
+    while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) {
+    }
+    if (reaped < 0 and errno == ECHILD) return;
+    usleep(1000);
+  }
+}
+
+std::string explain_signal(int number, const Confinement& confinement) {
+  if (number == SIGXCPU) return "more than " + std::to_string(confinement.cpu_s) + " s of CPU time";
+  if (number == SIGXFSZ)
+    return "a file of more than " + std::to_string(confinement.file_mb) + " MB";
+  return "";
+}
+
+// Waits for the command's end, or for a reason to end it.
+CommandEnd supervise(const Confinement& confinement, pid_t command, int listener) {
+  const auto end = Clock::now() + std::chrono::seconds(confinement.wall_s);
+  const uint64_t before = bytes_in(confinement.writable);
+  uint64_t started = 1;
+  while (true) {
+    int status = 0;
+    if (waitpid(command, &status, WNOHANG) == command) {
+      if (WIFEXITED(status)) {
+        constexpr int of_signal = 128;  // as a shell tells that a child of its own was ended
+        const int code = WEXITSTATUS(status);
+        return {code, code > of_signal ? explain_signal(code - of_signal, confinement) : ""};
+      }
+      const std::string reason = explain_signal(WTERMSIG(status), confinement);
+      return {128 + WTERMSIG(status),
+              reason.empty() ? "ended by signal " + std::to_string(WTERMSIG(status)) : reason};
+    }
+    if (stop != 0) return {128 + stop, "asked to stop"};
+    if (Clock::now() >= end) {
+      return {128 + SIGKILL, "more than " + std::to_string(confinement.wall_s) + " s"};
+    }
+    if (bytes_in(confinement.writable) > before + confinement.file_mb * megabyte) {
+      return {128 + SIGXFSZ, "wrote more than " + std::to_string(confinement.file_mb) + " MB"};
+    }
+    pollfd waits{.fd = listener, .events = POLLIN, .revents = 0};
+    const auto tick_ends = Clock::now() + std::chrono::milliseconds(tick_ms);
+    while (Clock::now() < tick_ends and poll(&waits, 1, tick_ms) > 0) {
+      if ((waits.revents & POLLIN) == 0) {  // everybody has ended
+        usleep(1000);
+        break;
+      }
+      if (not answer(listener, started, confinement.processes)) {
+        return {128 + SIGKILL, "more than " + std::to_string(confinement.processes) + " processes"};
+      }
+    }
+  }
+}
+
+}  // namespace
+
+CommandEnd run_confined(const Confinement& confinement, const std::vector<std::string>& command) {
+  require_sandbox();
+  struct sigaction action{};
+  action.sa_handler = [](int number) { stop = number; };
+  for (const int number : {SIGHUP, SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair");
+  const pid_t process = fork();
+  if (process < 0) fail("fork");
+  if (process == 0) become(confinement, command, ends[1]);
+  close(ends[1]);
+  const int listener = receive_descriptor(ends[0]);
+  close(ends[0]);
+  const CommandEnd end = supervise(confinement, process, listener);
+  if (listener >= 0) close(listener);  // nobody can start a process any more
+  kill_children();
+  return end;
+}
+
+}  // namespace kneepoint

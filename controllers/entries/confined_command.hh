@@ -1,0 +1,32 @@
+// A command of somebody else's making, such as the build of an entry, and all that it starts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kneepoint {
+
+struct Confinement {
+  std::vector<std::string> readable{};  // files, and folders with all that is in them
+  std::vector<std::string> writable{};  // may be read, too
+  std::vector<std::string> runnable{};  // likewise
+  uint64_t cpu_s = 60;                  // of each process
+  uint64_t memory_mb = 2048;            // of each process
+  uint64_t processes = 256;             // started in all, threads included
+  uint64_t file_mb = 256;               // of what it writes, in all
+  uint64_t wall_s = 600;                // of the whole
+  bool has_network = true;
+};
+
+struct CommandEnd {
+  int status = 0;        // as a shell has it: the command's own, or 128 and its signal's number
+  std::string reason{};  // what stopped it; empty: nothing did
+};
+
+// Runs the command with this process's input, output and environment, and ends whatever it leaves
+// behind. Throws SandboxError where this kernel cannot confine it, std::system_error where no
+// process can be started.
+CommandEnd run_confined(const Confinement& confinement, const std::vector<std::string>& command);
+
+}  // namespace kneepoint

@@ -1,0 +1,27 @@
+// What an entry's process may do, before and after its code is loaded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "entries/page.hh"
+#include "entries/sandbox.hh"
+
+namespace kneepoint {
+
+// Where the one socket of an entry in real time stands, and what it may send.
+struct RealSocket {
+  int descriptor;
+  uint64_t datagram_bytes;
+};
+
+// Loading runs the entry's static constructors: they see their own object and the system's
+// libraries, and may do what the dynamic linker does. A call that is denied is told on the page and
+// ends the process. `socket` is null in virtual time.
+void confine_loading(EntryPage& page, const std::string& object, const Limits& limits,
+                     const RealSocket* socket);
+
+// The rest of the process's life.
+void confine_running(const RealSocket* socket);
+
+}  // namespace kneepoint

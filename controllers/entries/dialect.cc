@@ -1,0 +1,39 @@
+#include "entries/dialect.hh"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "transport/contest_datagram.hh"
+
+namespace kneepoint {
+
+namespace {
+
+DatagramHeader acknowledge_sourdough(const DatagramHeader& datagram, uint64_t number,
+                                     Milliseconds received_ms) {
+  return acknowledge(*ContestHeader::decode(datagram), number, static_cast<uint64_t>(received_ms),
+                     contest_payload_bytes)
+      .encode();
+}
+
+constexpr Dialect dialects[]{{"sourdough", ContestHeader::bytes + contest_payload_bytes,
+                              ContestHeader::bytes, acknowledge_sourdough}};
+
+}  // namespace
+
+const Dialect& find_dialect(const std::string& name) {
+  for (const Dialect& dialect : dialects) {
+    if (dialect.name == name) return dialect;
+  }
+  std::string known;
+  for (const std::string& each : dialect_names()) known += " " + each;
+  throw std::invalid_argument("no dialect is named '" + name + "'; there are:" + known);
+}
+
+std::vector<std::string> dialect_names() {
+  std::vector<std::string> names;
+  for (const Dialect& dialect : dialects) names.push_back(dialect.name);
+  return names;
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,78 @@
+#include "entries/loading.hh"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace kneepoint {
+
+namespace {
+
+constexpr int page_descriptor = 3;
+
+[[noreturn]] void fail(const std::string& reason) {
+  std::fprintf(stderr, "%s\n", reason.c_str());
+  std::_Exit(EXIT_FAILURE);
+}
+
+EntryPage& shared_page() {
+  void* const place =
+      mmap(nullptr, sizeof(EntryPage), PROT_READ | PROT_WRITE, MAP_SHARED, page_descriptor, 0);
+  if (place == MAP_FAILED) fail("this program is started by emulate");
+  syscall(SYS_close, page_descriptor);
+  return *static_cast<EntryPage*>(place);
+}
+
+}  // namespace
+
+EntryLoader::EntryLoader(char* words[], int count)
+    : page_(shared_page()),
+      object_(words[0]),
+      is_confined_(std::strcmp(words[1], "confined") == 0),
+      limits_{.cpu_s = std::strtoull(words[2], nullptr, 10),
+              .memory_mb = std::strtoull(words[3], nullptr, 10),
+              .file_mb = 0,
+              .descriptors = 32} {
+  int next = 4;
+  for (; next < count and std::strcmp(words[next], "--") != 0; ++next) {
+    environment_.emplace_back(words[next]);
+  }
+  static char name[] = "sender";
+  words_.push_back(name);
+  words_.insert(words_.end(), words + next + 1, words + count);
+}
+
+void EntryLoader::confine(const RealSocket* socket) {
+  try {
+    if (is_confined_) {
+      confine_loading(page_, object_, limits_, socket);
+    } else {
+      set_limits(limits_);
+    }
+  } catch (const SandboxError& error) {
+    fail(error.what());
+  }
+}
+
+void EntryLoader::run(const RealSocket* socket) {
+  for (const std::string& assignment : environment_) {
+    const size_t equals = assignment.find('=');
+    setenv(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1).c_str(), 1);
+  }
+  void* const library = dlopen(object_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) fail(std::string("the entry cannot be loaded: ") + dlerror());
+  using Main = int (*)(int, char**, char**);
+  const auto entry_main = reinterpret_cast<Main>(dlsym(library, "main"));
+  if (entry_main == nullptr) fail("the entry has no main");
+  if (is_confined_) confine_running(socket);
+  const auto count = static_cast<int>(words_.size());
+  words_.push_back(nullptr);
+  std::exit(entry_main(count, words_.data(), environ));
+}
+
+}  // namespace kneepoint

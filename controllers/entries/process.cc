@@ -1,0 +1,188 @@
+#include "entries/process.hh"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "common/input_file.hh"
+#include "common/machine_fault.hh"
+#include "common/sha256.hh"
+#include "common/text.hh"
+#include "entries/sandbox.hh"
+
+namespace kneepoint {
+
+namespace {
+
+constexpr uintmax_t most_object_bytes = 256'000'000;
+constexpr uint64_t most_memory_mb = 1024;
+constexpr size_t most_said = 4096;
+
+[[noreturn]] void fault(const std::string& call) {
+  throw MachineFault("an entry cannot be started: " + call + ": " + std::strerror(errno));
+}
+
+// Between fork and exec, so that nothing here may allocate.
+[[noreturn]] void become(const char* path, char* const* words, const int* descriptors, int count,
+                         int errors, pid_t parent) {
+  char* const no_environment[]{nullptr};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(EXIT_FAILURE);
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  setsid();
+  personality(ADDR_NO_RANDOMIZE);  // or what depends on addresses differs between runs
+  const int nowhere = open("/dev/null", O_RDWR);
+  // Out of the way of the numbers that they get.
+  constexpr int out_of_the_way = 64;
+  for (int i = 0; i < count; ++i) fcntl(descriptors[i], F_DUPFD, out_of_the_way + i);
+  const int high_errors = fcntl(errors, F_DUPFD, out_of_the_way + count);
+  dup2(nowhere, STDIN_FILENO);
+  dup2(nowhere, STDOUT_FILENO);
+  dup2(high_errors, STDERR_FILENO);
+  for (int i = 0; i < count; ++i) dup2(out_of_the_way + i, EntryWorker::first_descriptor + i);
+  close_range(static_cast<unsigned>(EntryWorker::first_descriptor + count), ~0U, 0);
+  execve(path, words, no_environment);
+  constexpr std::string_view lost = "its program is missing: make build";
+  if (write(STDERR_FILENO, lost.data(), lost.size()) < 0) _exit(EXIT_FAILURE);
+  _exit(EXIT_FAILURE);
+}
+
+std::string name_of_signal(int number) {
+  const char* const name = sigabbrev_np(number);
+  return name == nullptr ? "signal " + std::to_string(number) : "SIG" + std::string(name);
+}
+
+std::string explain(int status, int32_t denied_call, uint64_t cpu_s) {
+  if (denied_call >= 0) {
+    return "the sender made the system call " + name_of_call(denied_call) +
+           ", which entries may not";
+  }
+  if (WIFEXITED(status)) {
+    return "the sender ended by itself, with exit status " + std::to_string(WEXITSTATUS(status));
+  }
+  const int number = WTERMSIG(status);
+  if (number == SIGXCPU or number == SIGKILL) {
+    return "the sender used more than " + std::to_string(cpu_s) + " s of CPU time";
+  }
+  return "the sender was ended by " + name_of_signal(number);
+}
+
+}  // namespace
+
+void check_entry(const EntrySettings& settings, bool is_trusted) {
+  const std::string content = read_file(settings.object, "entry", most_object_bytes);
+  const std::string digest = settings.sha256.empty() ? "" : sha256(content);
+  if (digest != settings.sha256) {
+    throw std::invalid_argument("entry " + settings.object.string() + " has SHA-256 " + digest +
+                                ", not " + settings.sha256 + "; it was built again: start again");
+  }
+  if (is_trusted) return;
+  try {
+    require_sandbox();
+  } catch (const SandboxError& error) {
+    throw std::invalid_argument(std::string(error.what()) +
+                                ": use another, or trust the entries (--trust-entries)");
+  }
+}
+
+std::vector<std::string> words_for_entry(const EntrySettings& settings, bool is_trusted,
+                                         uint64_t cpu_s, const std::string& host,
+                                         const std::string& port) {
+  std::vector<std::string> words{std::filesystem::absolute(settings.object),
+                                 is_trusted ? "trusted" : "confined", std::to_string(cpu_s),
+                                 std::to_string(most_memory_mb)};
+  for (const auto& [name, value] : settings.environment) words.push_back(name + "=" + value);
+  words.insert(words.end(), {"--", host, port});
+  words.insert(words.end(), settings.arguments.begin(), settings.arguments.end());
+  return words;
+}
+
+EntryWorker::EntryWorker(const std::string& program, std::vector<std::string> words,
+                         const std::vector<int>& descriptors) {
+  const int page = memfd_create("entry", MFD_CLOEXEC);
+  if (page < 0) fault("memfd_create");
+  if (ftruncate(page, sizeof(EntryPage)) != 0) fault("ftruncate");
+  void* const place = mmap(nullptr, sizeof(EntryPage), PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
+  if (place == MAP_FAILED) fault("mmap");
+  page_ = new (place) EntryPage{};
+  page_->denied_call = -1;
+  int ends[2];
+  // Whoever prints for ever must not wait for a reader.
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) fault("pipe2");
+  errors_ = ends[0];
+  std::vector<int> given{page};
+  given.insert(given.end(), descriptors.begin(), descriptors.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  const pid_t parent = getpid();
+  process_ = fork();
+  if (process_ == 0) {
+    become(program.c_str(), pointers.data(), given.data(), static_cast<int>(given.size()), ends[1],
+           parent);
+  }
+  const int error = errno;
+  close(page);
+  close(ends[1]);
+  errno = error;
+  if (process_ < 0) fault("fork");
+}
+
+EntryWorker::~EntryWorker() {
+  if (process_ > 0) {
+    kill(process_, SIGKILL);
+    while (waitpid(process_, nullptr, 0) < 0 and errno == EINTR) {
+    }
+  }
+  if (errors_ >= 0) close(errors_);
+  if (page_ != nullptr) munmap(page_, sizeof(EntryPage));
+}
+
+std::optional<std::string> EntryWorker::end(uint64_t cpu_s) {
+  int status = 0;
+  if (waitpid(process_, &status, WNOHANG) != process_) return std::nullopt;
+  process_ = -1;
+  const std::string words = last_words();
+  return explain(status, page_->denied_call, cpu_s) +
+         (words.empty() ? "" : "; its last words: " + words);
+}
+
+bool EntryWorker::is_asleep() const {
+  std::ifstream file("/proc/" + std::to_string(process_) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos or name_end + 2 >= text.size()) return false;
+  return text[name_end + 2] == 'S';
+}
+
+std::string EntryWorker::last_words() {
+  std::array<char, 65536> buffer;
+  for (ssize_t bytes; (bytes = read(errors_, buffer.data(), buffer.size())) > 0;) {
+    said_.append(buffer.data(), static_cast<size_t>(bytes));
+  }
+  if (said_.size() > most_said) said_.erase(0, said_.size() - most_said);
+  std::string_view line = said_;
+  while (line.ends_with('\n')) line.remove_suffix(1);
+  const size_t begin = line.rfind('\n');
+  if (begin != std::string_view::npos) line.remove_prefix(begin + 1);
+  return one_line(std::string(line).c_str());
+}
+
+}  // namespace kneepoint

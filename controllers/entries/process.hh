@@ -1,0 +1,55 @@
+// The process of an entry: how it starts, what it says, why it ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entries/page.hh"
+#include "entries/settings.hh"
+
+namespace kneepoint {
+
+// Throws std::invalid_argument for an object that is not there or has another digest, or, unless
+// entries are trusted, where this kernel cannot confine them.
+void check_entry(const EntrySettings& settings, bool is_trusted);
+
+// What every program that an entry is started in is told: the object, whether it is confined, and
+// its limits, what it gives as environment, and the sender's own words.
+std::vector<std::string> words_for_entry(const EntrySettings& settings, bool is_trusted,
+                                         uint64_t cpu_s, const std::string& host,
+                                         const std::string& port);
+
+class EntryWorker {
+ public:
+  static constexpr int first_descriptor = 3;
+
+  // Starts a program with a page, `words` and these descriptors, from 3 on; the page comes first.
+  // Its output is discarded. Throws MachineFault.
+  EntryWorker(const std::string& program, std::vector<std::string> words,
+              const std::vector<int>& descriptors = {});
+  // Ends it.
+  ~EntryWorker();
+  EntryWorker(const EntryWorker&) = delete;
+  EntryWorker& operator=(const EntryWorker&) = delete;
+
+  EntryPage& page() { return *page_; }
+
+  // Why it ended, if it has: one line, which begins with "the sender".
+  std::optional<std::string> end(uint64_t cpu_s);
+  bool is_asleep() const;
+
+  // The last line that it has written to stderr, of which only some is kept.
+  std::string last_words();
+
+ private:
+  EntryPage* page_ = nullptr;
+  pid_t process_ = -1;
+  int errors_ = -1;
+  std::string said_{};
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,142 @@
+#include "entries/realtime_exports.hh"
+
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "entries/exports.hh"
+
+using namespace kneepoint;
+
+namespace {
+
+int the_socket = -1;
+EntryPage* the_counts = nullptr;
+
+int fail(int error) {
+  errno = error;
+  return -1;
+}
+
+ssize_t counted(int descriptor, ssize_t received) {
+  if (descriptor == the_socket and received >= 0) {
+    the_counts->received.fetch_add(1, std::memory_order_relaxed);
+  }
+  return received;
+}
+
+// In one call that tells the kernel the datagram's size, for the filter of calls looks at it.
+ssize_t send_whole(const void* content, size_t bytes, int flags) {
+  const ssize_t sent = syscall(SYS_sendto, the_socket, content, bytes, flags, nullptr, 0);
+  if (sent >= 0) the_counts->sent.fetch_add(1, std::memory_order_relaxed);
+  return sent;
+}
+
+ssize_t send_parts(const iovec* parts, size_t count, int flags) {
+  constexpr size_t most = 65'507;  // that a UDP datagram holds
+  char content[most];
+  size_t bytes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (parts[i].iov_len > most - bytes) return fail(EMSGSIZE);
+    std::memcpy(content + bytes, parts[i].iov_base, parts[i].iov_len);
+    bytes += parts[i].iov_len;
+  }
+  return send_whole(content, bytes, flags);
+}
+
+}  // namespace
+
+void kneepoint::replace_socket(int descriptor, EntryPage& counts) {
+  the_socket = descriptor;
+  the_counts = &counts;
+}
+
+KNEEPOINT_EXPORT int socket(int domain, int type, int protocol) noexcept {
+  if (the_socket < 0) return static_cast<int>(syscall(SYS_socket, domain, type, protocol));
+  if ((type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_DGRAM) return fail(EPROTONOSUPPORT);
+  return the_socket;
+}
+
+KNEEPOINT_EXPORT int connect(int descriptor, const sockaddr* address, socklen_t bytes) {
+  if (descriptor == the_socket) return 0;
+  return static_cast<int>(syscall(SYS_connect, descriptor, address, bytes));
+}
+
+KNEEPOINT_EXPORT int bind(int descriptor, const sockaddr* address, socklen_t bytes) noexcept {
+  if (descriptor == the_socket) return 0;
+  return static_cast<int>(syscall(SYS_bind, descriptor, address, bytes));
+}
+
+KNEEPOINT_EXPORT int shutdown(int descriptor, int how) noexcept {
+  if (descriptor == the_socket) return 0;
+  return static_cast<int>(syscall(SYS_shutdown, descriptor, how));
+}
+
+KNEEPOINT_EXPORT int setsockopt(int descriptor, int level, int name, const void* value,
+                                socklen_t bytes) noexcept {
+  const bool is_harmless =
+      level == SOL_SOCKET and (name == SO_TIMESTAMP or name == SO_TIMESTAMPNS or
+                               name == SO_RCVTIMEO or name == SO_RCVBUF or name == SO_SNDBUF);
+  if (descriptor == the_socket and not is_harmless) return 0;
+  return static_cast<int>(syscall(SYS_setsockopt, descriptor, level, name, value, bytes));
+}
+
+KNEEPOINT_EXPORT ssize_t sendto(int descriptor, const void* content, size_t bytes, int flags,
+                                const sockaddr* address, socklen_t address_bytes) {
+  if (descriptor == the_socket) return send_whole(content, bytes, flags);
+  return syscall(SYS_sendto, descriptor, content, bytes, flags, address, address_bytes);
+}
+
+KNEEPOINT_EXPORT ssize_t send(int descriptor, const void* content, size_t bytes, int flags) {
+  return sendto(descriptor, content, bytes, flags, nullptr, 0);
+}
+
+KNEEPOINT_EXPORT ssize_t sendmsg(int descriptor, const msghdr* message, int flags) {
+  if (descriptor != the_socket) return syscall(SYS_sendmsg, descriptor, message, flags);
+  return send_parts(message->msg_iov, message->msg_iovlen, flags);
+}
+
+KNEEPOINT_EXPORT ssize_t write(int descriptor, const void* content, size_t bytes) {
+  if (descriptor == the_socket) return send_whole(content, bytes, 0);
+  return syscall(SYS_write, descriptor, content, bytes);
+}
+
+KNEEPOINT_EXPORT ssize_t writev(int descriptor, const iovec* parts, int count) {
+  if (descriptor == the_socket) return send_parts(parts, static_cast<size_t>(count), 0);
+  return syscall(SYS_writev, descriptor, parts, count);
+}
+
+KNEEPOINT_EXPORT ssize_t recvmsg(int descriptor, msghdr* message, int flags) {
+  return counted(descriptor, syscall(SYS_recvmsg, descriptor, message, flags));
+}
+
+KNEEPOINT_EXPORT ssize_t recvfrom(int descriptor, void* content, size_t bytes, int flags,
+                                  sockaddr* address, socklen_t* address_bytes) {
+  return counted(descriptor,
+                 syscall(SYS_recvfrom, descriptor, content, bytes, flags, address, address_bytes));
+}
+
+KNEEPOINT_EXPORT ssize_t recv(int descriptor, void* content, size_t bytes, int flags) {
+  return recvfrom(descriptor, content, bytes, flags, nullptr, nullptr);
+}
+
+KNEEPOINT_EXPORT ssize_t read(int descriptor, void* content, size_t bytes) {
+  return counted(descriptor, syscall(SYS_read, descriptor, content, bytes));
+}
+
+KNEEPOINT_EXPORT ssize_t __recv_chk(int descriptor, void* content, size_t bytes, size_t room,
+                                    int flags) {
+  return recv(descriptor, content, std::min(bytes, room), flags);
+}
+KNEEPOINT_EXPORT ssize_t __recvfrom_chk(int descriptor, void* content, size_t bytes, size_t room,
+                                        int flags, sockaddr* address, socklen_t* address_bytes) {
+  return recvfrom(descriptor, content, std::min(bytes, room), flags, address, address_bytes);
+}
+KNEEPOINT_EXPORT ssize_t __read_chk(int descriptor, void* content, size_t bytes, size_t room) {
+  return read(descriptor, content, std::min(bytes, room));
+}

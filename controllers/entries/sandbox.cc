@@ -1,0 +1,278 @@
+#include "entries/sandbox.hh"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+
+namespace kneepoint {
+
+namespace {
+
+constexpr uint64_t megabyte = 1'000'000;
+
+// Rights that the headers of older kernels lack.
+constexpr uint64_t refer = 1 << 13;
+constexpr uint64_t truncate_file = 1 << 14;
+constexpr uint64_t device_control = 1 << 15;
+constexpr uint64_t to_read = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+constexpr uint64_t to_run = to_read | LANDLOCK_ACCESS_FS_EXECUTE;
+constexpr uint64_t of_files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
+                              LANDLOCK_ACCESS_FS_WRITE_FILE | truncate_file | device_control;
+constexpr uint64_t of_version_1 = (1 << 13) - 1;
+
+struct RulesetAttributes {
+  uint64_t files;
+  uint64_t network;
+  uint64_t scopes;
+};
+constexpr int version_with_network = 4;
+constexpr int version_with_scopes = 6;
+constexpr uint64_t all_of_network = 3;
+constexpr uint64_t all_scopes = 3;
+
+int landlock_version() {
+  return static_cast<int>(
+      syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
+}
+
+[[noreturn]] void fail(const std::string& what) {
+  throw SandboxError(what + ": " + std::strerror(errno));
+}
+
+void limit(__rlimit_resource what, uint64_t soft, uint64_t hard) {
+  const rlimit limits{.rlim_cur = soft, .rlim_max = hard};
+  if (setrlimit(what, &limits) != 0) fail("setrlimit");
+}
+
+#if defined(__x86_64__)
+constexpr uint32_t architecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr uint32_t architecture = AUDIT_ARCH_AARCH64;
+#else
+#error "the sandbox knows the system calls of x86-64 and of 64-bit ARM"
+#endif
+
+constexpr uint32_t word_at(size_t offset) { return static_cast<uint32_t>(offset); }
+
+sock_filter load(uint32_t offset) { return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset); }
+
+sock_filter jump_unless(uint32_t value, uint8_t skipped) {
+  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skipped);
+}
+
+sock_filter end_with(uint32_t action) { return BPF_STMT(BPF_RET | BPF_K, action); }
+
+void (*hears)(int) = nullptr;
+
+void on_trap(int, siginfo_t* information, void*) {
+  hears(information->si_syscall);
+  syscall(SYS_exit_group, EXIT_FAILURE);
+}
+
+constexpr struct {
+  long number;
+  const char* name;
+} call_names[]{
+    {SYS_socket, "socket"},
+    {SYS_connect, "connect"},
+    {SYS_sendto, "sendto"},
+    {SYS_sendmsg, "sendmsg"},
+    {SYS_kill, "kill"},
+    {SYS_tkill, "tkill"},
+    {SYS_tgkill, "tgkill"},
+    {SYS_clone, "clone"},
+    {SYS_clone3, "clone3"},
+    {SYS_execve, "execve"},
+    {SYS_execveat, "execveat"},
+    {SYS_ptrace, "ptrace"},
+    {SYS_process_vm_readv, "process_vm_readv"},
+    {SYS_process_vm_writev, "process_vm_writev"},
+    {SYS_mmap, "mmap"},
+    {SYS_mprotect, "mprotect"},
+    {SYS_prctl, "prctl"},
+    {SYS_seccomp, "seccomp"},
+    {SYS_unlinkat, "unlinkat"},
+    {SYS_mkdirat, "mkdirat"},
+    {SYS_rt_sigaction, "rt_sigaction"},
+    {SYS_setitimer, "setitimer"},
+    {SYS_nanosleep, "nanosleep"},
+    {SYS_clock_nanosleep, "clock_nanosleep"},
+    {SYS_clock_gettime, "clock_gettime"},
+    {SYS_sched_setaffinity, "sched_setaffinity"},
+    {SYS_setrlimit, "setrlimit"},
+    {SYS_prlimit64, "prlimit64"},
+    {SYS_memfd_create, "memfd_create"},
+    {SYS_io_uring_setup, "io_uring_setup"},
+    {SYS_bpf, "bpf"},
+    {SYS_ioctl, "ioctl"},
+#ifdef SYS_fork
+    {SYS_fork, "fork"},
+    {SYS_vfork, "vfork"},
+    {SYS_unlink, "unlink"},
+    {SYS_mkdir, "mkdir"},
+    {SYS_alarm, "alarm"},
+    {SYS_pause, "pause"},
+#endif
+};
+
+}  // namespace
+
+void require_sandbox() {
+  if (landlock_version() < 1) {
+    throw SandboxError("this kernel has no Landlock, which keeps files from an entry");
+  }
+  if (prctl(PR_GET_SECCOMP) < 0) {
+    throw SandboxError("this kernel has no seccomp, which keeps system calls from an entry");
+  }
+}
+
+void set_limits(const Limits& limits) {
+  limit(RLIMIT_CORE, 0, 0);
+  limit(RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1);
+  limit(RLIMIT_AS, limits.memory_mb * megabyte, limits.memory_mb * megabyte);
+  limit(RLIMIT_FSIZE, limits.file_mb * megabyte, limits.file_mb * megabyte);
+  limit(RLIMIT_NOFILE, limits.descriptors, limits.descriptors);
+  limit(RLIMIT_MEMLOCK, 0, 0);
+  limit(RLIMIT_MSGQUEUE, 0, 0);
+}
+
+void drop_privileges() {
+  constexpr unsigned long no_root = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED;
+  prctl(PR_SET_SECUREBITS, no_root);  // of root only; others have nothing to lose
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  const __user_cap_data_struct none[2]{};
+  if (syscall(SYS_capset, &header, none) != 0) fail("capset");
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
+}
+
+FileRules::FileRules() : version_(landlock_version()) {
+  handled_ = of_version_1;
+  if (version_ >= 2) handled_ |= refer;
+  if (version_ >= 3) handled_ |= truncate_file;
+  if (version_ >= 5) handled_ |= device_control;
+  const RulesetAttributes attributes{handled_, all_of_network, all_scopes};
+  const size_t bytes = version_ >= version_with_scopes    ? sizeof attributes
+                       : version_ >= version_with_network ? offsetof(RulesetAttributes, scopes)
+                                                          : offsetof(RulesetAttributes, network);
+  ruleset_ = static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, bytes, 0));
+  if (ruleset_ < 0) fail("landlock_create_ruleset");
+}
+
+FileRules::~FileRules() { syscall(SYS_close, ruleset_); }
+
+void FileRules::read(const std::string& path) { allow(path, to_read); }
+void FileRules::run(const std::string& path) { allow(path, to_run); }
+void FileRules::write(const std::string& path) {
+  constexpr uint64_t devices = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
+  allow(path, handled_ & ~(LANDLOCK_ACCESS_FS_EXECUTE | devices | device_control));
+}
+
+bool FileRules::keeps_signals() const { return version_ >= version_with_scopes; }
+
+void FileRules::allow(const std::string& path, uint64_t access) {
+  const int place =
+      static_cast<int>(syscall(SYS_openat, AT_FDCWD, path.c_str(), O_PATH | O_CLOEXEC));
+  if (place < 0) return;
+  struct stat state{};
+  const bool is_folder = fstat(place, &state) == 0 and S_ISDIR(state.st_mode);
+  const landlock_path_beneath_attr rule{
+      .allowed_access = handled_ & (is_folder ? access : access & of_files), .parent_fd = place};
+  const long added = syscall(SYS_landlock_add_rule, ruleset_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+  const int error = errno;
+  syscall(SYS_close, place);
+  errno = error;
+  if (added != 0) fail("landlock_add_rule " + path);
+}
+
+void FileRules::enter() {
+  if (syscall(SYS_landlock_restrict_self, ruleset_, 0) != 0) fail("landlock_restrict_self");
+}
+
+CallFilter::CallFilter(uint32_t otherwise) : otherwise_(otherwise), program_() {
+  program_ = {load(word_at(offsetof(seccomp_data, arch))), jump_unless(architecture, 1),
+              BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0), end_with(SECCOMP_RET_KILL_PROCESS)};
+#ifdef __x86_64__
+  constexpr uint32_t first_of_x32 = 0x40000000;
+  program_.push_back(load(word_at(offsetof(seccomp_data, nr))));
+  program_.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first_of_x32, 0, 1));
+  program_.push_back(end_with(SECCOMP_RET_KILL_PROCESS));
+#endif
+}
+
+CallFilter& CallFilter::rule(long call, uint32_t action, const std::vector<Argument>& arguments) {
+  constexpr size_t words_an_argument = 6;
+  const size_t to_end = words_an_argument * arguments.size() + 1;
+  program_.push_back(load(word_at(offsetof(seccomp_data, nr))));
+  program_.push_back(jump_unless(static_cast<uint32_t>(call), static_cast<uint8_t>(to_end)));
+  size_t left = to_end;
+  for (const Argument& argument : arguments) {
+    const size_t offset = offsetof(seccomp_data, args) + 8 * argument.number;
+    for (const size_t half : {size_t{0}, size_t{4}}) {  // little-endian
+      const auto part = [half](uint64_t whole) {
+        return static_cast<uint32_t>(whole >> (8 * half));
+      };
+      program_.push_back(load(word_at(offset + half)));
+      program_.push_back(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, part(argument.mask)));
+      left -= 3;
+      program_.push_back(jump_unless(part(argument.value), static_cast<uint8_t>(left)));
+    }
+  }
+  program_.push_back(end_with(action));
+  return *this;
+}
+
+CallFilter& CallFilter::rules(const std::vector<long>& calls, uint32_t action) {
+  for (const long call : calls) rule(call, action);
+  return *this;
+}
+
+int CallFilter::enter(bool listens) {
+  std::vector<sock_filter> program = program_;
+  program.push_back(end_with(otherwise_));
+  const sock_fprog whole{static_cast<unsigned short>(program.size()), program.data()};
+  const unsigned flags = listens ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
+  const long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &whole);
+  if (result < 0) fail("seccomp");
+  return listens ? static_cast<int>(result) : -1;
+}
+
+void hear_of_trapped_calls(void (*hear)(int)) {
+  hears = hear;
+  // The C library's sigaction() is replaced; the kernel's struct has its restorer in it.
+  struct KernelAction {
+    void (*handler)(int, siginfo_t*, void*);
+    unsigned long flags;
+    void (*restorer)();
+    uint64_t mask;
+  } action{on_trap, SA_SIGINFO, nullptr, 0};
+#ifdef __x86_64__
+  constexpr unsigned long has_restorer = 0x04000000;
+  action.flags |= has_restorer;
+  action.restorer = [] { syscall(SYS_exit_group, EXIT_FAILURE); };  // nobody returns
+#endif
+  syscall(SYS_rt_sigaction, SIGSYS, &action, nullptr, sizeof action.mask);
+}
+
+std::string name_of_call(int call) {
+  for (const auto& each : call_names) {
+    if (each.number == call) return each.name;
+  }
+  return "system call " + std::to_string(call);
+}
+
+}  // namespace kneepoint

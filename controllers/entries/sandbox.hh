@@ -1,0 +1,94 @@
+// What a process of somebody else's code is denied: more than its share, files, system calls.
+//
+// The processes that use this replace functions of the C library, so that nothing here calls those:
+// system calls are made directly.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace kneepoint {
+
+// The kernel lacks what isolates an entry, or denies it.
+class SandboxError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Throws SandboxError where this kernel has no Landlock or no seccomp.
+void require_sandbox();
+
+// Of one process.
+struct Limits {
+  uint64_t cpu_s;
+  uint64_t memory_mb;
+  uint64_t file_mb;
+  uint64_t descriptors;
+};
+void set_limits(const Limits& limits);
+
+// No privilege comes by a program that is set-uid, nor, to root, by any program.
+void drop_privileges();
+
+// Landlock: from now on there are no files but these, nor TCP, nor, where the kernel can do that,
+// signals to others.
+class FileRules {
+ public:
+  FileRules();
+  ~FileRules();
+  FileRules(const FileRules&) = delete;
+  FileRules& operator=(const FileRules&) = delete;
+
+  // A file, or a folder with all that is in it. One that is not there is not given.
+  void read(const std::string& path);
+  void run(const std::string& path);    // and read
+  void write(const std::string& path);  // and read, make and remove
+  void enter();
+
+  // Whether this kernel's Landlock keeps signals from others' processes.
+  bool keeps_signals() const;
+
+ private:
+  void allow(const std::string& path, uint64_t access);
+
+  int version_;
+  int ruleset_;
+  uint64_t handled_ = 0;
+};
+
+// A filter of system calls (seccomp). The first rule that fits decides.
+class CallFilter {
+ public:
+  enum : uint32_t { allow = 0x7fff0000, trap = 0x00030000, notify = 0x7fc00000 };
+  static constexpr uint32_t refuse(int error) { return 0x00050000 | static_cast<uint32_t>(error); }
+
+  struct Argument {
+    unsigned number;
+    uint64_t mask;
+    uint64_t value;  // what is left of it under the mask
+  };
+
+  // `otherwise` is for what no rule fits.
+  explicit CallFilter(uint32_t otherwise);
+
+  CallFilter& rule(long call, uint32_t action, const std::vector<Argument>& arguments = {});
+  CallFilter& rules(const std::vector<long>& calls, uint32_t action);
+
+  // Returns the descriptor that hears of calls that notify, if it is to listen; otherwise -1.
+  int enter(bool listens = false);
+
+ private:
+  uint32_t otherwise_;
+  std::vector<sock_filter> program_;
+};
+
+// Of a call that seccomp traps: calls `hear` with its number, then ends the process.
+void hear_of_trapped_calls(void (*hear)(int call));
+
+// "ptrace", or "system call 999".
+std::string name_of_call(int call);
+
+}  // namespace kneepoint

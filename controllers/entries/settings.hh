@@ -1,0 +1,22 @@
+// An entry: a whole sender, built into one shared object that exports `main`.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kneepoint {
+
+struct EntrySettings {
+  std::filesystem::path object{};
+  std::string sha256{};                  // empty: not checked
+  std::vector<std::string> arguments{};  // after HOST and PORT
+  std::vector<std::pair<std::string, std::string>> environment{};
+  std::string dialect = "sourdough";
+};
+
+// NAME=VALUE, as --env takes it. Throws std::invalid_argument for another text.
+std::pair<std::string, std::string> to_variable(const std::string& text);
+
+}  // namespace kneepoint

@@ -1,0 +1,136 @@
+#include "entries/virtual_host.hh"
+
+#include <algorithm>
+#include <utility>
+
+namespace kneepoint {
+
+namespace {
+
+constexpr int64_t clock_reading_ns = 50;
+constexpr int64_t microsecond_ns = 1000;
+constexpr int64_t call_in_vain_ns = 1000;  // to find out that nothing can be read
+constexpr int64_t least_cpu_ns = 1000;
+constexpr int64_t most_cpu_ns = 20'000;
+
+int64_t after(int64_t time_ns, int64_t span_ns) {
+  return time_ns > EntryPage::never_ns - span_ns ? EntryPage::never_ns : time_ns + span_ns;
+}
+
+}  // namespace
+
+VirtualHost::VirtualHost(EntryPage& page, std::function<void()> hand_over)
+    : page_(page), hand_over_(std::move(hand_over)) {}
+
+void VirtualHost::begin() {
+  random_ = Random(page_.order.seed);
+  clock_ns_ = page_.order.start_ns;
+  packet_ns_ = page_.order.packet_ns;
+  end_ns_ = page_.order.end_ns;
+  take_order();
+}
+
+int64_t VirtualHost::read_clock_ns() {
+  spend(clock_reading_ns);
+  if (clock_ns_ >= end_ns_) end();
+  return clock_ns_;
+}
+
+int64_t VirtualHost::read_cpu_clock_ns() {
+  constexpr uint64_t choices = most_cpu_ns - least_cpu_ns + 1;
+  cpu_ns_ += least_cpu_ns + static_cast<int64_t>(random_.next() % choices);
+  read_clock_ns();
+  return cpu_ns_;
+}
+
+void VirtualHost::sleep_until(int64_t time_ns) {
+  if (time_ns <= clock_ns_) return;
+  const int64_t wakes_ns = after(time_ns, lateness_ns_);
+  ask(EntryPage::sleep, wakes_ns);
+  clock_ns_ = wakes_ns;
+}
+
+VirtualHost::Readiness VirtualHost::wait(bool for_reading, bool for_writing, int64_t limit_ns) {
+  if (for_writing) return {for_reading and can_read(), true};
+  if (for_reading and can_read()) return {true, false};
+  if (limit_ns == 0) {
+    spend(call_in_vain_ns);
+    if (clock_ns_ >= end_ns_) end();
+    return {false, false};
+  }
+  // As for the emulator's own sender, the time that the last datagram takes is part of the wait.
+  const bool has_just_sent = clock_ns_ - sent_ns_ < packet_ns_ + microsecond_ns;
+  const int64_t from_ns = has_just_sent ? sent_ns_ : clock_ns_;
+  const int64_t until_ns = limit_ns < 0 ? EntryPage::never_ns : after(from_ns, limit_ns);
+  if (not for_reading) {
+    sleep_until(until_ns);
+    return {false, false};
+  }
+  const int64_t wakes_ns = after(until_ns, lateness_ns_);
+  const auto arrives = [&] { return not inbox_.empty() and readable_ns_.front() <= wakes_ns; };
+  if (not arrives()) ask(EntryPage::arrival, wakes_ns);
+  if (arrives()) {
+    clock_ns_ = std::max(clock_ns_, readable_ns_.front());
+    return {true, false};
+  }
+  clock_ns_ = wakes_ns;
+  return {false, false};
+}
+
+void VirtualHost::send(std::span<const std::byte> first_bytes, size_t bytes) {
+  EntryPage::Departure& departure = page_.report.departure[departures_++];
+  departure.clock_ns = clock_ns_;
+  departure.bytes = bytes;
+  departure.header = {};
+  std::copy_n(first_bytes.begin(), std::min(first_bytes.size(), departure.header.size()),
+              departure.header.begin());
+  // What a sender does around a datagram, such as reading a clock, is in the time that one takes.
+  sent_ns_ = clock_ns_ / microsecond_ns * microsecond_ns;
+  clock_ns_ = std::max(clock_ns_, sent_ns_ + packet_ns_);
+  if (departures_ == EntryPage::most_datagrams) ask(EntryPage::know, clock_ns_);
+}
+
+std::optional<VirtualHost::Received> VirtualHost::receive(int64_t limit_ns) {
+  if (not wait(true, false, limit_ns).readable) return std::nullopt;
+  const Received received = inbox_.front();
+  inbox_.pop_front();
+  readable_ns_.pop_front();
+  return received;
+}
+
+std::optional<VirtualHost::Received> VirtualHost::peek() const {
+  if (inbox_.empty() or readable_ns_.front() > clock_ns_) return std::nullopt;
+  return inbox_.front();
+}
+
+void VirtualHost::end() { ask(EntryPage::end, EntryPage::never_ns); }
+
+bool VirtualHost::can_read() {
+  while (true) {
+    if (not inbox_.empty() and readable_ns_.front() <= clock_ns_) return true;
+    if (clock_ns_ <= known_until_ns_) return false;
+    ask(EntryPage::know, clock_ns_);
+  }
+}
+
+void VirtualHost::ask(EntryPage::Wish wish, int64_t wakes_ns) {
+  page_.report.clock_ns = clock_ns_;
+  page_.report.wakes_ns = wakes_ns;
+  page_.report.wish = wish;
+  page_.report.departures = std::exchange(departures_, 0);
+  hand_over_();
+  take_order();
+}
+
+void VirtualHost::take_order() {
+  const EntryPage::Order& order = page_.order;
+  known_until_ns_ = order.known_until_ns;
+  lateness_ns_ = order.lateness_ns;
+  for (size_t i = 0; i < order.arrivals; ++i) {
+    const EntryPage::Arrival& arrival = order.arrival[i];
+    inbox_.push_back({arrival.arrived_ns, order.arrival_bytes, arrival.header});
+    readable_ns_.push_back(arrival.readable_ns);
+  }
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,79 @@
+// The host that an entry believes to run on: clocks, sleeps and one UDP socket in virtual time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "common/random.hh"
+#include "entries/page.hh"
+
+namespace kneepoint {
+
+// The entry's own clock runs by what it does: each reading of a clock and each datagram takes some
+// of its time. Where it must know what has arrived, or waits, the emulator has its turn.
+class VirtualHost {
+ public:
+  // `hand_over` gives the turn to the emulator, and returns when it is the entry's again. Both must
+  // outlive the host.
+  VirtualHost(EntryPage& page, std::function<void()> hand_over);
+
+  // Its turn has come for the first time.
+  void begin();
+
+  // A reading takes 50 ns, or loops that wait for a time would never end.
+  int64_t read_clock_ns();
+  // CPU time that it has used: 1 to 20 us between two readings, for entries divide by it.
+  int64_t read_cpu_clock_ns();
+
+  void sleep_until(int64_t time_ns);
+
+  struct Readiness {
+    bool readable;
+    bool writable;
+  };
+  // Waits as poll(2) does. A socket can always be written to; a limit below 0 is none.
+  Readiness wait(bool for_reading, bool for_writing, int64_t limit_ns);
+
+  void send(std::span<const std::byte> first_bytes, size_t bytes);
+
+  struct Received {
+    int64_t arrived_ns;
+    size_t bytes;
+    EntryPage::Header header;
+  };
+  // None if nothing arrives in time; a limit below 0 is none.
+  std::optional<Received> receive(int64_t limit_ns);
+  std::optional<Received> peek() const;
+
+  // For what a program draws from its host.
+  Random& random() { return random_; }
+
+  // Ends the run's part of this entry. Does not return where the emulator has its way.
+  void end();
+
+ private:
+  void spend(int64_t time_ns) { clock_ns_ += time_ns; }
+  bool can_read();
+  void ask(EntryPage::Wish wish, int64_t wakes_ns);
+  void take_order();
+
+  EntryPage& page_;
+  std::function<void()> hand_over_;
+  Random random_{0};
+  int64_t clock_ns_ = 0;
+  int64_t cpu_ns_ = 0;
+  int64_t sent_ns_ = -EntryPage::never_ns / 2;  // when the last datagram began to leave
+  int64_t known_until_ns_ = 0;
+  int64_t lateness_ns_ = 0;
+  int64_t packet_ns_ = 0;
+  int64_t end_ns_ = 0;
+  uint32_t departures_ = 0;
+  std::deque<Received> inbox_{};
+  std::deque<int64_t> readable_ns_{};  // when each of the inbox is
+};
+
+}  // namespace kneepoint

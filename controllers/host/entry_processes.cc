@@ -1,0 +1,192 @@
+#include "host/entry_processes.hh"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+
+#include "common/text.hh"
+#include "loader/handle.hh"
+
+namespace kneepoint {
+
+namespace {
+
+static_assert(sizeof(DatagramHeader) == sizeof(EntryPage::Header));
+
+constexpr int64_t microsecond_ns = 1000;
+// What an entry says of its clock is no later than this, so that nothing overflows.
+constexpr int64_t latest_ns = EntryPage::never_ns / 4;
+
+// A copy that nobody else can change.
+template <class Value>
+Value copy_once(const Value& shared) {
+  Value copy;
+  std::memcpy(&copy, &shared, sizeof copy);
+  asm volatile("" ::: "memory");
+  return copy;
+}
+
+int64_t bounded(int64_t time_ns, Microseconds least_us) {
+  return std::clamp(time_ns, least_us * microsecond_ns, latest_ns);
+}
+
+}  // namespace
+
+EntryProcess::EntryProcess(Agenda& agenda, size_t endpoint, uint16_t flow, EntryChild& child,
+                           const Dialect& dialect, const HostModel& host, Lateness lateness,
+                           Departures departures, Microseconds start_us, Microseconds stop_us,
+                           Microseconds end_us, Microseconds lookahead_us, uint64_t seed,
+                           Mails& mails, FlightRecord* record, FlowMeter* meter)
+    : agenda_(agenda),
+      endpoint_(endpoint),
+      flow_(flow),
+      child_(child),
+      dialect_(dialect),
+      packet_us_(std::llround(host.packet_us)),
+      lateness_(lateness),
+      departures_(departures),
+      stop_us_(stop_us),
+      end_us_(end_us),
+      lookahead_us_(lookahead_us),
+      mails_(mails),
+      record_(record),
+      meter_(meter),
+      wakes_ns_(start_us * microsecond_ns),
+      ready_us_(start_us) {
+  EntryPage::Order& order = child_.order();
+  order.packet_ns = packet_us_ * microsecond_ns;
+  order.start_ns = start_us * microsecond_ns;
+  order.end_ns = end_us * microsecond_ns;
+  order.seed = seed;
+  order.arrival_bytes = static_cast<uint32_t>(dialect.acknowledgment_bytes);
+  plan();
+}
+
+void EntryProcess::arrive(Microseconds time_us, const Packet& packet) {
+  const Microseconds readable_us = lateness_.read_time(time_us);
+  inbox_.push(readable_us, packet);
+  unread_.push_back({time_us, mails_.acknowledgments.collect(packet.sequence_number)});
+  next_unacknowledged_ = std::max(next_unacknowledged_, packet.sequence_number + 1);
+  if (meter_ != nullptr) meter_->measured(time_us - sent_us(packet), time_us);
+  if (record_ != nullptr) {
+    record_->acknowledged(time_us, packet.sequence_number, whole_ms(time_us) - packet.sent_ms);
+  }
+  if (wish_ == EntryPage::arrival) plan();
+}
+
+void EntryProcess::act(Microseconds now_us) {
+  const bool timer_fired = wish_ == EntryPage::sleep or
+                           (wish_ == EntryPage::arrival and
+                            (inbox_.empty() or inbox_.next_us() * microsecond_ns > wakes_ns_));
+  if (timer_fired) lateness_us_ = lateness_.draw_timer();
+  if (record_ != nullptr) record_->settle(now_us);
+  give_order(now_us);
+  try {
+    child_.take_turn();
+  } catch (const ControllerFailure& failure) {
+    const double after_s = static_cast<double>(now_us / 1000) / 1000;
+    throw ControllerFailure("after " + to_text(after_s) + " s " + failure.what());
+  }
+  ready_us_ = take_report(now_us);
+  plan();
+}
+
+void EntryProcess::give_order(Microseconds now_us) {
+  agenda_.plan_endpoint(endpoint_, never);  // nobody else acts on what it sends
+  EntryPage::Order& order = child_.order();
+  // Nothing reaches it before somebody acts.
+  Microseconds known_until_us =
+      std::max(now_us, std::min(agenda_.next().time_us - 1, now_us + lookahead_us_));
+  uint32_t count = 0;
+  while (inbox_.next_us() <= known_until_us and count < EntryPage::most_datagrams) {
+    EntryPage::Arrival& arrival = order.arrival[count++];
+    arrival.readable_ns = inbox_.next_us() * microsecond_ns;
+    inbox_.pop();
+    arrival.arrived_ns = unread_.front().arrived_us * microsecond_ns;
+    arrival.header = unread_.front().header;
+    unread_.pop_front();
+  }
+  order.known_until_ns =
+      std::min(known_until_us * microsecond_ns + microsecond_ns - 1,
+               inbox_.empty() ? latest_ns : inbox_.next_us() * microsecond_ns - 1);
+  order.lateness_ns = lateness_us_ * microsecond_ns;
+  order.arrivals = count;
+}
+
+// Returns until when the entry's own time has run.
+Microseconds EntryProcess::take_report(Microseconds now_us) {
+  const EntryPage::Report& shared = child_.report();
+  const size_t count = std::min<size_t>(copy_once(shared.departures), EntryPage::most_datagrams);
+  for (size_t i = 0; i < count; ++i) send(copy_once(shared.departure[i]), now_us);
+  const int64_t clock_ns = bounded(copy_once(shared.clock_ns), now_us);
+  const uint32_t wish = copy_once(shared.wish);
+  wish_ = wish <= EntryPage::end ? static_cast<EntryPage::Wish>(wish) : EntryPage::end;
+  wakes_ns_ = std::max(bounded(copy_once(shared.wakes_ns), now_us), clock_ns);
+  return clock_ns / microsecond_ns;
+}
+
+void EntryProcess::send(const EntryPage::Departure& departure, Microseconds now_us) {
+  if (departure.bytes != dialect_.datagram_bytes) {
+    throw ControllerFailure("a datagram of " + std::to_string(departure.bytes) +
+                            " bytes, where the kit's have " +
+                            std::to_string(dialect_.datagram_bytes));
+  }
+  // By its own clock, but neither in the past nor faster than the host can.
+  const Microseconds clock_us = bounded(departure.clock_ns, now_us) / microsecond_ns;
+  const Microseconds begins_us = std::max({now_us, busy_until_us_, clock_us});
+  busy_until_us_ = begins_us + packet_us_;
+  if (begins_us >= stop_us_ or begins_us >= end_us_) return;
+  if (packets_sent_ - next_unacknowledged_ >= widest_window_packets) {
+    throw ControllerFailure("sends without end: more than " +
+                            std::to_string(widest_window_packets) + " datagrams in flight");
+  }
+  const Packet packet{.sequence_number = packets_sent_++,
+                      .sent_ms = stamp(whole_ms(begins_us)),
+                      .flow = flow_,
+                      .sent_rest_us = static_cast<uint16_t>(begins_us % 1000)};
+  mails_.datagrams.post(packet.sequence_number, departure.header);
+  if (meter_ != nullptr) meter_->sent(false);
+  if (record_ != nullptr) record_->sent(begins_us, packet.sequence_number);
+  Hop& hop = busy_until_us_ == now_us ? departures_.first_hop : departures_.outbox;
+  hop.arrive(busy_until_us_, packet);
+}
+
+void EntryProcess::plan() {
+  Microseconds next_us = never;
+  if (wish_ == EntryPage::know) {
+    next_us = ready_us_;
+  } else if (wish_ == EntryPage::sleep) {
+    next_us = wakes_ns_ / microsecond_ns;
+  } else if (wish_ == EntryPage::arrival) {
+    next_us = std::min(std::max(ready_us_, inbox_.next_us()), wakes_ns_ / microsecond_ns);
+  }
+  agenda_.plan_endpoint(endpoint_, next_us);
+}
+
+EntryReceiver::EntryReceiver(const Dialect& dialect, const HostModel& host, Lateness lateness,
+                             Hop& way_back, Mails& mails, FlowMeter* meter)
+    : dialect_(dialect),
+      response_us_(std::llround(host.receiver_us + host.packet_us)),
+      lateness_(lateness),
+      way_back_(way_back),
+      mails_(mails),
+      meter_(meter) {}
+
+void EntryReceiver::arrive(Microseconds time_us, const Packet& packet) {
+  if (packets_received_ == 0) first_ms_ = whole_ms(time_us);
+  mails_.acknowledgments.post(
+      packet.sequence_number,
+      dialect_.acknowledge(mails_.datagrams.collect(packet.sequence_number), packets_received_,
+                           whole_ms(time_us) - first_ms_));
+  ++packets_received_;
+  if (meter_ != nullptr) {
+    meter_->received(sent_us(packet), time_us, contest_payload_bytes, packets_received_);
+  }
+  Packet acknowledgment = packet;
+  acknowledgment.received_ms = stamp(whole_ms(time_us));
+  acknowledgment.bytes = acknowledgment_bytes;
+  way_back_.arrive(lateness_.read_time(time_us) + response_us_, acknowledgment);
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,118 @@
+// The processes of a flow whose sender is an entry: a whole program, beside its kit's receiver.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "entries/child.hh"
+#include "entries/dialect.hh"
+#include "host/agenda.hh"
+#include "host/contest_processes.hh"
+#include "host/flight_record.hh"
+#include "host/host_model.hh"
+#include "host/process.hh"
+#include "host/shell.hh"
+#include "measure/flow_meter.hh"
+
+namespace kneepoint {
+
+// What datagrams and acknowledgments say, for those that are on their way. They keep their order;
+// some are lost.
+class Mail {
+ public:
+  void post(uint64_t number, const DatagramHeader& header) { letters_.push_back({number, header}); }
+  DatagramHeader collect(uint64_t number) {
+    while (letters_.front().number != number) letters_.pop_front();
+    const DatagramHeader header = letters_.front().header;
+    letters_.pop_front();
+    return header;
+  }
+
+ private:
+  struct Letter {
+    uint64_t number;
+    DatagramHeader header;
+  };
+  std::deque<Letter> letters_{};
+};
+
+// Both directions of one flow.
+struct Mails {
+  Mail datagrams{};
+  Mail acknowledgments{};
+};
+
+class EntryProcess final : public Process {
+ public:
+  // All but the copied must outlive the process; record and meter may be null.
+  // `lookahead_us`: how far ahead of its time the entry is told what will have arrived.
+  EntryProcess(Agenda& agenda, size_t endpoint, uint16_t flow, EntryChild& child,
+               const Dialect& dialect, const HostModel& host, Lateness lateness,
+               Departures departures, Microseconds start_us, Microseconds stop_us,
+               Microseconds end_us, Microseconds lookahead_us, uint64_t seed, Mails& mails,
+               FlightRecord* record, FlowMeter* meter);
+
+  void arrive(Microseconds time_us, const Packet& packet) override;
+
+  // Throws ControllerFailure where the entry misbehaves.
+  void act(Microseconds now_us) override;
+
+  uint64_t packets_sent() const { return packets_sent_; }
+
+ private:
+  void give_order(Microseconds now_us);
+  Microseconds take_report(Microseconds now_us);
+  void send(const EntryPage::Departure& departure, Microseconds now_us);
+  void plan();
+
+  Agenda& agenda_;
+  size_t endpoint_;
+  uint16_t flow_;
+  EntryChild& child_;
+  const Dialect& dialect_;
+  Microseconds packet_us_;
+  Lateness lateness_;
+  Departures departures_;
+  Microseconds stop_us_;
+  Microseconds end_us_;
+  Microseconds lookahead_us_;
+  Mails& mails_;
+  FlightRecord* record_;
+  FlowMeter* meter_;
+  Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
+  struct Letter {
+    Microseconds arrived_us;
+    DatagramHeader header;
+  };
+  Inbox inbox_{};
+  std::deque<Letter> unread_{};
+  EntryPage::Wish wish_ = EntryPage::know;
+  int64_t wakes_ns_ = 0;
+  Microseconds busy_until_us_ = 0;
+  Microseconds ready_us_;  // until then it computes
+  uint64_t packets_sent_ = 0;
+  uint64_t next_unacknowledged_ = 0;
+};
+
+// The kit's receiver: its clock begins with the first datagram.
+class EntryReceiver final : public Hop {
+ public:
+  EntryReceiver(const Dialect& dialect, const HostModel& host, Lateness lateness, Hop& way_back,
+                Mails& mails, FlowMeter* meter);
+
+  void arrive(Microseconds time_us, const Packet& packet) override;
+
+  uint64_t packets_received() const { return packets_received_; }
+
+ private:
+  const Dialect& dialect_;
+  Microseconds response_us_;
+  Lateness lateness_;
+  Hop& way_back_;
+  Mails& mails_;
+  FlowMeter* meter_;
+  Milliseconds first_ms_ = 0;
+  uint64_t packets_received_ = 0;
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,169 @@
+// The host that an entry believes to run on, with a test in the emulator's place.
+#include <functional>
+#include <vector>
+
+#include "check.hh"
+#include "entries/virtual_host.hh"
+
+namespace {
+
+using namespace kneepoint;
+
+constexpr int64_t us = 1000;
+constexpr int64_t ms = 1000 * us;
+
+// Answers each turn by what the test says, and keeps what the entry reported.
+struct Emulator {
+  EntryPage page{};
+  std::vector<EntryPage::Report> reports{};
+  std::function<void(EntryPage::Order&)> answer = [](EntryPage::Order&) {};
+  VirtualHost host{page, [this] {
+                     reports.push_back(page.report);
+                     page.order.arrivals = 0;
+                     answer(page.order);
+                   }};
+
+  Emulator() {
+    page.order = {.known_until_ns = 0,
+                  .lateness_ns = 100 * us,
+                  .packet_ns = 5 * us,
+                  .start_ns = 0,
+                  .end_ns = 1000 * ms,
+                  .seed = 1,
+                  .arrival_bytes = 48,
+                  .arrivals = 0,
+                  .arrival = {}};
+    host.begin();
+  }
+
+  static void deliver(EntryPage::Order& order, int64_t readable_ns) {
+    order.arrival[order.arrivals++] = {readable_ns - us, readable_ns, {}};
+    order.known_until_ns = readable_ns;
+  }
+};
+
+TEST(virtual_clock_advances_by_each_reading) {
+  Emulator emulator;
+  EXPECT_EQUAL(emulator.host.read_clock_ns(), 50);
+  EXPECT_EQUAL(emulator.host.read_clock_ns(), 100);
+  EXPECT_EQUAL(emulator.reports.size(), 0u);
+}
+
+TEST(virtual_cpu_clock_advances_by_1_to_20_us) {
+  Emulator emulator;
+  int64_t last_ns = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const int64_t now_ns = emulator.host.read_cpu_clock_ns();
+    EXPECT_EQUAL(now_ns - last_ns >= us and now_ns - last_ns <= 20 * us, true);
+    last_ns = now_ns;
+  }
+}
+
+TEST(virtual_sleep_ends_late_as_a_timer_does) {
+  Emulator emulator;
+  emulator.host.sleep_until(3 * ms);
+  EXPECT_EQUAL(emulator.reports.size(), 1u);
+  EXPECT_EQUAL(emulator.reports[0].wish, EntryPage::sleep);
+  EXPECT_EQUAL(emulator.reports[0].wakes_ns, 3 * ms + 100 * us);
+  EXPECT_EQUAL(emulator.host.read_clock_ns(), 3 * ms + 100 * us + 50);
+}
+
+TEST(virtual_sleep_into_the_past_takes_no_turn) {
+  Emulator emulator;
+  emulator.host.sleep_until(0);
+  EXPECT_EQUAL(emulator.reports.size(), 0u);
+}
+
+TEST(virtual_poll_is_at_once_ready_for_writing) {
+  Emulator emulator;
+  const auto ready = emulator.host.wait(true, true, -1);
+  EXPECT_EQUAL(ready.writable, true);
+  EXPECT_EQUAL(ready.readable, false);
+  EXPECT_EQUAL(emulator.host.read_clock_ns(), 50);
+}
+
+TEST(virtual_poll_is_ready_for_both_in_one_turn) {
+  Emulator emulator;
+  emulator.answer = [](EntryPage::Order& order) { Emulator::deliver(order, 2 * ms); };
+  EXPECT_EQUAL(emulator.host.wait(true, false, -1).readable, true);
+  const auto ready = emulator.host.wait(true, true, -1);
+  EXPECT_EQUAL(ready.writable and ready.readable, true);
+}
+
+TEST(virtual_poll_asks_before_it_says_that_nothing_has_arrived) {
+  Emulator emulator;
+  emulator.host.read_clock_ns();  // beyond what the emulator has told
+  emulator.answer = [](EntryPage::Order& order) { order.known_until_ns = ms; };
+  EXPECT_EQUAL(emulator.host.wait(true, true, -1).readable, false);
+  EXPECT_EQUAL(emulator.reports.size(), 1u);
+  EXPECT_EQUAL(emulator.reports[0].wish, EntryPage::know);
+  emulator.host.wait(true, true, -1);
+  EXPECT_EQUAL(emulator.reports.size(), 1u);
+}
+
+TEST(virtual_poll_returns_when_a_datagram_can_be_read) {
+  Emulator emulator;
+  emulator.answer = [](EntryPage::Order& order) { Emulator::deliver(order, 7 * ms); };
+  EXPECT_EQUAL(emulator.host.wait(true, false, 20 * ms).readable, true);
+  EXPECT_EQUAL(emulator.reports[0].wish, EntryPage::arrival);
+  EXPECT_EQUAL(emulator.reports[0].wakes_ns, 20 * ms + 100 * us);
+  EXPECT_EQUAL(emulator.host.read_clock_ns(), 7 * ms + 50);
+  EXPECT_EQUAL(emulator.host.receive(0)->arrived_ns, 7 * ms - us);
+}
+
+TEST(virtual_poll_times_out_before_what_arrives_later) {
+  Emulator emulator;
+  emulator.answer = [](EntryPage::Order& order) { Emulator::deliver(order, 21 * ms); };
+  EXPECT_EQUAL(emulator.host.wait(true, false, 20 * ms).readable, false);
+  EXPECT_EQUAL(emulator.host.read_clock_ns(), 20 * ms + 100 * us + 50);
+}
+
+TEST(virtual_poll_without_time_costs_some) {
+  Emulator emulator;
+  EXPECT_EQUAL(emulator.host.wait(true, false, 0).readable, false);
+  EXPECT_EQUAL(emulator.host.read_clock_ns(), us + 50);
+}
+
+TEST(virtual_datagrams_leave_with_the_next_turn_each_at_its_time) {
+  Emulator emulator;
+  const std::vector<std::byte> content(48);
+  emulator.host.send(content, 1472);
+  emulator.host.send(content, 1472);
+  EXPECT_EQUAL(emulator.reports.size(), 0u);
+  emulator.host.sleep_until(ms);
+  EXPECT_EQUAL(emulator.reports[0].departures, 2u);
+  EXPECT_EQUAL(emulator.reports[0].departure[1].clock_ns, 5 * us);
+  EXPECT_EQUAL(emulator.reports[0].departure[1].bytes, 1472u);
+}
+
+TEST(virtual_datagrams_take_a_turn_where_the_page_is_full) {
+  Emulator emulator;
+  const std::vector<std::byte> content(48);
+  for (size_t i = 0; i < EntryPage::most_datagrams; ++i) emulator.host.send(content, 1472);
+  EXPECT_EQUAL(emulator.reports.size(), 1u);
+  EXPECT_EQUAL(emulator.reports[0].departures, EntryPage::most_datagrams);
+}
+
+TEST(virtual_datagrams_are_read_in_order_and_one_by_one) {
+  Emulator emulator;
+  emulator.answer = [](EntryPage::Order& order) {
+    Emulator::deliver(order, 2 * ms);
+    Emulator::deliver(order, 3 * ms);
+  };
+  EXPECT_EQUAL(emulator.host.receive(-1)->arrived_ns, 2 * ms - us);
+  EXPECT_EQUAL(emulator.host.peek().has_value(), false);
+  EXPECT_EQUAL(emulator.host.receive(-1)->arrived_ns, 3 * ms - us);
+  EXPECT_EQUAL(emulator.reports.size(), 1u);
+}
+
+TEST(virtual_run_ends_for_one_who_only_reads_the_clock) {
+  Emulator emulator;
+  emulator.page.order.end_ns = 500;
+  emulator.host.begin();
+  for (int i = 0; i < 9; ++i) emulator.host.read_clock_ns();
+  EXPECT_EQUAL(emulator.reports.size(), 0u);
+  emulator.host.read_clock_ns();
+  EXPECT_EQUAL(emulator.reports.back().wish, EntryPage::end);
+}
+
+}  // namespace

@@ -1,0 +1,42 @@
+"""An entry of a contest: a whole sender of somebody else, built into one shared object."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What runs in place of a controller.
+
+    Args:
+        name: what results call it; no part of a run's identity.
+        object: the shared object, or the file of a class in Python.
+        sha256: its digest.
+        arguments: of the sender, after host and port.
+        environment: of the sender, which sees nothing else of ours.
+        dialect: the format of its datagrams; "": the kit's since 2014.
+        runner_sha256: digest of the program that runs it.
+        is_trusted: runs without a sandbox, on hosts that have none.
+    """
+
+    name: str
+    object: Path
+    sha256: str
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    dialect: str = ""
+    runner_sha256: str = ""
+    is_trusted: bool = False
+
+    def in_flow(self) -> dict[str, Any]:
+        """Returns the entry as a scenario's flow has it, without its path, which is no identity."""
+        entry: dict[str, Any] = {"sha256": self.sha256}
+        if self.arguments:
+            entry["arguments"] = list(self.arguments)
+        if self.environment:
+            entry["environment"] = dict(self.environment)
+        if self.dialect:
+            entry["dialect"] = self.dialect
+        return entry

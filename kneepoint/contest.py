@@ -1,0 +1,173 @@
+"""`kneepoint contest`: a folder of entries, and minutes later a leaderboard."""
+
+import shutil
+from pathlib import Path
+
+import click
+
+from common.config_file import read_config
+from common.errors import KneepointError
+from common.files import sha256_of
+from contest.build import Builder
+from contest.config import Contest, load_contest
+from contest.confine import Confined
+from contest.contenders import Contender, Workshop
+from contest.hold import Json, read_place
+from contest.office import PAGE, Office, watch
+from engines.catalogue import load_catalogue
+from engines.named import settings_of
+from experiments.config import Setting, Settings, load_workflow
+from kneepoint.cli import columns, config_option, examples, json_option, say
+from kneepoint.runs import EMULATE, description_of, make_what_is_missing
+
+CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
+REAL_TIME = Path("build/entry-sender")
+KEPT = Path("build/contest")
+"""Objects of entries, by the digests of what they were made of."""
+
+
+@click.command()
+@examples("""
+    kneepoint contest entries/
+    kneepoint contest entries/ --contest config/contests/offline.yaml
+    kneepoint contest entries/ --watch
+    kneepoint contest entries/ --json | jq '.ranking[] | [.rank, .name, .score]'
+""")
+@click.argument("entries", type=click.Path(path_type=Path))
+@click.option(
+    "--contest",
+    "rules",
+    type=click.Path(path_type=Path),
+    default=Path("config/contests/default.yaml"),
+    show_default=True,
+    help="The contest's file: networks, runs, score, yardsticks.",
+)
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path),
+    help="Folder of the leaderboard.  [default: contests/NAME in the results]",
+)
+@click.option("--watch", "is_watching", is_flag=True, help="Score whatever arrives in the folder.")
+@click.option(
+    "--trust-entries",
+    is_flag=True,
+    help="Build and run entries without a sandbox, on a host that has none.",
+)
+@config_option
+@json_option
+def command(
+    entries: Path,
+    rules: Path,
+    into: Path | None,
+    is_watching: bool,
+    trust_entries: bool,
+    config: Path,
+    as_json: bool,
+) -> None:
+    """Build, run and rank the entries in the folder ENTRIES.
+
+    An entry is a source tree in the layout of the public kit, a git repository, an archive, or a
+    file in Python. What cannot run is named with its reason. A repetition runs only what is new.
+    """
+    contest = load_contest(rules)
+    folder = into or load_workflow(config).results / "contests" / rules.stem
+    office = open_office(contest, config, folder, str(rules), is_trusting=trust_entries)
+
+    def score() -> None:
+        found = office.score(entries, lambda line: click.echo(line, err=True))
+        say(found, text_of(found, folder / PAGE), as_json)
+
+    def score_what_there_is() -> None:
+        try:
+            score()
+        except KneepointError as error:  # the next submission may mend it
+            click.echo(f"error: {error}", err=True)
+
+    if is_watching:
+        watch(entries, score_what_there_is, interval_s=2, is_over=lambda: False)
+    score()
+
+
+def open_office(
+    contest: Contest, config: Path, folder: Path, where: str, *, is_trusting: bool
+) -> Office:
+    """Makes what a contest needs, and returns what it is held with.
+
+    Raises:
+        KneepointError: a network or a yardstick is unknown, or something cannot be made.
+    """
+    programs = programs_for(is_trusting=is_trusting)
+    if contest.engine == "mahimahi":
+        programs += [REAL_TIME, *(Path("build") / name for name in ("receiver", "measure"))]
+    yardsticks = list(dict.fromkeys(each.controller for each in contest.yardsticks))
+    make_what_is_missing(config, contest.networks, yardsticks, programs)
+    real_time = read_config(config, Settings).real_time
+    engine = settings_of(
+        contest.engine, Path("build"), real_time.busy_us, keep_awake=real_time.keep_awake
+    )
+    workshop = open_workshop(is_trusting=is_trusting, is_real_time=engine.is_real_time)
+    catalogue = load_catalogue(EMULATE)
+    ours = []
+    for each in contest.yardsticks:
+        controller = catalogue.controller(each.controller, where)
+        complete = controller.complete(each.constants, where)
+        ours.append(Contender(_name_of(each, contest), controller=(controller, complete)))
+    places = [
+        read_place(description_of(name), is_public=name == contest.public)
+        for name in contest.networks
+    ]
+    return Office(contest, places, ours, engine, workshop, folder, load_workflow(config).results)
+
+
+def _name_of(yardstick: Setting, contest: Contest) -> str:
+    """What the leaderboard calls a yardstick: its constants only where another has its name."""
+    alike = [each for each in contest.yardsticks if each.controller == yardstick.controller]
+    if len(alike) == 1:
+        return f"{yardstick.controller} (ours)"
+    values = ", ".join(
+        f"{value:g}" if len(yardstick.constants) == 1 else f"{name} {value:g}"
+        for name, value in yardstick.constants.items()
+    )
+    return f"{yardstick.controller} {values} (ours)"
+
+
+def programs_for(*, is_trusting: bool) -> list[Path]:
+    """Returns the programs that building and running entries needs, beside the emulator."""
+    return [RUNNER] if is_trusting else [RUNNER, CONFINE]
+
+
+def open_workshop(*, is_trusting: bool, is_real_time: bool = False) -> Workshop:
+    """Returns what entries are built with.
+
+    Raises:
+        KneepointError: there is no compiler, or this host has no sandbox.
+    """
+    if shutil.which("c++") is None:
+        raise KneepointError("c++: no compiler; install g++")
+    confined = Confined(None if is_trusting else CONFINE.resolve())
+    confined.check()
+    builder = Builder(KEPT.resolve(), confined)
+    runner = REAL_TIME if is_real_time else RUNNER
+    return Workshop(builder, sha256_of(runner.read_bytes()), is_trusting)
+
+
+def text_of(found: Json, page: Path) -> str:
+    """Returns the leaderboard for people."""
+    rows = [("rank", "95 %", "entry", found["score"]["name"], "95 %", "public")]
+    for row in sorted(found["ranking"] + found["yardsticks"], key=lambda row: -row["score"]):
+        ranks = f"{row['best_rank']}-{row['worst_rank']}" if "rank" in row else ""
+        interval = "" if row["low"] is None else f"{row['low']:.4g} to {row['high']:.4g}"
+        rows.append(
+            (
+                str(row.get("rank", "-")),
+                ranks,
+                row["name"],
+                f"{row['score']:.4g}",
+                interval,
+                f"{row['public_score']:.4g}",
+            )
+        )
+    lines = [columns(rows)]
+    lines += [f"apart: {row['name']}, {row['score']:.4g}" for row in found["apart"]]
+    lines += [f"not scored: {row['name']}: {row['reason']}" for row in found["failed"]]
+    return "\n".join([*lines, "", str(page)])

@@ -1,0 +1,80 @@
+"""`kneepoint try`: builds one entry, runs it once and draws the run, in seconds."""
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from common.errors import KneepointError
+from contest.collect import submission_at
+from contest.office import IN_FLIGHT
+from engines.base import RunSpec
+from engines.emulator import EmulatorSettings
+from kneepoint.cli import check_format, config_option, examples, json_option, say
+from kneepoint.contest import open_workshop, programs_for
+from kneepoint.run import described, text_of
+from kneepoint.runs import EMULATE, description_of, make_what_is_missing, run_once
+from networks.scenario import PreparedNetwork
+
+
+@click.command()
+@examples("""
+    kneepoint try anna
+    kneepoint try anna.zip --network synthetic-fast --plot anna.png
+    kneepoint try anna --seed 7 --json | jq .power
+""")
+@click.argument("entry", type=click.Path(path_type=Path))
+@click.option("--network", default="contest", show_default=True, help="A file of config/networks.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    help="PNG, SVG or PDF file with rate, delay, window and RTT over time.  [default: NAME.svg]",
+)
+@click.option(
+    "--trust-entries",
+    is_flag=True,
+    help="Build and run the entry without a sandbox, on a host that has none.",
+)
+@config_option
+@json_option
+def command(
+    entry: Path,
+    network: str,
+    seed: int,
+    plot: Path | None,
+    trust_entries: bool,
+    config: Path,
+    as_json: bool,
+) -> None:
+    """Build ENTRY, a tree, archive or file in Python, run it once and draw the run."""
+    submission = submission_at(entry)
+    plot = plot or Path(f"{submission.name}.svg")
+    check_format(plot)
+    make_what_is_missing(config, [network], [], programs_for(is_trusting=trust_entries))
+    made = open_workshop(is_trusting=trust_entries).make(submission)
+    if made.entry is None:
+        if made.message:
+            click.echo(made.message, err=True)
+        raise KneepointError(f"{entry}: {made.reason}")
+    prepared = PreparedNetwork.load(description_of(network))
+    settings = EmulatorSettings.of(EMULATE)
+    spec = RunSpec.of_entry(settings, made.entry, prepared, seed)
+    with TemporaryDirectory() as folder:
+        log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
+        record = run_once(replace(settings, keep_log=log, keep_flow_log=flow_log), spec)
+        if record.status == "ok":
+            from reports.over_time import draw  # matplotlib takes a second
+
+            draw(log, flow_log, f"{made.name} on {network}", plot, IN_FLIGHT)
+    remarks = [f"note: it {remark}" for remark in made.remarks]
+    if made.is_apart:
+        remarks.append("note: its own receiver is not used; a contest does not rank it")
+    drawn = [str(plot)] if record.status == "ok" else []
+    say(
+        described(spec, record) | {"remarks": made.remarks, "plot": drawn[0] if drawn else None},
+        "\n".join([text_of(spec, record), "", *remarks, *drawn]),
+        as_json,
+    )
+    raise SystemExit(0 if record.status == "ok" else 1)

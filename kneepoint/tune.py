@@ -1,0 +1,101 @@
+"""`kneepoint tune`: searches the constants that an entry declares."""
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from common.locks import hold_lock_patiently
+from contest.collect import submission_at, take
+from contest.config import load_entry_file
+from contest.tree import recognize
+from contest.tuning import folder_of, plan_tuning, tuned_text
+from engines.emulator import EmulatorSettings
+from experiments.config import load_workflow
+from experiments.executor import ThreadExecutor
+from experiments.journal import RunJournal
+from experiments.pipeline import follow
+from experiments.progress import progress_of
+from experiments.results import write_summary, write_table
+from experiments.runner import Runner
+from kneepoint.cli import config_option, examples, json_option, say
+from kneepoint.contest import open_workshop, programs_for
+from kneepoint.runs import EMULATE, description_of, make_what_is_missing
+from networks.scenario import PreparedNetwork
+from search.study import search
+
+
+@click.command()
+@examples("""
+    kneepoint tune anna
+    kneepoint tune anna --trials 200 --network contest --network verizon-lte-driving-2
+    kneepoint tune anna --json | jq .best
+""")
+@click.argument("entry", type=click.Path(path_type=Path))
+@click.option(
+    "--network",
+    "networks",
+    multiple=True,
+    default=("contest",),
+    show_default=True,
+    help="A file of config/networks; give several for the mean over them.",
+)
+@click.option("--trials", type=click.IntRange(1), default=100, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option(
+    "--trust-entries",
+    is_flag=True,
+    help="Build and run the entry without a sandbox, on a host that has none.",
+)
+@config_option
+@json_option
+def command(
+    entry: Path,
+    networks: tuple[str, ...],
+    trials: int,
+    seed: int,
+    trust_entries: bool,
+    config: Path,
+    as_json: bool,
+) -> None:
+    """Search the constants that ENTRY declares in its kneepoint.yaml for the greatest power.
+
+    The search is a study like any other (TPE, from the declared values); run it again and it goes
+    on.
+    """
+    submission = submission_at(entry)
+    make_what_is_missing(config, networks, [], programs_for(is_trusting=trust_entries))
+    workshop = open_workshop(is_trusting=trust_entries)
+    engine = EmulatorSettings.of(EMULATE)
+    folder = folder_of(load_workflow(config).results, submission.name)
+    progress = progress_of(f"tune {submission.name}", engine, trials * len(networks))
+    with (
+        TemporaryDirectory(prefix="kneepoint-entry-") as work,
+        hold_lock_patiently(folder / ".lock", 5),
+        RunJournal(folder / "runs.jsonl") as journal,
+    ):
+        place = Path(work) / "tree"
+        take(submission, place, workshop.builder.confined)
+        tree = recognize(place)
+        declared = load_entry_file(tree.root)
+        prepared = [PreparedNetwork.load(description_of(name)) for name in networks]
+        plan = plan_tuning(
+            submission.name, tree, declared, workshop, prepared, engine, trials, seed
+        )
+        runner = Runner(
+            journal, lambda _: ThreadExecutor(engine, os.cpu_count() or 1), progress.add
+        )
+        try:
+            outcome, best = follow(search(folder, plan), runner)
+        finally:
+            runner.close()
+    for name, table in outcome.tables.items():
+        write_table(folder / name, table)
+    for name, summary in outcome.summaries.items():
+        write_summary(folder / name, summary)
+    progress.end(outcome.message)
+    found = outcome.summaries["study.json"]
+    constants = found["best"]["constants"]
+    text = f"mean power {best.value:.4g} in trial {best.number}; for its kneepoint.yaml:\n\n"
+    say(found, text + tuned_text(declared, constants), as_json)

@@ -1,0 +1,121 @@
+"""Each attack costs its own run and nothing else; its row says why."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.controllers.emulator import Link
+from tests.entries.building import SOURCES, address_of, build_entry, run_batch, scenario_of
+
+_REPORT_OFFSET = 24 + 6 * 8 + 2 * 4 + 29 * 64
+"""Where an entry's own words begin on the page: after the turn and the emulator's words."""
+
+_LOST = {
+    "fork_bomb": "system call clone",
+    "fork_by_system_call": "system call clone",
+    "fork_while_loading": "system call clone",
+    "threads": "starts threads, which virtual time has not",
+    "execve": "system call execve",
+    "kill_parent": "system call kill",
+    "kill_all": "system call kill",
+    "signal_parent": "system call tgkill",
+    "ptrace": "system call ptrace",
+    "write_parents_memory": "system call process_vm_writev",
+    "raw_socket": "system call socket",
+    "another_socket": "system call socket",
+    "tcp_socket": "nothing to be seen",
+    "open_file": "nothing to be seen",
+    "open_stream": "nothing to be seen",
+    "read_memory": "nothing to be seen",
+    "static_constructor": "nothing to be seen",
+    "dlopen": "nothing to be seen",
+    "unlink": "system call unlinkat",
+    "write_file": "nothing to be seen",
+    "disk": "more than 2 s of CPU time",
+    "memory": "bad_alloc",
+    "stack": "SIGSEGV",
+    "endless_loop": "more than 2 s of CPU time",
+    "endless_prints": "more than 2 s of CPU time",
+    "endless_errors": "more than 2 s of CPU time",
+    "busy_wait": "no datagram was delivered",
+    "never_returns": "waits for what never comes",
+    "exits_at_once": "ended by itself, with exit status 0",
+    "exits_as_if_faulty": "ended by itself, with exit status 125",
+    "sends_nothing": "no datagram was delivered",
+    "sends_without_end": "sends without end: more than 1048576 datagrams in flight",
+    "small_datagrams": "a datagram of 48 bytes, where the kit's have 1472",
+    "large_datagrams": "a datagram of 9000 bytes, where the kit's have 1472",
+    "crashes_on_acknowledgment": "SIGSEGV",
+    "throws": "SIGABRT.*the student's own words",
+    "runs_its_own_code": "system call mmap",
+    "lifts_its_limits": "system call prlimit64",
+    "reads_the_real_clock": "system call clock_gettime",
+    "counts_cycles": "SIGSEGV",
+    "scribbles_over_page": "a datagram of 18446744073709551615 bytes",
+    "unmaps_page": "SIGSEGV",
+    "races_for_page": ".",
+}
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The attacks and an honest sender, built."""
+    folder = tmp_path_factory.mktemp("entries")
+    sources = (Path(__file__).parent / "attacks.cc", SOURCES / "kit_sender.cc")
+    return {source.stem: build_entry(source, folder) for source in sources}
+
+
+def _environment(attack: str, secret: Path) -> dict[str, str]:
+    return {
+        "ATTACK": attack,
+        "SECRET": str(secret),
+        "HOST_OFFSET": hex(address_of("kneepoint::(anonymous namespace)::the_host")),
+        "REPORT_OFFSET": str(_REPORT_OFFSET),
+    }
+
+
+@pytest.mark.parametrize("attack", sorted(_LOST))
+def test_attack_loses_its_own_run_only(
+    attack: str, objects: dict[str, Path], small_link: Link, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the secret\n")
+    honest = scenario_of(small_link, objects["kit_sender"])
+    hostile = scenario_of(small_link, objects["attacks"], _environment(attack, secret))
+    if attack == "sends_without_end":
+        hostile["duration_s"] = 8
+    before, lost, after = run_batch([honest, hostile, honest])
+    assert before["status"] == "ok"
+    assert after == before
+    assert lost["status"] == "failed", lost
+    assert re.search(_LOST[attack], lost["reason"]), lost["reason"]
+    assert "seen:" not in lost["reason"]
+    assert secret.read_text() == "the secret\n"
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"downlink.trace", "secret", "uplink.trace"}
+
+
+def test_forged_acknowledgments_fool_the_forger_alone(
+    objects: dict[str, Path], small_link: Link, tmp_path: Path
+) -> None:
+    honest = scenario_of(small_link, objects["kit_sender"])
+    environment = _environment("forges_acknowledgments", tmp_path / "none")
+    forging = scenario_of(small_link, objects["attacks"], environment)
+    before, forged, after = run_batch([honest, forging, honest])
+    assert after == before
+    assert forged["packets_delivered"] <= forged["packets_sent"]
+    assert forged["utilization"] <= 1
+
+
+def test_forged_times_gain_nothing(
+    objects: dict[str, Path], small_link: Link, tmp_path: Path
+) -> None:
+    honest = scenario_of(small_link, objects["kit_sender"], {"WINDOW": "20"})
+    forging = scenario_of(
+        small_link, objects["attacks"], _environment("forges_times", tmp_path / "none")
+    )
+    fair, forged = run_batch([honest, forging])
+    assert forged["status"] == "ok", forged
+    assert forged["throughput_mbps"] == pytest.approx(fair["throughput_mbps"], rel=0.01)
+    assert forged["signal_delay_p95_ms"] == pytest.approx(fair["signal_delay_p95_ms"], rel=0.02)

@@ -1,0 +1,59 @@
+"""A contest of a few seconds: two short links, and a workshop whose objects all tests share."""
+
+from pathlib import Path
+
+import pytest
+
+from common.code import ROOT
+from common.files import sha256_of
+from contest.build import Builder
+from contest.config import Contest
+from contest.confine import Confined
+from contest.contenders import Contender, Workshop
+from contest.hold import Place
+from contest.office import Office
+from engines.catalogue import load_catalogue
+from engines.emulator import EmulatorSettings
+from networks.omniscient import omniscient_bound
+from networks.scenario import PreparedLink, PreparedNetwork
+from tests.controllers.conftest import contest
+
+__all__ = ["contest"]  # a fixture
+
+EMULATE, RUNNER = ROOT / "build/emulate", ROOT / "build/entry"
+SECONDS = 4
+
+
+@pytest.fixture(scope="session")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    """Builds entries, each source once."""
+    confined = Confined(ROOT / "build/confine")
+    builder = Builder(tmp_path_factory.mktemp("kept"), confined)
+    return Workshop(builder, sha256_of(RUNNER.read_bytes()))
+
+
+def place(folder: Path, name: str, gap_ms: int, *, is_public: bool) -> Place:
+    """A link that delivers a packet every gap_ms, with a pause of 100 ms in each second."""
+    times = [t for t in range(1, SECONDS * 1000 + 1) if t % gap_ms == 0 and t % 1000 >= 100]
+    trace = folder / f"{name}.trace"
+    trace.write_text("".join(f"{time}\n" for time in times))
+    link = PreparedLink(str(trace), sha256_of(trace.read_bytes()))
+    network = PreparedNetwork(name, link, link, None, "event-loop", 600)
+    return Place(network, name.capitalize(), omniscient_bound(times, times[-1]), is_public)
+
+
+@pytest.fixture
+def office(tmp_path: Path, workshop: Workshop) -> Office:
+    """Holds a contest of two runs on a public and two unseen links, with one yardstick."""
+    contest = Contest(title="Test", public="known", unseen=("slow", "fast"), runs=2)
+    places = [
+        place(tmp_path, "known", 3, is_public=True),
+        place(tmp_path, "slow", 6, is_public=False),
+        place(tmp_path, "fast", 2, is_public=False),
+    ]
+    window = load_catalogue(EMULATE).controller("fixed_window", "test")
+    yardstick = Contender(
+        "fixed_window 20", controller=(window, window.complete({"window": 20}, "test"))
+    )
+    engine = EmulatorSettings.of(EMULATE)
+    return Office(contest, places, [yardstick], engine, workshop, tmp_path / "board", tmp_path)

@@ -1,0 +1,263 @@
+"""From a folder of entries to a leaderboard: what it says, and what is not done twice."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.errors import KneepointError
+from contest.confine import Confined
+from contest.figures import Figures
+from contest.office import JSON, PAGE, Office, watch
+from engines.base import RunRecord, RunSpec
+from engines.emulator import EmulatorEngine
+from tests.contest.trees import BAD, PYTHON_SENDER, bad, before_2017, edit, flat_2013, kit
+
+RANKED = ["bob", "carl", "anna"]
+"""Windows 12, 40 and 5: the first keeps the links busy, and the second their queues."""
+
+
+def silent(line: str) -> None:
+    del line
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves out the figures, which take longer than all the rest."""
+    monkeypatch.setattr(Office, "_draw_runs", lambda *_: {})
+    monkeypatch.setattr(Figures, "draw", lambda *_: {})
+
+
+@pytest.fixture
+def entries(tmp_path: Path) -> Path:
+    folder = tmp_path / "entries"
+    kit(folder / "anna", 5)
+    before_2017(folder / "bob")
+    kit(folder / "carl", 40)
+    return folder
+
+
+def ranked(found: dict[str, Any]) -> list[str]:
+    return [row["name"] for row in found["ranking"]]
+
+
+def test_entries_are_built_run_and_ranked(office: Office, entries: Path) -> None:
+    found = office.score(entries, silent)
+    assert ranked(found) == RANKED
+    assert [row["rank"] for row in found["ranking"]] == [1, 2, 3]
+    assert [row["name"] for row in found["yardsticks"]] == ["fixed_window 20"]
+    first = found["ranking"][0]
+    assert first["networks"]["known"]["power"] > found["ranking"][2]["networks"]["known"]["power"]
+    ratios = {(pair["a"], pair["b"]): pair["ratio"] for pair in found["pairs"]}
+    assert len(ratios) == 3 and ratios["bob", "carl"] > 1 > ratios["anna", "bob"]
+    assert found["failed"] == []
+    assert json.loads((office.folder / JSON).read_text()) == found
+    page = (office.folder / PAGE).read_text()
+    assert "bob</strong> leads" in page and 'href="http' not in page and "src=" not in page
+    assert page.count('<details class="fold"') == 4, "a run of each over time"
+    assert "uses boost" not in page
+
+
+def test_a_repetition_runs_and_draws_nothing(
+    office: Office, entries: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office.score(entries, silent)
+    board = (office.folder / JSON).read_bytes()
+
+    def refuse(*_: object) -> RunRecord:
+        raise AssertionError("a run was repeated")
+
+    monkeypatch.setattr(EmulatorEngine, "run", refuse)
+    office.score(entries, silent)
+    assert (office.folder / JSON).read_bytes() == board
+
+
+def test_an_interrupted_contest_goes_on(
+    office: Office, entries: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[RunSpec] = []
+    run = EmulatorEngine.run
+
+    def interrupt(engine: EmulatorEngine, spec: RunSpec) -> RunRecord:
+        if len(made) == 7:
+            raise KneepointError("the machine stops here")
+        made.append(spec)
+        return run(engine, spec)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(EmulatorEngine, "run", interrupt)
+        with pytest.raises(KneepointError, match="stops here"):
+            office.score(entries, silent)
+    count = len(made)
+
+    def count_run(engine: EmulatorEngine, spec: RunSpec) -> RunRecord:
+        made.append(spec)
+        return run(engine, spec)
+
+    monkeypatch.setattr(EmulatorEngine, "run", count_run)
+    assert len(ranked(office.score(entries, silent))) == 3
+    runs, drawn = 4 * 3 * 2, 4
+    assert len(made) <= runs + drawn + 2, "at most those in progress were lost"
+    assert count == 7
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_order_of_runs_does_not_matter(
+    office: Office, entries: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = office.score(entries, silent)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert replace(office, folder=tmp_path / "alone").score(entries, silent) == found
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_what_cannot_be_built_is_named_and_the_rest_ranked(office: Office, entries: Path) -> None:
+    edit(kit(entries / "typo") / "datagrump/controller.cc", "return WINDOW;", "return WINDOWS;")
+    edit(kit(entries / "missing") / "datagrump/sender.cc", "poller.wait(", "poller.sleep(")
+    (entries / "empty").mkdir()
+    (entries / "broken.zip").write_bytes(b"PK\x03\x04")
+    (entries / "link").symlink_to(entries / "anna")
+    (entries / "script").mkdir()
+    (entries / "script/sender.py").write_text(PYTHON_SENDER)
+    wrong = kit(entries / "wrong")
+    (wrong / "kneepoint.yaml").write_text("constants: {window: {default: 3, range: [1, 9]}}")
+    found = office.score(entries, silent)
+    assert ranked(found) == RANKED
+    reasons = {row["name"]: row["reason"] for row in found["failed"]}
+    assert "datagrump/controller.cc" in reasons["typo"] and "WINDOWS" in reasons["typo"]
+    assert "has no member named" in reasons["missing"]
+    assert reasons["empty"].startswith("has no sender")
+    assert reasons["broken"].startswith("the archive is damaged")
+    assert reasons["link"].startswith("is a symbolic link")
+    assert reasons["script"].startswith("is a whole sender in Python, for which")
+    assert reasons["wrong"].startswith("kneepoint.yaml: constants.window: needs exactly one of")
+    messages = {row["name"]: row["message"] for row in found["failed"]}
+    assert "WINDOWS" in messages["typo"] and "kneepoint-" not in messages["typo"]
+    assert not list(entries.rglob("*.o")), "nothing is left in the entries"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_entries_with_a_receiver_of_their_own_stand_apart(office: Office, entries: Path) -> None:
+    edit(
+        kit(entries / "dora", 1) / "datagrump/receiver.cc",
+        "acknowledged = 0;; ++acknowledged",
+        "acknowledged = 7;; ++acknowledged",
+    )
+    found = office.score(entries, silent)
+    assert "dora" not in ranked(found)
+    assert [row["name"] for row in found["apart"]] == ["dora"]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_history_has_all_submissions_of_an_author(office: Office, entries: Path) -> None:
+    office.score(entries, silent)
+    shutil.rmtree(entries / "carl")
+    kit(entries / "carl", 8)
+    kit(entries / "dora@2", 6)
+    kit(entries / "dora@10", 7)
+    found = office.score(entries, silent)
+    history = [(row["author"], row["number"], row["name"]) for row in found["history"]]
+    assert history == [
+        ("anna", 1, "anna"),
+        ("bob", 1, "bob"),
+        ("carl", 1, "carl"),
+        ("carl", 2, "carl"),
+        ("dora", 1, "dora@2"),
+        ("dora", 2, "dora@10"),
+    ]
+    assert "dora@2" not in ranked(found) and "dora@10" in ranked(found)
+    assert [row["name"] for row in found["earlier"]] == ["dora@2"]
+    again = office.score(entries, silent)
+    assert again["history"] == found["history"]
+
+
+def test_what_arrives_is_scored_when_it_is_whole(tmp_path: Path) -> None:
+    entries = tmp_path / "entries"
+    (entries / "anna").mkdir(parents=True)
+    looks: list[int] = []
+    scored: list[int] = []
+
+    def next_look() -> bool:
+        """A second entry arrives in two parts, at the second and third look."""
+        looks.append(len(looks))
+        if len(looks) in (2, 3):
+            (entries / "bob").mkdir(exist_ok=True)
+            (entries / "bob" / f"{len(looks)}.cc").write_text("x")
+        return len(looks) == 8
+
+    watch(entries, lambda: scored.append(len(looks)), 0, next_look)
+    assert scored == [1, 4], "once what was there, once what had come whole"
+
+
+def test_a_folder_without_entries_is_refused(office: Office, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(KneepointError, match="has no entries"):
+        office.score(tmp_path / "empty", silent)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_entries_that_misbehave_are_rows_with_a_reason(office: Office, entries: Path) -> None:
+    before = office.score(entries, silent)
+    for name in BAD:
+        bad(entries / name, name)
+    found = office.score(entries, silent)
+    *rest, last = ranked(found)
+    assert rest == RANKED and last == "sends-without-end"
+    for row, earlier in zip(found["ranking"], before["ranking"], strict=False):
+        assert row["networks"] == earlier["networks"], "the rest is scored as it was"
+    reasons = {row["name"]: row["reason"] for row in found["failed"]}
+    assert set(reasons) == set(BAD) - {last}
+    assert all(reason.startswith("on known with seed 1: ") for reason in reasons.values())
+    for name, words in {
+        "never-returns": "CPU time",
+        "crashes-on-first-ack": "SIGABRT",
+        "exits-at-once": "ended by itself",
+        "needs-an-argument": "Usage: sender HOST PORT",
+        "small-datagrams": "a datagram of 58 bytes",
+    }.items():
+        assert words in reasons[name]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_declared_argument_reaches_the_sender(office: Office, entries: Path) -> None:
+    dora = bad(entries / "dora", "needs-an-argument")
+    (dora / "kneepoint.yaml").write_text("author: Dora\narguments: [debug, '7']\n")
+    found = office.score(entries, silent)
+    assert found["failed"] == [] and "dora" in ranked(found)
+    assert {row["author"] for row in found["ranking"]} == {"anna", "bob", "carl", "Dora"}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_other_rules_rank_otherwise(office: Office, entries: Path) -> None:
+    rules = {"throughput_mbps": "carl", "-signal_delay_p95_ms": "anna", "log_power": "bob"}
+    for rule, winner in rules.items():
+        contest = office.contest.model_copy(update={"score": rule})
+        found = replace(office, contest=contest).score(entries, silent)
+        assert ranked(found)[0] == winner
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_an_entry_cannot_take_a_yardsticks_name(office: Office, entries: Path) -> None:
+    kit(entries / "fixed_window 20")
+    with pytest.raises(KneepointError, match=r"a yardstick is called .fixed_window 20.; rename it"):
+        office.score(entries, silent)
+
+
+def test_a_host_without_a_sandbox_is_refused() -> None:
+    with pytest.raises(KneepointError, match="cannot be confined on this host"):
+        Confined(Path("/bin/false")).check()
+    Confined(None).check()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_what_the_engine_refuses_is_a_row(office: Office, entries: Path) -> None:
+    """The emulator names the dialects that it has, and the others still run."""
+    flat_2013(entries / "flat")
+    found = office.score(entries, silent)
+    reasons = {row["name"]: row["reason"] for row in found["failed"]}
+    assert not reasons or "no dialect is named '2013'" in reasons["flat"]
+    assert set(RANKED) <= set(ranked(found))

@@ -1,0 +1,57 @@
+"""Entries in real mahimahi: the same trees, in the same sandbox, on real clocks and sockets."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contest.collect import submission_at
+from contest.contenders import Workshop
+from engines.base import RunRecord, RunSpec, run_reliably
+from engines.emulator import EmulatorSettings
+from engines.entry import Entry
+from tests.conftest import ROOT
+from tests.contest.conftest import EMULATE, place
+from tests.contest.trees import bad, kit
+from tests.engines.real import real_engine
+
+pytestmark = pytest.mark.real_time
+
+
+def run(entry: Entry, folder: Path) -> RunRecord:
+    settings = replace(real_engine(), folder=folder)
+    network = settings.place(place(folder, "link", 3, is_public=True).network)
+    engine = settings.open()
+    try:
+        return run_reliably(engine, RunSpec.of_entry(settings, entry, network, 1))
+    finally:
+        engine.close()
+
+
+def test_an_entry_runs_in_real_time_as_in_virtual_time(
+    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    made = workshop.make(submission_at(kit(tmp_path / "anna", 12)))
+    assert made.entry is not None, made.reason
+    real = run(made.entry, tmp_path)
+    assert real.status == "ok", real.reason
+    settings = EmulatorSettings.of(EMULATE)
+    network = place(tmp_path, "link", 3, is_public=True).network
+    engine = settings.open()
+    emulated = engine.run(
+        RunSpec.of_entry(settings, made.entry, replace(network, host_latency_us=0), 1)
+    )
+    engine.close()
+    assert real.throughput_mbps == pytest.approx(emulated.throughput_mbps, rel=0.05)
+    assert real.signal_delay_p95_ms == pytest.approx(emulated.signal_delay_p95_ms, rel=0.1)
+
+
+def test_an_entry_that_crashes_in_real_time_says_so(
+    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    made = workshop.make(submission_at(bad(tmp_path / "anna", "crashes-on-first-ack")))
+    assert made.entry is not None, made.reason
+    record = run(made.entry, tmp_path)
+    assert record.status == "failed" and "SIGABRT" in record.reason

@@ -1,0 +1,73 @@
+"""Scoring rules: those of known contests, and expressions that can do nothing else."""
+
+import math
+
+import pytest
+
+from contest.score import score_of
+from engines.base import RunRecord
+from networks.omniscient import Bound
+from networks.scenario import PreparedLink, PreparedNetwork
+
+NETWORK = PreparedNetwork("n", PreparedLink(), PreparedLink(), None, "event-loop", 0)
+BOUND = Bound(5.0, 31, 160.0)
+RUN = RunRecord(
+    "id",
+    "ok",
+    throughput_mbps=4.0,
+    capacity_mbps=5.0,
+    utilization=0.8,
+    queueing_delay_p95_ms=60.0,
+    signal_delay_p95_ms=100.0,
+    power=40.0,
+    packets_sent=1000,
+    packets_delivered=990,
+    packets_dropped=10,
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        ("power", 40.0),
+        ("log_power", math.log(40)),
+        # 0.8 of 35 points, 20 of 20 + 60 ms of 35, 99 of 100 packets of 30
+        ("transhub", 0.8 * 35 + 0.25 * 35 + 0.99 * 30),
+        ("throughput_mbps - signal_delay_p95_ms / 100", 3.0),
+        ("max(utilization, 0.5) * 2 ** 3", 6.4),
+        ("-abs(log2(power / omniscient_power))", -2.0),
+        ("sqrt(loss) + min(1, 2, 3) - omniscient_delay_ms", -29.9),
+        ("1", 1.0),
+    ],
+)
+def test_rules_give_their_values(rule: str, value: float) -> None:
+    assert score_of(rule).of(RUN, NETWORK, BOUND) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *("__import__('os').system('true')", "power.real", "().__class__", "[1]", "lambda: 1"),
+        *("power if 1 else 2", "'power'", "open", "eval('1')", "max(*[1])", "f'{power}'"),
+        *("power or 1", "power < 3", "powr", "True + x", "1j", "log()", "log(1, 2)", "max(1)"),
+        *("min(power, key=1)", "a := 1", "power; power", "", "1e400", "10 ** 10 ** 400 + " * 50),
+        "-" * 600 + "1",
+        "(" * 200 + "1" + ")" * 200 + "+x",
+    ],
+)
+def test_anything_else_is_refused(rule: str) -> None:
+    with pytest.raises(ValueError, match=r"expression|metric|nested|call|number"):
+        score_of(rule)
+
+
+@pytest.mark.parametrize(
+    "rule", ["log(loss - 1)", "1 / (power - 40)", "9 ** 9 ** 9 ** 9", "power ** 999"]
+)
+def test_a_run_without_a_score_says_so(rule: str) -> None:
+    with pytest.raises(ValueError, match=r"error|division|range|is inf"):
+        score_of(rule).of(RUN, NETWORK, BOUND)
+
+
+def test_unknown_metrics_are_named_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="'thruput' is no metric; known: throughput_mbps"):
+        score_of("thruput / 2")

@@ -1,0 +1,84 @@
+"""Ranks and verdicts: what they say of scores whose truth is known."""
+
+import numpy as np
+import pytest
+
+from contest.standing import compare_pairs, rank_entries, resampled_scores
+
+NETWORKS, RUNS = 4, 8
+
+
+def scores_of(means: list[float], spread: float, seed: int = 1) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    noise = generator.normal(0, spread, (len(means), NETWORKS, RUNS))
+    return np.array(means)[:, None, None] * np.exp(noise)
+
+
+def test_clear_differences_give_sure_ranks() -> None:
+    standings = rank_entries(scores_of([10, 30, 20], 0.01), 1, is_ratio=True)
+    assert [each.rank for each in standings] == [3, 1, 2]
+    assert [(each.best_rank, each.worst_rank) for each in standings] == [(3, 3), (1, 1), (2, 2)]
+    assert standings[1].first == 1.0
+    assert standings[1].low < 30 < standings[1].high
+    assert standings[1].score == pytest.approx(30, rel=0.01)
+
+
+def test_equal_entries_share_ranks_and_are_not_told_apart() -> None:
+    same = np.ones((2, NETWORKS, RUNS))
+    assert [each.rank for each in rank_entries(same, 1, is_ratio=True)] == [1, 1]
+    (pair,) = compare_pairs(same, 1, is_ratio=True)
+    assert pair.better is None and pair.p == 1 and pair.ahead == 0.5
+
+
+def test_noise_makes_ranks_unsure() -> None:
+    standings = rank_entries(scores_of([10, 10.1], 0.5), 1, is_ratio=True)
+    assert {(each.best_rank, each.worst_rank) for each in standings} == {(1, 2)}
+
+
+def test_one_network_alone_is_no_proof_for_others() -> None:
+    """A is better on three networks and worse on one: other networks might tell otherwise."""
+    scores = scores_of([10, 10], 0.001)
+    scores[0, :3] *= 1.2
+    scores[0, 3] /= 1.2
+    (pair,) = compare_pairs(scores, 1, is_ratio=True)
+    assert pair.better == 0, "on these networks A is better, and surely so"
+    assert 0.5 < pair.ahead < 0.95, "on others such as these it need not be"
+
+
+def test_differences_may_be_negative() -> None:
+    scores = np.log(scores_of([0.5, 0.25, 2], 0.01))
+    standings = rank_entries(scores, 1, is_ratio=False)
+    assert [each.rank for each in standings] == [2, 3, 1]
+    assert standings[1].score == pytest.approx(np.log(0.25), abs=0.01)
+
+
+def test_ratios_average_geometrically() -> None:
+    scores = np.array([[[1.0, 1.0], [100.0, 100.0]]])
+    assert rank_entries(scores, 1, is_ratio=True)[0].score == pytest.approx(10)
+    assert rank_entries(scores, 1, is_ratio=True)[0].by_network == pytest.approx((1, 100))
+
+
+def test_one_run_has_no_interval() -> None:
+    (standing,) = rank_entries(np.full((1, 2, 1), 3.0), 1, is_ratio=True)
+    assert np.isnan(standing.low) and standing.score == pytest.approx(3)
+
+
+def test_equal_entries_are_rarely_told_apart() -> None:
+    """Of 200 contests among four equals, about 5 % may tell any pair apart."""
+    wrong = sum(
+        any(pair.better is not None for pair in compare_pairs(scores, 1, is_ratio=True))
+        for scores in (scores_of([10] * 4, 0.1, seed)[:, :2] for seed in range(200))
+    )
+    assert wrong <= 20
+
+
+def test_all_entries_are_resampled_alike() -> None:
+    values = scores_of([10, 20], 0.3)
+    values[1] = 2 * values[0]
+    resampled = resampled_scores(values, 1, 100)
+    assert resampled[1] == pytest.approx(2 * resampled[0])
+
+
+def test_verdicts_do_not_depend_on_when_they_are_made() -> None:
+    scores = scores_of([10, 10.2, 9.9], 0.05)
+    assert compare_pairs(scores, 7, is_ratio=True) == compare_pairs(scores, 7, is_ratio=True)

@@ -1,0 +1,91 @@
+"""The constants of an entry are searched like those of any controller."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from common.errors import KneepointError
+from contest.collect import submission_at, take
+from contest.config import load_entry_file
+from contest.contenders import Workshop
+from contest.tree import recognize
+from contest.tuning import plan_tuning, tuned_text
+from engines.emulator import EmulatorSettings
+from experiments.executor import SerialExecutor
+from experiments.journal import RunJournal
+from experiments.pipeline import Outcome, follow
+from experiments.runner import Runner
+from search.study import search
+from tests.contest.conftest import EMULATE, place
+from tests.contest.trees import edit, kit
+
+INCLUDES = "#include <cstdlib>\n#include <iostream>"
+MACRO = "{macro: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
+VARIABLE = "{environment: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
+
+
+def tuned(tree: Path, folder: Path, workshop: Workshop, trials: int) -> tuple[Outcome, str]:
+    take(submission_at(tree), folder / "taken", workshop.builder.confined)
+    found = recognize(folder / "taken")
+    declared = load_entry_file(found.root)
+    engine = EmulatorSettings.of(EMULATE)
+    network = place(folder, "link", 3, is_public=True).network
+    plan = plan_tuning("anna", found, declared, workshop, [network], engine, trials, 1)
+    with RunJournal(folder / "study/runs.jsonl") as journal:
+        runner = Runner(journal, lambda _: SerialExecutor(engine), lambda _: None)
+        outcome, _ = follow(search(folder / "study", plan), runner)
+        runner.close()
+    best = outcome.summaries["study.json"]["best"]["constants"]
+    return outcome, tuned_text(declared, best)
+
+
+@pytest.mark.slow
+def test_a_variable_and_a_macro_give_the_same_search(tmp_path: Path, workshop: Workshop) -> None:
+    results = []
+    for way, text in (("macro", MACRO), ("variable", VARIABLE)):
+        tree = kit(tmp_path / way / "anna")
+        (tree / "kneepoint.yaml").write_text(f"constants:\n  window: {text}\n")
+        if way == "variable":
+            edit(
+                tree / "datagrump/controller.cc",
+                "return WINDOW;",
+                'return static_cast<unsigned int>(std::atoi(std::getenv("WINDOW")));',
+            )
+            edit(tree / "datagrump/controller.cc", "#include <iostream>", INCLUDES)
+        folder = tmp_path / f"{way}-results"
+        folder.mkdir()
+        outcome, words = tuned(tree, folder, workshop, 5)
+        summary = outcome.summaries["study.json"]
+        results.append((summary["best"]["searched"], summary["best"]["value"]))
+        assert summary["n_trials"] == 5
+        first = outcome.tables["trials.parquet"].to_pylist()[0]
+        assert first["constant_window"] == 50, "it begins with the declared default"
+        assert summary["best"]["value"] > first["value"]
+        assert f"default: {summary['best']['constants']['window']}," in words
+        json.dumps(summary)
+    assert results[0] == results[1]
+
+
+def test_an_entry_without_constants_is_refused(tmp_path: Path, workshop: Workshop) -> None:
+    with pytest.raises(KneepointError, match=r"declares no constants; name some in its kneepoint"):
+        tuned(kit(tmp_path / "anna"), tmp_path, workshop, 5)
+
+
+@pytest.mark.parametrize(
+    ("constant", "reason"),
+    [
+        ("{default: 1, range: [1, 2]}", "needs exactly one of macro and environment"),
+        ("{macro: A, environment: B, default: 1, range: [1, 2]}", "needs exactly one of"),
+        ("{macro: A, default: 3, range: [1, 2]}", r"default 3 is outside range \[1, 2\]"),
+        ("{macro: A, default: 1, range: [2, 1]}", "must rise"),
+        ("{macro: A, default: 0, range: [0, 1], log: true}", "above 0 if log"),
+        ("{macro: A, default: 1.5, range: [1, 2], integer: true}", "must be whole"),
+        ("{macro: 'A -o /x', default: 1, range: [1, 2]}", "a name in C"),
+        ("{macro: A, default: .inf, range: [1, 2]}", "must be finite"),
+    ],
+)
+def test_bad_declarations_are_named(tmp_path: Path, constant: str, reason: str) -> None:
+    (tmp_path / "kneepoint.yaml").write_text(f"constants: {{x: {constant}}}")
+    with pytest.raises(KneepointError, match=rf"kneepoint\.yaml: constants\.x.*{reason}"):
+        load_entry_file(tmp_path)

@@ -1,0 +1,142 @@
+"""Entries of our own writing, in every dialect, and the twins of our controllers."""
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from common.code import ROOT
+from kneepoint.new_entry import KIT
+
+TWIN = Path(__file__).parent / "twin"
+ALGORITHMS = ROOT / "controllers/algorithms"
+TWINS = (
+    *("aimd_rtt", "aimd_soph", "aimd_timeout", "bounded_aimd", "delay_band", "delay_threshold"),
+    *("fast_tcp", "fixed_window", "rocinante", "tangra", "timely"),
+)
+"""The controllers of the contests."""
+
+
+def kit(folder: Path, window: int | None = None) -> Path:
+    """Writes the kit's own entry, with another window than its 50."""
+    shutil.copytree(KIT, folder)
+    (folder / "kneepoint.yaml").unlink()
+    if window is not None:
+        edit(folder / "datagrump/controller.cc", "#define WINDOW 50", f"#define WINDOW {window}")
+    return folder
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Replaces a text that must be there."""
+    text = path.read_text()
+    assert old in text, f"{path} has no {old!r}"
+    path.write_text(text.replace(old, new))
+
+
+def twin(folder: Path, name: str, constants: Mapping[str, float]) -> Path:
+    """Writes one of our controllers as a whole sender of the kit."""
+    kit(folder)
+    shutil.copytree(ALGORITHMS, folder / "algorithms", ignore=shutil.ignore_patterns("*.cc"))
+    shutil.copy(ALGORITHMS / f"{name}.cc", folder / "algorithms" / f"{name}.hh")
+    shutil.copytree(TWIN, folder, dirs_exist_ok=True)
+    values = ", ".join(f'{{"{each}", {value!r}}}' for each, value in constants.items())
+    (folder / "datagrump/settings.hh").write_text(
+        f'#include "algorithms/{name}.hh"\n\n'
+        f"inline kneepoint::Constants::Values values() {{ return {{{values}}}; }}\n"
+    )
+    return folder
+
+
+def before_2017(folder: Path) -> Path:
+    """Writes an entry of the kit before 2017: the controller does not hear of timeouts."""
+    kit(folder, 12)
+    for name in ("controller.cc", "controller.hh"):
+        path = folder / "datagrump" / name
+        text = re.sub(r",\s*(const )?bool after_timeout\)", ")", path.read_text())
+        path.write_text(re.sub(r"\s*<< \(after_timeout.*?\)", "", text))
+    edit(
+        folder / "datagrump/sender.cc",
+        "message.send_timestamp, after_timeout",
+        "message.send_timestamp",
+    )
+    edit(folder / "datagrump/sender.cc", "void send(bool after_timeout)", "void send(bool)")
+    return folder
+
+
+def flat_2013(folder: Path) -> Path:
+    """Writes an entry in the layout of 2013: flat, with packet_was_sent and shorter headers."""
+    made = kit(folder.with_name(f".{folder.name}"), 12)
+    folder.mkdir()
+    for path in [*made.glob("datagrump/*.??"), *made.glob("src/*.??")]:
+        name = path.name
+        name = {"sender.cc": "datagrump-sender.cc", "receiver.cc": "datagrump-receiver.cc"}.get(
+            name, name.replace("contest_message", "packet")
+        )
+        text = path.read_text().replace("contest_message.hh", "packet.hh")
+        text = text.replace("datagram_was_sent", "packet_was_sent")
+        # Five numbers, and datagrams of 1480 bytes.
+        text = text.replace("6 * number_size", "5 * number_size")
+        text = text.replace("ack_recv_timestamp, ack_payload_length}", "ack_recv_timestamp}")
+        text = text.replace("  ack_payload_length = number_at(datagram, 5);\n", "")
+        text = text.replace("payload(1424, 'x')", "payload(1440, 'x')")
+        (folder / name).write_text(text)
+    shutil.rmtree(made)
+    return folder
+
+
+PYTHON_CLASS = """\
+class Controller:
+    def __init__(self, debug=False):
+        self.window = 12
+
+    def window_size(self):
+        return self.window
+
+    def datagram_was_sent(self, sequence_number, send_timestamp, after_timeout):
+        pass
+
+    def ack_received(self, sequence_number, sent_ms, received_ms, ack_received_ms):
+        pass
+
+    def timeout_ms(self):
+        return 1000
+"""
+PYTHON_SENDER = """\
+import socket
+import sys
+
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sender.connect((sys.argv[1], int(sys.argv[2])))
+"""
+
+
+BODIES = {
+    "sends-nothing": ("fill_window() {", "fill_window() { return;"),
+    "exits-at-once": ("poller;", "poller; return;"),
+    "never-returns": ("fill_window() {", "fill_window() { while (true) {}"),
+    "sends-without-end": ("while (window_is_open())", "while (true)"),
+    "crashes-on-first-ack": ("hear() {", "hear() { std::abort();"),
+    "throws-on-first-ack": ("hear() {", 'hear() { throw std::runtime_error("no");'),
+    "exhausts-memory": ("fill_window() {", "fill_window() { while (true) new char[1 << 20]();"),
+}
+"""What each changes in the kit's sender."""
+
+
+def bad(folder: Path, name: str) -> Path:
+    """Writes an entry that cannot be scored."""
+    made = kit(folder)
+    sender = made / "datagrump/sender.cc"
+    if name == "needs-an-argument":
+        edit(
+            sender, "argc == 4 and std::string(argv[3]) ==", "argc == 5 and std::string(argv[3]) =="
+        )
+        edit(sender, "if (argc != 3 and not debug)", "if (argc != 5)")
+    elif name == "small-datagrams":
+        edit(sender, "payload(1424, 'x')", "payload(10, 'x')")
+    else:
+        edit(sender, *BODIES[name])
+    return made
+
+
+BAD = (*BODIES, "needs-an-argument", "small-datagrams")
+"""All of them; on a short link one that sends without end is only a bad one."""

@@ -1,0 +1,24 @@
+// In an entry a controller's file registers a factory, and no interface in C.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "algorithms/constants.hh"
+#include "algorithms/controller.hh"
+#include "algorithms/needs.hh"
+
+namespace kneepoint {
+
+inline std::function<std::unique_ptr<Controller>(Constants&)> make_controller;
+
+template <class Algorithm>
+struct Registration {
+  Registration(const char* /* name */, const char* /* summary */, const char* /* source */,
+               uint32_t /* needed */ = needs::none) {
+    make_controller = [](Constants& constants) { return std::make_unique<Algorithm>(constants); };
+  }
+};
+
+}  // namespace kneepoint

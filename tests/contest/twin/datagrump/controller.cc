@@ -1,0 +1,36 @@
+#include "controller.hh"
+
+#include "algorithms/constants.hh"
+#include "settings.hh"  // includes the file of a rule, and has the values of its constants
+
+namespace {
+
+int64_t ms(uint64_t time) { return static_cast<int64_t>(time); }
+
+std::unique_ptr<kneepoint::Controller> make_rule() {
+  kneepoint::Constants constants(values());
+  return kneepoint::make_controller(constants);
+}
+
+}  // namespace
+
+Controller::Controller(bool /* debug */) : rule_(make_rule()) {}
+
+unsigned int Controller::window_size() { return static_cast<unsigned int>(rule_->window()); }
+
+void Controller::datagram_was_sent(uint64_t sequence_number, uint64_t send_timestamp,
+                                   bool after_timeout) {
+  if (after_timeout) rule_->on_keepalive(ms(send_timestamp));
+  rule_->on_sent(sequence_number, ms(send_timestamp));
+}
+
+void Controller::ack_received(uint64_t sequence_number_acked, uint64_t send_timestamp_acked,
+                              uint64_t recv_timestamp_acked, uint64_t timestamp_ack_received) {
+  rule_->on_ack({.sequence_number = sequence_number_acked,
+                 .sent_ms = ms(send_timestamp_acked),
+                 .received_ms = ms(recv_timestamp_acked),
+                 .ack_received_ms = ms(timestamp_ack_received),
+                 .now_us = ms(timestamp_ack_received) * 1000});
+}
+
+unsigned int Controller::timeout_ms() { return static_cast<unsigned int>(rule_->keepalive_ms()); }

@@ -1,0 +1,57 @@
+"""Builds entries of the tests' own, and runs them."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from tests.controllers.emulator import EMULATE, Link
+
+SOURCES = Path(__file__).parent / "sources"
+ENTRY = EMULATE.parent / "entry"
+
+
+def build_entry(source: Path, into: Path, *flags: str) -> Path:
+    """Builds a source into a shared object, as the contest builds entries."""
+    built = into / f"{source.stem}.so"
+    command = ["g++", "-O1", "-fPIC", "-shared", *flags, "-o", str(built), str(source)]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return built
+
+
+def scenario_of(
+    link: Link, entry: Path, environment: dict[str, str] | None = None, **settings: Any
+) -> dict[str, Any]:
+    """Returns a scenario in which one entry sends; settings are the scenario's."""
+    return {
+        "uplink": {"trace": str(link.uplink)},
+        "downlink": {"trace": str(link.downlink)},
+        "flows": [{"entry": {"object": str(entry), "environment": environment or {}}}],
+        **settings,
+    }
+
+
+def run_batch(
+    scenarios: list[dict[str, Any]], environment: dict[str, str] | None = None, **request: Any
+) -> list[dict[str, Any]]:
+    """Returns the answers of one emulator to one scenario after another."""
+    lines = "".join(json.dumps({"scenario": each, **request}) + "\n" for each in scenarios)
+    result = subprocess.run(
+        [EMULATE, "--batch"],
+        input=lines,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **(environment or {})},
+    )
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def address_of(symbol: str) -> int:
+    """Returns where a variable of the program entry stands, from the beginning of its image."""
+    listed = subprocess.run(["nm", "-C", ENTRY], check=True, capture_output=True, text=True).stdout
+    found = re.search(rf"^([0-9a-f]+) . {re.escape(symbol)}$", listed, re.MULTILINE)
+    assert found, f"no {symbol} in {ENTRY}"
+    return int(found[1], 16)

@@ -1,0 +1,99 @@
+"""Whole senders over real UDP, confined."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.controllers.test_sender_receiver import receiving
+from tests.entries.building import SOURCES, build_entry
+
+ENTRY_SENDER = ROOT / "build" / "entry-sender"
+ATTACKS = Path(__file__).parents[1] / "contest" / "attacks" / "attacks.cc"
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """An honest sender and the attacks, built."""
+    folder = tmp_path_factory.mktemp("entries")
+    sources = (SOURCES / "kit_sender.cc", ATTACKS)
+    return {source.stem: build_entry(source, folder) for source in sources}
+
+
+def send(port: int, entry: Path, duration_s: float, **environment: str) -> dict[str, Any]:
+    """Returns what the sender says when it has ended, or after some seconds."""
+    words = [str(ENTRY_SENDER), "127.0.0.1", str(port), "--entry", str(entry)]
+    words += ["--duration-s", str(duration_s)]
+    for name, value in environment.items():
+        words += ["--env", f"{name}={value}"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert ended.stdout, ended.stderr
+    report: dict[str, Any] = json.loads(ended.stdout)
+    assert ended.returncode == (0 if report["status"] == "ok" else 3)
+    return report
+
+
+def test_honest_sender_is_acknowledged(objects: dict[str, Path]) -> None:
+    with receiving() as receiver:
+        report = send(receiver.port, objects["kit_sender"], 1, WINDOW="4")
+        heard = receiver.end()
+    assert report["status"] == "ok"
+    assert 0 < report["acknowledgments"] <= report["packets_sent"]
+    assert 0 < heard["packets_received"] <= report["packets_sent"]
+    assert heard["malformed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("attack", "reason"),
+    [
+        ("fork_bomb", "system call clone"),
+        ("execve", "system call execve"),
+        ("kill_parent", "system call kill"),
+        ("raw_socket", "system call socket"),
+        ("ptrace", "system call ptrace"),
+        ("open_file", "nothing to be seen"),
+        ("static_constructor", "nothing to be seen"),
+        ("write_file", "nothing to be seen"),
+        ("small_datagrams", "system call sendto"),
+        ("large_datagrams", "system call sendto"),
+        ("throws", "the student's own words"),
+        ("memory", "bad_alloc"),
+        ("exits_at_once", "ended by itself, with exit status 0"),
+    ],
+)
+def test_attack_is_stopped(
+    attack: str, reason: str, objects: dict[str, Path], tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the secret\n")
+    with receiving() as receiver:
+        report = send(receiver.port, objects["attacks"], 60, ATTACK=attack, SECRET=str(secret))
+    assert report["status"] == "failed"
+    assert reason in report["reason"]
+    assert secret.read_text() == "the secret\n"
+
+
+def test_nobody_answers(objects: dict[str, Path]) -> None:
+    with receiving() as receiver:
+        port = receiver.port
+    report = send(port, objects["kit_sender"], 60)
+    assert report["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["127.0.0.1"], "HOST PORT is missing"),
+        (["127.0.0.1", "9"], "--entry OBJECT is missing"),
+        (["127.0.0.1", "0", "--entry", "x"], "port"),
+        (["127.0.0.1", "9", "--entry", "/none.so"], "/none.so"),
+        (["127.0.0.1", "9", "--entry", "x", "--dialect", "martian"], "no dialect is named"),
+    ],
+)
+def test_bad_words_are_refused(words: list[str], message: str) -> None:
+    ended = subprocess.run([ENTRY_SENDER, *words], capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert message in ended.stderr
