@@ -81,7 +81,7 @@ def plan(job: Job, name: str) -> Plan:
         runs: list[PlannedRun] = []
         rows: list[dict[str, Any]] = []
         for repeat in range(wanted.repeats):
-            rounds = yield from _repeat(job, wanted, tuning, worst, derive_seed(seed, repeat))
+            rounds = yield from _repeat(wanted, tuning, worst, derive_seed(seed, repeat))
             for each in rounds:
                 rows.append({"repeat": repeat, **each.row})
                 for found in each.searches:
@@ -98,9 +98,7 @@ def plan(job: Job, name: str) -> Plan:
     return Plan(tuning.engine, None, steps())
 
 
-def _repeat(
-    job: Job, wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int
-) -> Repeating:
+def _repeat(wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int) -> Repeating:
     """Goes through all rounds."""
     cases: list[PreparedNetwork] = []
     rounds = []
