@@ -29,7 +29,7 @@ struct TcpSettings {
   Microseconds delayed_ack_us = 40'000;  // at most; 0: every segment is acknowledged at once
   uint64_t quick_acks = 0;  // so many of a connection's first segments are; 16 in Linux
   uint64_t receive_window_packets = 1 << 20;
-  bool ecn = false;  // RFC 3168
+  bool ecn = false;               // RFC 3168
   bool early_retransmit = false;  // of a flow's last segments, RFC 5827; with SACK
   bool prr = false;  // recovery sends in proportion to what is delivered, RFC 6937; with SACK
 };

@@ -100,7 +100,8 @@ char* page() {
   Dl_info information;
   dladdr(reinterpret_cast<void*>(dlsym(RTLD_DEFAULT, "poll")), &information);
   const auto base = reinterpret_cast<uintptr_t>(information.dli_fbase);
-  auto*** const host = reinterpret_cast<char***>(base + strtoull(getenv("HOST_OFFSET"), nullptr, 0));
+  auto*** const host =
+      reinterpret_cast<char***>(base + strtoull(getenv("HOST_OFFSET"), nullptr, 0));
   return **host;  // a host's first member refers to the page
 }
 
@@ -242,8 +243,16 @@ const std::map<std::string, void (*)()> attacks{
        const int descriptor = connected_socket();
        while (true) send_one(descriptor);
      }},
-    {"small_datagrams", [] { send_one(connected_socket(), 48); wait_for_ever(); }},
-    {"large_datagrams", [] { send_one(connected_socket(), 9000); wait_for_ever(); }},
+    {"small_datagrams",
+     [] {
+       send_one(connected_socket(), 48);
+       wait_for_ever();
+     }},
+    {"large_datagrams",
+     [] {
+       send_one(connected_socket(), 9000);
+       wait_for_ever();
+     }},
     {"crashes_on_acknowledgment",
      [] {
        const int descriptor = connected_socket();
