@@ -20,12 +20,14 @@ CONTENTS: Mapping[str, tuple[str, ...]] = {
     "How to": ("how-to/*",),
     "Reference": ("reference", "controllers"),
     "Explanation": (
-        *("emulator", "entries", "limits", "networks", "search", "statistics", "contest"),
+        *("emulator", "entries", "limits", "networks", "searches", "statistics", "contest"),
         *("real-runs", "kernel-tcp", "many-machines", "workflow", "decisions/index"),
     ),
 }
 """The site's contents: pages of docs/, without their suffixes."""
 
+_SPHINX_OWN = {"search", "genindex", "index"}
+"""Pages that the site's generator makes itself; one of ours by that name would be lost."""
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 _CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _AS_TEXT = re.compile(r"^```(mermaid|csv)$", re.MULTILINE)
@@ -40,11 +42,14 @@ def gather(into: Path, reference: Mapping[str, str]) -> list[Path]:
         reference: the text of each page of REFERENCE.
 
     Raises:
-        KneepointError: a link leads nowhere.
+        KneepointError: a link leads nowhere, or a page has the name of one of the generator's own.
     """
     shutil.rmtree(into, ignore_errors=True)
     shutil.copytree(DOCS / "images", into / "images")
     pages = {page.relative_to(DOCS): page for page in sorted(DOCS.rglob("*.md"))}
+    for place, page in pages.items():
+        if str(place.with_suffix("")) in _SPHINX_OWN:
+            raise KneepointError(f"{page}: Sphinx has a page of that name; rename this one")
     texts = {place: converted(page) for place, page in pages.items()}
     texts[Path("index.md")] = converted(ROOT / "README.md") + "".join(
         _toctree(names, title) for title, names in CONTENTS.items()

@@ -97,13 +97,18 @@ class ReadableStudies(AllStudies):
         """The note on a study, in Markdown."""
         known = study.user_attrs
         lines = [f"## {known.get('title', study.study_name)}", ""]
+        names = value_names(known, len(study.directions))
         link = f"/report.html{self._anchor(study.study_name)}"
         if self._report.is_file():
             lines += [f"[{study.study_name} in the report]({link})", ""]
         lines += [
             f"- {_text(known.get('controller', ''))} on {_text(known.get('networks', []))}, "
             f"engine {known.get('engine', 'unknown')}",
-            f"- objective: {value_name(known)}, {known.get('direction', '')}",
+            "- objective: "
+            + " and ".join(
+                f"{direction.name.lower()} {name}"
+                for direction, name in zip(study.directions, names, strict=True)
+            ),
         ]
         return "\n".join(lines)
 

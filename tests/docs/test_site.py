@@ -100,3 +100,14 @@ def test_sphinx_accepts_every_page(tmp_path: Path) -> None:
         )
         assert (done.returncode, done.stderr) == (0, "")
     assert "small_queue" in (site / "tutorial.html").read_text()
+
+
+def test_page_named_as_one_of_the_generators_own_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = tmp_path / "docs"
+    (docs / "images").mkdir(parents=True)
+    (docs / "search.md").write_text("# Searches\n")
+    monkeypatch.setattr(gather, "DOCS", docs)
+    with pytest.raises(KneepointError, match=r"search\.md: Sphinx has a page of that name"):
+        gather.gather(tmp_path / "site", {})
