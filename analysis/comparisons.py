@@ -19,7 +19,7 @@ from analysis.results import Compared, Results
 from analysis.schema import STAGES
 from common.tables import Tables
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
-from experiments.config import EMULATOR, KERNEL
+from experiments.models.study import EMULATOR, KERNEL
 from networks.traffic import TrafficFile
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,8 @@ from analysis.frames import Record
 from analysis.results import Results
 from analysis.statistics import exclusions
 from common.tables import Tables
-from experiments.config import ADDED_RUNS, EMULATOR, MAHIMAHI, Engine
+from experiments.models.study import EMULATOR, MAHIMAHI, Engine
+from experiments.workflow import ADDED_RUNS
 
 Found = tuple[Record, pd.DataFrame]
 """What runs are, and the runs."""

@@ -8,7 +8,7 @@ from analysis.metrics import POWER
 from analysis.results import Results
 from analysis.schema import STAGES
 from common.tables import Tables
-from experiments.config import EMULATOR, MAHIMAHI
+from experiments.models.study import EMULATOR, MAHIMAHI
 
 CALIBRATED = "calibrated"
 """Whose runs they are: those of the emulator on the calibrated host; or an engine's."""

@@ -19,19 +19,15 @@ from analysis.link_log import LinkLog, read_link_log
 from analysis.spread import Selection
 from common.errors import unusable
 from engines.catalogue import Catalogue, Controller, load_catalogue
-from experiments import config as configuration
-from experiments.config import (
-    ADDED_RUNS,
-    EMULATOR,
-    MAHIMAHI,
-    Workflow,
-    load_workflow,
-    study_of_calibration,
-)
+from experiments.config import load_workflow
+from experiments.models import comparison as comparison_model
+from experiments.models import study as study_model
+from experiments.models.study import EMULATOR, MAHIMAHI
 from experiments.planners import example, logged
 from experiments.planners.comparisons import FOLDERS
 from experiments.published import PublishedTable, TableDescription, load_table
 from experiments.results import read_frame
+from experiments.workflow import ADDED_RUNS, Workflow, study_of_calibration
 from networks.config import Network
 from networks.fitted_host import HOST, column_of_host, read_fitted_host
 from networks.traffic import TrafficFile
@@ -67,7 +63,7 @@ class Study:
     flows (sum_log, worst_flow, share) or "least", of a parameter that keeps some metrics at their
     bounds (`keeping`); a `robust` one bounds the influence of a row. `traffic` is the title of its
     traffic, `table` the published table that it replays; `is_grid_search` says that it searches on
-    a grid (see `experiments.config.Study`). `bound_ms` is that of the signal delay; `pairs` is how
+    a grid (see `experiments.models.study`). `bound_ms` is that of the signal delay; `pairs` is how
     many runs a trial of a race has that is not stopped, 0 without a race; `omniscient` has the
     bounds of the networks of a front. `opponent` is the controller that a worst case is relative
     to, None the omniscient sender; its runs are not among `runs`.
@@ -173,7 +169,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Probe:
-    """How many real runs the host takes at once; `busy_us` spoils a run (see experiments.config).
+    """How many real runs the host takes at once; `busy_us` spoils a run.
 
     `levels` has columns level, concurrency, agrees, reason, in the order in which they were tried;
     `runs` has the level as its trial, the first of them being of runs that had the host alone.
@@ -237,7 +233,7 @@ class Compared:
     """
 
     name: str
-    engine: configuration.Engine
+    engine: study_model.Engine
     title: str
     source: str
     wanted_engines: tuple[str, ...]
@@ -245,7 +241,7 @@ class Compared:
     traffic: Mapping[str, TrafficFile]
     networks: Mapping[str, str]
     duration_s: Mapping[str, float | None]
-    published: tuple[configuration.PublishedFigure, ...]
+    published: tuple[comparison_model.PublishedFigure, ...]
     runs: pd.DataFrame
 
 
@@ -317,7 +313,7 @@ class Results:
     # What the emulator ran; studies and repeats of real mahimahi are those that are finished.
 
     def studies(
-        self, engine: configuration.Engine = EMULATOR, only: Container[str] | None = None
+        self, engine: study_model.Engine = EMULATOR, only: Container[str] | None = None
     ) -> list[Study]:
         """The studies of an engine: all, or those of some names only."""
         names, _ = self.workflow.of_engine(engine)
@@ -325,7 +321,7 @@ class Results:
         present = [name for name in wanted if engine == EMULATOR or self._is_there(name)]
         return [self._study(name, self.workflow.studies[name]) for name in present]
 
-    def repeats(self, engine: configuration.Engine = EMULATOR) -> list[Repeats]:
+    def repeats(self, engine: study_model.Engine = EMULATOR) -> list[Repeats]:
         """The repeated settings of an engine."""
         _, names = self.workflow.of_engine(engine)
         present = [
@@ -347,8 +343,8 @@ class Results:
     def _comparison(
         self,
         name: str,
-        wanted: configuration.Comparison,
-        engine: configuration.ComparisonEngine,
+        wanted: comparison_model.Comparison,
+        engine: study_model.ComparisonEngine,
         path: Path,
     ) -> Compared:
         settings = tuple(
@@ -376,11 +372,11 @@ class Results:
     def _compared(
         self,
         name: str,
-        wanted: configuration.Comparison | configuration.Study,
-        engine: configuration.Engine,
+        wanted: comparison_model.Comparison | study_model.Study,
+        engine: study_model.Engine,
         runs: pd.DataFrame,
         settings: tuple[str, ...],
-        published: tuple[configuration.PublishedFigure, ...],
+        published: tuple[comparison_model.PublishedFigure, ...],
     ) -> Compared:
         named = (wanted.traffic,) if isinstance(wanted.traffic, str) else wanted.traffic or ()
         traffic = {each: self.workflow.traffic[each] for each in named}
@@ -412,7 +408,7 @@ class Results:
         networks["title"] = [self.networks[name] for name in networks["network"]]
         return HoldOut(with_constants(settings), networks, with_constants(runs))
 
-    def showcase(self, engine: configuration.Engine = EMULATOR) -> Showcase | None:
+    def showcase(self, engine: study_model.Engine = EMULATOR) -> Showcase | None:
         """The run that is shown over time."""
         shown = self.workflow.settings.showcase
         folder = self.folder / ("showcase" if engine == EMULATOR else example.REAL)
@@ -574,7 +570,7 @@ class Results:
         found = self._there(name)
         return None if found is None else with_constants(found)
 
-    def _study(self, name: str, study: configuration.Study) -> Study:
+    def _study(self, name: str, study: study_model.Study) -> Study:
         folder = self.folder / name
         trials = read_frame(folder / "trials.parquet")
         controller = self._catalogue.controller(study.controller, f"study {name}")
@@ -653,7 +649,7 @@ class Results:
 
 
 def _searched(
-    column: str, searched: configuration.Range, logarithmic: bool, controller: Controller
+    column: str, searched: study_model.Range, logarithmic: bool, controller: Controller
 ) -> Searched:
     name = column.removeprefix(CONSTANT)
     declared = controller.constants.get(name) if column.startswith(CONSTANT) else None
@@ -667,7 +663,7 @@ def _bdp_packets(network: Network) -> float:
     return math.nan if rate_mbps is None else rate_mbps * 2e3 * network.delay_ms / (8 * 1504)
 
 
-def _objective(objective: configuration.Objective) -> str:
+def _objective(objective: study_model.Objective) -> str:
     if objective.power or objective.fit:
         return objective.power or "misfit"
     if objective.front or objective.throughput:
@@ -711,7 +707,7 @@ def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
 
 
 def _differing(
-    setting: configuration.Setting, others: Iterable[configuration.Setting]
+    setting: study_model.Setting, others: Iterable[study_model.Setting]
 ) -> dict[str, float]:
     alike = [other.constants for other in others if other.controller == setting.controller]
     return {

@@ -17,7 +17,7 @@ from analysis.schema import STAGES
 from analysis.statistics import Chance
 from analysis.sweeps import Luck
 from common.tables import Tables
-from experiments.config import EMULATOR, MAHIMAHI
+from experiments.models.study import EMULATOR, MAHIMAHI
 from experiments.results import OBJECTIVES, VIOLATION
 
 ONE_PEAK = ("ternary", "golden")

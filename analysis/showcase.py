@@ -11,7 +11,7 @@ from analysis.frames import together
 from analysis.results import Results
 from analysis.schema import STAGES
 from common.tables import Tables
-from experiments.config import EMULATOR, MAHIMAHI
+from experiments.models.study import EMULATOR, MAHIMAHI
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:

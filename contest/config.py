@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from common.config_file import ConfigModel, matching, read_config
 from contest.score import Score, score_of
-from experiments.config import Setting
+from experiments.models.study import Setting
 from networks.config import NAMES, Name
 
 ENTRY_FILE = "kneepoint.yaml"

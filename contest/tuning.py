@@ -13,7 +13,7 @@ from contest.contenders import Workshop
 from contest.tree import Tree
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Constant, Controller
-from experiments.config import Range, Sampler, Study
+from experiments.models.study import Range, Sampler, Study
 from experiments.seeds import study_seed
 from networks.scenario import PreparedNetwork, Traffic
 from search.plan import StudyPlan, plan_study

@@ -14,13 +14,14 @@ from engines.base import EngineSettings
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from engines.named import settings_of
 from experiments.cluster import end_with_cluster, find_cluster, serves_here
-from experiments.config import Engine, Workflow
 from experiments.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecutor
 from experiments.journal import RunJournal
+from experiments.models.study import Engine
 from experiments.progress import Progress, progress_of
 from experiments.ray_cluster import open_cluster
 from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
+from experiments.workflow import Workflow
 from networks.prepare import TraceMaker
 from networks.scenario import Flow, PreparedNetwork, Traffic
 from networks.searched import SearchedNetworks

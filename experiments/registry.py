@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.config import ADDED_RUNS, EMULATOR, MAHIMAHI, Engine, Workflow
+from experiments.models.study import EMULATOR, MAHIMAHI, Engine
 from experiments.planners import example, logged
 from experiments.planners.comparisons import FOLDERS
+from experiments.workflow import ADDED_RUNS, Workflow
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,9 @@ from pydantic import BaseModel
 from common.code import ROOT
 from common.errors import run_command_line
 from common.files import write_whole
-from experiments.config import Comparison, Repeat, Settings, Study
+from experiments.models.comparison import Comparison, Repeat
+from experiments.models.settings import Settings
+from experiments.models.study import Study
 from experiments.published import TableDescription
 from networks.config import Network, TraceCatalogue
 from networks.traffic import TrafficFile

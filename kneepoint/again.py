@@ -12,9 +12,11 @@ import pyarrow.compute as pc
 from common.errors import KneepointError
 from engines.base import COUNTS, METRICS, RunSpec
 from engines.catalogue import load_catalogue
-from experiments.config import EMULATOR, Workflow, load_workflow
+from experiments.config import load_workflow
 from experiments.job import Job
+from experiments.models.study import EMULATOR
 from experiments.results import read_table
+from experiments.workflow import Workflow
 from kneepoint.cli import columns, config_option, examples, json_option, say
 from kneepoint.runs import EMULATE, make_what_is_missing, run_once
 from networks.scenario import ALONE, PreparedNetwork

@@ -12,8 +12,8 @@ from common.config_file import read_config
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from engines.emulator import EmulatorSettings
-from experiments.config import Settings
 from experiments.executor import ThreadExecutor
+from experiments.models.settings import Settings
 from kneepoint.cli import check_format, config_option, examples, json_option, say
 from kneepoint.comparison import METRICS, Comparison, Pair
 from kneepoint.runs import (

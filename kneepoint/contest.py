@@ -16,7 +16,9 @@ from contest.hold import Json, read_place
 from contest.office import PAGE, Office, watch
 from engines.catalogue import load_catalogue
 from engines.named import settings_of
-from experiments.config import Setting, Settings, load_workflow
+from experiments.config import load_workflow
+from experiments.models.settings import Settings
+from experiments.models.study import Setting
 from kneepoint.cli import columns, config_option, examples, json_option, say
 from kneepoint.runs import EMULATE, description_of, make_what_is_missing
 

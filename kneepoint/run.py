@@ -12,7 +12,7 @@ from common.errors import KneepointError
 from engines.base import EngineSettings, RunRecord, RunSpec
 from engines.emulator import EmulatorSettings
 from engines.mahimahi.engine import MahimahiSettings
-from experiments.config import Settings
+from experiments.models.settings import Settings
 from kneepoint.cli import check_format, columns, config_option, examples, json_option, say
 from kneepoint.runs import (
     EMULATE,

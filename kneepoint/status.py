@@ -9,9 +9,10 @@ import click
 
 from common.errors import KneepointError
 from common.files import hold_lock
-from experiments.config import Workflow, load_workflow
+from experiments.config import load_workflow
 from experiments.progress import read_counted
 from experiments.registry import experiments_of
+from experiments.workflow import Workflow
 from kneepoint.cli import columns, config_option, examples, json_option, say
 
 

@@ -20,9 +20,9 @@ from analysis.schema import STAGES
 from common.errors import unusable
 from common.files import sha256_of
 from common.made_by import current_commit, read_made_by
-from experiments.config import Workflow
 from experiments.registry import experiments_of
 from experiments.results import read_table
+from experiments.workflow import Workflow
 from reports.figures import READS
 
 _seconds = attrgetter("seconds")

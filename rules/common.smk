@@ -3,7 +3,7 @@
 from analysis.schema import STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from experiments.cluster import start_cluster
-from experiments.config import EMULATOR, KERNEL, MAHIMAHI
+from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI
 from experiments.planners.comparisons import FOLDERS
 from experiments.registry import (
     AGREEMENT,

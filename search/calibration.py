@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from common.errors import KneepointError
-from experiments.config import Confirm, study_of_calibration
 from experiments.job import Job
+from experiments.models.settings import Confirm
 from experiments.pipeline import Plan, Steps
 from experiments.planners.confirmation import NAME as CONFIRM
 from experiments.planners.confirmation import (
@@ -28,6 +28,7 @@ from experiments.published import Column, PublishedRow, PublishedTable, TableDes
 from experiments.results import FinishedRun, make_table
 from experiments.runner import Batch
 from experiments.seeds import study_seed
+from experiments.workflow import study_of_calibration
 from networks.scenario import PreparedNetwork
 from search.objective import FIT_METRICS
 from search.plan import StudyPlan, plan_study

@@ -15,7 +15,7 @@ import optuna_dashboard  # type: ignore[import-untyped]
 
 from common.config_file import read_config
 from common.errors import KneepointError, run_command_line
-from experiments.config import Settings
+from experiments.models.settings import Settings
 from search.readable import ReadableStudies
 
 HOST = "127.0.0.1"

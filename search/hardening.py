@@ -17,8 +17,8 @@ from typing import Any
 import pyarrow as pa
 
 from engines.base import canonical_json
-from experiments.config import Hardening
 from experiments.job import Job
+from experiments.models.settings import Hardening
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import FinishedRun, FinishedTrial, PlannedRun, make_table
 from experiments.runner import Batch

@@ -9,7 +9,7 @@ from optuna.distributions import BaseDistribution
 
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Controller
-from experiments.config import NETWORK, Study
+from experiments.models.study import NETWORK, Study
 from experiments.published import PublishedRow, PublishedTable, number_on
 from experiments.results import FinishedRun, PlannedRun
 from experiments.seeds import derive_seed, run_seed

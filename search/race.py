@@ -15,7 +15,7 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from common.student_t import student_t_cdf
-from experiments.config import Race
+from experiments.models.study import Race
 
 
 class ElitistRacePruner(BasePruner):

@@ -11,7 +11,7 @@ from optuna.distributions import (
 )
 
 from engines.catalogue import Controller
-from experiments.config import NETWORK, Range, Study
+from experiments.models.study import NETWORK, Range, Study
 from experiments.published import PublishedRow
 from networks.fitted_host import column_of_host
 from networks.queues import is_whole as is_whole_in_queues

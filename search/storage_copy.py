@@ -19,7 +19,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from common.config_file import read_config
 from common.errors import KneepointError, run_command_line
-from experiments.config import Settings
+from experiments.models.settings import Settings
 from search.readable import ReadableStudies
 from search.rebuild import rebuild_missing
 

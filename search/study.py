@@ -11,8 +11,8 @@ from optuna.distributions import IntDistribution
 
 from common.errors import KneepointError, unusable
 from engines.catalogue import Controller
-from experiments.config import Setting, Study
 from experiments.job import Job
+from experiments.models.study import Setting, Study
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import (
     OBJECTIVES,

@@ -6,8 +6,9 @@ Seeds depend on the network and the replicate only, so that all settings meet th
 from collections.abc import Mapping
 
 from engines.base import RunSpec
-from experiments.config import Comparison, ComparisonEngine
 from experiments.job import Job
+from experiments.models.comparison import Comparison
+from experiments.models.study import ComparisonEngine
 from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun
 from experiments.seeds import derive_seed, study_seed

@@ -14,13 +14,15 @@ import pyarrow as pa
 from common.errors import unusable
 from common.tables import read_rows
 from engines.base import EngineSettings, RunSpec, canonical_json
-from experiments.config import Confirm, Setting, calibrating
 from experiments.exchanged import AUDIT, CONTRADICTED, REPORTS
 from experiments.job import Job
+from experiments.models.settings import Confirm
+from experiments.models.study import Setting
 from experiments.pipeline import Plan, plan_list
 from experiments.published import PublishedRow, PublishedTable
 from experiments.results import PlannedRun, make_table, read_table
 from experiments.seeds import derive_seed, study_seed
+from experiments.workflow import calibrating
 from networks.scenario import PreparedNetwork
 
 NAME = "confirm"

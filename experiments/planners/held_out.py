@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from common.errors import unusable
 from engines.base import EngineSettings, RunSpec, canonical_json
-from experiments.config import HoldOut
 from experiments.job import Job
+from experiments.models.settings import HoldOut
 from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun, make_table, read_table
 from experiments.seeds import derive_seed, study_seed

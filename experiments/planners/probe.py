@@ -14,8 +14,8 @@ from statistics import fmean, stdev
 
 from common.errors import KneepointError
 from engines.base import EngineSettings, RunRecord, RunSpec
-from experiments.config import Probe
 from experiments.job import Job
+from experiments.models.settings import Probe
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import FinishedRun, PlannedRun
 from experiments.runner import Batch

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from analysis.frames import Record, records, select
 from analysis.metrics import POWER
 from common.tables import Tables
-from experiments.config import EMULATOR, MAHIMAHI
+from experiments.models.study import EMULATOR, MAHIMAHI
 from reports.figures import style
 
 

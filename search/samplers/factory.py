@@ -9,7 +9,7 @@ from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 from optuna.study import Study
 
-from experiments.config import Sampler
+from experiments.models.study import Sampler
 from search.samplers.golden import GoldenSectionSampler
 from search.samplers.points import PointsSampler
 from search.samplers.ternary import TernarySampler

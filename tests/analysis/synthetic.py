@@ -29,7 +29,7 @@ from analysis.results import (
 )
 from analysis.run import run
 from analysis.schema import STAGES
-from experiments.config import EMULATOR
+from experiments.models.study import EMULATOR
 
 NETWORK = "contest"
 

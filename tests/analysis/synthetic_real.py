@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.metrics import METRICS
 from analysis.results import Confirmation, Probe, Repeats, Searched, Showcase, Study
-from experiments.config import MAHIMAHI
+from experiments.models.study import MAHIMAHI
 from tests.analysis import synthetic
 from tests.analysis.synthetic import NETWORK, link_log, run_row
 

@@ -14,9 +14,10 @@ import yaml
 from analysis import audit
 from analysis.results import Results
 from engines.base import RunRecord, RunSpec
-from experiments.config import ADDED_RUNS, load_workflow
+from experiments.config import load_workflow
 from experiments.registry import experiments_of
 from experiments.results import read_frame
+from experiments.workflow import ADDED_RUNS
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, perform

@@ -20,7 +20,7 @@ from analysis.comparisons import (
 from analysis.frames import records
 from analysis.results import Compared, NetworkSweep
 from engines.base import FLOW_METRICS, PROBE_METRICS
-from experiments.config import PublishedFigure
+from experiments.models.comparison import PublishedFigure
 from networks.traffic import TrafficFile
 from tests.analysis.synthetic import MadeUp, study
 

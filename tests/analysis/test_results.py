@@ -7,7 +7,7 @@ import pytest
 
 from analysis.results import Results, Searched
 from common.errors import KneepointError
-from experiments.config import MAHIMAHI
+from experiments.models.study import MAHIMAHI
 from experiments.planners.confirmation import SETTINGS_SCHEMA as CONFIRM_SCHEMA
 from experiments.planners.held_out import NETWORKS_SCHEMA, SETTINGS_SCHEMA
 from experiments.results import write_table

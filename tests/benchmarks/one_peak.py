@@ -23,7 +23,7 @@ from optuna.distributions import IntDistribution
 from engines.base import RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorEngine, EmulatorSettings
-from experiments.config import Sampler
+from experiments.models.study import Sampler
 from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork
 from search.samplers import make_asker

@@ -25,7 +25,7 @@ STUDIED, ADDED, PRINTED = 5, 30, 20
 """So many runs of each setting are a study's, may be added, may be printed."""
 POOL = STUDIED + ADDED + PRINTED
 STEPS = (10, 30)
-"""As in experiments.config.Audit."""
+"""As in experiments.models.settings.Audit."""
 SELECTED_OF = 5
 SIZES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 ALONE, FOLLOWS, ONLY = "alone", "with its power", "printed alone"

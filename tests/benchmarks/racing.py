@@ -27,14 +27,16 @@ from analysis.paired import paired_ratio
 from engines.base import RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
-from experiments.config import Race, Workflow, load_workflow
+from experiments.config import load_workflow
 from experiments.executor import SerialExecutor
 from experiments.job import Job
 from experiments.journal import RunJournal
+from experiments.models.study import Race
 from experiments.pipeline import follow
 from experiments.results import FinishedTrial
 from experiments.runner import Runner
 from experiments.seeds import derive_seed
+from experiments.workflow import Workflow
 from search.loop import ask_and_tell, directions_of
 from search.objective import LEAST_POWER, find_best
 from search.optuna_journal import OptunaJournal

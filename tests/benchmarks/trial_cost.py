@@ -26,10 +26,11 @@ from optuna.distributions import BaseDistribution, FloatDistribution
 
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
-from experiments.config import Sampler, load_workflow
+from experiments.config import load_workflow
 from experiments.executor import SerialExecutor
 from experiments.job import Job
 from experiments.journal import RunJournal
+from experiments.models.study import Sampler
 from experiments.pipeline import follow
 from experiments.results import runs_table, write_table
 from experiments.runner import Runner

@@ -9,7 +9,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from common.config_file import WORDS, check_config
 from common.errors import KneepointError
-from experiments.config import Repeat, Settings, Study
+from experiments.models.comparison import Repeat
+from experiments.models.settings import Settings
+from experiments.models.study import Study
 from experiments.published import TableDescription
 from networks.config import FetchSettings, Network, TraceCatalogue
 

@@ -14,9 +14,9 @@ from engines.base import (
     RunRecord,
     RunSpec,
 )
-from experiments.config import Study
 from experiments.executor import Executor
 from experiments.job import Job
+from experiments.models.study import Study
 from experiments.pipeline import carry_out
 from experiments.published import PublishedRow, PublishedTable, TableDescription
 from experiments.registry import experiments_of

@@ -11,8 +11,10 @@ import pytest
 import yaml
 
 from common.errors import KneepointError
-from experiments.config import Study, Workflow, load_workflow
+from experiments.config import load_workflow
+from experiments.models.study import Study
 from experiments.published import PublishedTable, TableDescription, load_table
+from experiments.workflow import Workflow
 from tests.experiments.listing import CATALOGUE
 
 CONFIG: dict[str, Any] = {"seed": 1, "studies": ["windows"], "repeats": ["again"]}

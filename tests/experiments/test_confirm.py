@@ -18,10 +18,11 @@ from common import tables
 from common.errors import KneepointError
 from common.tables import Column, Table
 from engines.base import RunRecord, RunSpec
-from experiments.config import Confirm, load_workflow
+from experiments.config import load_workflow
 from experiments.exchanged import AGREEMENT, AUDIT
 from experiments.executor import Executor
 from experiments.job import Job
+from experiments.models.settings import Confirm
 from experiments.planners.confirmation import list_settings
 from experiments.planners.held_out import SETTINGS_SCHEMA as FOUND_SCHEMA
 from experiments.results import read_frame, read_table, write_table

@@ -9,7 +9,7 @@ import pytest
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
-from experiments.config import Probe
+from experiments.models.settings import Probe
 from experiments.planners.probe import Level, climb, difference
 from experiments.results import FinishedRun, PlannedRun
 from tests.experiments.fakes import measure, run_spec

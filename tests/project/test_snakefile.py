@@ -136,9 +136,11 @@ def test_snakefile_refuses_settings_that_programs_would_not_see(checkout: Path) 
 def build_by_copying(checkout: Path) -> None:
     """Makes the build copy the programs that it otherwise takes a minute to compile."""
     project = checkout / "controllers/CMakeLists.txt"
-    listed = re.search(r"^set\(programs ([\w ]+)\)$", project.read_text(), re.MULTILINE)
-    assert listed
-    built = [str(ROOT / "build" / name) for name in listed[1].split()]
+    listed = re.findall(
+        r"^(?:set\(|list\(APPEND )programs ([\w -]+)\)$", project.read_text(), re.MULTILINE
+    )
+    built = [str(ROOT / "build" / name) for name in " ".join(listed).split()]
+    assert built
     if not all(Path(program).exists() for program in built):
         pytest.skip("NOT TESTED: programs are missing in build; run `make build`")
     copying = f"${{CMAKE_COMMAND}} -E copy {' '.join(map(json.dumps, built))} ${{CMAKE_BINARY_DIR}}"

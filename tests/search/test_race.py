@@ -8,7 +8,7 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
-from experiments.config import Race
+from experiments.models.study import Race
 from search.race import ElitistRacePruner, make_pruner, reported
 
 

@@ -16,7 +16,7 @@ from optuna.distributions import (
 from optuna.study import Study
 from optuna.trial import TrialState
 
-from experiments.config import Sampler
+from experiments.models.study import Sampler
 from search.samplers import (
     Asker,
     BracketSampler,

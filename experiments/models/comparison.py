@@ -1,0 +1,140 @@
+"""Configuration models of repeats and comparisons, with what was published of them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from common.config_file import ConfigModel, matching
+from experiments.models.study import ComparisonEngine, SearchEngine, Setting
+from experiments.published import Metric
+from networks.config import Name
+
+
+class PublishedSpread(ConfigModel):
+    """Published statistics of repeated runs of one setting."""
+
+    setting: int = Field(ge=0, description="index of the setting, from 0")
+    metric: Metric = Field(description="metric of a run")
+    mean: float = Field(description="published mean, or the single value of a table")
+    standard_deviation: float | None = Field(
+        default=None, ge=0, description="published standard deviation"
+    )
+    n: int | None = Field(default=None, ge=1, description="number of runs, if stated")
+    source: str = Field(min_length=1, description="report and table, for captions")
+
+
+class Repeat(ConfigModel):
+    """Settings replicated with fresh seeds: config/repeats/NAME.yaml."""
+
+    title: str = Field(min_length=1, description="title in reports")
+    engine: SearchEngine = Field(default="emulator", description="emulator or mahimahi")
+    network: Name = Field(description="file of config/networks")
+    repeats: int = Field(ge=1, description="replicates of each setting")
+    settings: tuple[Setting, ...] = Field(min_length=1, description="settings to replicate")
+    published: tuple[PublishedSpread, ...] = Field(
+        default=(), description="published statistics to compare with"
+    )
+
+    @model_validator(mode="after")
+    def _settings_exist(self) -> Self:
+        for spread in self.published:
+            if spread.setting >= len(self.settings):
+                raise ValueError(
+                    f"published names setting {spread.setting}, but the last one is "
+                    f"{len(self.settings) - 1}; correct it"
+                )
+        return self
+
+
+class EngineRuns(ConfigModel):
+    """What an engine runs of a comparison."""
+
+    repeats: int = Field(ge=1, description="replicates of each setting, on each network")
+    networks: tuple[Name, ...] | None = Field(
+        default=None, min_length=1, description="only these of the networks; null: all"
+    )
+
+
+class PublishedFigure(ConfigModel):
+    """A published number of a comparison."""
+
+    setting: int = Field(ge=0, description="index of the setting, from 0")
+    traffic: Name | None = Field(default=None, description="null: the first")
+    network: Name = Field(description="one of the networks")
+    figure: Annotated[
+        str,
+        matching(
+            r"(?a:[\w-]+\.[a-z]\w*)",
+            "the name of a flow or probe, a dot and its metric, as ping.rtt_mean_ms",
+        ),
+    ] = Field(description="which: NAME.METRIC of a flow or probe, or link.METRIC")
+    value: float = Field(description="the number")
+    high: float | None = Field(default=None, description="its upper end, where a range is printed")
+    step: float = Field(gt=0, description="worth of one in its last printed digit")
+    n: int | None = Field(default=None, ge=1, description="measurements behind it, if stated")
+    place: str = Field(min_length=1, description="where in the source it stands")
+    remark: str = Field(default="", description="what its author or the reader adds")
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Self:
+        if self.high is not None and self.high <= self.value:
+            raise ValueError(f"high {self.high:g} must be greater than value {self.value:g}")
+        return self
+
+
+class Comparison(ConfigModel):
+    """Settings under the same traffic on several networks: config/comparisons/NAME.yaml."""
+
+    title: str = Field(min_length=1, description="title in reports")
+    engines: Mapping[ComparisonEngine, EngineRuns] = Field(
+        min_length=1, description="where it runs, emulator or kernel, and how often"
+    )
+    traffic: tuple[Name, ...] = Field(
+        min_length=1, description="file of config/traffic, or a list of them"
+    )
+    networks: tuple[Name, ...] = Field(min_length=1, description="files of config/networks")
+    settings: tuple[Setting, ...] = Field(
+        min_length=1, description="the controllers under study, each with its parameters"
+    )
+    source: str = Field(default="", description="where the published numbers come from")
+    published: tuple[PublishedFigure, ...] = Field(
+        default=(), description="published numbers to compare with"
+    )
+
+    @field_validator("traffic", mode="before", json_schema_input_type=Name | tuple[Name, ...])
+    @classmethod
+    def _one_traffic_needs_no_list(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        of_engines = {f"engines: {e}: networks": r.networks or () for e, r in self.engines.items()}
+        named = {"networks": self.networks, "traffic": self.traffic, **of_engines}
+        for key, values in named.items():
+            if len(set(values)) != len(values):
+                raise ValueError(f"{key} lists one twice; remove it")
+        for key, values in of_engines.items():
+            self._require(values, self.networks, key)
+        if self.published and not self.source:
+            raise ValueError("has published numbers, but no source; add it")
+        for number, each in enumerate(self.published):
+            if each.setting >= len(self.settings):
+                raise ValueError(
+                    f"published {number} names setting {each.setting}, but the last one is "
+                    f"{len(self.settings) - 1}; correct it"
+                )
+            self._require([each.network], self.networks, f"published {number}: network")
+            if each.traffic is not None:
+                self._require([each.traffic], self.traffic, f"published {number}: traffic")
+        return self
+
+    @staticmethod
+    def _require(values: Iterable[str], known: Iterable[str], key: str) -> None:
+        for value in values:
+            if value not in known:
+                raise ValueError(f"{key} {value!r} is not of the comparison; add it there")
+
+    def networks_on(self, engine: ComparisonEngine) -> tuple[str, ...]:
+        """The networks on which an engine runs it."""
+        return self.engines[engine].networks or self.networks

@@ -1,0 +1,289 @@
+"""A whole configuration: its files together, and what they ask of controllers."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from common.errors import KneepointError
+from common.files import require_folder
+from engines.catalogue import Catalogue, Controller, require_sources
+from experiments.models.comparison import Comparison, Repeat
+from experiments.models.settings import Confirm, HoldOut, Probe, Settings, Showcase, _is_address
+from experiments.models.study import EMULATOR, NETWORK, Engine, Objective, Setting, Study
+from experiments.published import PublishedTable
+from networks.config import Network
+from networks.traffic import TrafficFile, TrafficFlow
+
+ADDED_RUNS = "added_runs"
+"""The experiment that adds runs to published rows whose verdict is unclear."""
+
+
+RESERVED = (
+    *("comparisons", "kernel", "hardening"),
+    *("repeats", "hold_out", "showcase", "figures", "tables"),
+    *("probe", "confirm", "calibration", "agreement", "again", "real_showcase"),
+    ADDED_RUNS,
+)
+"""Folder names in the results that studies may not use."""
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """The whole configuration, read and validated."""
+
+    path: Path
+    settings: Settings
+    studies: Mapping[str, Study]
+    repeats: Mapping[str, Repeat]
+    comparisons: Mapping[str, Comparison]
+    traffic: Mapping[str, TrafficFile]
+    tables: Mapping[str, PublishedTable]
+    networks: Mapping[str, Network]
+
+    @property
+    def results(self) -> Path:
+        """Folder of the results."""
+        return self.settings.results
+
+    @property
+    def ray_address(self) -> str | None:
+        """Address of the Ray to join; None: it has one of its own.
+
+        Raises:
+            KneepointError: the environment has no address.
+        """
+        named = os.environ.get("KNEEPOINT_RAY_ADDRESS") or None
+        try:
+            return self.settings.ray_address or (named and _is_address(named))
+        except ValueError as error:
+            raise KneepointError(f"KNEEPOINT_RAY_ADDRESS: {error}") from None
+
+    def check_results(self) -> None:
+        """Checks that every folder of the results is writable.
+
+        Raises:
+            KneepointError: a path is blocked or not writable.
+        """
+        folders = [
+            *(*RESERVED, *self.studies),
+            *(f"repeats/{name}" for name in self.repeats),
+            *(f"comparisons/{name}" for name in self.comparisons),
+            *(f"hardening/{name}" for name in self.settings.hardening),
+        ]
+        for folder in ("", *folders):
+            require_folder(self.results / folder)
+
+    @property
+    def showcase(self) -> Showcase | None:
+        """The run shown over time."""
+        return self.settings.showcase
+
+    @property
+    def hold_out(self) -> HoldOut | None:
+        """Held-out networks for published and tuned settings."""
+        return self.settings.hold_out
+
+    @property
+    def confirm(self) -> Confirm | None:
+        """Settings to run in real mahimahi."""
+        return self.settings.confirm
+
+    @property
+    def probe(self) -> Probe | None:
+        """How to measure the number of real-time slots."""
+        return self.settings.real_time.probe
+
+    def of_engine(self, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the studies and of the repeats that run on an engine."""
+        return (
+            tuple(name for name, study in self.studies.items() if study.engine == engine),
+            tuple(name for name, repeat in self.repeats.items() if repeat.engine == engine),
+        )
+
+    @cached_property
+    def tunings(self) -> tuple[str, ...]:
+        """The studies that tune a controller on the training network."""
+        return self._on_training(lambda study: study.tunes)
+
+    @cached_property
+    def replays(self) -> tuple[str, ...]:
+        """The studies that replay a published table on the training network."""
+        return self._on_training(lambda study: study.table is not None)
+
+    def _on_training(self, wanted: Callable[[Study], bool]) -> tuple[str, ...]:
+        if self.hold_out is None:
+            return ()
+        training = self.hold_out.training
+        return tuple(
+            name
+            for name, study in self.studies.items()
+            if wanted(study) and training in study.networks and study.engine == "emulator"
+        )
+
+    @cached_property
+    def tables_beside(self) -> Mapping[str, tuple[str, ...]]:
+        """For each study, the published tables that reports compare with it."""
+        return {
+            name: tuple(dict.fromkeys(filter(None, (study.table, *study.compare))))
+            for name, study in self.studies.items()
+        }
+
+    @cached_property
+    def audited(self) -> tuple[str, ...]:
+        """The emulator's studies that the audit reads: what stands beside tables, and fits."""
+        return tuple(n for n, s in self.studies.items() if s.tables and s.engine == EMULATOR)
+
+    @property
+    def adds_runs(self) -> bool:
+        """Whether runs are added to published rows whose verdict is unclear."""
+        return bool(self.settings.audit.runs and any(map(self.tables_beside.get, self.audited)))
+
+    @cached_property
+    def controllers(self) -> Mapping[str, str]:
+        """Every controller in the configuration, and the first file that names it."""
+        named: dict[str, str] = {}
+        for name, study in self.studies.items():
+            named.setdefault(study.controller, self._file("studies", name))
+        for name, table in self.tables.items():
+            named.setdefault(table.description.controller, self._file("published", name))
+        for where, setting, _ in self._settings():
+            named.setdefault(setting.controller, where)
+        return named
+
+    def controllers_beside(self, traffic: str | None) -> list[str]:
+        """Controllers of a traffic's flows that are not under study."""
+        flows = self.traffic[traffic].flows.values() if traffic else ()
+        return [flow.controller for flow in flows if flow.controller is not None]
+
+    @property
+    def held_controllers(self) -> list[str]:
+        """Controllers whose settings run on held-out networks."""
+        return [self.studies[name].controller for name in (*self.replays, *self.tunings)]
+
+    @property
+    def confirmed_controllers(self) -> list[str]:
+        """Controllers of all settings that `make confirm` may run."""
+        if self.confirm is None:
+            return []
+        named = [each.controller for each in (*self.confirm.settings, *calibrating(self.confirm))]
+        if self.confirm.best:
+            named += self.held_controllers
+        if self.confirm.contradicted:
+            named += [table.description.controller for table in self.tables.values()]
+        return named
+
+    def check_against(self, catalogue: Catalogue, is_whole: bool = True) -> None:
+        """Checks every controller, parameter and value in the configuration.
+
+        Args:
+            catalogue: the known controllers.
+            is_whole: whether every controller must be in the catalogue. Otherwise each needs only
+                a source file, and those that are broken or not yet built are skipped.
+
+        Raises:
+            KneepointError: the first mistake, with its file.
+        """
+        if not is_whole:
+            require_sources(self.controllers)
+
+        def counts(controller: str) -> bool:
+            return is_whole or controller in catalogue.controllers
+
+        for table in self.tables.values():
+            if counts(table.description.controller):
+                table.check_against(catalogue, self.path.parent / "published")
+        for name, study in self.studies.items():
+            if counts(study.controller):
+                where = self._file("studies", name)
+                _check_study(where, study, self.tables, catalogue)
+                controller = catalogue.controller(study.controller, where)
+                _check_fit(controller, self._flows_under_study(study.traffic), where)
+        for where, setting, flows in self._settings():
+            if counts(setting.controller):
+                controller = catalogue.controller(setting.controller, where)
+                _check_fit(controller, flows, where)
+                controller.complete(setting.constants, where)
+
+    def _flows_under_study(self, traffic: str | None) -> Sequence[TrafficFlow]:
+        """The flows that a controller under study sends in a traffic; without one it is alone."""
+        if traffic is None:
+            return (TrafficFlow(),)
+        flows = self.traffic[traffic].flows.values()
+        return [flow for flow in flows if flow.controller is None]
+
+    def _settings(self) -> Iterator[tuple[str, Setting, Sequence[TrafficFlow]]]:
+        """Every setting outside what studies search, where it is named, and the flows it sends."""
+        alone = self._flows_under_study(None)
+        for name, study in self.studies.items():
+            if study.objective.opponent:
+                yield self._file("studies", name), study.objective.opponent, alone
+        for name, repeat in self.repeats.items():
+            for setting in repeat.settings:
+                yield self._file("repeats", name), setting, alone
+        for name, comparison in self.comparisons.items():
+            compared = [
+                flow for traffic in comparison.traffic for flow in self._flows_under_study(traffic)
+            ]
+            for setting in comparison.settings:
+                yield self._file("comparisons", name), setting, compared
+        for name, traffic in self.traffic.items():
+            for flow in traffic.flows.values():
+                if flow.controller is not None:
+                    beside = Setting(controller=flow.controller, constants=flow.constants)
+                    yield self._file("traffic", name), beside, (flow,)
+        if self.settings.showcase:
+            yield f"{self.path}, showcase", self.settings.showcase, alone
+        if self.probe:
+            yield f"{self.path}, real_time.probe", self.probe, alone
+        if self.confirm:
+            for setting in self.confirm.settings:
+                yield f"{self.path}, confirm.settings", setting, alone
+            for setting in calibrating(self.confirm):
+                yield f"{self.path}, confirm.calibration", setting, alone
+
+    def _file(self, folder: str, name: str) -> str:
+        return str(self.path.parent / folder / f"{name}.yaml")
+
+
+def calibrating(confirm: Confirm) -> tuple[Setting, ...]:
+    """Returns the settings that calibrate the emulated host."""
+    return tuple(
+        Setting(controller="fixed_window", constants={"window": window, "keepalive_ms": 1000})
+        for window in confirm.calibration.windows
+    )
+
+
+def study_of_calibration(confirm: Confirm) -> Study:
+    """Returns the fit of the emulated host to real fixed windows, which no file describes."""
+    return Study(
+        title="The emulated host, fitted to real fixed windows",
+        controller=calibrating(confirm)[0].controller,
+        networks=(confirm.network,),
+        host=confirm.calibration.host,
+        objective=Objective(fit=("confirm",)),
+        runs_per_trial=confirm.calibration.runs_per_trial,
+    )
+
+
+def _check_fit(controller: Controller, flows: Iterable[TrafficFlow], where: str) -> None:
+    for flow in flows:
+        has_ecn = flow.details is not None and flow.details.ecn is True
+        controller.require(flow.transport, where, has_ecn=has_ecn)
+
+
+def _check_study(
+    where: str, study: Study, tables: Mapping[str, PublishedTable], catalogue: Catalogue
+) -> None:
+    controller = catalogue.controller(study.controller, where)
+    controller.complete(study.constants, where)
+    for name, searched in study.space.items():
+        if name.startswith(NETWORK):
+            continue
+        constant = controller.constant(name, where)
+        for value in searched.values if searched.values is not None else searched.bounds:
+            constant.check(value, f"{where}, space")
+    for table in filter(None, (study.table, *study.objective.fit)):
+        for row in tables[table].replayable:
+            controller.complete({**study.constants, **row.constants}, f"{where}, table {table}")
