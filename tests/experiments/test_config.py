@@ -266,7 +266,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "results that read as an option": (
         {"config": {"results": "-r"}},
-        "results: '-r' is refused: it must not begin with -",
+        "results: '-r' is invalid: it must not begin with -",
     ),
     "results with a brace": (
         {"config": {"results": "r{x}"}},
@@ -430,7 +430,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "nothing held out": (
         {"config": {"hold_out": {"training": "wire", "networks": []}}},
-        "hold_out.networks: [] is refused",
+        "hold_out.networks: [] is invalid",
     ),
     "host from no study": (
         {"network": {"host_from": "windos"}},

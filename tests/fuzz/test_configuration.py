@@ -30,7 +30,7 @@ BROKE: dict[str, tuple[str, bytes, str]] = {
     "yes as key": (STUDY, b"space: {yes: 1}\n", "key True is not text; put it in quotes"),
     "surrogate": (STUDY, b'title: "\\ud800"\n', "found invalid Unicode character escape"),
     "null": (STUDY, b'title: "\\0"\n', "has the control character '\\x00'; remove it"),
-    "line in a key": (STUDY, b'constants: {"a\\nb": x}\n', "constants.a b: 'x' is refused"),
+    "line in a key": (STUDY, b'constants: {"a\\nb": x}\n', "constants.a b: 'x' is invalid"),
     "long key": (STUDY, b"? " + b"x" * 99_999 + b"\n: 1\n", " ... "),
     "long name": (STUDY, b"networks: [" + b"x" * 400 + b"]\n", "lower-case letters"),
     "utf-16": (STUDY, "title: T\n".encode("utf-16"), "line 1: not UTF-8 text; save the file as"),

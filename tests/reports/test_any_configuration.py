@@ -345,7 +345,7 @@ def test_the_greatest_is_of_distinct_controllers_on_one_network(report: Told) ->
     assert re.search(r"best late threshold found in 40 trials on The road has power (9|10)\.", said)
     assert "The road has power" in said
     assert said.count("the highest of") == 1
-    assert "Searched on 2 networks together, the best late threshold has power" in said
+    assert "Tuned on 2 networks together, the best late threshold has power" in said
     assert "on The lab and" in said
 
 
