@@ -1,4 +1,4 @@
-"""The emulator beside real mahimahi: does a setting's real mean lie where the emulator says?"""
+"""The emulator against real mahimahi: do real means lie where the emulator predicts?"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ def _named(found: Confirmation) -> pd.DataFrame:
 
 
 def _varied(settings: pd.DataFrame) -> dict[str, tuple[str, ...]]:
-    """For each controller the constants that differ among its settings, the tuned one left out."""
+    """For each controller the constants that differ among its settings, except the tuned one."""
     constants = [name for name in settings.columns if name.startswith(CONSTANT)]
     others = settings[[origins != (TUNED,) for origins in settings["origins"]]]
     return {
@@ -110,9 +110,9 @@ def _names(settings: pd.DataFrame, varied: Mapping[str, Sequence[str]]) -> list[
 
 
 def prediction_interval(values: "pd.Series[float]", runs: int) -> tuple[float, float]:
-    """Where the mean of so many further runs lies in 99 % of cases, by a sample of runs like it.
+    """The 99 % prediction interval of the mean of further runs, from a sample of such runs.
 
-    Both ends are NaN where the sample has no spread to state, for it is one value or none.
+    Both ends are NaN if the sample has at most one value and so no spread.
     """
     n, mean = len(values), float(values.mean())
     if n < 2 or runs < 1:
@@ -125,7 +125,7 @@ def prediction_interval(values: "pd.Series[float]", runs: int) -> tuple[float, f
 def beside_real(
     settings: pd.DataFrame, real: pd.DataFrame | None, emulated: pd.DataFrame | None
 ) -> pd.DataFrame:
-    """The emulator beside real mahimahi.
+    """The emulator against real mahimahi.
 
     Args:
         settings: columns trial, controller, constants.

@@ -40,7 +40,7 @@ MEASURED = "measured"
 SURE = 0.95
 """A verdict is clear if so great a share of draws of our runs give it."""
 LEAST_RUNS = 10
-"""So many runs of ours leave no honest row contradicted by them (docs/decisions/0005)."""
+"""With this many runs, none of ours contradicts an honest row (docs/decisions/0005)."""
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
 
 NOTHING: Record = {
@@ -279,7 +279,7 @@ def _are_clear(found: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def names(rows: pd.DataFrame) -> "pd.Series[str]":
-    """A short name for each row: its report's number, and the constants that its table varies."""
+    """A short name for each row: its report's number, and the parameters that its table varies."""
     texts = pd.Series("", index=rows.index, dtype=object)
     for _, group in rows.groupby("table", sort=False):
         varied = [c for c in group.columns if c.startswith(CONSTANT) and group[c].nunique() > 1]
@@ -374,7 +374,7 @@ def counts(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def errors(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """How large the differences are, rows with power only apart.
+    """The sizes of the differences, with rows that print power only counted separately.
 
     Returns:
         One line for each metric and group of rows: columns metric, group ("all", "not

@@ -30,7 +30,7 @@ SIGMA = 1.4826
 CONVINCING = 2.0
 """How many times nearer to ours than the next a number brings the row that it is blamed for."""
 UNSURE = "any of the three may be the wrong one"
-"""What is said of three numbers that do not fit, where ours cannot tell which is wrong."""
+"""The remark on three inconsistent numbers if ours cannot tell which one is wrong."""
 MEAN_OF_RATIOS = 1e-3
 """A mean of powers may differ so much from the ratio of the means: at a variation of 3 %."""
 
@@ -54,7 +54,7 @@ class Finding:
 
 
 def arithmetic(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows whose power is not their throughput over their delay, whatever rounding hides.
+    """Rows whose power is not their throughput over their delay, even allowing for rounding.
 
     Any of the three can be the wrong number: see `_blamed`. Where that cannot tell, power is named,
     which follows from the others, and the remark is UNSURE. `low` and `high` are what the other two
@@ -112,7 +112,7 @@ def _cut_off(row: Record, steps: Steps) -> str | None:
 def _range(
     row: Record, steps: Steps, metric: str, cut_off: Iterable[str] = ()
 ) -> tuple[float, float]:
-    """What a printed number can have been."""
+    """The values that a printed number can stand for."""
     value, step = float(row[f"published_{metric}"]), steps[metric]
     slack = MEAN_OF_RATIOS * value if metric == POWER else 0.0
     below, above = (0.0, step) if metric in cut_off else (step / 2, step / 2)
@@ -122,7 +122,7 @@ def _range(
 def _implied(
     row: Record, steps: Steps, metric: str, cut_off: Iterable[str] = ()
 ) -> tuple[float, float]:
-    """What the other two numbers leave one of the three to be."""
+    """The range of one of the three numbers that the other two imply."""
     power, delay, throughput = (_range(row, steps, each, cut_off) for each in _TRIO)
     if metric == THROUGHPUT:
         return power[0] * delay[0] / 1e3, power[1] * delay[1] / 1e3
@@ -217,7 +217,7 @@ def _repeated(group: pd.DataFrame) -> Iterator[Finding]:
 
 
 def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows that another row with the same constants contradicts: the one farther from ours.
+    """Rows that another row with the same parameters contradicts: the one farther from ours.
 
     Typical is here what such pairs differ by. Of several rows that contradict one, the first of
     its own report is told.
@@ -245,7 +245,7 @@ def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _same_settings(rows: pd.DataFrame, metric: str) -> list[tuple[Any, Any]]:
-    """Labels of all pairs of rows that print the metric for the same constants."""
+    """Labels of all pairs of rows that print the metric for the same parameters."""
     printed = rows[rows["replayable"].astype(bool) & rows[f"published_{metric}"].notna()]
     keys = ["controller", "network", *(c for c in rows.columns if c.startswith(CONSTANT))]
     groups = printed.groupby(keys, sort=False, dropna=False)

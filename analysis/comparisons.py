@@ -1,4 +1,4 @@
-"""Settings under the same traffic: every flow's and probe's figures, beside others and published.
+"""Settings under the same traffic: every flow's and probe's figures, against published ones.
 
 A figure is a metric of a flow, of a probe or of the link: `ping.rtt_mean_ms`, `link.utilization`.
 """
@@ -28,7 +28,7 @@ LINK = "link"
 NEAR = 0.05
 """A published number so near to one of our runs is called near."""
 FALL = 0.95
-"""A window that falls below so much of what it was has lost something."""
+"""A window that falls below this share of its last value has met a loss."""
 _SETTLED = 5
 """Intervals after a fall in which a further one belongs to the same recovery."""
 
@@ -150,7 +150,7 @@ def spread(figures: pd.DataFrame) -> pd.DataFrame:
 
 
 def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
-    """Each published number beside our runs of the same setting.
+    """Each published number against our runs of the same setting.
 
     A number is inside where one of our runs of either engine is as great or greater and another as
     small or smaller, half a printed digit aside; a range, where it overlaps ours. It is
@@ -236,11 +236,11 @@ def _extreme_of(row: Record, rows: Sequence[Record]) -> tuple[str | None, str | 
     return None, None
 
 
-# The kernel beside the emulator ---------------------------------------------------------------
+# The kernel against the emulator --------------------------------------------------------------
 
 
 def beside_kernel(told: pd.DataFrame) -> pd.DataFrame:
-    """The emulator's mean of each figure (see `spread`) beside the kernel's, if both measured it.
+    """The emulator's mean of each figure (see `spread`) and the kernel's, if both measured it.
 
     They agree where the relative difference is within the metric's tolerance, or where the
     emulator's mean lies within the range of the kernel's repeats.
@@ -270,14 +270,14 @@ _COMPARED: Mapping[str, float] = {
     "loss_events_per_minute": 0.15,
     "completion_s": 0.0,
 }
-"""Figures that are compared between the engines, and how far apart (relative) they agree."""
+"""The figures compared between the engines, with the relative tolerance of agreement."""
 
 
 # Shares ---------------------------------------------------------------------------------------
 
 
 def shares(compared: Compared) -> pd.DataFrame:
-    """What each endless flow has of the throughput of all of them, where there are several."""
+    """The share of each endless flow in the throughput of all of them, where there are several."""
     rows = []
     for key, group in statistics.succeeded(compared.runs).groupby(_PLACE, sort=False):
         traffic = compared.traffic[group["traffic"].iloc[0]]
@@ -387,7 +387,7 @@ def epochs(compared: Compared) -> pd.DataFrame:
 
 
 def cycles(compared: Compared, told: pd.DataFrame) -> pd.DataFrame:
-    """What the `epochs` of a lone flow are like, slow start apart."""
+    """Summarises the `epochs` of a lone flow, without slow start."""
     runs = {
         _key(compared, run)["run"]: _key(compared, run)
         for run, _ in _first_runs(compared)

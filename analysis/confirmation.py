@@ -65,7 +65,7 @@ def _contradicted(row: Record, beside: Record) -> Record:
 
 
 def verdict(published: float, emulated: float, real: float, checks: str) -> str:
-    """What a real mean says of a published number that the audit contradicts by these checks.
+    """The verdict of a real mean on a published number that the audit contradicts by these checks.
 
     Returns:
         CONFIRMED (it is not near the published number, and nearer to the emulator's), NEITHER (not

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 SUBSETS = 200
-"""So many subsets of each size, as the paper draws."""
+"""The number of subsets of each size, as in the paper."""
 
 
 @dataclass(frozen=True)

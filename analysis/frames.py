@@ -8,7 +8,7 @@ if TYPE_CHECKING:  # slow to import, and a plot of one run does without
     import pandas as pd
 
 CONSTANT = "constant_"
-"""Before a constant: the column of its value."""
+"""The prefix of a column that holds a constant."""
 STEP = "step_"
 """Before a metric: the worth of one in the last digit of its published value."""
 Record = dict[str, Any]
@@ -25,7 +25,7 @@ def record(frame: "pd.DataFrame", label: int) -> Record:
 
 
 def select(frame: "pd.DataFrame", **values: object) -> "pd.DataFrame":
-    """The rows that have these values, numbered anew."""
+    """The rows that have these values, renumbered."""
     for name, value in values.items():
         frame = frame[frame[name] == value]
     return frame.reset_index(drop=True)

@@ -112,14 +112,14 @@ def _summary(
 
 
 def _setting_labels(settings: pd.DataFrame) -> "pd.Series[str]":
-    """Controller and origin; the study, too, where several tuned the same controller."""
+    """Controller and origin, and the study if several tuned the same controller."""
     names = settings["controller"].map(labels.sentence) + ", " + settings["origin"]
     shared = names.duplicated(keep=False)
     return names.where(~shared, names + " by " + settings["study"])
 
 
 def distinct_settings(settings: pd.DataFrame) -> pd.DataFrame:
-    """One row for each controller and constants: the one that is best, or else the first.
+    """One row for each controller and constants: the best one, or else the first.
 
     Its origin is BOTH where the best published and a tuned setting are the same.
     """
@@ -172,7 +172,7 @@ def standings(settings: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_correlation(one: "pd.Series[float]", other: "pd.Series[float]") -> float:
-    """Spearman's: NaN for fewer than three, or where one is constant."""
+    """Spearman's correlation: NaN for fewer than three values, or if one side is constant."""
     if len(one) < 3 or one.nunique() < 2 or other.nunique() < 2:
         return math.nan
     return float(one.rank().corr(other.rank()))

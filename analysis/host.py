@@ -56,7 +56,7 @@ def _calibration(fit: Study) -> dict[str, pd.DataFrame]:
 
 
 def probe_runs(probe: Probe) -> pd.DataFrame:
-    """Each run of a probe beside the runs that had the host alone: those of its first level.
+    """Each run of a probe against the runs alone on the host: those of its first level.
 
     Returns:
         One row a run that ended well: columns level, concurrency, relative_<metric> (to the mean

@@ -58,7 +58,7 @@ def _fits(network: str, studies: Iterable[Study], hosts: Hosts) -> Iterator[Stud
 
 
 def _at_best(study: Study) -> dict[str, float]:
-    """What a fit searched, at its best."""
+    """The values searched by a fit, at its best."""
     best = records(study.trials.sort_values("value", kind="stable"))[0]
     return {each.name: float(best[CONSTANT + each.name]) for each in study.searched}
 

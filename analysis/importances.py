@@ -1,4 +1,4 @@
-"""Which constants decided a search's value: Optuna's PED-ANOVA importances.
+"""Which parameters decided a search's value: Optuna's PED-ANOVA importances.
 
 Watanabe, Bansal, Hutter: PED-ANOVA: Efficiently Quantifying Hyperparameter Importance in Arbitrary
 Subspaces, IJCAI 2023.
@@ -22,7 +22,7 @@ LEAST_TRIALS = 50
 def importances(
     trials: pd.DataFrame, searched: Sequence[Searched], minimised: bool
 ) -> dict[str, float]:
-    """The share of each constant in what set the best tenth of the trials apart; they sum to 1.
+    """Each constant's share of what distinguishes the best tenth of the trials; shares sum to 1.
 
     Args:
         trials: columns value (NaN: failed) and constant_<name> of each searched constant.

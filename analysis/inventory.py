@@ -1,4 +1,4 @@
-"""What was run, what of it gave no result, and what was not run: nothing is dropped silently."""
+"""What ran, which runs failed, and what did not run: nothing is dropped silently."""
 
 from collections.abc import Iterator, Sequence
 

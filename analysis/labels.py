@@ -1,24 +1,24 @@
-"""How names of programs read in prose: `rtt_threshold_ms` is "RTT threshold", in ms."""
+"""Identifiers in prose: `rtt_threshold_ms` is "RTT threshold", in ms."""
 
 from collections.abc import Iterable, Mapping
 
 _ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma"}
 _PROPER = {"reno"}
 _PUBLISHED = {"aimd_soph": "AIMDSoph", "fast_tcp": "FAST TCP"}
-"""Controllers whose authors write them otherwise."""
+"""Controllers with their authors' spelling."""
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
-"""What stands where there is no number."""
+"""Takes the place of a missing number."""
 _UNITS = {
     "packets_per_s": "packets/s",
     "per_s": "1/s",
     **{"ms": "ms", "us": "µs", "s": "s", "mbps": "Mbit/s", "packets": "packets"},
 }
-"""By how names end, the longest first."""
+"""By the endings of names, the longest first."""
 
 
 def words(name: str) -> str:
-    """The name as words, its unit left out: acronyms in capitals, proper names with one."""
+    """The name as words, without its unit: acronyms in capitals, proper names capitalised."""
     if name in _PUBLISHED:
         return _PUBLISHED[name]
     name = name.removeprefix("network_")
@@ -37,13 +37,13 @@ def _word(part: str) -> str:
 
 
 def sentence(name: str) -> str:
-    """`words`, its first letter a capital."""
+    """`words` with a capital first letter."""
     text = words(name)
     return text[:1].upper() + text[1:]
 
 
 def lower_first(text: str) -> str:
-    """The text within a sentence: an acronym at its beginning stays."""
+    """The text within a sentence: an acronym at its beginning keeps its capitals."""
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
@@ -76,21 +76,21 @@ def reports(names: Iterable[str]) -> str:
 
 
 def number(value: float) -> str:
-    """A constant's value without needless digits; a dash where it has none."""
+    """A parameter's value without needless digits; a dash for a missing one."""
     if value != value:
         return DASH
     return f"{value:.4g}" if abs(value) < 10000 else f"{value:.0f}"
 
 
 def constants(values: Mapping[str, float]) -> str:
-    """Constants as `window 12, alpha 0.1`."""
+    """Parameters as `window 12, alpha 0.1`."""
     return ", ".join(f"{words(name)} {number(value)}" for name, value in values.items())
 
 
 def constants_with_units(
     values: Mapping[str, float], units: Mapping[str, str], named: bool = True
 ) -> str:
-    """Constants as `window 12 packets, keepalive 80 ms`; units that are not given end names."""
+    """Parameters as `window 12 packets, keepalive 80 ms`; a unit not given is that of the name."""
     return ", ".join(
         " ".join(
             filter(None, [words(name) if named else "", number(value), units.get(name, unit(name))])
@@ -100,7 +100,7 @@ def constants_with_units(
 
 
 def setting(controller: str, values: Mapping[str, float]) -> str:
-    """A controller with constants: `fixed window 12`, `AIMD RTT, alpha 1`."""
+    """A controller with its parameters: `fixed window 12`, `AIMD RTT, alpha 1`."""
     name = words(controller)
     if len(values) == 1 and name.endswith(words(next(iter(values)))):
         return f"{name} {number(next(iter(values.values())))}"
@@ -139,11 +139,11 @@ def with_interval(value: float, half_width: float, decimals: int = 2) -> str:
 
 
 def chance(margin: float, runs: int) -> str:
-    """What chance explains, with a reader's measure of it: `0.4 % that chance explains ...`."""
+    """The difference that chance explains, as a phrase: `0.4 % that chance explains ...`."""
     between = "two runs" if runs == 1 else f"two means of {runs} runs"
     return f"{percent(margin, 2 if margin < 0.001 else 1)} that chance explains between {between}"
 
 
 def unbroken(text: str) -> str:
-    """The text with spaces at which no line ends."""
+    """The text with no-break spaces."""
     return text.replace(" ", "\N{NO-BREAK SPACE}")

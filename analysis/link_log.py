@@ -122,7 +122,7 @@ def _read_events(path: Path, body: bytes, first_line: int) -> Columns:
     body = body.removesuffix(b"\n") + b"\n"
     if len(_EVENT.findall(body)) != body.count(b"\n"):
         raise _bad_line(path, body, first_line)
-    # Every line has now three or four numbers, once its kind is one, too.
+    # With its kind as a number, every line now has three or four numbers.
     numbers = np.fromstring(body.translate(_KIND_AS_NUMBER), dtype=np.int64, sep=" ")
     characters = np.frombuffer(body, dtype=np.uint8)
     spaces = np.cumsum(characters == ord(" "))[characters == ord("\n")]

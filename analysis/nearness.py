@@ -1,4 +1,4 @@
-"""How near a published row is to ours, as print and our spread allow, and how sure that is.
+"""How close a published row is to ours, given rounding and our spread, and how sure that is.
 
 Frames are those of `statistics.beside`.
 """
@@ -17,7 +17,7 @@ from common.student_t import student_t_quantile
 from experiments.seeds import derive_seed
 
 DRAWS = 200
-"""So many times the runs of a row are drawn anew to see whether it stays as near."""
+"""The number of bootstrap draws of a row's runs that test whether its agreement is stable."""
 OFF = "off"
 _NORMAL = 1.959964
 """The 97.5th percentile of a normal distribution."""
@@ -30,9 +30,9 @@ def nearness(rows: pd.DataFrame) -> "pd.Series[str]":
 
 
 def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
-    """How near each row is to ours: reproduced, close, off; empty where nothing can be compared.
+    """How close each row is to ours: reproduced, close, off; empty where nothing can be compared.
 
-    What counts is the distance from whatever number may stand behind the printed one.
+    The distance is that of the nearest number that could be printed so.
     """
     judged = _judged(rows)
     texts = pd.Series("", index=rows.index, dtype=object)
@@ -45,7 +45,7 @@ def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
 
 
 def is_within(rows: pd.DataFrame, low: str, high: str) -> "pd.Series[bool]":
-    """Whether each number that is not close may be of one more run: in two columns' interval."""
+    """Whether each number that is not close lies in the interval of one more run (two columns)."""
     judged = _judged(rows)
     held = pd.DataFrame({m: _is_held(rows, m, low, high) for m in METRICS})
     return judged.any(axis="columns") & (held | ~judged).all(axis="columns")
@@ -76,7 +76,7 @@ def sureness(
     runs: Sequence[pd.DataFrame | None],
     selections: Mapping[str, Selection],
 ) -> "pd.Series[float]":
-    """The share of draws of our runs that leave each row as near as it is.
+    """The share of draws of our runs that leave each row's agreement the same.
 
     Of n runs n - 1 are drawn with replacement (Rao and Wu 1988), and means spread as wide as those
     of a t distribution (Hesterberg 2015). NaN for less than two runs.

@@ -23,7 +23,7 @@ Points = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Line:
-    """A metric of rows that differ in one constant, or against throughput; `ours` may lack."""
+    """A metric over rows that differ in one constant, or over throughput; `ours` may be missing."""
 
     metric: str
     along: str
@@ -41,7 +41,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Jump:
-    """How far a value lies outside of what its neighbours allow, and ours in its place.
+    """How far a value lies outside the range that its neighbours allow, and ours in its place.
 
     `ours` is None where we have no runs, and NaN where ours has no neighbours. `edge` is the bound
     that the value passes, `bend` its distance from the line through the nearest on each side;

@@ -21,7 +21,7 @@ Floats: TypeAlias = NDArray[np.float64]
 RESAMPLES = 10_000
 FLIPS = 99_999
 MOST_EXACT_PAIRS = 16
-"""Of so many pairs that differ, every one of the 65,536 sign patterns is counted."""
+"""Up to this many pairs that differ, all sign patterns (at most 65,536) are counted."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How well a published table pins down constants that were fitted to it.
+"""How well a published table pins down the parameters fitted to it.
 
 The uncertainty is a bootstrap over the table (Efron, Annals of Statistics 7, 1979): had the report
 printed another draw of such rows, would a trial explain them as well as the best one does? Those
@@ -134,8 +134,8 @@ def row_weights(published: pd.DataFrame) -> Weights:
 def draw_rows(published: pd.DataFrame, seed: int) -> Weights:
     """What each row counts in each of DRAWS draws, with replacement; shape (DRAWS, rows).
 
-    The rows of each table are drawn apart. Where a table is a complete grid of two constants or
-    more, a row is drawn as often as its value of every constant is.
+    Each table's rows are drawn separately. If a table is a complete grid of two or more constants,
+    a row is drawn as often as its value of every constant is.
     """
     random = np.random.Generator(np.random.PCG64(seed))
     tables = [_draw(rows, random) for _, rows in published.groupby("table", sort=False)]
@@ -151,7 +151,7 @@ def _draw(table: pd.DataFrame, random: np.random.Generator) -> Whole:
 
 
 def _grid(published: pd.DataFrame) -> list[Whole]:
-    """For each constant of a complete grid the place of each row's value; otherwise nothing."""
+    """For each constant of a complete grid, the index of each row's value; otherwise nothing."""
     varied = [
         name
         for name in published.columns
@@ -241,7 +241,7 @@ def _verdict(share: float, at_edge: bool) -> str:
 
 
 def disagreement(runs: pd.DataFrame, published: pd.DataFrame, trial: int) -> pd.DataFrame:
-    """Each fitted row beside the means of one trial.
+    """Each fitted row with the means of one trial.
 
     Returns:
         Columns table, line, constant_<name>, and for each metric published_<metric>, ours_<metric>

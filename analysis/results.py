@@ -43,7 +43,7 @@ OF_NETWORK = "network_"
 
 @dataclass(frozen=True)
 class Searched:
-    """A constant that a study searched, and where; [least, most] is what it can be at all."""
+    """A constant that a study searched, with its range; [least, most] are the possible values."""
 
     name: str
     low: float
@@ -129,7 +129,7 @@ class Repeats:
 
 @dataclass(frozen=True)
 class Showcase:
-    """One run with its link log; with its sender's log, too, if it was made in virtual time."""
+    """One run with its link log and, if it ran in virtual time, its sender's log."""
 
     controller: str
     constants: Mapping[str, float]
@@ -300,7 +300,7 @@ class Results:
         }
 
     def unit(self, controller: str, constant: str) -> str:
-        """The unit of what a study of the controller can search, as figures write it."""
+        """The unit of a value that a study of the controller can search, as figures write it."""
         declared = self.units.get((controller, constant), labels.unit(constant))
         return {"us": "µs", "0 or 1": ""}.get(declared, declared)
 
@@ -476,7 +476,7 @@ class Results:
         return published_frame(self._tables())
 
     def sources(self) -> dict[str, Source]:
-        """What is said of each published table."""
+        """The description of each published table."""
         tables = {table.name: table for table in self._tables()}
         said = {name: table.description for name, table in tables.items()}
         return {
@@ -548,7 +548,7 @@ class Results:
         return self._runs_there("again/runs.parquet")
 
     def missing(self) -> list[str]:
-        """What is configured to run in real mahimahi and has no results."""
+        """The experiments configured to run in real mahimahi that have no results."""
         studies, repeats = self.workflow.of_engine(MAHIMAHI)
         names = [name for name in studies if not self._is_there(name)]
         names += [name for name in repeats if not self._is_there(f"repeats/{name}")]
@@ -636,7 +636,7 @@ class Results:
         return Repeats(name, repeat.title, settings, published, runs)
 
     def _setting_labels(self) -> dict[str, str]:
-        """Each repeated setting by what sets it apart from the others of its controller."""
+        """Each repeated setting, by what distinguishes it from the others of its controller."""
         settings = {
             f"{name}:{position}": setting
             for name, repeat in self.workflow.repeats.items()

@@ -109,7 +109,7 @@ _STAGES = (
         (
             Table(
                 "audit",
-                "a published row beside the mean of our runs; comparison is reports or measured",
+                "a published row and the mean of our runs; comparison is reports or measured",
                 (
                     *AUDIT,
                     *_text("report", "kind"),
@@ -135,8 +135,8 @@ _STAGES = (
             ),
             Table(
                 "audit_evidence",
-                "evidence for a verdict: a check that speaks against the row (its kind), a "
-                "difference, or what else explains it; numbers are in the unit of the metric",
+                "evidence for a verdict: a check that contradicts the row (its kind), a "
+                "difference, or another explanation; numbers are in the unit of the metric",
                 (
                     *_text("comparison", "table"),
                     *_whole("row"),
@@ -211,7 +211,7 @@ _STAGES = (
         (
             Table(
                 "sweeps",
-                "a constant that studies vary alone: its best value, and how sure that is",
+                "a parameter that studies vary alone: its best value, and how sure that is",
                 (
                     *_text("sweep", "controller", "network", "network_title", "constant", "unit"),
                     *_whole("studies", "values", "runs"),
@@ -224,7 +224,7 @@ _STAGES = (
             ),
             Table(
                 "sweep_points",
-                "a value of a swept constant and the mean of its runs",
+                "a value of a swept parameter and the mean of its runs",
                 (
                     *_text("sweep"),
                     *_real("value"),
@@ -235,7 +235,7 @@ _STAGES = (
             ),
             Table(
                 "sweep_published",
-                "a published row beside a sweep",
+                "a published row to compare with a sweep",
                 (
                     *_text("sweep", "table", "report", "kind"),
                     *_whole("mark"),
@@ -256,7 +256,7 @@ _STAGES = (
             ),
             Table(
                 "grids",
-                "a full grid over two constants on a network: where power is greatest, ours and "
+                "a full grid over two parameters on a network: where power is greatest, ours and "
                 "published; networks: of its study",
                 (
                     *_text("grid", "title", "controller", "network", "network_title"),
@@ -282,7 +282,7 @@ _STAGES = (
             ),
             Table(
                 "grid_effects",
-                "what a further constant changes within a cell; mean is that over the cells",
+                "the effect of a further parameter within a cell; mean is over the cells",
                 (
                     *_text("grid", "constant", "unit"),
                     *_whole("group"),
@@ -302,7 +302,7 @@ _STAGES = (
                 "searches",
                 "an adaptive search: its best trial, how sure that is, what was known before; "
                 "tunes: for the power of a controller alone on its network; keeping: bounds, JSON; "
-                "stopped: by a race of so many pairs of network and seed; beyond: a bound",
+                "stopped: by a race over pairs of network and seed; beyond: a bound",
                 (
                     *_text("search", "engine", "title", "controller"),
                     *_texts("networks", "network_titles"),
@@ -334,7 +334,7 @@ _STAGES = (
             ),
             Table(
                 "search_constants",
-                "a searched constant: its range, its best value, its importance (PED-ANOVA)",
+                "a searched parameter: its range, its best value, its importance (PED-ANOVA)",
                 (
                     *_text("search", "constant", "unit"),
                     *_real("low", "high"),
@@ -344,7 +344,7 @@ _STAGES = (
             ),
             Table(
                 "search_networks",
-                "the best trial of a search on one of its networks, and what was published there",
+                "the best trial of a search on one of its networks, and the published best there",
                 (
                     *_text("search", "network", "network_title"),
                     *_whole("runs", "failed"),
@@ -382,7 +382,7 @@ _STAGES = (
             ),
             Table(
                 "search_brackets",
-                "an evaluation of a search of one constant, and where the peak can be after it",
+                "an evaluation of a search of one parameter, and where the peak can be after it",
                 (
                     *_text("search"),
                     *_whole("step"),
@@ -391,7 +391,7 @@ _STAGES = (
             ),
             Table(
                 "search_surfaces",
-                "the smoothed value of a search over its two most important constants",
+                "the smoothed value of a search over its two most important parameters",
                 (*_text("search"), *_real("x", "y", "value")),
             ),
         ),
@@ -403,7 +403,7 @@ _STAGES = (
         (
             Table(
                 "recovery",
-                "a constant fitted to published tables, and the interval that they leave it",
+                "a parameter fitted to published tables, and its interval",
                 (
                     *_text("search", "constant", "unit"),
                     *_real("best", "low", "high", "share"),
@@ -414,7 +414,7 @@ _STAGES = (
             ),
             Table(
                 "recovery_rows",
-                "a fitted row beside the best trial of its fit",
+                "a fitted row and the best trial of its fit",
                 (
                     *_text("search", "table"),
                     *_whole("line"),
@@ -432,7 +432,7 @@ _STAGES = (
         (
             Table(
                 "held_out",
-                "all of it: medians over the tuned settings, the rank correlation; unseen: "
+                "summary: medians over the tuned settings, the rank correlation; unseen: "
                 "held-out networks that no study searched",
                 (
                     *_text("training", "training_title"),
@@ -525,7 +525,7 @@ _STAGES = (
         (
             Table(
                 "tuning",
-                "a tuned controller: the best printed, ours at published constants, the best found",
+                "a tuned controller: best printed, ours at published parameters, best found",
                 (
                     *_text("controller"),
                     *_text("printed_table", optional=True),
@@ -560,7 +560,7 @@ _STAGES = (
             ),
             Table(
                 "repeatability_published",
-                "a published mean beside ours",
+                "a published mean and ours",
                 (
                     *_text("whose", "setting", "label", "metric", "source"),
                     *_real("published_mean", "published_standard_deviation", "published_n"),
@@ -577,7 +577,7 @@ _STAGES = (
         (
             Table(
                 "agreement",
-                "the emulator beside real mahimahi, and why a real mean lies outside",
+                "the emulator against real mahimahi, and why a real mean lies outside",
                 (*_BESIDE_REAL, *_EXPLAINED),
             ),
             Table(
@@ -615,7 +615,7 @@ _STAGES = (
         (
             Table(
                 "again",
-                "a real mean outside its prediction interval, and what further runs say of it",
+                "a real mean outside its prediction interval, and the mean of further runs",
                 (
                     *_BESIDE_REAL,
                     *_text("label"),
@@ -674,7 +674,7 @@ _STAGES = (
             ),
             Table(
                 "probe_levels",
-                "so many real runs at once, beside lone ones",
+                "a number of concurrent real runs, against runs alone",
                 (
                     *_whole("level", "concurrency"),
                     *_flag("agrees"),
@@ -687,7 +687,7 @@ _STAGES = (
             ),
             Table(
                 "probe_runs",
-                "a run of the probe, beside lone ones",
+                "a run of the probe, against runs alone",
                 (
                     *_whole("level", "concurrency"),
                     *_real(f"relative_{THROUGHPUT}", f"relative_{SIGNAL_DELAY}"),
@@ -696,7 +696,7 @@ _STAGES = (
             ),
             Table(
                 "scheduling_delays",
-                "how long one wake-up in so many waited for the processor",
+                "the scheduling delay that one wake-up in `one_in` reaches or exceeds",
                 (
                     *_whole("one_in"),
                     *_real("delay_us", "least_us", "greatest_us", unit="us"),
@@ -713,7 +713,7 @@ _STAGES = (
             ),
             Table(
                 "calibration_constants",
-                "a constant of the host that was fitted",
+                "a fitted parameter of the host",
                 (*_text("constant"), *_real("low", "high")),
             ),
             Table(
@@ -723,7 +723,7 @@ _STAGES = (
             ),
             Table(
                 "wake_spread",
-                "how much runs differ, by the spread of the host's lateness",
+                "how much runs vary, by the spread of the host's scheduling delay",
                 (
                     *_real("wake_spread", "emulated_deviation", "real_deviation"),
                     *_flag("is_best"),
@@ -830,7 +830,7 @@ _STAGES = (
             ),
             Table(
                 "comparison_published",
-                "a published number beside our runs: inside their range, near it (5 %), outside, "
+                "a published number against our runs: inside their range, near it (5 %), outside, "
                 "or contradicted by the source itself, which prints it elsewhere as an extreme; "
                 "off: from the nearest run, relative; published_high: the end of a printed range",
                 (
@@ -871,7 +871,7 @@ _STAGES = (
             ),
             Table(
                 "comparison_shares",
-                "what an endless flow has of the throughput of all of them; Jain's index of all",
+                "an endless flow's share of the throughput of all of them; Jain's index of all",
                 (
                     *_text("comparison", "engine", *_SETTING),
                     *_whole("trial"),
@@ -907,7 +907,7 @@ _STAGES = (
             ),
             Table(
                 "comparison_cycles",
-                "medians over a lone flow's epochs, slow start apart; kB of payload (1448 bytes "
+                "medians over a lone flow's epochs, without slow start; kB of payload (1448 bytes "
                 "a packet); fast, convex: the share of epochs with fast convergence, a convex part",
                 (
                     *_text("comparison", "engine", *_SETTING),
@@ -1039,7 +1039,7 @@ _STAGES = (
             Table(
                 "planes",
                 "a tuned or best published setting between throughput and delay on a network; "
-                "covariance of single runs in Mbit/s and ms, none of one run",
+                "covariance of single runs in Mbit/s and ms, missing for one run",
                 (
                     *_text("network"),
                     *_whole("trial"),
@@ -1106,7 +1106,7 @@ _STAGES = (
             ),
             Table(
                 "constants",
-                "the unit of a controller's constant, as it declares it",
+                "the unit of a controller's parameter, as declared",
                 _text("controller", "constant", "unit"),
             ),
             Table(
@@ -1116,7 +1116,7 @@ _STAGES = (
             ),
             Table(
                 "exclusions",
-                "runs that gave no result, alike ones together",
+                "runs that gave no result, grouped by reason",
                 (
                     *_text("study", "controller", "network", "constants", "status", "reason"),
                     *_whole("runs"),
@@ -1124,7 +1124,7 @@ _STAGES = (
             ),
             Table(
                 "not_run",
-                "what is configured to run in real mahimahi and was not",
+                "experiments configured for real mahimahi that have not run",
                 _text("name"),
             ),
             Table(

@@ -21,18 +21,18 @@ from experiments.models.study import EMULATOR, MAHIMAHI
 from experiments.results import OBJECTIVES, VIOLATION
 
 ONE_PEAK = ("ternary", "golden")
-"""The samplers that search one constant for a single peak."""
+"""The samplers that search one parameter for a single peak."""
 POWERS = ("mean", "worst", "mean_log", "cvar")
 """The objectives that are power, over networks."""
 ENUMERATING = ("grid",)
 """The samplers whose order of trials says nothing."""
 NEAR = 1.5
-"""Trials of at most so many times the least misfit tell how sharp a fit is."""
+"""Trials with at most this many times the lowest misfit show how sharp a fit is."""
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
 
 
 def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`. Every fit is a search, too."""
+    """The stage: see `analysis.schema`. Every fit is also a search."""
     published = results.published()
     found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["searches"].tables}
     for engine in (EMULATOR, MAHIMAHI):
@@ -170,7 +170,7 @@ def _front(study: Study) -> pd.DataFrame:
 def _against_bound(front: pd.DataFrame, omniscient: Mapping[str, Mapping[str, float]]) -> Record:
     """The mean omniscient bound of the networks, and the front's hypervolume relative to it.
 
-    A setting covers the rectangle of what it beats: of throughput up to its own and of the inverse
+    A setting covers the rectangle that it dominates: of throughput up to its own and of the inverse
     of delay up to its own, both relative to the omniscient sender's, which covers 1 (Zitzler and
     Thiele, PPSN 1998).
     """
@@ -203,7 +203,7 @@ def _trials(study: Study) -> pd.DataFrame:
 
 
 def _brackets(study: Study) -> pd.DataFrame:
-    """Where the peak of a search of one constant can be, step by step; for others nothing."""
+    """Where the peak of a search of one constant can be, step by step; nothing for others."""
     if len(study.searched) != 1 or study.sampler not in ONE_PEAK:
         return pd.DataFrame()
     sign = -1 if study.minimised else 1
@@ -216,7 +216,7 @@ def _brackets(study: Study) -> pd.DataFrame:
 def _surface(
     study: Study, past: pd.DataFrame, weights: Mapping[str, float]
 ) -> surface.Surface | None:
-    """The value over the two most important constants; None where that tells nothing."""
+    """The value over the two most important constants; None if uninformative."""
     measured = past[past["measured"]]
     axes = surface.axes(measured, study.searched, weights)
     found = surface.surface(measured, *axes) if axes else None
@@ -283,7 +283,7 @@ def _on_networks(
 
 
 def _of_one(networks: pd.DataFrame) -> Record:
-    """What was published, where a search has one network: no mean over several compares with it."""
+    """The published best, if a search has one network: a mean over several is not comparable."""
     if len(networks) > 1:
         return dict(_NOTHING_PUBLISHED)
     first = record(networks, 0)

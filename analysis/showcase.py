@@ -1,4 +1,4 @@
-"""One run over time: in the emulator, and in real mahimahi if it was made there, too."""
+"""One run over time: in the emulator, and in real mahimahi if it ran there too."""
 
 import json
 import math

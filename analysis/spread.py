@@ -33,7 +33,7 @@ class Selection:
 
 
 def figures(runs: Mapping[str, Floats], selection: Selection | None = None) -> dict[str, Floats]:
-    """What the runs of a setting say of each metric.
+    """What the runs of a setting predict for each metric.
 
     Args:
         runs: for each metric an array of the shape (draws, n).

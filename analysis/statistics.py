@@ -111,7 +111,7 @@ class Chance:
     degrees: int = 0
 
     def margin(self, n: float, other_n: float) -> float:
-        """The relative difference of two means of so many runs that chance explains (95 %)."""
+        """The relative difference of two means that chance explains (95 %)."""
         if self.degrees == 0:
             return math.nan
         return student_t_quantile(0.975, self.degrees) * self.cv * math.sqrt(1 / n + 1 / other_n)
@@ -183,7 +183,7 @@ def history(trials: pd.DataFrame, minimised: bool = False) -> pd.DataFrame:
 
 
 def brackets(trials: pd.DataFrame, constant: str) -> pd.DataFrame:
-    """What a search of one constant knows of the peak's place after each distinct evaluation.
+    """What a search of one constant knows about the peak's place after each distinct evaluation.
 
     For a function with one peak, the peak lies between the evaluated neighbours of the best
     value so far.
@@ -217,7 +217,7 @@ def grid(table: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:
 
 
 def effect(runs: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """What one constant changes while others are held.
+    """The effect of one constant while the others are held.
 
     Returns:
         One row for each group of `by` and value of `column`: columns group (a number), value,
@@ -243,7 +243,7 @@ def beside(
     runs: pd.DataFrame,
     selections: Mapping[str, Selection] | None = None,
 ) -> pd.DataFrame:
-    """Each published row beside our runs with its controller, network and constants.
+    """Each published row with our runs of its controller, network and constants.
 
     Args:
         published: columns table, row, controller, network, replayable (False: it lacks a

@@ -1,4 +1,4 @@
-"""How a search's value depends on two constants together, where the trials can tell."""
+"""How a search's value depends jointly on two parameters, where the trials can tell."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ FLOOR = 0.1
 """The worst tenth of the trials count as equally bad: how bad would drown all else."""
 
 LEAST_SHARE = 0.1
-"""Of importance: a constant that has less has no axis."""
+"""A constant of less importance than this gets no axis."""
 LEAST_VALUES = 10
 LEAST_COVERED = 1 / 3
 LEAST_EXPLAINED = 0.5
@@ -82,7 +82,7 @@ def surface(trials: pd.DataFrame, x: Searched, y: Searched, steps: int = 61) -> 
 def axes(
     trials: pd.DataFrame, searched: Sequence[Searched], importances: Mapping[str, float]
 ) -> tuple[Searched, Searched] | None:
-    """The two most important constants; None where the second has no real share, or few values."""
+    """The two most important constants; None if the second has no real share or few values."""
     order = sorted(searched, key=lambda each: -importances.get(each.name, 0.0))[:2]
     if len(order) < 2 or importances.get(order[1].name, 0.0) < LEAST_SHARE:
         return None

@@ -16,7 +16,7 @@ from analysis.statistics import Chance
 from common.tables import Tables
 
 FEWEST = 8
-"""Fewer values of a constant make no sweep."""
+"""A sweep has at least this many values of a constant."""
 
 Parts = dict[str, list[pd.DataFrame]]
 """Frames by the table that they are of."""
@@ -269,5 +269,5 @@ def _varied(runs: pd.DataFrame) -> list[str]:
 
 
 def _values(rows: pd.DataFrame, constant: str) -> int:
-    """How many values of a constant the rows have."""
+    """The number of values of a constant among the rows."""
     return rows[CONSTANT + constant].nunique() if CONSTANT + constant in rows else 0

@@ -1,4 +1,4 @@
-"""Controller by controller: the best published, ours at published constants, and the best found."""
+"""By controller: the best published, ours at published parameters, and the best found."""
 
 import json
 import math

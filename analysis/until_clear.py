@@ -67,7 +67,7 @@ def _are_off(rows: pd.DataFrame) -> "pd.Series[bool]":
 def _more(
     rows: pd.DataFrame, studies: Sequence[Study], added: pd.DataFrame, step: int
 ) -> list[Wanted]:
-    """What is missing to so many runs of each row; rows of one setting share its runs."""
+    """The runs that each row lacks; rows of one setting share its runs."""
     keys = ["controller", "constants", "network"]
     done = added.groupby(keys).size().to_dict() if len(added) else {}
     wanted: dict[tuple[str, str, str], Wanted] = {}

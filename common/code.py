@@ -38,7 +38,7 @@ def digest_of_step(module: str) -> str:
     """Returns the digest of everything that determines what `python -m MODULE` computes.
 
     That is the module, those of this repository that it imports, directly or not, and the locked
-    versions of the packages beside them.
+    versions of the packages.
     """
     modules = [(name, _digest_of_module(name)) for name in sorted(modules_of(module))]
     return _joined([*modules, ("packages", digest_of_packages())])
@@ -52,7 +52,7 @@ def digest_of_packages() -> str:
 
 
 def digest_of_cpp(sources: Iterable[Path]) -> str:
-    """Returns the digest of C++ sources, and of what builds them; paths are relative to ROOT."""
+    """Returns the digest of C++ sources and their build files; paths are relative to ROOT."""
     return _joined([(str(path), _digest_of_file(path)) for path in sorted(sources)])
 
 
@@ -129,7 +129,7 @@ def modules_of(module: str) -> frozenset[str]:
 
 @cache
 def _imports_of(module: str) -> frozenset[str]:
-    """What is executed when the module is imported, and what it imports later."""
+    """The code that runs when the module is imported, and the imports inside its functions."""
     path = _path_of(module)
     assert path is not None
     package, _, _ = module.rpartition(".")

@@ -13,7 +13,7 @@ _LAST = 40
 def complaints(snakemake_logs: Iterable[str]) -> list[str]:
     """Returns the errors in the logs of the jobs that failed: a compiler's, and those of programs.
 
-    Where a log has none, as of a program that was killed, its name stands for it.
+    If a log has none, as when a program was killed, the log's name replaces it.
     """
     logs = [log for path in snakemake_logs for log in _LOG.findall(_read(Path(path)))]
     found: list[str] = []

@@ -191,7 +191,7 @@ Words = str | Callable[[Mapping[str, Any]], str]
 _TEXT = "must be text; put it in quotes"
 _NUMBER = "must be a number, in digits"
 _WHOLE = "must be a whole number"
-_KEYS = "must have keys, each with its value"
+_KEYS = "must be a mapping of keys to values"
 _LIST = "must be a list, in []"
 
 WORDS: Mapping[str, Words] = {
@@ -217,7 +217,7 @@ WORDS: Mapping[str, Words] = {
     "dict_type": _KEYS,
     "model_type": _KEYS,
 }
-"""What is said of a value, by pydantic's type of the error: `must ...`."""
+"""The message about a value, by pydantic's type of the error: `must ...`."""
 
 
 def _describe(misfit: ErrorDetails) -> str:
@@ -229,10 +229,10 @@ def _describe(misfit: ErrorDetails) -> str:
         message = misfit["msg"].removeprefix("Value error, ")
         if isinstance(value, Mapping):
             return f"{key}: {message}" if key else message  # it quotes the part that is wrong
-        return f"{key or 'content'}: {quote(value)} is refused: {message}"
+        return f"{key or 'content'}: {quote(value)} is invalid: {message}"
     words = WORDS[kind]
     must = words if isinstance(words, str) else words(misfit["ctx"])
-    return f"{key or 'content'}: {quote(value)} is refused: it {must}"
+    return f"{key or 'content'}: {quote(value)} is invalid: it {must}"
 
 
 def quote(value: object) -> str:

@@ -2,7 +2,7 @@
 
     python -IS common/forked.py MODULE ARGUMENT...
 
-It imports next to nothing, for its start is what the server saves.
+It imports next to nothing, because the server exists to save its start-up time.
 """
 
 import os

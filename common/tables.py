@@ -1,7 +1,7 @@
 """Tables of the analysis: Parquet files of a declared schema, checked when written and when read.
 
 Version 1. A table of another version, or with other columns, types or units, is refused: its stage
-makes it anew in seconds.
+remakes it in seconds.
 """
 
 import io
@@ -126,7 +126,7 @@ def _read(path: Path, schema: Table, columns: Sequence[str] | None = None) -> "p
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    remedy = f"; remove it, and `snakemake {path}` makes it anew"
+    remedy = f"; remove it, and `snakemake {path}` remakes it"
     try:
         table = pq.ParquetFile(io.BytesIO(path.read_bytes())).read(columns=columns)
     except OSError as error:

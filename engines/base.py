@@ -300,7 +300,7 @@ class Engine(Protocol):
 
 
 class EngineSettings(Protocol):
-    """What an engine is made from; can be hashed and sent to another process."""
+    """The settings of an engine; hashable, and can be sent to another process."""
 
     @property
     def engine(self) -> str:
@@ -336,7 +336,7 @@ class EngineSettings(Protocol):
 
 @runtime_checkable
 class MovableSettings(Protocol):
-    """What settings have, too, whose engine can run elsewhere, from a copy of its files."""
+    """Further members of settings whose engine can run elsewhere, from a copy of its files."""
 
     def files_of(self, specs: Sequence[RunSpec]) -> Mapping[str, tuple[Path, str]]:
         """Returns the files that runs need, by their paths in the copy: path and SHA-256."""

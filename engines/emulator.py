@@ -20,7 +20,7 @@ from networks.scenario import PreparedNetwork
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGBUS)
 
 _BINARY = "emulate"
-"""The emulator's path in a copy of its files; it looks for controllers/ beside itself."""
+"""The emulator's path in a copy of its files; it looks for controllers/ next to itself."""
 
 
 def digest_of(binary: Path) -> str:
@@ -58,7 +58,7 @@ class EmulatorSettings:
         idle_limit_s: a process that has a run but uses no CPU for this long is stuck. One
             that computes may take longer: it detects hanging controllers itself.
         keep_log: where the link's log goes at the end of a run; None: nowhere.
-        keep_flow_log: where the log of what the senders learned goes; None: nowhere.
+        keep_flow_log: file for the senders' log; None: no log.
     """
 
     binary: Path
@@ -228,7 +228,7 @@ class EmulatorEngine:
         if spec.entry is not None:
             return RunRecord(spec.run_id, "failed", reason)  # others can run
         raise KneepointError(
-            f"{self._settings.binary}: refuses a run of {spec.controller}: {reason}"
+            f"{self._settings.binary}: refused a run of {spec.controller}: {reason}"
         )
 
     def _died(self, process: _Process) -> MachineFaultError:

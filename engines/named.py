@@ -18,7 +18,7 @@ def settings_of(
         engine: emulator, mahimahi or kernel.
         build: folder of the built programs.
         busy_us: of mahimahi: see MahimahiSettings.
-        keep_awake: of mahimahi, too.
+        keep_awake: also of mahimahi.
 
     Raises:
         KneepointError: it is not built, or does not work on this machine.

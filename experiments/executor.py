@@ -152,7 +152,7 @@ class RayExecutor:
                 done, _ = ray.wait([*calls, *self._coming], num_returns=1, timeout=patience_s)
                 if not done:
                     raise KneepointError(
-                        f"no worker of Ray at {self._cluster.address} has been there for "
+                        f"Ray at {self._cluster.address} has had no worker for "
                         f"{_SILENCE_S:g} s; check its nodes (ray status) and run the command again:"
                         " finished runs are kept"
                     )

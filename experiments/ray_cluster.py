@@ -222,10 +222,10 @@ def _has_died(node: Mapping[str, Any]) -> bool:
 
 
 def _require_token(address: str, token: Path, wrong: Path) -> None:
-    """Raises KneepointError if Ray lets in whoever shows a wrong token, or not us with ours."""
+    """Raises KneepointError if Ray admits a wrong token, or refuses ours."""
     if _lets_in(address, wrong):
         raise KneepointError(
-            f"ray_address {address}: this Ray lets in whoever can reach it; start its nodes with "
+            f"ray_address {address}: this Ray admits anyone who can reach it; start its nodes with "
             "RAY_AUTH_MODE=token"
         )
     if not _lets_in(address, token):
@@ -253,7 +253,7 @@ def _not_joined(address: str, error: Exception) -> KneepointError:
     reason = " ".join(str(error).split())
     remedy = "correct the address or the cluster"
     if "raylet" in reason.lower():
-        remedy = f"this machine needs a node, too: ray start --address={address} --num-cpus=0"
+        remedy = f"this machine must also be a node: ray start --address={address} --num-cpus=0"
     elif "ersion mismatch" in reason:
         remedy = "install the versions of requirements.txt on every node"
     return KneepointError(f"ray_address {address}: cannot be joined ({reason}); {remedy}")

@@ -75,7 +75,7 @@ class Worker:
                 )
             target = self._folder / path
             if not target.resolve().is_relative_to(self._folder.resolve()):
-                raise KneepointError(f"{path}: leads out of the folder; give a relative path")
+                raise KneepointError(f"{path}: leads outside the folder; give a relative path")
             write_whole(target, content)
             target.chmod(0o700)
             self._files[path] = sha256
@@ -101,7 +101,7 @@ def difference(node: str, facts: Mapping[str, str], expected: Mapping[str, str])
         if facts.get(what) != value:
             return (
                 f"{node}: {what} is {facts.get(what, 'unknown')}, but {value} on the machine that "
-                "runs the workflow; results might depend on it: use nodes that are alike"
+                "runs the workflow; results might depend on it: use identical nodes"
             )
     return ""
 

@@ -77,7 +77,7 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
 
 
 def _find(workflow: Workflow, run_id: str) -> Row:
-    """The one run whose id begins so.
+    """The one run whose id has this prefix.
 
     Raises:
         KneepointError: there is none, or there are several.
@@ -110,7 +110,7 @@ def _job(workflow: Workflow) -> Job:
 
 
 def _spec(job: Job, row: Row) -> RunSpec:
-    """Describes a recorded run anew.
+    """Rebuilds the description of a recorded run.
 
     Raises:
         KneepointError: what it was made from has changed.

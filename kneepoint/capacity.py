@@ -1,4 +1,4 @@
-"""Plots what traces offer over time."""
+"""Plots the capacity of traces over time."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -136,12 +136,12 @@ class Comparison:
             )
         if math.isnan(found.low):
             return (
-                f"Not told: A/B = {found}, but one pair of runs on a network has no interval. "
+                f"Undecided: A/B = {found}, but one pair of runs on a network has no interval. "
                 f"Give --runs.{caveat}"
             )
         return (
             f"No difference of {noun} is shown (A/B = {found}, p = {_p_text(found.p)}). That does "
-            f"not make them equal: the interval has what remains possible.{caveat}"
+            f"not make them equal: any ratio in the interval remains possible.{caveat}"
         )
 
     def described(self) -> dict[str, Any]:
@@ -198,7 +198,7 @@ class Comparison:
             *self.failures(),
         ]
         if self.left_out:
-            parts.append(f"left out, for they cannot be prepared: {', '.join(self.left_out)}")
+            parts.append(f"excluded, because they cannot be prepared: {', '.join(self.left_out)}")
         return "\n".join(parts)
 
     def _rows(self) -> Iterator[tuple[str, ...]]:

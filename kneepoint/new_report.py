@@ -1,4 +1,4 @@
-"""`kneepoint new-report`: the skeleton of a report of one's own."""
+"""`kneepoint new-report`: the skeleton of a report of your own."""
 
 import os
 import re

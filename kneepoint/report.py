@@ -20,8 +20,8 @@ from kneepoint.workflow import make
 def command(cores: str, config: Path, as_json: bool) -> None:
     """Make everything that is out of date, including the report in HTML and PDF.
 
-    It shows the experiments that run, how far they are and the best so far. Snakemake's own words
-    go to logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set.
+    It shows running experiments, their progress and the best so far. Snakemake's own output
+    goes to logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set.
     """
     results = load_workflow(config).results
     make(config, [], cores, quiet=as_json)

@@ -26,7 +26,7 @@ from kneepoint.runs import (
 from networks.scenario import PreparedNetwork
 
 PROGRAMS = tuple(Path("build") / name for name in ("sender", "receiver", "measure", "keep_awake"))
-"""What real runs need beside the emulator, which lists the controllers."""
+"""What real runs need besides the emulator, which lists the controllers."""
 
 
 @click.command()

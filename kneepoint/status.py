@@ -57,7 +57,7 @@ def command(all_: bool, config: Path, as_json: bool) -> None:
 
 
 class Watch:
-    """Looks at the experiments of a workflow, again and again.
+    """Polls the experiments of a workflow.
 
     Args:
         workflow: the configuration.

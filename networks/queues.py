@@ -84,11 +84,11 @@ QUEUES: Mapping[str, _Queue] = {
 
 
 def check_queue(text: str) -> str:
-    """Returns the notation of a queue; raises ValueError, with a remedy, if no queue is so."""
+    """Returns the notation of a queue; raises ValueError, with a remedy, for an invalid one."""
     notation = Notation.parse(text)
     queue = QUEUES.get(notation.kind)
     if queue is None:
-        raise ValueError(f"{notation.kind!r} is no queue; there are {', '.join(QUEUES)}")
+        raise ValueError(f"{notation.kind!r} is not a queue discipline; known: {', '.join(QUEUES)}")
     for name, value in notation.parameters.items():
         if name not in queue.settings:
             known = ", ".join(queue.settings) or "none"

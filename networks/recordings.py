@@ -37,7 +37,7 @@ class Outage:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a trace offers in one pass."""
+    """A summary of one pass of a trace."""
 
     opportunities: int
     duration_s: float

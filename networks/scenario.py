@@ -99,7 +99,7 @@ class PreparedNetwork:
 
 OF_QUEUE = "queue."
 NETWORK_PARAMETERS = ("delay_ms", "rate_mbps", "loss_probability")
-"""What a study may vary of a network, beside the parameters of its uplink's queue and of its
+"""What a study may vary in a network, besides the parameters of its uplink's queue and of its
 synthetic trace."""
 
 
@@ -122,7 +122,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Who sends what, and what is measured beside the link's metrics.
+    """Who sends what, and what is measured besides the link's metrics.
 
     Args:
         name: of its file in the configuration.
@@ -138,7 +138,7 @@ class Traffic:
 
     @property
     def measures_flows(self) -> bool:
-        """Whether flows have metrics of their own: of one endless flow the link's say it all."""
+        """Whether flows have metrics of their own: for one endless flow the link's suffice."""
         return self != ALONE
 
 

@@ -1,4 +1,4 @@
-"""Configuration models of traffic: who sends what, and what is measured beside it."""
+"""Configuration models of traffic: who sends what, and what else is measured."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self

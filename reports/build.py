@@ -38,7 +38,7 @@ def build(config: Path, into: Path | None = None) -> None:
         words.compose(tables, provenance, figures, config.parent), _made_of(provenance)
     )
     with _whole(into or results.folder) as new:
-        (new / "tables").mkdir()  # which a small study leaves empty
+        (new / "tables").mkdir()  # a small study leaves it empty
         write_tables(tables, new / "tables")
         write_whole(new / "report.html", render.to_html(content, figures))
         write_whole(new / "report.pdf", render.to_pdf(content, figures))
@@ -47,7 +47,7 @@ def build(config: Path, into: Path | None = None) -> None:
 
 @contextmanager
 def _whole(folder: Path) -> Iterator[Path]:
-    """Gives an empty folder, whose content takes its places in `folder` if all went well."""
+    """Yields an empty folder whose content moves into `folder` if all goes well."""
     staging = folder / ".report"
     new, old = staging / "new", staging / "old"
     shutil.rmtree(staging, ignore_errors=True)

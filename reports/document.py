@@ -1,4 +1,4 @@
-"""The report as plain data, from the XML that its templates write; both renderers place it.
+"""The report as plain data, from the XML of its templates, for both renderers.
 
     <report title="..." subtitle="...">
       <abstract>...</abstract>
@@ -15,11 +15,11 @@
       </section>
     </report>
 
-What is `in="html"` is supplementary: it is numbered apart ("Table S3"), and the PDF leaves it to
-the HTML page, where a figure with `fold="..."` stands behind these words, which open it. Within
-text, `<b>` is set off, `<code>` has a fixed width, and `<ref to="NAME"/>` is what the figure, table
-or section of that name is called: "Figure 3". `<run of="ID"/>` is a number that links to the row
-`run-ID`, of the run that made it. Columns of the same group share a head.
+An item with `in="html"` is supplementary: it has numbers of its own ("Table S3") and appears in the
+HTML page only, where a figure with `fold="..."` is folded behind these words. Within text, `<b>` is
+bold, `<code>` has a fixed width, and `<ref to="NAME"/>` is the label of the figure, table or
+section of that name: "Figure 3". `<run of="ID"/>` is a number that links to `run-ID`, the row of
+the run behind it. Columns of the same group share a head.
 """
 
 import re
@@ -40,9 +40,9 @@ def document(xml: str, made_of: str) -> Json:
 
     Args:
         xml: what the templates wrote.
-        made_of: what stands in the running head beside the title: version, commit.
+        made_of: version and commit, for the running head.
     """
-    report = ElementTree.fromstring(xml)  # noqa: S314, for our own templates wrote it
+    report = ElementTree.fromstring(xml)  # noqa: S314, our own templates wrote it
     numbers = _numbers(report)
     return {
         "title": report.attrib["title"],
@@ -73,7 +73,7 @@ def document(xml: str, made_of: str) -> Json:
 
 
 def _numbers(report: Element) -> dict[str, str]:
-    """What each name is called in the text."""
+    """The label of each name in the text."""
     counts = dict.fromkeys([(tag, kind) for tag in _NUMBERED for kind in ("", "S")], 0)
     numbers: dict[str, str] = {}
     sections = report.findall("section")
@@ -135,7 +135,7 @@ def _block(item: Element, numbers: dict[str, str]) -> Json:
 
 
 def column_groups(columns: list[Json]) -> list[Json]:
-    """The upper head of a table: title and width of each run of equal groups; none if all empty."""
+    """The upper head of a table: title and width of each run of equal groups; [] if all empty."""
     groups: list[Json] = []
     for column in columns:
         if groups and column["group"] and groups[-1]["title"] == column["group"]:
@@ -152,7 +152,7 @@ def _title(item: Element, numbers: dict[str, str]) -> list[Json]:
 
 
 def _text(item: Element, numbers: dict[str, str]) -> list[Json]:
-    """The pieces of a text; spaces and ends of lines count as one space, at the ends as none."""
+    """The pieces of a text; runs of whitespace collapse to one space, at the ends to none."""
     pieces = [piece for piece in _pieces(item, numbers) if piece["text"]]
     spaced = True
     for piece in pieces:

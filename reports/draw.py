@@ -25,7 +25,7 @@ Drawing = Callable[[], Figure]
 
 
 def available(tables: Tables, kinds: Iterable[str] = READS) -> dict[str, Drawing]:
-    """Returns every figure that the tables have data for, by its name.
+    """Returns every figure for which the tables have data, by its name.
 
     The drawing functions see the tables that their kinds declare, and no others.
     """
@@ -53,7 +53,7 @@ def draw(name: str, tables: Tables, stem: Path) -> None:
 
 
 def find(name: str, tables: Tables) -> Drawing:
-    """Returns what draws a figure; the name of its kind stands for the first of its figures.
+    """Returns a function that draws a figure; the name of a kind means its first figure.
 
     Raises:
         KneepointError: there is no such figure.

@@ -1,8 +1,8 @@
 """Figures within a page: matplotlib's SVG, a fraction of its size, with text that is text.
 
 matplotlib draws each letter as an outline, gives every element an id, and writes coordinates to a
-millionth of a point. In a page, text can be searched, copied and read aloud, and what several
-figures share needs to be there once.
+millionth of a point. In a page, text should be searchable, copyable and readable aloud, and what
+several figures share needs to be there only once.
 """
 
 import html
@@ -27,13 +27,13 @@ _CIRCLE = re.compile(r"\s*M 0(?:\.0)? ([\d.]+)\s*(?:C[-\d.e ]+){8}z?\s*", re.IGN
 _FILL = re.compile(r"fill: ?(#[0-9a-f]{6})")
 _FEWEST_DOTS = 3
 _LAST = 50
-"""About the width of the last letter, of whose outline only the start is known."""
+"""About the width of the last letter: of its outline, only the start is known."""
 _EM = 100
-"""matplotlib's outlines of letters are so many units high."""
+"""The height of matplotlib's outlines of letters, in their units."""
 
 
 class Inliner:
-    """Makes the figures of one page; a definition that several have is in the first of them."""
+    """Makes the figures of one page; a definition that several share is in the first of them."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
@@ -70,7 +70,7 @@ class Inliner:
         return ElementTree.tostring(root, encoding="unicode")
 
     def _share(self, parent: Element, used: set[str]) -> None:
-        """Removes what nobody sees: comments, unused ids, definitions that the page has already."""
+        """Removes the invisible: comments, unused ids, definitions that the page already has."""
         for child in list(parent):
             name = child.get("id")
             is_again = name in used and name in self._defined
@@ -139,7 +139,7 @@ def _write_letters_as_text(parent: Element) -> None:
 
 
 def _merge_clipped(parent: Element) -> None:
-    """Gathers neighbours that are clipped alike, as the points of a scatter plot are."""
+    """Gathers neighbours with the same clipping, such as the points of a scatter plot."""
     last: Element | None = None
     for child in list(parent):
         _merge_clipped(child)
@@ -152,7 +152,7 @@ def _merge_clipped(parent: Element) -> None:
 
 
 def _gather_alike(parent: Element) -> None:
-    """Gathers neighbouring points of one style, which then stands once."""
+    """Gathers neighbouring points of one style, which is then written once."""
     group: Element | None = None
     for child in list(parent):
         _gather_alike(child)

@@ -1,4 +1,4 @@
-"""Where a report comes from: versions, digests, seeds, host and times, so that it can be rerun."""
+"""The provenance of a report: versions, digests, seeds, host and times, so that it can be rerun."""
 
 import csv
 import importlib.metadata
@@ -52,9 +52,9 @@ class RuleTimes:
 class ResultsDigest:
     """What identifies an experiment's results: equal digests, equal runs.
 
-    `runs_sha256` is that of runs.parquet; `commit` and `code_sha256` are of what made it,
-    "" where an older Kneepoint did not say. `is_current` says whether that is the code which is
-    here now.
+    `runs_sha256` is that of runs.parquet; `commit` and `code_sha256` identify the code that made
+    it, "" if an older Kneepoint did not record them. `is_current` says whether it is the present
+    code.
     """
 
     name: str
@@ -67,7 +67,7 @@ class ResultsDigest:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Everything about a report that does not follow from its results."""
+    """Everything in a report that does not follow from its results."""
 
     commit: str
     committed: str
@@ -101,7 +101,7 @@ class Provenance:
 
 
 def gather(results: Results) -> Provenance:
-    """Looks around: git, installed packages, build/, benchmarks/, the host."""
+    """Collects it from git, installed packages, build/, benchmarks/ and the host."""
     workflow = results.workflow
     config = workflow.path
     commit = current_commit()
@@ -148,7 +148,7 @@ def _compiler() -> dict[str, str]:
 
 
 def _mahimahi() -> dict[str, str]:
-    """The version of the package; mm-link itself does not tell one."""
+    """The version of the package; mm-link itself does not report one."""
     try:
         answer = subprocess.run(
             ["dpkg-query", "--show", "--showformat=${Version}", "mahimahi"],
@@ -164,7 +164,7 @@ def _mahimahi() -> dict[str, str]:
 
 
 def _real_programs() -> dict[str, str]:
-    """The digests of what takes part in a real run, where it is there."""
+    """The digests of the programs of a real run, where present."""
     shells = [shutil.which(name) for name in ("mm-delay", "mm-link")]
     own = (Path("build") / name for name in ("sender", "receiver", "keep_awake"))
     paths = [*own, *(Path(name) for name in shells if name)]
@@ -194,7 +194,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _digests(workflow: Workflow) -> Iterator[ResultsDigest]:
-    """One for each experiment that has results; of runs in real time there may be none."""
+    """One for each experiment that has results; real-time runs may have none."""
     for name in experiments_of(workflow):
         made = read_made_by(workflow.results / name)
         path = workflow.results / name / "runs.parquet"
@@ -228,7 +228,7 @@ def _processor() -> str:
 
 
 def _jobs(workflow: Workflow) -> set[str]:
-    """The names of the jobs that a report comes from: other configurations leave times, too."""
+    """The names of the jobs behind a report: other configurations leave times there too."""
     traces = {trace for each in workflow.networks.values() for trace in each.trace_names}
     named = {*experiments_of(workflow), *workflow.controllers, *workflow.networks, *traces}
     return named | {"build", *STAGES, *READS}

@@ -19,7 +19,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def to_html(content: Json, figures: Mapping[str, Path]) -> str:
-    """One self-contained page: styles and figures, which are SVG files by their names, are in it.
+    """One self-contained page, with styles and figures (SVG files by their names) inside.
 
     Raises:
         KneepointError: a figure is missing.
@@ -41,7 +41,7 @@ def to_html(content: Json, figures: Mapping[str, Path]) -> str:
 
 
 def to_pdf(content: Json, figures: Mapping[str, Path]) -> bytes:
-    """The same on paper; equal content gives equal bytes, for it carries no date.
+    """The same on paper; equal content gives equal bytes, because it carries no date.
 
     Raises:
         KneepointError: a figure is missing, or typst refuses the document.

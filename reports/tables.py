@@ -1,4 +1,4 @@
-"""Tables of the analysis as CSV files, a file for each study or the like that they are about."""
+"""Tables of the analysis as CSV files, one for each study, sweep, grid or similar subject."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +35,7 @@ _SPLIT = {
     "audit_evidence": ("comparison", "audit-evidence-{}", None),
     "audit_errors": ("comparison", "audit-errors-{}", None),
 }
-"""Tables that are split by a column: that, the names of the files, and the columns in them."""
+"""Tables split by a column: the column, the names of the files, and the columns in them."""
 _WHOLE = {
     "recovery": "recovery",
     "held_out_standings": "held-out-standings",
@@ -51,7 +51,7 @@ _WHOLE = {
     "confirmed_best": "confirmed-best",
     "confirmed_rows": "confirmed-rows",
 }
-"""Tables that are files as they are."""
+"""Tables written to files unchanged."""
 _WHOSE = {"emulator": "", "mahimahi": "-real", "calibrated": "-calibrated"}
 
 

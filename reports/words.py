@@ -1,6 +1,6 @@
-"""What the report's templates are written with: filters for names, numbers and rows of tables.
+"""The vocabulary of the report's templates: filters for names, numbers and rows of tables.
 
-Templates write the XML of `reports.document`; jinja escapes whatever comes from data.
+Templates write the XML of `reports.document`; jinja escapes all data.
 """
 
 import json
@@ -44,7 +44,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 Key: TypeAlias = frozenset[tuple[str, Any]]
 
 RUN_DIGITS = 12
-"""So many digits of a run's id tell it from all others."""
+"""This many digits of a run's id identify it."""
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SAMPLERS = {
@@ -65,7 +65,7 @@ def compose(
         tables: of the analysis.
         provenance: where the report comes from.
         figures: names of the figures that were drawn.
-        config: the configuration's folder, whose comparisons may have words of their own.
+        config: the configuration's folder, whose comparisons may have templates of their own.
 
     Raises:
         KneepointError: a template of the configuration is wrong.
@@ -119,7 +119,7 @@ def compose(
 
 
 def _keys(row: Record) -> list[Key]:
-    """How templates name a setting that was run: by its trial or by the row that it replays."""
+    """The keys by which templates name a setting: its trial, or the row that it replays."""
     by_trial = {"study": row["study"], "trial": row["trial"]}
     by_row = {"table": row["table"], "row": row["row"]}
     place = {"network": row["network"], "traffic": row["traffic"]}
@@ -130,7 +130,7 @@ def _keys(row: Record) -> list[Key]:
 
 
 def _template_of(error: BaseException) -> str:
-    """The path of the innermost template in which an error was raised; nothing outside of them."""
+    """The path of the innermost template that raised an error, or "" if none did."""
     frames = [each.filename for each in traceback.extract_tb(error.__traceback__)]
     found = [name for name in frames if name.endswith(".jinja")]
     return found[-1] if found else ""
@@ -138,7 +138,7 @@ def _template_of(error: BaseException) -> str:
 
 @cache
 def environment() -> jinja2.Environment:
-    """The templates, with everything that is the same in every report."""
+    """The templates, with everything that all reports share."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -215,7 +215,7 @@ def environment() -> jinja2.Environment:
 
 
 def rows_of(frame: pd.DataFrame) -> list[Record]:
-    """The rows of a table; what is missing is None, and NaN where it is a real number."""
+    """The rows of a table; a missing value is None, in a column of floats NaN."""
     return [
         {name: None if value is pd.NA else value for name, value in row.items()}
         for row in records(frame)
@@ -233,14 +233,14 @@ def where(rows: Iterable[Record], **wanted: Any) -> list[Record]:
 
 
 def varied(rows: Sequence[Record], least: int = 2) -> list[str]:
-    """The constants that have at least so many values in the rows, in the order of the columns."""
+    """The parameters with at least this many values in the rows, in the order of the columns."""
     columns = [name for name in (rows[0] if rows else ()) if name.startswith(CONSTANT)]
     counts = {name: len({row[name] for row in rows if is_known(row[name])}) for name in columns}
     return [name.removeprefix(CONSTANT) for name, count in counts.items() if count >= least]
 
 
 def fixed(value: float, decimals: int, sign: str = "") -> str:
-    """A number with so many decimals and a real minus sign; a dash for none."""
+    """A number with this many decimals and a true minus sign; a dash for a missing one."""
     return labels.minus(f"{value:{sign}.{decimals}f}") if is_known(value) else labels.DASH
 
 
@@ -265,7 +265,7 @@ def plus_minus(mean: float, half_width: float, decimals: int) -> str:
 
 
 def table_row(*cells: object, strong: bool = False, muted: bool = False, name: str = "") -> Markup:
-    """A row of a table, with a name if others link to it."""
+    """A row of a table, with a name if links point to it."""
     texts = (Markup("<cell>{}</cell>").format(_clean(cell)) for cell in cells)
     kind = "strong" if strong else "muted" if muted else ""
     named = Markup(' name="{}"').format(name) if name else ""

@@ -1,5 +1,5 @@
-// AIMDSoph: AIMD whose silence and speed follow the least RTT. Report 002 part D1, which calls its
-// decrease both "1.5" and "multiply by 0.75"; the factor is a constant.
+// AIMDSoph: AIMD whose timeout and speed follow the minimum RTT. Report 002 part D1 calls its
+// decrease both "1.5" and "multiply by 0.75"; the factor is a parameter.
 #include <algorithm>
 
 #include "algorithms/registry.hh"

@@ -42,7 +42,7 @@ class Constants {
   double real(Constant constant) { return read(std::move(constant), ConstantType::real); }
   double integer(Constant constant) { return read(std::move(constant), ConstantType::integer); }
 
-  // A detail that a rule has (1) or has not (0, the default).
+  // A detail that a rule has (1) or lacks (0, the default).
   bool flag(const std::string& name, const std::string& meaning) {
     return integer({.name = name,
                     .fallback = 0,

@@ -23,8 +23,8 @@ double cube_root(double x) {
 }
 
 // Congestion avoidance as in Linux 6 (net/ipv4/tcp_cubic.c): windows are whole packets, the window
-// grows by one packet in `packets_for_one_`, and that is computed anew when the window has changed
-// or 32 ms are over. Time there is in jiffies, of 1 ms here, and in units of 1/1024 s.
+// grows by one packet in `packets_for_one_`, which is recomputed when the window has changed or
+// after 32 ms. Time there is in jiffies, of 1 ms here, and in units of 1/1024 s.
 class WholePackets {
  public:
   WholePackets(bool are_counted, double c, double beta)
@@ -181,7 +181,7 @@ class Cubic final : public Controller {
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
-  // A silence is a retransmission timeout where nothing is sent again.
+  // Without retransmissions, a silence counts as a retransmission timeout.
   void on_keepalive(int64_t now_ms) override {
     on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
   }

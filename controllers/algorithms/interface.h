@@ -65,7 +65,7 @@ struct kneepoint_ack {
   int64_t rtt_us;        /* -1: this acknowledgment measures none */
   uint64_t acknowledged; /* packets that nothing, SACK included, has reported before */
   uint64_t in_flight;    /* packets, after it */
-  int is_recovering; /* lost packets are being sent again: the window stays as on_loss left it */
+  int is_recovering;     /* in loss recovery: the window stays as on_loss left it */
 };
 
 struct kneepoint_keepalive {

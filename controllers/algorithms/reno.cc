@@ -1,5 +1,5 @@
-// TCP's standard congestion control, RFC 5681: slow start and congestion avoidance. What is lost is
-// found out, and sent again, by the transport.
+// TCP's standard congestion control, RFC 5681: slow start and congestion avoidance. The transport
+// detects and retransmits losses.
 #include <algorithm>
 
 #include "algorithms/registry.hh"
@@ -48,7 +48,7 @@ class Reno final : public Controller {
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
-  // A silence is a retransmission timeout where nothing is sent again.
+  // Without retransmissions, a silence counts as a retransmission timeout.
   void on_keepalive(int64_t now_ms) override {
     on_loss({now_ms, now_ms * 1000, Loss::Kind::timed_out, 0});
   }

@@ -8,7 +8,7 @@
 
 namespace kneepoint {
 
-// Smoothed RTT and least RTT: srtt = gain * srtt + (1 - gain) * rtt, where `gain` weighs the old
+// Smoothed and minimum RTT: srtt = gain * srtt + (1 - gain) * rtt, where `gain` weighs the old
 // value and the first sample initialises (Jacobson, SIGCOMM 1988).
 class RttEstimate {
  public:

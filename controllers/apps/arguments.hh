@@ -23,7 +23,7 @@ extern const char* const run_usage;
 // Throws std::invalid_argument for an unknown option, a missing or impossible value.
 RunArguments parse_run_arguments(const std::vector<std::string>& words);
 
-// A line of a batch: an object with the scenario and what is wanted of it, or options.
+// A line of a batch: an object with the scenario and the requested output, or options.
 // Throws std::invalid_argument as above.
 RunArguments parse_batch_line(const std::string& line);
 

@@ -1,4 +1,4 @@
-// check_trace: whether a trace is one. Whatever reads traces asks this, so that all agree.
+// check_trace: validates traces. Every reader of traces calls it, so that all agree.
 #include <array>
 #include <cstdlib>
 #include <iostream>

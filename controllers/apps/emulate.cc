@@ -57,7 +57,7 @@ int run_once(const Words& words) {
   return report.status == RunStatus::ok ? EXIT_SUCCESS : exit_controller_failed;
 }
 
-// One answer a line, whatever the line holds: an error costs its own run and no other.
+// One answer per line: an error costs its own run and no other.
 int run_batch() {
   Runner runner;
   std::string line;

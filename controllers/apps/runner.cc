@@ -36,7 +36,7 @@ std::string describe_failure(const std::string& reason) {
 std::shared_ptr<const Trace> Runner::trace(const std::filesystem::path& path,
                                            const std::string& sha256) {
   KnownTrace& known = traces_[path];
-  // What has this digest is right, whatever has become of the file meanwhile.
+  // A trace with this digest is right even if the file has changed meanwhile.
   if (not sha256.empty() and sha256 == known.sha256) return known.trace;
   const FileState file = state_of(path);
   if (known.trace == nullptr or not sha256.empty() or file != known.file) {

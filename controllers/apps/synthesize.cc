@@ -27,7 +27,7 @@ using namespace kneepoint;
 
 constexpr double packets_per_mbit = 1e6 / (datagram_bytes * 8);
 
-// A Poisson process may make more than its mean, but never so many more that no trace holds them.
+// A Poisson process may exceed its mean, but never by enough to overflow a trace.
 constexpr double most_on_average = 0.9 * Trace::most_opportunities;
 
 const char* const usage =

@@ -20,7 +20,7 @@ class BlockQueue {
   const Item& front() const { return *first_; }
   const Item& back() const { return *(end_ - 1); }
 
-  // A new last item, for the caller to fill: its content is whatever was there before.
+  // A new last item, for the caller to fill: its content is unspecified.
   Item& push() {
     if (end_ == block_end_) [[unlikely]]
       make_room();

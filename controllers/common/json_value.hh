@@ -15,13 +15,13 @@ class JsonValue {
   using Array = std::vector<JsonValue>;
   using Object = std::vector<std::pair<std::string, JsonValue>>;
 
-  // Throws std::invalid_argument, naming `name` and the line, for a text that is no JSON, that
+  // Throws std::invalid_argument, naming `name` and the line, for a text that is not JSON, that
   // repeats a key, or that nests deeper than 32.
   static JsonValue parse(const std::string& name, std::string_view text);
 
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(content_); }
   const bool* boolean() const { return std::get_if<bool>(&content_); }
-  // A number's text: whoever asks knows whether it is to be whole.
+  // A number's text: the caller knows whether it must be whole.
   const std::string* number() const {
     const auto* number = std::get_if<Number>(&content_);
     return number == nullptr ? nullptr : &number->text;

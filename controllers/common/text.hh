@@ -15,8 +15,8 @@ std::string to_text(double value);
 // The text in quotes for a message: what would not show is escaped, a long text is cut.
 std::string shown(std::string_view text);
 
-// A text of somebody else's as one line of sound UTF-8 of at most 500 bytes: what is neither
-// becomes a question mark. None is "".
+// A foreign text as one line of valid UTF-8 of at most 500 bytes: anything else becomes a question
+// mark. Null is "".
 std::string one_line(const char* text);
 
 // Throw std::invalid_argument, naming `what`, unless the whole text is one finite number of

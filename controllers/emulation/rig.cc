@@ -209,7 +209,7 @@ void Rig::add_contest_flow(const FlowSettings& flow, size_t number,
       agenda_, source, id, controller, scenario_.host, lateness(first_sender + number), departures,
       lifetime, inputs.flow_log, meter);
   add(ends_ + Agenda::shells + source, sender);
-  // What is too late for the run's end must not reach the uplink, which is measured.
+  // Packets too late for the run's end must not reach the uplink, which is measured.
   Hop& way_back = is_alone and is_near ? *down_.entry : static_cast<Hop&>(outboxes_[sink]);
   Receiver& receiver = contest_receivers_.emplace_back(
       scenario_.host, lateness(number == 0 ? first_receiver : further_receivers + number), way_back,

@@ -35,8 +35,8 @@ struct RunResult {
   uint64_t packets_dropped = 0;    // by either direction's queue or a shell's full device
 };
 
-// What a run reads and writes beside its scenario. All must outlive the rig; a trace is null where
-// the link has a rate, and so is what nobody wants.
+// What a run reads and writes besides its scenario. All must outlive the rig; a trace is null if
+// the link has a rate, and so are outputs not requested.
 struct RunInputs {
   const Trace* uplink = nullptr;
   const Trace* downlink = nullptr;

@@ -48,8 +48,8 @@ struct FlowSettings {
   double start_s = 0;
   std::optional<double> stop_s{};
   std::optional<uint64_t> bytes{};  // of payload; none: endless
-  // Of TCP: its receiver asks for these bytes with a request of its own, so often.
-  uint64_t request_bytes = 0;  // 0: nobody asks
+  // Of TCP: its receiver requests these bytes `requests` times, each with a request this long.
+  uint64_t request_bytes = 0;  // 0: no requests
   uint64_t requests = 1;
   double think_s = 0;  // from an answer to the next request
 };
@@ -74,13 +74,13 @@ struct Scenario {
   HostModel host{};
   std::optional<Milliseconds> duration_ms{};  // none: once through the traces
   double interval_s = 0;                      // of the series over time; 0: none
-  double measure_from_s = 0;                  // endless flows' figures count what is since
+  double measure_from_s = 0;                  // endless flows' figures start here
   uint64_t seed = 0;
   bool trusts_entries = false;         // they run without Landlock and seccomp
   uint64_t entry_lookahead_us = 1000;  // how far ahead entries hear what will reach them
 
-  // From JSON as schema() has it. Throws std::invalid_argument, naming `name`, the key and what is
-  // wrong with its value, for whatever could not run.
+  // From JSON that follows schema(). Throws std::invalid_argument, naming `name`, the key and the
+  // problem with its value, for a scenario that cannot run.
   static Scenario parse(const std::string& name, std::string_view text);
   static Scenario read(const std::string& name, const JsonValue& value);
 

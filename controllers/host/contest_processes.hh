@@ -24,8 +24,8 @@ namespace kneepoint {
 struct Departures {
   Hop& first_hop;  // for those that leave at once, and before `ahead_until_us` for all
   Hop& outbox;     // for those that leave later
-  // Until then the sender decides ahead of the loop, as soon as it is known what it will hear: it
-  // is alone on its way, and what it does not decide yet cannot reach the end of the run.
+  // Until then the sender decides ahead of the loop, as soon as its acknowledgments are known: it
+  // is alone on its path, and what it does not decide yet cannot reach the end of the run.
   Microseconds ahead_until_us;
 };
 
@@ -63,7 +63,7 @@ class SenderProcess final : public Process {
     return now_us < lifetime_.stop_us ? lifetime_.datagrams : 0;
   }
   void plan() { agenda_.plan_endpoint(endpoint_, planned_us_ = next_event_us()); }
-  // What is put off, as most keepalives are, keeps its place in the agenda until that time comes.
+  // A postponed event, as most keepalives are, keeps its place in the agenda until its old time.
   void plan_if_earlier() {
     if (next_event_us() < planned_us_) plan();
   }

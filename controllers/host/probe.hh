@@ -75,7 +75,7 @@ class ProbeProcess final : public Process {
   std::vector<uint32_t> rtts_us_{};  // of each that was sent
 };
 
-// Sends back whatever arrives.
+// Sends every packet back.
 class EchoHop final : public Hop {
  public:
   explicit EchoHop(Hop& way_back) : way_back_(way_back) {}

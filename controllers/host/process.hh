@@ -20,7 +20,7 @@ class Process : public Hop {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // Handles what it has planned for `now_us`, and plans anew.
+  // Handles the event planned for `now_us` and plans the next one.
   virtual void act(Microseconds now_us) = 0;
 };
 

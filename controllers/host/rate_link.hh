@@ -67,9 +67,9 @@ class RateLink final : public Process {
         queue_(std::move(queue)),
         next_(next) {}
 
-  // It must outlive the link, which measures nothing without.
+  // It must outlive the link, which measures nothing without it.
   void observe(Meter* meter) { meter_ = meter; }
-  // It must outlive the link, and hears of the packets that wait, the one in transit apart.
+  // It must outlive the link, and gets the number of waiting packets, without the one in transit.
   void observe_queue(StepSeries* packets) { queued_packets_ = packets; }
 
   // Packets come in order: all that happens here before this one does can happen now.

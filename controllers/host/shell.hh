@@ -15,13 +15,13 @@
 
 namespace kneepoint {
 
-// A packet on its way between two processes, and when it gets there.
+// A packet in flight between two processes, and its time of arrival.
 struct Arrival {
   Microseconds time_us = 0;
   Packet packet{};
 };
 
-// Packets that are about to arrive at a process, which come in order.
+// Packets about to arrive at a process, in order.
 class Inbox {
  public:
   void push(Microseconds time_us, const Packet& packet) {
@@ -43,11 +43,11 @@ class Inbox {
   Microseconds next_us_ = never;
 };
 
-// Where packets wait until a shell reads them: the queue of its TUN device. What finds it full is
-// lost, and nobody is told.
+// Where packets wait until a shell reads them: the queue of its TUN device. Packets that find it
+// full are lost silently.
 class DeviceQueue {
  public:
-  // Without waits for the processor a shell reads what arrives at once, or after what came before.
+  // Without scheduling delays a shell reads a packet at once, or after the packets before it.
   DeviceQueue(size_t capacity_packets, Microseconds read_us, bool waits)
       : waits_(waits),
         read_us_(read_us),
@@ -56,13 +56,13 @@ class DeviceQueue {
         read_at_once_us_(waits ? -never : read_all_us_),
         read_times_us_(waits ? capacity_packets : 0) {}
 
-  // For the packet that as many places ahead as the queue has must have been read.
+  // There is room if the packet `capacity_packets` places ahead has been read.
   bool has_room(Microseconds time_us) const {
     if (not waits_) return busy_until_us_ - time_us <= read_all_us_;
     return read_times_us_.empty() or read_times_us_[next_] <= time_us;
   }
 
-  // A packet joins that the shell, were it idle, would read at `time_us`.
+  // A packet joins that an idle shell would read at `time_us`.
   void join(Microseconds time_us) {
     const Microseconds begin_us = std::max(busy_until_us_, time_us);
     busy_until_us_ = begin_us + read_us_;
@@ -71,7 +71,7 @@ class DeviceQueue {
     if (++next_ == read_times_us_.size()) next_ = 0;
   }
 
-  // Both in one, for a shell that does not wait; for one that does, never.
+  // Both in one, for a shell without scheduling delays; always false for one with them.
   bool join_if_room(Microseconds time_us) {
     if (busy_until_us_ - time_us > read_at_once_us_) return false;
     busy_until_us_ = std::max(busy_until_us_, time_us) + read_us_;
@@ -90,18 +90,18 @@ class DeviceQueue {
 
 // A Link or a DelayLine in a mahimahi shell's event loop.
 //
-// Reading costs the shell time that decides what its device loses, and nothing else: packet_us,
-// which was fitted, has what a packet loses on its way.
+// The time to read a packet decides only what the shell's device drops: packet_us, which was
+// fitted, covers all delay of a packet.
 //
 // The loop wakes for an arriving packet, and for the queue's next event after a poll(2) of whole
 // milliseconds: last wake-up + (event's millisecond - last wake-up's millisecond) + lateness.
 //
-// Next is the hop that its packets go to; where that is one class, no virtual call is needed.
+// Next is the hop to which its packets go; if that is one class, no virtual call is needed.
 template <class Queue, class Next>
 class Shell final : public Process {
  public:
-  // When the run ends. What is handled before `ahead_until_us` cannot reach that end at once; what
-  // is read from `deaf_from_us` on is not handled, for the queue's observers must not hear of it.
+  // When the run ends. Packets handled before `ahead_until_us` cannot reach that end at once; those
+  // read from `deaf_from_us` on are not handled, because the queue's observers must not see them.
   struct End {
     Microseconds ahead_until_us;
     Microseconds deaf_from_us = never;
@@ -175,11 +175,11 @@ class Shell final : public Process {
     const Microseconds read_us = lateness_.read_time(time_us);
     device_.join(read_us);
     if (read_us >= end_.deaf_from_us) return;
-    // All that happens here before is known, and need not wait for its turn.
+    // All earlier events here are known and need not wait for their turn.
     if (may_act_ahead(read_us)) {
       while (wake_up_us_ < read_us and inbox_.empty()) act_on_timer(wake_up_us_);
     }
-    // What comes back while we are just handing it on waits, too.
+    // A packet that comes back while we are forwarding also waits.
     if (is_acting()) {
       inbox_.push(read_us, packet);
     } else if (read_us < next_event_us()) {
@@ -190,7 +190,7 @@ class Shell final : public Process {
     }
   }
 
-  // Where handling a packet costs no time, what is simultaneous happens in the agenda's order.
+  // If handling a packet costs no time, simultaneous events happen in the agenda's order.
   bool may_act_ahead(Microseconds until_us) const {
     return not is_acting() and packet_us_ > 0 and
            std::max(until_us, busy_until_us_) < end_.ahead_until_us;
@@ -222,7 +222,7 @@ class Shell final : public Process {
   bool is_acting() const { return agenda_us_ == acting_; }
   void settle() { agenda_us_ = next_event_us(); }
 
-  static constexpr Microseconds acting_ = -1;  // before whatever arrives
+  static constexpr Microseconds acting_ = -1;  // before any arrival
 
   Microseconds& agenda_us_;
   Queue queue_;

@@ -86,10 +86,10 @@ class Link {
  private:
   bool holds_packet() const { return bytes_left_ > 0 or not queue_->empty(); }
 
-  // A packet has what is left of the last opportunity of the one before, and as many more as it
+  // A packet uses the rest of its predecessor's last opportunity, and as many further ones as it
   // needs.
   [[gnu::always_inline]] void decide(const Packet& packet, Milliseconds now_ms) {
-    if (departure_ms_ <= now_ms) {  // nobody is before it
+    if (departure_ms_ <= now_ms) {  // the queue is empty
       if (first_arrival_ms_ == never_ms) [[unlikely]]
         first_arrival_ms_ = now_ms;
       if (opportunities_.next_ms() <= now_ms) opportunities_.lose_until(now_ms, nullptr);

@@ -1,4 +1,4 @@
-// The controllers that there are: NAME.so in the folder controllers/ beside this program, and any
+// The available controllers: NAME.so in the folder controllers/ next to this program, and any
 // other shared object by its path.
 #pragma once
 

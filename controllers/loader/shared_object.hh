@@ -29,11 +29,11 @@ class LoadedController {
   ControllerHandle handle_;
 };
 
-// A shared object that was loaded; it stays so to the end of the process.
+// A loaded shared object; it stays loaded to the end of the process.
 class SharedObject {
  public:
-  // Throws std::invalid_argument, beginning with the path, for a file that is no controller, is
-  // none for this program, or declares nonsense or another name than its own.
+  // Throws std::invalid_argument, beginning with the path, for a file that is not a controller, is
+  // not one for this program, or declares invalid values or another name than its own.
   static SharedObject load(const std::filesystem::path& path);
 
   // Throws std::invalid_argument for an unknown parameter, a value out of range, and for a

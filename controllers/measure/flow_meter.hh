@@ -35,7 +35,7 @@ class FlowMeter {
   FlowMeter(Microseconds start_us, Microseconds end_us, Microseconds interval_us,
             Microseconds run_us);
 
-  // What has been until now counts no longer, the series over time apart.
+  // Earlier events no longer count, except in the series over time.
   void begin(Microseconds now_us);
 
   void sent(bool is_retransmission) {
@@ -107,8 +107,8 @@ class FlowMeter {
   Microseconds window_start_us_ = 0;
 };
 
-// Jain, Chiu, Hawe: a quantitative measure of fairness, DEC-TR-301, 1984. 1 of equal shares, 1/n if
-// one of n has all; NaN if nobody has anything.
+// Jain, Chiu, Hawe: a quantitative measure of fairness, DEC-TR-301, 1984. 1 for equal shares, 1/n
+// if one of n has all; NaN if all are zero.
 double jains_index(const std::vector<double>& shares);
 
 }  // namespace kneepoint

@@ -121,8 +121,8 @@ class Reader {
     return last_ms;
   }
 
-  // mm-link 0.98 has no line for what a full queue drops. Queues keep the order of arrival, so what
-  // came before the last packet that departed, and has not departed, never will.
+  // mm-link 0.98 has no line for drops of a full queue. Queues keep the order of arrival, so a
+  // packet that came before the last one to depart, and has not departed, never will.
   uint64_t packets_overtaken() const {
     const int32_t last_ms = last_arrival_ms();
     const auto came = std::ranges::count_if(arrivals_ms_, [&](auto ms) { return ms < last_ms; });

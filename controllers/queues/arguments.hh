@@ -1,4 +1,4 @@
-// A queue's description, taken apart: POLICY[:NAME=VALUE,...].
+// A parsed description of a queue: POLICY[:NAME=VALUE,...].
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A queue that holds whatever comes: mahimahi's default.
+// A queue without limit: mahimahi's default.
 #include "queues/fifo.hh"
 #include "queues/registry.hh"
 

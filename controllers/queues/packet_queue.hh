@@ -20,17 +20,17 @@ class PacketQueue {
  public:
   virtual ~PacketQueue() = default;
 
-  // Take in a packet, or drop it, or drop another one for it.
+  // Queues a packet, or drops it, or drops another one for it.
   virtual void enqueue(const Packet& packet, Microseconds now_us) = 0;
 
   // The next packet to transmit, to be used before the next enqueue; null when the queue is empty
   // or all that was left was dropped.
   virtual const Packet* dequeue(Microseconds now_us) = 0;
 
-  // Whether it holds whatever comes, and transmits it in that order.
+  // Whether it holds every packet, and transmits in order of arrival.
   virtual bool is_infinite() const { return false; }
 
-  // Into how many classes it sorts flows; 0: into none.
+  // The number of classes into which it sorts flows; 0: none.
   virtual size_t classes() const { return 0; }
   // The class of each flow, by its number. Before the first packet.
   virtual void classify(const std::vector<uint16_t>& /* class_of_flow */) {}
@@ -46,7 +46,7 @@ class PacketQueue {
   uint64_t packets_marked() const { return packets_marked_; }
 
  protected:
-  // For every packet that joins the buffer, and that leaves it in whatever way.
+  // For every packet that joins the buffer, and that leaves it in any way.
   void count_in(const Packet& packet) {
     ++packets_;
     bytes_ += packet.bytes;

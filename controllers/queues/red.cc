@@ -30,7 +30,7 @@ class RedQueue final : public FifoQueue {
       case Decision::pass:
         return FifoQueue::enqueue(packet, now_us);
       case Decision::notify: {
-        // Beyond max_th it drops, whoever sends (RFC 3168, section 7).
+        // Beyond max_th it drops packets of all flows (RFC 3168, section 7).
         Packet marked = packet;
         if (settings_.marks and mark(marked)) return FifoQueue::enqueue(marked, now_us);
         return drop(packet);
@@ -49,7 +49,7 @@ class RedQueue final : public FifoQueue {
  private:
   enum class Decision { pass, notify, drop };
 
-  // While the queue is idle it is as if so many small packets had found it empty.
+  // An idle period counts as if this many small packets had found the queue empty.
   void average(Microseconds now_us) {
     if (empty()) {
       const double missed =

@@ -12,7 +12,7 @@
 
 namespace kneepoint {
 
-// What precedes a packet on the emulated link, too: 4 bytes of the TUN device.
+// The header of a packet, on the emulated link as well: 4 bytes of the TUN device.
 constexpr size_t tun_header_bytes = 4;
 
 // One direction of a wire behind a queue that releases a packet as its transmission begins. It adds

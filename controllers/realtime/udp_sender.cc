@@ -50,7 +50,7 @@ SenderReport UdpSender::run(std::optional<Microseconds> duration_us) {
 }
 
 Microseconds UdpSender::timeout_us(std::optional<Microseconds> end_us) const {
-  // Counted from the last thing that happened, for a wait may have been cut short.
+  // Counted from the last event, because a wait may have been cut short.
   const Microseconds wake_us = sender_.wakes_us();
   const Microseconds left_us = std::min(wake_us, end_us.value_or(wake_us)) - now_us();
   return std::clamp<Microseconds>(left_us, 0, longest_wait_us);

@@ -47,7 +47,7 @@ class UdpSocket {
   uint16_t port() const;
   void connect(const Endpoint& peer);
 
-  // False when the datagram could not be taken now, because buffers are full or nobody listens.
+  // False if the datagram cannot be sent now, because buffers are full or nobody listens.
   bool send(std::span<const std::byte> datagram);
   bool send_to(const Endpoint& peer, std::span<const std::byte> datagram);
 

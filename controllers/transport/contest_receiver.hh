@@ -9,9 +9,9 @@ namespace kneepoint {
 
 class ContestReceiver {
  public:
-  // What an acknowledgment says, beside what it repeats of its datagram.
+  // The content of an acknowledgment, besides what it repeats of its datagram.
   struct Acknowledgment {
-    uint64_t sequence_number;  // its own: acknowledgments are numbered, too
+    uint64_t sequence_number;  // its own: acknowledgments are also numbered
     Milliseconds received_ms;  // receiver's clock when the datagram arrived
   };
 

@@ -51,8 +51,8 @@ class ContestSender {
     hold_back();
   }
 
-  // The window opens again at this time, for a controller that paces; never, where it does not
-  // hold anything back.
+  // The time at which the window reopens, for a controller that paces; never, if nothing is held
+  // back.
   Microseconds held_back_until_us() const { return held_back_until_us_; }
 
   // That time may have come.
@@ -90,7 +90,7 @@ class ContestSender {
     return held_back_until_us_ == never ? wakes_us() : last_activity_us_ + silence_us_;
   }
 
-  // The silence is over: the next datagram is to be sent whatever the window says.
+  // The silence is over: the next datagram is sent regardless of the window.
   void keepalive(Microseconds now_us) {
     last_activity_us_ = now_us;
     controller_.on_keepalive(whole_ms(now_us));

@@ -15,7 +15,7 @@ class TcpReceiver {
   explicit TcpReceiver(const TcpSettings& settings) : settings_(settings) {}
 
   // A segment arrives. The acknowledgment that is due at once, if any (RFC 5681, section 4.2: of
-  // every second segment, and of whatever is out of order or fills a gap). A mark is echoed until
+  // every second segment, and of any that is out of order or fills a gap). A mark is echoed until
   // its sender says that it has reduced its window (RFC 3168, section 6.1.3).
   std::optional<TcpAcknowledgment> receive(const TcpSender::Segment& segment, bool is_marked,
                                            Microseconds now_us);
@@ -33,7 +33,7 @@ class TcpReceiver {
   TcpSettings settings_;
   uint64_t next_expected_ = 0;
   std::map<uint64_t, uint64_t> gathered_{};  // blocks out of order: begin to end
-  std::array<uint64_t, 3> latest_{};         // segments, the newest first, whose blocks are told
+  std::array<uint64_t, 3> latest_{};         // segments whose blocks are reported, the newest first
   bool echoes_mark_ = false;
   bool has_unacknowledged_ = false;
   uint64_t quick_acks_ = settings_.quick_acks;

@@ -30,7 +30,7 @@ bool TcpSender::may_send_new() const {
   return next_ - una_ < window_packets() + duplicates_;
 }
 
-// What is asked for and not held back is sent.
+// Due data that is not held back is sent.
 bool TcpSender::is_held_back(Microseconds now_us) {
   if (not controller_.paces()) return false;
   if (now_us < pacer_.next_us()) {
@@ -151,7 +151,7 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
     reduce_in_proportion(delivered, acknowledged > 0 and segments_lost_ == lost);
   }
   if (is_recovering_ and not settings_.sack and acknowledged > 0) {
-    // A partial acknowledgment: the next hole is lost, too.
+    // A partial acknowledgment: the next hole is also lost.
     mark_lost_below(una_ + 1);
     must_retransmit_ = true;
   }
@@ -217,7 +217,7 @@ uint64_t TcpSender::sack(uint64_t begin, uint64_t end) {
   return delivered;
 }
 
-// What is not sacked, and was not marked before: it has left the network.
+// Segments neither sacked nor marked before: they have left the network.
 void TcpSender::mark_lost_below(uint64_t end) {
   for (examined_ = std::max(examined_, una_); examined_ < end; ++examined_) {
     Sent& segment = sent(examined_);
@@ -341,7 +341,7 @@ void TcpSender::timer(Microseconds now_us) {
     return;
   }
   ++loss_events_;
-  // Everything that is not sacked is sent again, in slow start.
+  // Everything not sacked is retransmitted, in slow start.
   is_recovering_ = false;
   recovery_end_ = next_;
   examined_ = to_retransmit_ = una_;

@@ -71,8 +71,8 @@ class RtoEstimate {
   Microseconds rto_us_ = 1'000'000;
 };
 
-// Whoever runs it owns the clock: asks what to send until there is nothing, says what arrived, and
-// calls timer() at timer_us(). Every call throws ControllerFailure where the controller misbehaves.
+// The driver owns the clock: it asks what to send until there is nothing, reports arrivals, and
+// calls timer() at timer_us(). Every call throws ControllerFailure if the controller misbehaves.
 class TcpSender {
  public:
   static constexpr uint64_t endless = std::numeric_limits<uint64_t>::max();
@@ -103,12 +103,12 @@ class TcpSender {
     bool is_capable = false;   // of being marked: ECT
     bool has_reduced = false;  // CWR
   };
-  // What may be sent now; whoever asks has sent it.
+  // What may be sent now; it counts as sent.
   std::optional<Segment> send(Microseconds now_us);
 
   void acknowledged(const TcpAcknowledgment& ack, Microseconds now_us);
 
-  // When to ask again what to send, for a controller that paces; never, where nothing waits.
+  // When to ask again what to send, for a controller that paces; never, if nothing waits.
   Microseconds held_back_until_us() const { return held_back_until_us_; }
 
   Microseconds timer_us() const { return timer_us_; }
@@ -124,14 +124,14 @@ class TcpSender {
   Microseconds last_rtt_us() const { return last_rtt_us_; }
   uint64_t retransmissions() const { return retransmissions_; }
   uint64_t timeouts() const { return timeouts_; }
-  // How often it began to repair a loss: by fast recovery, or because the timeout of data fired.
+  // How often it began to repair a loss: by fast recovery, or by a retransmission timeout of data.
   uint64_t loss_events() const { return loss_events_; }
   bool is_recovering() const { return is_recovering_; }
 
  private:
   enum class State { closed, syn_to_send, syn_sent, established };
 
-  // What is known of a segment that is not acknowledged cumulatively.
+  // The state of a segment that is not acknowledged cumulatively.
   struct Sent {
     Microseconds sent_us;
     bool is_sacked = false;
@@ -145,7 +145,7 @@ class TcpSender {
   bool is_held_back(Microseconds now_us);
   std::optional<Segment> send_doubtful(Microseconds now_us);
   Segment retransmit(uint64_t number, Microseconds now_us);
-  // These return how many segments they have heard of for the first time.
+  // These return how many segments are newly reported.
   uint64_t take_cumulative(uint64_t next_expected);
   uint64_t take_blocks(const TcpAcknowledgment& ack);
   uint64_t sack(uint64_t begin, uint64_t end);
@@ -177,14 +177,14 @@ class TcpSender {
   uint64_t highest_sacked_ = 0;    // the first number above all that is sacked
   size_t last_block_count_ = 0;
   std::array<SackBlock, 3> last_blocks_{};
-  uint64_t examined_ = 0;       // below it, what is lost is marked
+  uint64_t examined_ = 0;       // below it, losses are marked
   uint64_t segments_lost_ = 0;  // as found by acknowledgments
-  uint64_t to_retransmit_ = 0;  // below it, nothing is lost that was not sent again
+  uint64_t to_retransmit_ = 0;  // below it, all losses were retransmitted
   uint64_t peer_window_ = 1;
 
   bool is_recovering_ = false;
   bool is_rescued_ = false;       // whether this recovery has sent the last segment again
-  bool must_retransmit_ = false;  // the first of a recovery goes whatever the window says
+  bool must_retransmit_ = false;  // the first of a recovery ignores the window
   uint64_t recovery_end_ = 0;
   struct Proportion {  // RFC 6937's variables, in packets
     uint64_t recover_fs = 0;

@@ -1,8 +1,7 @@
 """From samples to the JSON object that `build/emulate --scenario` answers with.
 
-What the kernel does not tell is None: the one-way delay of a flow's packets, and with it the signal
-delay. RTTs of flows are the
-kernel's smoothed ones, as sampled; those of probes are ping's.
+What the kernel does not report is None: the one-way delay of a flow's packets, and with it the
+signal delay. RTTs of flows are the kernel's smoothed ones, as sampled; those of probes are ping's.
 """
 
 import statistics
@@ -73,7 +72,7 @@ def quantile(values: Sequence[float], q: float) -> float | None:
 
 
 def jains_index(shares: Sequence[float]) -> float | None:
-    """Returns Jain's index of fairness; None if nobody has anything."""
+    """Returns Jain's fairness index; None if all are zero."""
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares else None
 

@@ -31,13 +31,13 @@ _PACKAGES: Mapping[str, str] = {
     "iperf3": "iperf3",
     "unshare": "util-linux",
 }
-"""What the rig needs, and the package of Debian and Ubuntu that has it."""
+"""The programs that the rig needs, with their packages in Debian and Ubuntu."""
 _TIME_LIMIT_S = 10
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the diagnosis asks of a system."""
+    """What the diagnosis asks a system."""
 
     missing: tuple[str, ...]  # programs that are not on the PATH
     namespaces_denied: str  # what unshare says, if it fails

@@ -27,7 +27,7 @@ _MOST_S = 10.0
 
 @dataclass(frozen=True)
 class KernelSettings:
-    """What the engine is made from.
+    """The settings of the engine.
 
     Args:
         build: the folder of delay_line.

@@ -1,4 +1,4 @@
-"""What the kernel says of its sockets and queues, by netlink(7), as ss(8) and tc(8) ask it."""
+"""The state of the kernel's sockets and queues over netlink(7), as ss(8) and tc(8) query it."""
 
 import socket
 import struct
@@ -111,7 +111,7 @@ class Queues(_Netlink):
 
 
 def tcp_info(content: bytes | memoryview) -> dict[str, float]:
-    """Takes a struct tcp_info apart, as far as it is needed; an older kernel's is shorter."""
+    """Parses the needed part of a struct tcp_info; an older kernel's is shorter."""
     fields = _TCP_INFO.unpack(bytes(content[: _TCP_INFO.size]).ljust(_TCP_INFO.size, b"\0"))
     numbers = fields[8:]  # from tcpi_rto on
     return {

@@ -1,4 +1,4 @@
-"""What the kernel does of a scenario, and what it refuses.
+"""Which parts of a scenario the kernel can run, and which it refuses.
 
 A scenario is the JSON that `build/emulate --scenario` reads. Whatever the kernel would do otherwise
 than the scenario says is refused by name.
@@ -16,7 +16,7 @@ from common.errors import KneepointError
 from networks.traffic import LINUX
 
 HEADERS_BYTES = 4
-"""What a packet has on the emulated link beside its IP packet: 4 bytes of the TUN device."""
+"""The overhead of an IP packet on the emulated link: 4 bytes of the TUN device."""
 SEGMENT_BYTES, PAYLOAD_BYTES = 1504, 1448
 """A full TCP segment on the link, and what it carries."""
 LONGEST_S = 86_400
@@ -99,7 +99,7 @@ class Link(_Part):
 
     @property
     def buffer(self) -> Queue:
-        """The queue, taken apart."""
+        """The queue, parsed."""
         return Queue.parse(self.queue)
 
 
@@ -154,9 +154,9 @@ _ELSEWHERE: Mapping[str, str] = {
     "loss_first": "the kernel's rig loses at full queues only; use the emulator",
     "loss_probability": "the kernel's rig loses at full queues only; use the emulator",
 }
-"""What a link of the emulator has and the kernel's has not. Without effect it is no matter."""
+"""Features of the emulator's links that the kernel's lack; harmless if they have no effect."""
 _OF_EMULATED_HOST = ("host_model", "host_latency_us")
-"""What a scenario says of the emulated host: this one is real."""
+"""A scenario's keys about the emulated host: this one is real."""
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -213,13 +213,17 @@ def _check(scenario: Scenario, where: str) -> None:
     for name in ("uplink", "downlink"):
         link: Link = getattr(scenario, name)
         if link.rate_mbps == 0:
-            raise KneepointError(f"{where}: {name}: lacks rate_mbps; the kernel's links have one")
+            raise KneepointError(
+                f"{where}: {name}: lacks rate_mbps, which the kernel's links need; add it"
+            )
         try:
             buffer = link.buffer
         except ValueError as error:
             raise KneepointError(f"{where}: {name}.queue: {error}") from None
         if name == "downlink" and buffer.classes != 1:
-            raise KneepointError(f"{where}: downlink.queue: classes are the uplink's only")
+            raise KneepointError(
+                f"{where}: downlink.queue: only the uplink has classes; remove them"
+            )
     if scenario.measure_from_s >= scenario.duration_s:
         raise KneepointError(f"{where}: measure_from_s: not before the end of the run")
     if 0 < scenario.interval_s < SAMPLE_S:

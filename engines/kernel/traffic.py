@@ -183,7 +183,7 @@ def _handler_of(download: Download) -> type[http.server.BaseHTTPRequestHandler]:
 
 @dataclass(frozen=True)
 class Answers:
-    """What came back of a train of pings: an RTT for each, None for one without answer."""
+    """The answers to a train of pings: an RTT for each, None for one without an answer."""
 
     rtts_ms: list[float | None]
 

@@ -52,7 +52,7 @@ def diagnose(facts: Facts | None = None) -> None:
 
 
 def limit_of_machine(facts: Facts) -> str | None:
-    """Returns why no mahimahi could work in this process, whatever is installed, or None."""
+    """Returns why mahimahi cannot work in this process even if installed, or None."""
     denied = [name for name, bit in _CAPABILITIES.items() if not facts.capabilities >> bit & 1]
     if denied:
         return (

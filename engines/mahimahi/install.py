@@ -120,7 +120,7 @@ def install_packages(system: System, packages: list[str]) -> None:
 
 
 def forward_packets(system: System, facts: Facts) -> None:
-    """Sets net.ipv4.ip_forward, now and at every boot: all other changes survive a reboot, too."""
+    """Sets net.ipv4.ip_forward, now and at every boot: all other changes also survive a reboot."""
     if facts.ip_forward:
         return
     changes = Changes.read(system)

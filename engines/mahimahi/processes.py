@@ -96,7 +96,7 @@ def _rules() -> list[list[str]]:
 def _mark_of_shell(words: list[str]) -> int | None:
     """The mark that a rule sets on packets from inside a mahimahi shell; None for other rules.
 
-    Other programs use these addresses, too: a shell's rule is for one of them and sets the whole
+    Other programs also use these addresses: a shell's rule is for one of them and sets the whole
     mark.
     """
     values = dict(itertools.pairwise(words))

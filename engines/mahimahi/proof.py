@@ -106,7 +106,7 @@ def _run(user: User | None, folder: RunFolder) -> list[Arrival]:
         words = folder.read("output").strip().splitlines()[-1:]
         raise KneepointError(
             f"a run of mahimahi fails ({''.join(words) or f'exit status {process.returncode}'}); "
-            "docs/real-runs.md, Install it, says what it needs"
+            "docs/real-runs.md, Install it, lists its requirements"
         )
     return arrivals
 

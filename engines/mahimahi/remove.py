@@ -80,7 +80,7 @@ def remove_packages(system: System, changes: Changes) -> None:
 
 
 def _needed_by_others(system: System, ours: list[str]) -> list[str]:
-    """Returns the packages whose removal would make apt remove others than ours, too."""
+    """Returns the packages whose removal would make apt also remove others than ours."""
     if set(_removed_with(system, ours)) <= set(ours):
         return []
     return [name for name in ours if not set(_removed_with(system, [name])) <= set(ours)]

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from engines.mahimahi.diagnosis import User
 
 _MOST_BYTES = 1 << 20
-"""What is read of a file at most, where a log is not wanted."""
+"""At most this much is read of a file that is not a log."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class RunFolder:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_uid != owner:
             os.close(descriptor)
-            raise OSError(errno.EPERM, "is no plain file of the run's user", str(path))
+            raise OSError(errno.EPERM, "is not a plain file of the run's user", str(path))
         return os.fdopen(descriptor, "rb")
 
     def remove(self) -> None:

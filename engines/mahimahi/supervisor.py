@@ -43,10 +43,10 @@ _FULL_BYTES = 64 * 1024
 """A disk with less room than this counts as full: a run's files grow in larger steps."""
 _MOST_KEPT_BYTES = 1 << 30
 _LOG, _SENT, _SENDER_SAID = "work/uplink.log", "work/sender.out", "work/sender.err"
-"""What the shells and the sender write, as the user to whom the run belongs."""
+"""The files that the shells and the sender write, as the run's user."""
 _NO_WORD = "no reason given"
 _AFTERMATH = "process exited with failure status"
-"""What a mahimahi shell prints when another one has failed."""
+"""A mahimahi shell prints this when another one has failed."""
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class Supervisor:
         goal.unlink(missing_ok=True)
         with self._folder.open(_LOG) as log, goal.open("xb") as file:
             if os.fstat(log.fileno()).st_size > _MOST_KEPT_BYTES:
-                raise RunEndedError("the link's log is too long to be kept")
+                raise RunEndedError("the link's log is too long to keep")
             shutil.copyfileobj(log, file)
 
     def _complaint(self) -> str:

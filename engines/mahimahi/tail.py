@@ -9,7 +9,7 @@ from typing import BinaryIO
 # short: the log is the user's, who may write anything into it.)
 _LINE = re.compile(rb"^(\d{1,12}) (?:- (\d{1,9}) (\d{1,12}))?", re.MULTILINE)
 _MOST_BYTES = 1 << 24
-"""What is read at a time."""
+"""Bytes read at a time."""
 
 
 @dataclass(frozen=True)

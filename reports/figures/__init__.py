@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from common.tables import Tables
 
 Subjects: TypeAlias = "Callable[[Tables], Mapping[str, Record]]"
-"""What figures of a kind show: rows of a table, by what they add to the figure's name."""
+"""The subjects of a kind's figures: rows of a table, by their suffix in the figure's name."""
 
 READS = {
     "at-a-glance": (
@@ -57,7 +57,7 @@ READS = {
     ),
     "window-over-time": ("showcase", "showcase_windows", "showcase_queue"),
 }
-"""Every kind of figure, and the tables that it reads, that of its subjects first.
+"""Every kind of figure and the tables that it reads, its subjects' table first.
 
 The module of a kind has its name, with underscores. It defines `subjects`, and `draw`, which draws
 one of them from these tables.
@@ -65,7 +65,7 @@ one of them from these tables.
 
 
 def each(table: str, key: str, applies: "Callable[[Record], bool]" = lambda _: True) -> "Subjects":
-    """A figure for every row of a table that the kind suits, named by a column."""
+    """A figure for every applicable row of a table, named by a column."""
 
     def subjects(tables: "Tables") -> "dict[str, Record]":
         from analysis.frames import records  # imports pandas

@@ -15,7 +15,7 @@ from reports.figures import only, style
 _SHOWN = (THROUGHPUT, SIGNAL_DELAY)
 _LINE_IN = 0.15
 _WIDEST = 4.0
-"""How many times the third quartile of the bars' reach is shown of the widest bar."""
+"""The axis shows at most this many times the third quartile of the bars' reach."""
 
 
 def draw(_: Record, tables: Tables) -> Figure:

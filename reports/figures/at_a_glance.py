@@ -15,7 +15,7 @@ from experiments.exchanged import REPORTS
 from reports.figures import style
 
 _NEAR = 5.0
-"""Up to so many per cent the axis of differences is linear."""
+"""Up to this many per cent, the axis of differences is linear."""
 _KINDS = {
     "consistent": (("reproduced", "close", "fitted", WITHIN_SPREAD), "o", style.OURS),
     "unexplained": (("unexplained",), "s", style.ALTERNATE),
@@ -79,7 +79,7 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: labels.minus(f"{x:+g}")))
     axes.set_yticks(range(len(reports)), reports)
     axes.set_ylim(len(reports) - 0.45, -0.55)
-    axes.set_xlabel("Ours less published, power (%)")
+    axes.set_xlabel("Ours minus published, power (%)")
     axes.set_title("Published rows")
 
 
@@ -91,7 +91,7 @@ def _gained(tables: Tables) -> list[Record]:
     gains = []
     for row in records(tables["held_out_gains"]):
         published = held.get(row["published_trial"], np.nan)
-        tuned = held.get(row["tuned_trial"], published)  # of two that are the same one is there
+        tuned = held.get(row["tuned_trial"], published)  # a setting that is both has one row
         is_same = published != published and not pd.isna(row["published_trial"])
         gains.append(
             {

@@ -12,9 +12,9 @@ from reports.figures import style
 
 _LINE_IN = 0.17
 _LOGARITHMIC = 4
-"""An axis whose ends are so many times apart is logarithmic."""
+"""An axis whose ends differ by this factor is logarithmic."""
 _OF_LINK = "throughput_mbps"
-"""What hardly differs between settings: an endless flow takes what the link has."""
+"""Hardly differs between settings: a long-lived flow takes what the link has."""
 _ENGINES = {
     "emulator": ("o", style.OURS, -0.17, "virtual time"),
     "kernel": ("s", style.ALTERNATE, 0.17, "the kernel's TCP"),

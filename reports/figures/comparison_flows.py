@@ -37,7 +37,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
 
 
 _SMOOTHED = 6
-"""Intervals over which a line averages."""
+"""The intervals that a line averages."""
 _COLOURS = (style.OURS, style.BEST, style.ALTERNATE, *style.PUBLISHED)
 _LINES = ("solid", "dashed", "dashdot", "dotted")
 

@@ -1,4 +1,4 @@
-"""Who starves whom? What does each controller get of a link that it shares?"""
+"""Who starves whom? How much does each controller get of a link that it shares?"""
 
 import numpy as np
 from matplotlib.figure import Figure

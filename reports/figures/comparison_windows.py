@@ -9,7 +9,7 @@ from common.tables import Tables
 from reports.figures import style
 
 _EPOCHS = 8
-"""How many losses a panel shows, the last ones."""
+"""A panel shows this many losses, the last ones."""
 
 
 def draw(subject: Record, tables: Tables) -> Figure:

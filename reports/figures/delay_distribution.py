@@ -1,4 +1,4 @@
-"""What share of packets and of moments was how late?"""
+"""How are the delays of packets, and of information over time, distributed?"""
 
 from matplotlib.figure import Figure
 
@@ -27,7 +27,7 @@ def draw(run: Record, tables: Tables) -> Figure:
             color=colour,
             label=what if len(of) else None,
         )
-    axes.set(xscale="log", ylim=(0, 1), xlabel="Delay (ms), logarithmic", ylabel="Share up to it")
+    axes.set(xscale="log", ylim=(0, 1), xlabel="Delay (ms), logarithmic", ylabel="Cumulative share")
     axes.minorticks_off()
     style.log_ticks(axes, "x", style.decades(*axes.get_xlim(), steps=(1, 3)))
     axes.legend(loc="lower right")

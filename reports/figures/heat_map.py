@@ -1,4 +1,4 @@
-"""How does power depend on two constants, and does it agree with the published grid?"""
+"""How does power depend on two parameters, and does it agree with the published grid?"""
 
 import textwrap
 
@@ -13,11 +13,11 @@ from common.tables import Tables
 from reports.figures import each, style
 
 NARROW, WIDE = 26, 80
-"""Letters of a line above or below one of three panels, and of one that has the page."""
+"""Letters to a line above or below one of three panels, and of one as wide as the page."""
 
 
 def draw(grid: Record, tables: Tables) -> Figure:
-    """Ours; and with a published grid, that and the difference in per cent."""
+    """Ours and, if a grid was published, that grid and the difference in per cent."""
     cells = select(tables["grid_cells"], grid=grid["grid"])
     ours, published, relative = (
         cells.pivot(index="y", columns="x", values=whose)
@@ -51,7 +51,7 @@ def _page(grid: Record, rows: int, letters: int, title_lines: int) -> Figure:
 
 
 def _label(grid: Record, which: str, letters: int) -> str:
-    """The label of an axis, in lines of so many letters."""
+    """The label of an axis, in lines of this many letters."""
     return textwrap.fill(labels.axis(grid[which], grid[f"{which}_unit"]), letters)
 
 

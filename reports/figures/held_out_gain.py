@@ -15,7 +15,7 @@ from common.tables import Tables
 from reports.figures import only, style
 
 _SIDES = ((5, 4), (5, -5), (-5, 5), (-5, -5), (0, 9), (0, -9), (5, 12), (5, -12))
-"""Where a name may stand beside its dot (points), the best place first."""
+"""Offsets of a name from its dot (points), the best place first."""
 
 
 Point = tuple[float, float]
@@ -86,7 +86,7 @@ def _along(start: Point, end: Point) -> list[Point]:
 
 
 def _name(axes: Axes, tuned: pd.DataFrame, others: list[Point]) -> None:
-    """Names the dots, each on the side where its name covers least: names and dots, then others."""
+    """Names the dots, each where its name covers the fewest names and dots, then the least else."""
 
     def boxes(points: list[Point], size: float) -> list[Bbox]:
         places = axes.transData.transform(points)

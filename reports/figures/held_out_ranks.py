@@ -57,7 +57,7 @@ def draw(_: Record, tables: Tables) -> Figure:
 
 
 def _lines(standings: pd.DataFrame) -> list[int]:
-    """Each setting's place from above at the right: equals stand one below the other."""
+    """Each setting's place from above at the right; ties stand one below the other."""
     order = standings["held_out"].rank(ascending=False, method="first")
     return [int(place) - 1 for place in order]
 

@@ -1,4 +1,4 @@
-"""How much buffer is too much? What a parameter of a network does to its traffic."""
+"""How much buffer is too much? The effect of a network parameter on the traffic."""
 
 import pandas as pd
 from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""Does a further constant matter, while the two of a grid are held?"""
+"""Does a further parameter matter while the two of a grid are held constant?"""
 
 from matplotlib.figure import Figure
 
@@ -9,7 +9,7 @@ from reports.figures import style
 
 
 def draw(grid: Record, tables: Tables) -> Figure:
-    """Power over each further constant, relative to its cell's mean; one line a cell."""
+    """Power against each further parameter, relative to its cell's mean; one line per cell."""
     effects = select(tables["grid_effects"], grid=grid["grid"])
     names = list(dict.fromkeys(effects["constant"]))
     figure = style.page(2.3)
@@ -27,6 +27,6 @@ def draw(grid: Record, tables: Tables) -> Figure:
 
 
 def subjects(tables: Tables) -> dict[str, Record]:
-    """The grids that vary a further constant."""
+    """The grids that vary a further parameter."""
     further = set(tables["grid_effects"]["grid"])
     return {grid["grid"]: grid for grid in records(tables["grids"]) if grid["grid"] in further}

@@ -12,7 +12,7 @@ from common.tables import Tables
 from reports.figures import style
 
 _SCALE = 2.448
-"""An ellipse of so many standard deviations holds 95 % of a normal distribution's points."""
+"""An ellipse of this many standard deviations holds 95 % of a bivariate normal distribution."""
 
 
 def draw(network: Record, tables: Tables) -> Figure:
@@ -61,7 +61,7 @@ def draw(network: Record, tables: Tables) -> Figure:
 
 
 def _ellipse(axes: Axes, row: Record, colour: str) -> None:
-    """Where 95 % of single runs lie, were they normal; nothing of one run."""
+    """An ellipse that would hold 95 % of single runs if these were normal; none for one run."""
     spread = np.array(
         [
             [row["delay_variance"], row["covariance"]],
@@ -87,7 +87,7 @@ def _value(row: Record) -> str:
 
 
 def subjects(tables: Tables) -> dict[str, Record]:
-    """The network that constants were searched on."""
+    """The training network."""
     networks = records(tables["held_out_networks"])
     drawn = set(tables["planes"]["network"]) if len(tables["planes"]) else set()
     return {

@@ -1,4 +1,4 @@
-"""Which value of a swept constant has the greatest power, and which cannot be told from it?"""
+"""At which value of a swept parameter does power peak, and which values tie with it?"""
 
 import pandas as pd
 from matplotlib.axes import Axes

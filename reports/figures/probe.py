@@ -18,7 +18,7 @@ def draw(host: Record, tables: Tables) -> Figure:
     panels = figure.subplots(1, 3)
     for axes, metric in zip(panels[:2], (THROUGHPUT, SIGNAL_DELAY), strict=True):
         _draw_difference(axes, levels, runs, metric)
-    panels[0].set_ylabel("Difference from lone runs (%)")
+    panels[0].set_ylabel("Difference from runs alone (%)")
     _draw_scheduling(panels[2], runs, host["busy_us"] / 1000)
     tried = [int(n) for n in levels["concurrency"]]
     for axes in panels:
@@ -41,7 +41,7 @@ def draw(host: Record, tables: Tables) -> Figure:
 
 
 def _draw_difference(axes: Axes, levels: pd.DataFrame, runs: pd.DataFrame, metric: str) -> None:
-    """Single runs, the range of those that had the host alone, and the mean of each level."""
+    """Single runs, the range of runs alone on the host, and the mean of each level."""
     column = f"relative_{metric}"
     alone = 100 * runs.loc[runs["level"] == 0, column]
     if len(alone):

@@ -1,4 +1,4 @@
-"""Do our runs give the numbers that were published?"""
+"""Do our runs reproduce the published numbers?"""
 
 import numpy as np
 import pandas as pd
@@ -50,7 +50,7 @@ def draw(comparison: Record, tables: Tables) -> Figure:
 
 
 def _crossed(row: Record) -> str:
-    """The number at which a row is crossed: the wrong one, or else one that is drawn."""
+    """The number at which a row has its cross: the wrong one, or else one that is drawn."""
     printed = [m for m in SHOWN if row[f"published_{m}"] == row[f"published_{m}"]]
     drawn = [m for m in printed if row[f"ours_{m}"] == row[f"ours_{m}"]] or printed
     if not row["wrong"] or not drawn:
@@ -76,7 +76,7 @@ def _name_contradicted(figure: Figure, rows: pd.DataFrame) -> None:
 
 
 def _edge(axes: Axes, rows: pd.DataFrame) -> "pd.Series[float]":
-    """The lower edge of a panel, where rows stand that did not run."""
+    """The lower edge of a panel, the place of rows that did not run."""
     return pd.Series(axes.get_ylim()[0], index=rows.index)
 
 

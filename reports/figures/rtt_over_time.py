@@ -11,7 +11,7 @@ from reports.figures.delay_over_time import Columns
 
 
 def draw(run: Record, tables: Tables) -> Figure:
-    """The RTT of every acknowledgment, and the least."""
+    """The RTT of every acknowledgment, and the minimum."""
     figure = style.page(2.6)
     axes = figure.add_subplot()
     onto(axes, select(tables["showcase_rtts"], run=run["run"]))
@@ -35,7 +35,7 @@ def onto(axes: Axes, rtts: Columns) -> None:
         rasterized=True,
     )
     axes.axhline(
-        least, color=style.ALTERNATE, linewidth=0.7, dashes=(5, 3), label=f"least {least:.0f} ms"
+        least, color=style.ALTERNATE, linewidth=0.7, dashes=(5, 3), label=f"minimum {least:.0f} ms"
     )
     low, high = 0.8 * max(1.0, least), 1.2 * max(1.0, float(rtt_ms.max()))
     axes.set(yscale="log", ylim=(low, high), ylabel="RTT (ms)")

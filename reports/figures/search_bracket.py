@@ -1,4 +1,4 @@
-"""How did a search of one constant close in on the peak?"""
+"""How did a search of one parameter close in on the peak?"""
 
 import pandas as pd
 from matplotlib.axes import Axes

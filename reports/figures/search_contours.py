@@ -1,4 +1,4 @@
-"""How do the two constants that matter most act together?"""
+"""How do the two most important parameters act together?"""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,7 +11,7 @@ from reports.figures.search_bracket import objective_axis
 
 
 def draw(search: Record, tables: Tables) -> Figure:
-    """The mean of the trials around each place, blank where there are none; every trial a dot."""
+    """The mean of the trials around each point, blank where there are none; every trial a dot."""
     places = select(tables["search_surfaces"], search=search["search"])
     constants = {
         row["constant"]: row

@@ -1,4 +1,4 @@
-"""How did the objective depend on the one constant that was searched?"""
+"""How did the objective depend on the one parameter searched?"""
 
 from matplotlib.figure import Figure
 
@@ -11,7 +11,7 @@ from reports.figures.search_bracket import objective_axis
 
 
 def draw(search: Record, tables: Tables) -> Figure:
-    """Every trial's value against the constant, the best ringed."""
+    """Every trial's value against the parameter, the best ringed."""
     (only,) = records(select(tables["search_constants"], search=search["search"]))
     figure = style.page(2.5)
     axes = figure.add_subplot()

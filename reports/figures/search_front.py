@@ -1,4 +1,4 @@
-"""Which throughput can a controller have at which delay, and where is the knee?"""
+"""How much throughput can a controller have at each delay, and where is the knee?"""
 
 from matplotlib.figure import Figure
 

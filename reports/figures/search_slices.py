@@ -1,4 +1,4 @@
-"""Which constants mattered, and where in their ranges did a search go?"""
+"""Which parameters mattered, and where in their ranges did a search go?"""
 
 import matplotlib as mpl
 import numpy as np
@@ -10,11 +10,11 @@ from reports.figures import each, style
 from reports.figures.search_bracket import objective_axis
 
 _SHADES = 12
-"""So many tell early trials from late ones."""
+"""This many shades tell early trials from late ones."""
 
 
 def draw(search: Record, tables: Tables) -> Figure:
-    """Every trial's value against each constant, later trials darker."""
+    """Every trial's value against each parameter, later trials darker."""
     constants = records(select(tables["search_constants"], search=search["search"]))
     count = len(constants)
     columns = 4 if count == 4 or count > 6 else min(count, 3)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH_IN = 6.3
-"""The width of the printed page's text: figures are drawn at their printed size."""
+"""The text width of the printed page: figures are drawn at their printed size."""
 
 INK = "#1b1f24"
 OURS = "#17527f"
@@ -37,7 +37,7 @@ QUIET = "#8a9099"
 FAINT = "#d9dce0"
 PUBLISHED = ("#7a4f9a", "#b4451b", "#4a6b1f", "#a8780f", "#2f7d6d")
 MARKERS = ("D", "s", "v", "p", "^", "<")
-"""One more than there are colours: thirty reports look different."""
+"""Coprime with the number of colours: thirty reports look different."""
 Floats: TypeAlias = "pd.Series[float] | Sequence[float] | np.ndarray"
 
 _UNDATED: dict[str, dict[str, Any]] = {
@@ -52,7 +52,7 @@ _TOLD: WeakKeyDictionary[Figure, list[tuple[Axes, float, float, str]]] = WeakKey
 
 COLOURS = ("#17527f", "#b4451b", "#2f7d6d", "#7a4f9a", "#a8780f", "#1b1f24", "#c2588e")
 CONTROLLER_MARKERS = ("o", "s", "^", "D", "v", "P")
-"""Coprime in number: 42 controllers look different."""
+"""Coprime with the number of colours: 42 controllers look different."""
 SEQUENTIAL = "cividis"
 DIVERGING = "PuOr_r"
 
@@ -119,7 +119,7 @@ def page(height_in: float) -> Figure:
 
 
 def lay_out(figure: Figure) -> None:
-    """Lays a figure out for good: saving it would draw it once more for a layout engine."""
+    """Lays a figure out once: with a layout engine, saving would draw it again."""
     layout = figure.get_layout_engine()
     assert layout is not None
     layout.execute(figure)
@@ -159,7 +159,7 @@ def tell(axes: Axes, x: Floats, y: Floats, texts: Iterable[str]) -> None:
 
 
 def _with_values(svg: bytes, figure: Figure) -> bytes:
-    """Adds what points show: circles that nobody sees, each with a title."""
+    """Adds what points show: invisible circles, each with a title."""
     height = 72 * figure.get_figheight()
     circles = []
     for axes, x, y, text in _TOLD.get(figure, []):
@@ -195,7 +195,7 @@ def heat_map(
         colours: name of the colour map.
         options: `linewidths` between the cells, `fontsize`.
     """
-    import seaborn as sns  # slow to import, and most figures do without
+    import seaborn as sns  # slow to import, and few figures need it
 
     sns.heatmap(
         values,
@@ -216,7 +216,7 @@ def heat_map(
 
 
 def search_axis(axes: Axes, constant: Record, which: Literal["x", "y"] = "x") -> None:
-    """The axis of a row of search_constants, over all of what was searched."""
+    """The axis of a row of search_constants, over the whole searched range."""
     low, high = constant["low"], constant["high"]
     axis = {f"{which}label": labels.axis(constant["constant"], constant["unit"])}
     if not constant["logarithmic"]:
@@ -282,7 +282,7 @@ def open_markers(
     report: str,
     mark: int,
 ) -> None:
-    """Points that others published: a report has the same shape and colour in every figure.
+    """Published points: a report has the same shape and colour in every figure.
 
     Both follow from `mark`, the report's number in the tables.
     """

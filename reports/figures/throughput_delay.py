@@ -1,4 +1,4 @@
-"""Where does each value of a swept constant put the controller between throughput and delay?"""
+"""How does a swept parameter trade delay for throughput?"""
 
 from collections.abc import Iterable
 
@@ -87,7 +87,7 @@ def _draw_powers(axes: Axes, curve: pd.DataFrame) -> None:
 
 
 def _label_points(axes: Axes, curve: pd.DataFrame, apart_points: float = 13.0) -> None:
-    """Labels as many points as stand apart, the best one first."""
+    """Labels points that do not crowd each other, the best one first."""
     order = curve.sort_values("best", ascending=False, kind="stable")
     scale = 72 / axes.figure.dpi
     taken: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""How long do processes of the real host wait for the processor?"""
+"""How long are the scheduling delays of the real host?"""
 
 from matplotlib.figure import Figure
 
@@ -8,7 +8,7 @@ from reports.figures import only, style
 
 
 def draw(_: Record, tables: Tables) -> Figure:
-    """The share of datagrams that waited so long or longer, against the delay."""
+    """The share of datagrams with at least this scheduling delay, against the delay."""
     figure = style.page(2.6)
     axes = figure.subplots()
     delays = tables["scheduling_delays"]
@@ -18,8 +18,8 @@ def draw(_: Record, tables: Tables) -> Figure:
     )
     axes.fill_betweenx(share, least, greatest, color=style.FAINT, linewidth=0, zorder=0)
     axes.plot(mean, share, "o-", color=style.OURS, zorder=2)
-    axes.set(xscale="log", yscale="log", xlabel="Wait for the processor (ms)")
-    axes.set_ylabel("Datagrams that waited so long (%)")
+    axes.set(xscale="log", yscale="log", xlabel="Scheduling delay (ms)")
+    axes.set_ylabel("Datagrams with at least this delay (%)")
     low, high = extremes(delays.loc[delays["least_us"] > 0, "least_us"] / 1000)
     axes.set_xlim(low / 1.3, max(high, float(greatest.max())) * 1.3)
     axes.minorticks_off()

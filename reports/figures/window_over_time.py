@@ -1,4 +1,4 @@
-"""What did the sender's window do, and how much of it waited in the queue?"""
+"""How did the sender's window move, and how much of it waited in the queue?"""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,7 +11,7 @@ from reports.figures.delay_over_time import Columns
 
 
 def draw(run: Record, tables: Tables) -> Figure:
-    """The window as a line, before the packets in the uplink's queue, filled."""
+    """The window as a line over the packets in the uplink's queue, filled."""
     figure = style.page(2.6)
     windows, queue = (
         select(tables[f"showcase_{name}"], run=run["run"]) for name in ("windows", "queue")

@@ -31,7 +31,7 @@ def row_of(rows: pd.DataFrame, metric: str) -> pd.Series:
     return rows[rows["metric"] == metric].iloc[0]
 
 
-# The emulator beside real mahimahi ------------------------------------------------------------
+# The emulator against real mahimahi -----------------------------------------------------------
 
 
 def test_prediction_interval_worked_by_hand() -> None:

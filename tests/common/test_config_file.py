@@ -173,7 +173,7 @@ def test_number_must_be_finite(
             return {name: filled(each) for name, each in part.items()}
         return [filled(each) for each in part] if isinstance(part, list) else _of(part, value)
 
-    with pytest.raises(KneepointError, match=rf"{key}: {value!r} is refused: it must be finite"):
+    with pytest.raises(KneepointError, match=rf"{key}: {value!r} is invalid: it must be finite"):
         check_config(filled(data), model, Path("file.yaml"))
 
 

@@ -323,7 +323,7 @@ def test_emulator_that_reports_a_failure_is_believed(script: EmulatorSettings) -
 
 def test_run_that_the_emulator_refuses_is_an_error(script: EmulatorSettings) -> None:
     engine = script.open()
-    with pytest.raises(KneepointError, match="refuses a run of fixed_window: no such trace"):
+    with pytest.raises(KneepointError, match="refused a run of fixed_window: no such trace"):
         engine.run(run_spec(671))
     engine.close()
 

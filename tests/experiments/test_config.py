@@ -172,7 +172,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
             },
         },
         "windows.yaml: space: network.queue.packets 0 on network wire: uplink_queue: "
-        "'droptail:packets=0' is refused: packets must be a whole number of at least 1",
+        "'droptail:packets=0' is invalid: packets must be a whole number of at least 1",
     ),
     "bounds that hold no network": (
         {
@@ -185,7 +185,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "bounds below zero": (
         {"network": SYNTHETIC, "study": worst_case({"sigma_packets_per_s": (-1, 8)})},
-        "uplink.synthetic.sigma_packets_per_s: -1.0 is refused: it must be at least 0",
+        "uplink.synthetic.sigma_packets_per_s: -1.0 is invalid: it must be at least 0",
     ),
     "trace of a network that has none": (
         {"study": worst_case({"max_rate_mbps": (6, 8)})},
@@ -268,7 +268,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "results that read as an option": (
         {"config": {"results": "-r"}},
-        "results: '-r' is refused: it must not begin with -",
+        "results: '-r' is invalid: it must not begin with -",
     ),
     "results with a brace": (
         {"config": {"results": "r{x}"}},
@@ -432,7 +432,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "nothing held out": (
         {"config": {"hold_out": {"training": "wire", "networks": []}}},
-        "hold_out.networks: [] is refused",
+        "hold_out.networks: [] is invalid",
     ),
     "host from no study": (
         {"network": {"host_from": "windos"}},

@@ -149,8 +149,8 @@ def test_damaged_and_wandering_files_are_refused(
     content = b"content"
     for path, sha256, said in (
         ("emulate", "0" * 64, "emulate: arrived damaged on node"),
-        ("../emulate", sha256_of(content), "leads out of the folder"),
-        ("/tmp/emulate", sha256_of(content), "leads out of the folder"),
+        ("../emulate", sha256_of(content), "leads outside the folder"),
+        ("/tmp/emulate", sha256_of(content), "leads outside the folder"),
     ):
         answer = Worker({}).run(study.settings, study.specs[:1], {path: (sha256, content)})
         assert isinstance(answer, str) and said in answer
@@ -190,6 +190,6 @@ def test_address_comes_from_the_configuration_or_the_environment(
         _ = load_workflow(config).ray_address
     config.write_text("seed: 1\nray_address: head\n")
     with pytest.raises(
-        KneepointError, match="ray_address: 'head' is refused: 'head' is not HOST:PORT"
+        KneepointError, match="ray_address: 'head' is invalid: 'head' is not HOST:PORT"
     ):
         load_workflow(config)

@@ -81,7 +81,7 @@ def test_network_that_cannot_be_prepared_is_left_out_and_told(workspace: Path) -
     words = (*WINDOWS, "--config", "config/unmade.yaml", "--runs", "2")
     said = ask(workspace, *words)  # there is no Snakefile here
     assert said.returncode == 0
-    assert said.stdout.endswith("left out, for they cannot be prepared: unmade\n")
+    assert said.stdout.endswith("excluded, because they cannot be prepared: unmade\n")
     assert "\nwire " in said.stdout and "\nall " not in said.stdout
     named = ask(workspace, *WINDOWS, "--network", "wire", "--network", "unmade")
     assert (named.returncode, named.stdout) == (2, "")
@@ -153,7 +153,7 @@ def test_chance_is_not_told_as_a_difference() -> None:
 def test_few_pairs_are_said_to_be_few() -> None:
     text = planted({"one": CLEAR[:5]}).text()
     assert "each needs 6; give --runs 6." in text
-    assert "Not told: A/B = 2.00, but one pair" in planted({"one": CLEAR[:1]}).text()
+    assert "Undecided: A/B = 2.00, but one pair" in planted({"one": CLEAR[:1]}).text()
     assert "So few pairs" not in planted({"one": CLEAR[:6]}).text()
 
 

@@ -34,10 +34,10 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
     [
         (GOOD + "delay: 20\n", "unknown key 'delay'; did you mean 'delay_ms'?"),
         (GOOD + "colour: red\n", "unknown key 'colour'; known: title, uplink, "),
-        (GOOD + "delay_ms: fast\n", "delay_ms: 'fast' is refused: it must be a number"),
-        (GOOD + "delay_ms: -1\n", "delay_ms: -1 is refused: it must be at least 0"),
-        (GOOD + "uplink_queue: sfq:packets=9\n", "uplink_queue: 'sfq:packets=9' is refused"),
-        (GOOD + "host_model: exact\n", "host_model: 'exact' is refused"),
+        (GOOD + "delay_ms: fast\n", "delay_ms: 'fast' is invalid: it must be a number"),
+        (GOOD + "delay_ms: -1\n", "delay_ms: -1 is invalid: it must be at least 0"),
+        (GOOD + "uplink_queue: sfq:packets=9\n", "uplink_queue: 'sfq:packets=9' is invalid"),
+        (GOOD + "host_model: exact\n", "host_model: 'exact' is invalid"),
         (GOOD + "title: twice\n", "line 4: key 'title' appears twice; remove one"),
         ("title: A\nuplink: {trace: a}\n", "downlink: is missing; add it"),
         (
@@ -65,7 +65,7 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             "start_rate_mbps: 5, max_rate_mbps: 4}}\n",
             "uplink.synthetic: max_rate_mbps 4 must be at least start_rate_mbps 5",
         ),
-        ("title: A\nuplink: {trace: ../a}\ndownlink: {trace: a}\n", "uplink.trace: '../a' is refu"),
+        ("title: A\nuplink: {trace: ../a}\ndownlink: {trace: a}\n", "uplink.trace: '../a' is inva"),
         (
             "title: [\n",
             "line 2: is not valid YAML (did not find expected node content); correct it",
@@ -79,7 +79,7 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             GOOD + "uplink_queue: droptail:packets=9,packet=1\n",
             "droptail has no setting 'packet'; it has: packets, bytes",
         ),
-        ("", "content: None is refused: it must have keys, each with"),
+        ("", "content: None is invalid: it must be a mapping of"),
     ],
 )
 def test_load_network_refuses(tmp_path: Path, text: str, message: str) -> None:

@@ -53,7 +53,7 @@ def snakemake(checkout: Path, *arguments: str) -> "subprocess.CompletedProcess[s
     [
         ("seed: 1\nstudy: []\n", "unknown key 'study'; did you mean 'studies'?"),
         ("seed: 1\nstudies: [absent]\n", "absent"),
-        ("seed: none\n", "seed: 'none' is refused"),
+        ("seed: none\n", "seed: 'none' is invalid"),
         (
             "seed: 1\nshowcase: {controller: fixed_window, network: absent}\n",
             "unknown network 'absent'",

@@ -267,8 +267,8 @@ def test_the_number_that_is_wrong_is_blamed(report: Told) -> None:
     (wrong,) = report.rows("audit-contradicted")
     assert wrong[-1].replace("\N{NO-BREAK SPACE}", " ") == (
         "Signal delay is printed as 200, but 2.50 Mbit/s and a power of 17.86 give 140, and ours "
-        f"is 139 ms; signal delay is 200 ms, ours is 139 ms ({MINUS}30 %; 3 runs that vary by "
-        "2.5 %, and the table's other rows are off by 0.7 % at the median); printed as the best "
+        f"is 139 ms; signal delay is 200 ms, ours is 139 ms ({MINUS}30 %; our 3 runs vary by "
+        "2.5 %, and the table's other rows are off by 0.7 % in the median); printed as the best "
         "of many runs, and compared with the best of 2 to 30 of ours"
     )
 
@@ -279,13 +279,13 @@ def test_rows_are_told_by_what_keeps_them_from_agreement(report: Told) -> None:
     assert "1 has no run of ours ({audit-not-run})" in said
     (spread,) = report.rows("audit-within-spread")
     assert spread[0].endswith("25")
-    (low, high) = re.findall(r"one more run beside our 12 .* of (\d+) to (\d+) ms", spread[-1])[0]
+    (low, high) = re.findall(r"given our 12 runs, one more .* of (\d+) to (\d+) ms", spread[-1])[0]
     assert int(low) < 160
     assert 182 < int(high) < 220
     assert "compared with the best of 2 to 30 of ours" in spread[-1]
     said = report.text("audit")
-    assert "The verdicts rest on 3 to 12 runs of each row: as long as further runs could" in said
-    assert "and where a row was off, runs were added, up to 12. 1 row stays unclear even so" in said
+    assert "rest on 3 to 12 runs of each row: we added runs, up to 12, as long as they" in said
+    assert "could change a verdict, and where a row was off. 1 verdict remains unclear" in said
     ((name, runs, verdict, share),) = report.rows("audit-unclear")
     assert (name, runs, verdict) == ("Nguyen 2024 my window 20", "12", "reproduced")
     assert 50 < float(share.split("\N{NO-BREAK SPACE}")[0]) < 95
@@ -298,14 +298,16 @@ def test_rows_are_told_by_what_keeps_them_from_agreement(report: Told) -> None:
     verdicts = [row[-1] for row in report.rows("rows-windows-of-nguyen")]
     assert verdicts[:2] == ["reproduced", "reproduced"]
     assert verdicts[3] == "reproduced"  # whose power is cut off
-    assert "Its rows were printed as the best of many runs." in report.caption(
+    assert "Its rows are printed as the best of many runs." in report.caption(
         "rows-windows-of-nguyen"
     )
 
 
 def test_a_fit_whose_result_was_not_used_fits_nothing(report: Told) -> None:
     assert "fitted" not in {row[-1] for row in report.rows("rows-windows-of-nguyen")}
-    said = "Fitted to `windows-of-nguyen` alone: host latency 300 µs, which no replay of it used."
+    said = (
+        "A fit to `windows-of-nguyen` alone gives host latency 300 µs, which no replay of it uses."
+    )
     assert said in report.abstract
     ((*_, verdict),) = report.rows("certainty-host")
     assert verdict == "at the edge of its range"
@@ -338,16 +340,12 @@ def test_several_networks_are_told_apart(report: Told) -> None:
 
 def test_the_greatest_is_of_distinct_controllers_on_one_network(report: Told) -> None:
     said = report.abstract
-    assert re.search(
-        r"best late threshold that 40 trials found on The lab has power (29|30)\.", said
-    )
-    assert "the greatest of 2 controllers searched there; the least is hop AIMD with 24.20" in said
-    assert re.search(
-        r"best late threshold that 40 trials found on The road has power (9|10)\.", said
-    )
+    assert re.search(r"best late threshold found in 40 trials on The lab has power (29|30)\.", said)
+    assert "the highest of 2 controllers tuned there; hop AIMD is lowest with 24.20" in said
+    assert re.search(r"best late threshold found in 40 trials on The road has power (9|10)\.", said)
     assert "The road has power" in said
-    assert said.count("the greatest of") == 1
-    assert "Searched on 2 networks together, the best late threshold has power" in said
+    assert said.count("the highest of") == 1
+    assert "Tuned on 2 networks together, the best late threshold has power" in said
     assert "on The lab and" in said
 
 
@@ -361,4 +359,4 @@ def test_a_network_that_a_grid_searched_was_seen(report: Told) -> None:
     tuned, published = (row[2:] for row in report.rows("held-out-profiles"))
     assert published[0] == "0\N{NO-BREAK SPACE}% (0 to 0)"  # power 20 where the other has 21
     assert tuned[0] == published[-1] == "100\N{NO-BREAK SPACE}% (100 to 100)"
-    assert "On 2 networks other than that of the tuning" in report.abstract
+    assert "On 2 networks other than the training network" in report.abstract

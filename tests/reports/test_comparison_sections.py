@@ -28,10 +28,10 @@ def report() -> Told:
 def test_published_numbers_are_inside_outside_or_contradicted(report: Told) -> None:
     said = report.text("comparison-buffers")
     assert "Of 5 numbers with a counterpart in our runs, 3 lie within their range" in said
-    assert "The text calls 260 ms the mean RTT of ping (Reno, A router)" in said
-    assert "the console of the same source prints it as the least of the same pings" in said
+    assert "The text gives 260 ms as the mean RTT of ping (Reno, A router)" in said
+    assert "the console of the same source prints it as the minimum of the same pings" in said
     assert "the source prints 3.1 s (item 3.1) and 9 s (item 9)" in said
-    assert "go from 2.0 to 4.0 s, the kernel's from 2.5 to 3.5" in said
+    assert "range from 2.0 to 4.0 s, the kernel's from 2.5 to 3.5" in said
     assert "chance explains item 3.1, but not item 9" in said
     verdicts = [row[-1] for row in report.rows("comparison-published-buffers")]
     assert verdicts == ["inside", "outside", "contradicted", "inside", "inside"]
@@ -51,7 +51,7 @@ def test_a_kernel_that_has_not_run_is_said() -> None:
 
 def test_first_page_counts_a_sources_numbers(report: Told) -> None:
     said = report.abstract
-    assert "Of 5 numbers of Report 003, 3 lie within the range of our runs or 5 % of it" in said
+    assert "Of 5 numbers that Report 003 prints, 3 lie within the range of our runs or 5 %" in said
     assert "1 is contradicted by its own source" in said
 
 

@@ -67,9 +67,9 @@ def test_report_says_what_was_run_for_real(report: Told) -> None:
     assert "1 run failed ({failed-runs})" in said
     assert "8 real runs at once" in said
     assert "with 16 at once throughput_mbps is 3.5" in said
-    assert "2 fixed windows, and to nothing else: host latency 0 µs, host wake mean 50 µs" in said
-    assert "differs by 0.52\xa0% between runs" in said
-    assert "A deviation of its logarithm of 0.3 comes nearest, with 0.49\xa0%" in said
+    assert "2 fixed windows alone: host latency 0 µs, host wake mean 50 µs" in said
+    assert "varies by 0.52\xa0% between runs" in said
+    assert "A standard deviation of the logarithm of 0.3 comes nearest, with 0.49\xa0%" in said
     table = report.block("wake-spread")
     assert table["strong"] == [1]
     assert [row[1:] for row in report.rows("wake-spread")] == [
@@ -88,7 +88,7 @@ def test_windows_that_ran_once_tell_nothing_of_differences() -> None:
 
 def test_report_judges_agreement_by_what_was_not_fitted(report: Told) -> None:
     said = report.text("agreement")
-    assert "Over the 5 settings of 3 controllers that the host was not fitted to" in said
+    assert "Over the 5 settings of 3 controllers to which the host was not fitted" in said
     assert "is reached" in said
     rows = report.rows("agreement-throughput")
     assert [row[0] for row in rows[:4]] == [
@@ -151,7 +151,9 @@ def test_report_without_real_runs_says_how_to_make_them() -> None:
     report = told(synthetic.MadeUp(is_real=True, missing=("real-best-window", "confirm")))
     assert report.names == ["exclusions", "provenance"]
     said = report.text("exclusions")
-    assert "Those of `real-best-window` and `confirm` were not made; `make confirm` makes" in said
+    assert (
+        "Those of `real-best-window` and `confirm` have not run; `make confirm` runs them" in said
+    )
 
 
 def test_report_without_real_runs_says_nothing_where_none_are_asked_for() -> None:
@@ -169,10 +171,10 @@ def test_report_lists_and_explains_what_lies_outside() -> None:
     busier = rows["delay threshold 10", "Throughput"]
     assert busier[4:] == ("+5.0\xa0%", "0.90", labels.DASH, "a busier host")
     assert rows["delay threshold tuned", "Throughput"][7] == "within the goal"
-    assert "real means, of four metrics each, lie outside" in report.text("agreement")
+    assert "real means, over four metrics, lie outside" in report.text("agreement")
 
 
-@pytest.mark.parametrize(("factor", "why"), [(1.05, "not seen again"), (1.0, labels.DASH)])
+@pytest.mark.parametrize(("factor", "why"), [(1.05, "not reproduced"), (1.0, labels.DASH)])
 def test_further_runs_tell_chance_from_what_lasts(factor: float, why: str) -> None:
     """The emulator is off by 5 %; three further runs of the setting are as it says, or are not."""
     emulated = synthetic_real.runs(30, seed=4)
@@ -184,7 +186,7 @@ def test_further_runs_tell_chance_from_what_lasts(factor: float, why: str) -> No
     *_, mean, reason = rows["delay threshold 10", "Throughput"]
     assert reason == why
     assert float(mean) == pytest.approx(3.85 * factor, rel=0.01)
-    assert "1 setting that nothing else explains ran again" in report.text("agreement")
+    assert "We reran 1 setting that nothing else explains, 3 times each" in report.text("agreement")
 
 
 def test_agreement_without_the_emulator_says_so() -> None:
@@ -197,7 +199,7 @@ def test_what_was_only_fitted_is_not_judged() -> None:
     confirmation = synthetic_real.confirmation()
     fitted = confirmation.settings.head(1)
     report = only_real(confirmation=replace(confirmation, settings=fitted))
-    assert "none is left to judge agreement by" in report.text("agreement")
+    assert "none is left to judge agreement" in report.text("agreement")
 
 
 # The figures ----------------------------------------------------------------------------------

@@ -224,9 +224,9 @@ def test_first_page_tells_the_main_results(report: Told) -> None:
     assert [highlight["label"] for highlight in report.document["highlights"]] == [
         "best window",
         "published rows agree",
-        "greatest variation of power",
+        "greatest coefficient of variation of power",
         "power of the best delay threshold found",
-        "power by tuning, on networks not searched on",
+        "power by tuning, on networks that no search has seen",
     ]
     assert "On 2 networks that no search has seen, 1 of 2 tuned settings do worse" in said
 
@@ -258,7 +258,7 @@ def test_failed_runs_are_listed_with_their_reasons(report: Told) -> None:
 def test_a_report_of_one_study_has_its_sections_only(tmp_path: Path) -> None:
     report = told(synthetic.MadeUp(studies=(synthetic.windows_study(),)))
     assert report.names == ["sweep-fixed_window-window-contest", *END]
-    assert "not known" in report.text("sweep-fixed_window-window-contest")
+    assert "we cannot say" in report.text("sweep-fixed_window-window-contest")
     assert "None: all 33 runs" in report.text("exclusions")
     folder = blank(report.document, tmp_path)
     assert render.to_html(report.document, folder)

@@ -43,9 +43,9 @@ def test_front_has_its_knee_and_its_hypervolume(front: Study) -> None:
     assert search["hypervolume"] == pytest.approx(expected)
     report = told_by(tables)
     said = report.text("search-front")
-    assert "looked for the front of greatest throughput and least signal delay" in said
+    assert "looked for the Pareto front of throughput and signal delay" in said
     assert "the knee of the front, with power 40.00 Mbit/s/s. 4 trials are on the front" in said
-    assert "covers 47" in said
+    assert "in throughput and inverse delay, is 47" in said
     assert "search-front-front" in report.figures()
 
 
@@ -67,7 +67,7 @@ def test_bound_that_nothing_keeps_is_told() -> None:
     violation = [point[1] / 45 - 1 for point in POINTS]
     trials = study.trials.assign(value=[point[0] for point in POINTS], violation=violation)
     said = told(synthetic.MadeUp(studies=(replace(study, trials=trials),))).text("search-bounded")
-    assert "1.00 Mbit/s at 50 ms, for no trial keeps the bound." in said
+    assert "1.00 Mbit/s at 50 ms; no trial meets the bound." in said
 
 
 def test_race_tells_what_it_stopped_and_saved() -> None:
@@ -78,6 +78,6 @@ def test_race_tells_what_it_stopped_and_saved() -> None:
     trials = study.trials.assign(state=state, n_runs=n_runs, value=value)
     report: Told = told(synthetic.MadeUp(studies=(replace(study, trials=trials),)))
     said = report.text("search-raced")
-    assert "the race stopped 3 of them before the last of 8 pairs" in said
+    assert "The race stopped 3 of them before the last of 8 pairs" in said
     assert "took 33 runs instead of 48" in said
     assert "(trial 3)" in said

@@ -69,7 +69,7 @@ DELAY = "signal_delay_p95_ms"
         ),
         (
             [{"kind": "truncation", "metric": "throughput_mbps", "low": 4.321, "high": 4.339}],
-            "The digits of its throughput may be cut off instead of rounded: a power of 22.26 and "
+            "Its throughput may be truncated instead of rounded: a power of 22.26 and "
             "190 ms give 4.32 to 4.34",
         ),
         (
@@ -82,12 +82,12 @@ DELAY = "signal_delay_p95_ms"
         ),
         (
             [{"kind": "host", "metric": DELAY, "low": 160.0, "high": 191.0}],
-            "On the hosts that the fit of the network's leaves open, a run would have a signal "
-            "delay of 160 to 191 ms",
+            "On hosts that the fit of the network's host does not rule out, a run would have a "
+            "signal delay of 160 to 191 ms",
         ),
         (
             [{"kind": "spread", "metric": DELAY, "low": 160.0, "high": 191.0}],
-            "One more run beside our 5 would have a signal delay of 160 to 191 ms",
+            "Given our 5 runs, one more would have a signal delay of 160 to 191 ms",
         ),
         (
             [{"kind": "failed", "remark": "it sent nothing"}],
@@ -113,8 +113,8 @@ DELAY = "signal_delay_p95_ms"
                     **{"other_table": "004 & more", "other_row": 0},
                 }
             ],
-            "Power is 22.26 Mbit/s/s, but for the same constants 24.00 Mbit/s/s in 004 & more row "
-            "1; ours is 26.30 Mbit/s/s",
+            "Power is 22.26 Mbit/s/s, but for the same parameters 24.00 Mbit/s/s in 004 & more "
+            "row 1; ours is 26.30 Mbit/s/s",
         ),
         (
             [{"kind": "neighbours", "metric": DELAY, "along": "window", "high": 170.4}],
@@ -122,12 +122,12 @@ DELAY = "signal_delay_p95_ms"
         ),
         (
             [{"kind": "neighbours", "metric": DELAY, "along": "throughput_mbps", "low": 210.0}],
-            "Rows of like throughput put its signal delay at 210 ms or more, not 190",
+            "Rows of similar throughput put its signal delay at 210 ms or more, not 190",
         ),
         (
             [{"kind": "replay", "metric": DELAY, "variation": 0.002, "usual": 0.01}],
-            "Signal delay is 190 ms, ours is 171 ms (-10 %; 5 runs that vary by 0.2 %, and the "
-            "table's other rows are off by 1.0 % at the median)",
+            "Signal delay is 190 ms, ours is 171 ms (-10 %; our 5 runs vary by 0.2 %, and the "
+            "table's other rows are off by 1.0 % in the median)",
         ),
         (
             [
@@ -144,9 +144,9 @@ DELAY = "signal_delay_p95_ms"
             "Host latency fitted to this table",
         ),
         ([{"kind": "no number"}], "The report prints no number"),
-        ([{"kind": "no constants"}], "The report does not print its constants"),
+        ([{"kind": "no constants"}], "The report does not print its parameters"),
         ([{"kind": "no run"}], "No study ran it"),
-        ([{"kind": "no such number"}], "Ours has no such number"),
+        ([{"kind": "no such number"}], "Our runs have no such number"),
     ],
 )
 def test_evidence_in_words(pieces: list[Record], sentence: str) -> None:
@@ -161,8 +161,8 @@ def test_evidence_in_words(pieces: list[Record], sentence: str) -> None:
 
 def test_sections_say_what_was_gained_and_what_holds(report: Told) -> None:
     tuning, held = report.text("tuning"), report.text("held-out")
-    assert "**Tuning raised the power of 1 of 2 beyond chance**, by 22.7" in tuning
-    assert "2.0\N{NO-BREAK SPACE}% more power than when run again" in tuning
+    assert "**Tuning raised the power of 1 of 2 controllers beyond chance**, by 22.7" in tuning
+    assert "2.0\N{NO-BREAK SPACE}% more power than when rerun" in tuning
     powers = report.rows("tuning-powers")
     assert [row[0] for row in powers] == ["Fixed window", "Delay threshold", "AIMD RTT"]
     assert powers[0][-1].startswith("0.0 ± ")
@@ -171,7 +171,7 @@ def test_sections_say_what_was_gained_and_what_holds(report: Told) -> None:
     assert powers[2][-1] == DASH
     constants = report.rows("tuning-constants")
     assert constants[1][1] == "alpha 1, beta 10, RTT threshold 100 ms"
-    assert "of 2 tuned settings, 0 do better" in held
+    assert "0 of 2 tuned settings do better" in held
     assert "1 worse (delay threshold)" in held
     assert "Delay threshold, tuned, first on the training network, is 4th of 4" in held
     assert len(report.rows("held-out-networks")) == 3

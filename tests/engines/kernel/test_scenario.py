@@ -53,7 +53,7 @@ def test_classes_have_a_limit_each() -> None:
         ({"uplink": {"queue": "infinite"}}, "uplink: lacks rate_mbps"),
         (
             {"downlink__queue": "drr:packets=9,classes=2,per_class=1"},
-            "downlink.queue: classes are the uplink's only",
+            "downlink.queue: only the uplink has classes",
         ),
         ({"uplink__queue": "drr:packets=9"}, "drr:packets=N,classes=C,per_class=1 with at most 16"),
         (

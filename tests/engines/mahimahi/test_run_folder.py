@@ -41,7 +41,7 @@ def test_run_folder_reads_nothing_else(folder: RunFolder, tmp_path: Path, plant:
 def test_run_folder_reads_no_file_of_somebody_else(folder: RunFolder) -> None:
     os.chown(folder.work, 65534, 65534)
     (folder.work / "sender.out").write_text("root's, by a hard link")
-    with pytest.raises(OSError, match="is no plain file of the run's user"):
+    with pytest.raises(OSError, match="is not a plain file of the run's user"):
         folder.read("work/sender.out")
 
 
