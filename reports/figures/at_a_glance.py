@@ -29,7 +29,7 @@ def draw(_: Record, tables: Tables) -> Figure:
     gains = _gained(tables)
     count = bool(len(rows)) + bool(gains)
     height = max(rows["report"].nunique() if len(rows) else 0, len(gains))
-    figure = style.page(0.65 + 0.145 * max(height, 8))
+    figure = style.page(0.6 + 0.135 * max(height, 8))
     panels = list(np.atleast_1d(figure.subplots(1, count)))
     if len(rows):
         _draw_rows(panels[0], rows)

@@ -224,7 +224,7 @@ def test_first_page_tells_the_main_results(report: Told) -> None:
     assert [highlight["label"] for highlight in report.document["highlights"]] == [
         "best window",
         "published rows agree",
-        "greatest coefficient of variation of power",
+        "greatest variation of power",
         "power of the best delay threshold found",
         "power by tuning, on networks that no search has seen",
     ]
