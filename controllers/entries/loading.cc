@@ -59,11 +59,28 @@ void EntryLoader::confine(const RealSocket* socket) {
   }
 }
 
-void EntryLoader::run(const RealSocket* socket) {
+void EntryLoader::confine_interpreter(const std::string& interpreter, const std::string& program,
+                                      const RealSocket* socket) {
+  try {
+    if (is_confined_) {
+      confine_interpreting(page_, {interpreter, program, object_}, limits_, socket);
+    } else {
+      set_limits(limits_);
+    }
+  } catch (const SandboxError& error) {
+    fail(error.what());
+  }
+}
+
+void EntryLoader::give_environment() const {
   for (const std::string& assignment : environment_) {
     const size_t equals = assignment.find('=');
     setenv(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1).c_str(), 1);
   }
+}
+
+void EntryLoader::run(const RealSocket* socket) {
+  give_environment();
   void* const library = dlopen(object_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail(std::string("the entry cannot be loaded: ") + dlerror());
   using Main = int (*)(int, char**, char**);

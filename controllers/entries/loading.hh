@@ -20,6 +20,13 @@ class EntryLoader {
   // `socket` is null in virtual time. Ends the process, with a reason, where it cannot.
   void confine(const RealSocket* socket);
 
+  // The same for a process that is the interpreter, whose program runs the entry.
+  void confine_interpreter(const std::string& interpreter, const std::string& program,
+                           const RealSocket* socket);
+
+  // All that the entry may know of the environment.
+  void give_environment() const;
+
   // Runs the entry, as its own program would run, to the end of the process.
   [[noreturn]] void run(const RealSocket* socket);
 
