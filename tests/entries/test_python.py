@@ -81,6 +81,7 @@ _LOST = {
     "remove_file": "system call unlink",
     "thread": "threads, which virtual time has not",
     "second_socket": "ended by itself, with exit status 1",
+    "small_datagram": "a datagram of 48 bytes",
     "own_code": "system call mmap",
     "null_pointer": "SIGSEGV",
     "memory": "MemoryError",

@@ -7,6 +7,7 @@ import random
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -49,6 +50,12 @@ def thread() -> None:
 
 def second_socket() -> None:
     socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+
+
+def small_datagram() -> None:
+    own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    own.connect((sys.argv[1], int(sys.argv[2])))
+    own.send(b"x" * 48)
 
 
 def own_code() -> None:
