@@ -89,7 +89,8 @@ def sleeps() -> None:
 
 def clocks() -> None:
     """Not an attack: what it sees depends on the seed alone."""
-    raise RuntimeError(f"{time.time()} {time.monotonic()} {random.random()} {os.urandom(4).hex()}")
+    date = f"{time.time()} {random.random()} {os.urandom(4).hex()}"
+    raise RuntimeError(f"{date} {hash('seed')} {id(date)} {time.process_time()}")
 
 
 class Controller:
