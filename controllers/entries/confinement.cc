@@ -154,16 +154,18 @@ void confine_loading(EntryPage& page, const std::string& object, const Limits& l
   filter.enter();
 }
 
-void confine_interpreting(EntryPage& page, const Interpretation& files, const Limits& limits,
-                          const RealSocket* socket) {
-  const auto prefix = std::filesystem::path(files.interpreter).parent_path().parent_path();
-  deny_files_but(page, {prefix / "lib", files.program, files.object}, limits);
+void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
+                         const Limits& limits, const RealSocket* socket) {
+  const auto prefix = std::filesystem::path(interpreter.file).parent_path().parent_path();
+  deny_files_but(page, {prefix / "lib", interpreter.program, object}, limits);
   if (socket == nullptr) forbid_cycle_counter();
   CallFilter filter(CallFilter::trap);
   allow_computing(filter);
   allow_memory(filter);
   constexpr auto allow = CallFilter::allow;
-  filter.rule(SYS_mmap, allow, {{3, MAP_ANONYMOUS, 0}});  // modules that are shared objects
+  for (const uint64_t never : {PROT_WRITE, PROT_EXEC}) {  // together, of a module's file
+    filter.rule(SYS_mmap, allow, {{2, never, 0}, {3, MAP_ANONYMOUS, 0}});
+  }
   filter.rule(SYS_openat, allow, {{2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY}});
   for (const uint64_t command : {F_SETFD, F_DUPFD_CLOEXEC}) {
     filter.rule(SYS_fcntl, allow, {{1, as_int, command}});

@@ -47,25 +47,14 @@ EntryLoader::EntryLoader(char* words[], int count)
   words_.insert(words_.end(), words + next + 1, words + count);
 }
 
-void EntryLoader::confine(const RealSocket* socket) {
+void EntryLoader::confine(const RealSocket* socket, const Interpreter* interpreter) {
   try {
-    if (is_confined_) {
+    if (not is_confined_) {
+      set_limits(limits_);
+    } else if (interpreter != nullptr) {
+      confine_interpreter(page_, *interpreter, object_, limits_, socket);
+    } else {
       confine_loading(page_, object_, limits_, socket);
-    } else {
-      set_limits(limits_);
-    }
-  } catch (const SandboxError& error) {
-    fail(error.what());
-  }
-}
-
-void EntryLoader::confine_interpreter(const std::string& interpreter, const std::string& program,
-                                      const RealSocket* socket) {
-  try {
-    if (is_confined_) {
-      confine_interpreting(page_, {interpreter, program, object_}, limits_, socket);
-    } else {
-      set_limits(limits_);
     }
   } catch (const SandboxError& error) {
     fail(error.what());

@@ -17,12 +17,9 @@ class EntryLoader {
 
   EntryPage& page() { return page_; }
 
-  // `socket` is null in virtual time. Ends the process, with a reason, where it cannot.
-  void confine(const RealSocket* socket);
-
-  // The same for a process that is the interpreter, whose program runs the entry.
-  void confine_interpreter(const std::string& interpreter, const std::string& program,
-                           const RealSocket* socket);
+  // `socket` is null in virtual time, `interpreter` unless this process is one. Ends the process,
+  // with a reason, where it cannot.
+  void confine(const RealSocket* socket, const Interpreter* interpreter = nullptr);
 
   // All that the entry may know of the environment.
   void give_environment() const;

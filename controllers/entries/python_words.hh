@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "entries/confinement.hh"
+
 namespace kneepoint {
 
 class PythonWords {
@@ -14,8 +16,7 @@ class PythonWords {
     if (count_ < before_entry + 6) std::_Exit(EXIT_FAILURE);
   }
 
-  const char* interpreter() const { return words_[0]; }
-  const char* program() const { return words_[before_entry - 1]; }
+  Interpreter interpreter() const { return {words_[0], words_[before_entry - 1]}; }
   const char* object() const { return words_[before_entry]; }
   char** entry() const { return words_ + before_entry; }
   int entry_count() const { return count_ - before_entry; }
