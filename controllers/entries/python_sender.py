@@ -104,6 +104,7 @@ def main(words: list[str]) -> None:
     classes = [each.name for each in tree.body if isinstance(each, ast.ClassDef)]
     is_class = "Controller" in classes
     module = types.ModuleType("entry" if is_class else "__main__")
+    module.__file__ = file
     sys.modules[module.__name__] = module
     exec(compile(tree, file, "exec"), vars(module))  # noqa: S102 - confined
     if is_class:

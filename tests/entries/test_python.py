@@ -82,6 +82,7 @@ _LOST = {
     "thread": "threads, which virtual time has not",
     "second_socket": "ended by itself, with exit status 1",
     "small_datagram": "a datagram of 48 bytes",
+    "own_code_in_a_file": "system call mmap",
     "own_code": "system call mmap",
     "null_pointer": "SIGSEGV",
     "memory": "MemoryError",

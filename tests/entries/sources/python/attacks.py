@@ -62,6 +62,12 @@ def own_code() -> None:
     mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
 
 
+def own_code_in_a_file() -> None:
+    everything = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+    with Path(__file__).open("rb") as file:
+        mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=everything)
+
+
 def null_pointer() -> None:
     ctypes.string_at(0)
 
