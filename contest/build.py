@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from common.errors import KneepointError
-from common.files import sha256_of
+from common.files import sha256_of, write_whole
 from contest.confine import Confined, environment_of
 from contest.tree import SUFFIXES, Tree
 
@@ -87,6 +87,17 @@ class Builder:
                 first = first or error
         assert first is not None
         raise first
+
+    def keep(self, tree: Tree) -> Built:
+        """Keeps the one file of an entry in Python."""
+        (source,) = tree.sources
+        content = source.read_bytes()
+        sha256 = sha256_of(content)
+        place = self.folder / "entries" / f"{sha256}.py"
+        with self._locked(sha256):
+            if not place.is_file():
+                write_whole(place, content)
+        return Built(place, sha256)
 
     def _build(self, tree: Tree, standard: str, macros: Mapping[str, str]) -> Built:
         defined = [f"-D{name}={value}" for name, value in sorted(macros.items())]

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from common.errors import KneepointError
 from contest.build import Builder, BuildError
 from contest.collect import Submission, digest_of_tree, take
-from contest.config import EntryFile, load_entry_file
+from contest.config import ENTRY_FILE, EntryFile, load_entry_file
 from contest.tree import Tree, recognize
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Controller
@@ -68,11 +68,13 @@ class Workshop:
     Args:
         builder: of entries in C++.
         runner_sha256: digest of the program that runs entries.
+        python_sha256: digest of what runs those in Python.
         is_trusting: entries run without a sandbox.
     """
 
     builder: Builder
     runner_sha256: str = ""
+    python_sha256: str = ""
     is_trusting: bool = False
 
     def make(self, submission: Submission) -> Contender:
@@ -118,12 +120,15 @@ class Workshop:
             BuildError: it does not build.
             KneepointError: it cannot run here.
         """
-        if tree.language != "c++":
-            kind = "a class" if tree.language == "python-class" else "a whole sender"
-            raise KneepointError(
-                f"is {kind} in Python, for which the sandbox has no interpreter; write it in C++"
-            )
-        built = self.builder.build(tree, declared.macros(values))
+        macros, runner_sha256 = declared.macros(values), self.runner_sha256
+        if tree.language == "python":
+            if macros:
+                raise KneepointError(
+                    f"{ENTRY_FILE}: {', '.join(macros)}: Python has no macros; use `environment`"
+                )
+            built, runner_sha256 = self.builder.keep(tree), self.python_sha256
+        else:
+            built = self.builder.build(tree, macros)
         return Entry(
             name,
             built.object.resolve(),
@@ -131,7 +136,7 @@ class Workshop:
             declared.arguments,
             declared.environment(values),
             tree.dialect,
-            self.runner_sha256,
+            runner_sha256,
             self.is_trusting,
         )
 

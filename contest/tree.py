@@ -1,8 +1,8 @@
 """Recognizes the sender in an entry's tree: its dialect, its sources, and what is special in it.
 
 The public kit's layout has `datagrump/` and `src/`; that of 2013 is flat, and its datagrams differ.
-A file in Python either has a class with the controller's methods or is a whole sender; it is found
-so that the reason why it does not run can be said.
+A file in Python either has a class with the controller's methods, which runs in the kit's loop, or
+is a whole sender.
 """
 
 import ast
@@ -15,7 +15,7 @@ from typing import Literal
 
 from common.errors import KneepointError
 
-Language = Literal["c++", "python-class", "python-sender"]
+Language = Literal["c++", "python"]
 
 SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".C")
 """Of sources in C++."""
@@ -229,12 +229,16 @@ def _python(root: Path) -> Tree | None:
             module = ast.parse(path.read_bytes())
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        for each in ast.walk(module):
+        for each in module.body:
             if isinstance(each, ast.ClassDef) and _methods_of(each) >= _CLASS_METHODS:
-                return Tree(root, "python-class", sources=(path,), interface=f"class {each.name}")
+                if each.name != "Controller":
+                    raise KneepointError(f"{path.name}: name the class Controller, not {each.name}")
+                return Tree(root, "python", sources=(path,), interface="class in Python")
         if "receiver" not in path.stem and _imports(module, "socket"):
             senders.append(path)
-    return Tree(root, "python-sender", sources=(senders[0],)) if senders else None
+    if not senders:
+        return None
+    return Tree(root, "python", sources=(senders[0],), interface="sender in Python")
 
 
 def _methods_of(each: ast.ClassDef) -> set[str]:

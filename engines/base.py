@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -130,6 +131,8 @@ class RunSpec:
             for flow in scenario["flows"]:
                 if "entry" in flow:
                     flow["entry"]["object"] = str(self.entry.object)
+                    if self.entry.object.suffix == ".py":
+                        flow["entry"]["interpreter"] = sys.executable
             if self.entry.is_trusted:
                 scenario["trust"] = True
         return scenario

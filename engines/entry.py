@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+PYTHON_RUNNER = ("python_entry.so", "python_entry_real.so", "python_sender.py")
+"""Programs that run entries in Python, in virtual and in real time, and their sender's loop."""
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -1,5 +1,6 @@
 """`kneepoint contest`: a folder of entries, and minutes later a leaderboard."""
 
+import platform
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from contest.contenders import Contender, Workshop
 from contest.hold import Json, read_place
 from contest.office import PAGE, Office, watch
 from engines.catalogue import load_catalogue
+from engines.entry import PYTHON_RUNNER
 from engines.named import settings_of
 from experiments.config import load_workflow
 from experiments.models.settings import Settings
@@ -24,6 +26,7 @@ from kneepoint.runs import EMULATE, description_of, make_what_is_missing
 
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
 REAL_TIME = Path("build/entry-sender")
+PYTHON = tuple(Path("build") / name for name in PYTHON_RUNNER)
 KEPT = Path("build/contest")
 """Objects of entries, by the digests of what they were made of."""
 
@@ -135,7 +138,7 @@ def _name_of(yardstick: Setting, contest: Contest) -> str:
 
 def programs_for(*, is_trusting: bool) -> list[Path]:
     """Returns the programs that building and running entries needs, beside the emulator."""
-    return [RUNNER] if is_trusting else [RUNNER, CONFINE]
+    return [RUNNER, *PYTHON] if is_trusting else [RUNNER, *PYTHON, CONFINE]
 
 
 def open_workshop(*, is_trusting: bool, is_real_time: bool = False) -> Workshop:
@@ -150,7 +153,13 @@ def open_workshop(*, is_trusting: bool, is_real_time: bool = False) -> Workshop:
     confined.check()
     builder = Builder(KEPT.resolve(), confined)
     runner = REAL_TIME if is_real_time else RUNNER
-    return Workshop(builder, sha256_of(runner.read_bytes()), is_trusting)
+    return Workshop(builder, sha256_of(runner.read_bytes()), python_digest(), is_trusting)
+
+
+def python_digest() -> str:
+    """Returns the digest of what runs entries in Python, the interpreter's version included."""
+    parts = [each.read_bytes() for each in PYTHON]
+    return sha256_of(b"".join([*parts, platform.python_version().encode()]))
 
 
 def text_of(found: Json, page: Path) -> str:

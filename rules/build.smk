@@ -11,6 +11,9 @@ rule build_core:
         confine="build/confine",
         entry="build/entry",
         entry_sender="build/entry-sender",
+        python_entry="build/python_entry.so",
+        python_entry_real="build/python_entry_real.so",
+        python_sender="build/python_sender.py",
     log:
         "logs/build_core/build.log",
     benchmark:

@@ -21,7 +21,8 @@ const char* const run_usage =
                [--controller-sha256 HEX] [--uplink-sha256 HEX] [--downlink-sha256 HEX]
        emulate --controller NAME|PATH --network NAME|FILE [any of these but the traces']
        emulate --entry OBJECT [--entry-sha256 HEX] [--argument TEXT]... [--env NAME=VALUE]...
-               [--dialect NAME] [--trust-entries] [--entry-lookahead-us N] [any but --controller and --set]
+               [--dialect NAME] [--trust-entries] [--entry-lookahead-us N] [--entry-interpreter PYTHON]
+               [any but --controller and --set]
        emulate --scenario FILE [--uplink-log F] [--flow-log F]
        emulate --scenario-schema
        emulate --list
@@ -151,6 +152,7 @@ const std::map<std::string, Parser::Option>& Parser::options() {
        [](Parser& p, Text text) { p.entry.sha256 = to_sha256(text, "--entry-sha256"); }},
       {"--argument", [](Parser& p, Text text) { p.entry.arguments.push_back(text); }},
       {"--env", [](Parser& p, Text text) { p.entry.environment.push_back(to_variable(text)); }},
+      {"--entry-interpreter", [](Parser& p, Text text) { p.entry.interpreter = text; }},
       {"--entry-lookahead-us",
        [](Parser& p, Text text) {
          p.run.scenario.entry_lookahead_us = to_whole(text, "--entry-lookahead-us", 0, 1000);

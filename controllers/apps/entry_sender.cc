@@ -39,9 +39,9 @@ constexpr std::chrono::milliseconds check_interval{20};
 
 const char* const usage =
     R"(usage: entry-sender HOST PORT --entry OBJECT [--entry-sha256 HEX] [--argument TEXT]... [--env NAME=VALUE]...
-              [--dialect NAME] [--trust-entries] [--duration-s S] [--end-with-parent]
+              [--dialect NAME] [--entry-interpreter PYTHON] [--trust-entries] [--duration-s S] [--end-with-parent]
 
-Runs a whole sender, a shared object that exports main, until S seconds are over or SIGHUP, SIGINT or
+Runs a whole sender, a shared object that exports main or a file in Python, until S seconds are over or SIGHUP, SIGINT or
 SIGTERM ends it; then prints one JSON object. It runs under limits, Landlock and seccomp, with one socket,
 which is connected to HOST, a number, and sends nothing but whole datagrams of its dialect.
 )";
@@ -71,6 +71,8 @@ Arguments parse(const Words& words) {
       arguments.entry.object = value;
     } else if (option == "--entry-sha256") {
       arguments.entry.sha256 = to_sha256(value, option);
+    } else if (option == "--entry-interpreter") {
+      arguments.entry.interpreter = value;
     } else if (option == "--argument") {
       arguments.entry.arguments.push_back(value);
     } else if (option == "--env") {
@@ -108,6 +110,19 @@ int connected_socket(const Arguments& arguments) {
   loader.run(&socket);
 }
 
+EntryCommand inner_command(const Arguments& arguments) {
+  const std::string bytes = std::to_string(find_dialect(arguments.entry.dialect).datagram_bytes);
+  std::vector<std::string> words = words_for_entry(arguments.entry, arguments.is_trusted,
+                                                   longest_cpu_s, arguments.host, arguments.port);
+  if (arguments.entry.is_python()) {
+    EntryCommand command = python_command(arguments.entry, "python_entry_real.so", words);
+    command.environment.push_back("KNEEPOINT_DATAGRAM_BYTES=" + bytes);
+    return command;
+  }
+  words.insert(words.begin(), {"entry", inside, bytes});
+  return {std::filesystem::read_symlink("/proc/self/exe"), std::move(words)};
+}
+
 int report(const std::string& reason, const EntryPage& page) {
   const uint64_t sent = page.sent.load();
   const uint64_t received = page.received.load();
@@ -133,13 +148,7 @@ int run(const Words& words) {
   const int socket = connected_socket(arguments);
   catch_stop_signals();
   if (arguments.ends_with_parent) stop_with_parent();
-  std::vector<std::string> inner{
-      "entry", inside, std::to_string(find_dialect(arguments.entry.dialect).datagram_bytes)};
-  for (std::string& word : words_for_entry(arguments.entry, arguments.is_trusted, longest_cpu_s,
-                                           arguments.host, arguments.port)) {
-    inner.push_back(std::move(word));
-  }
-  EntryWorker worker(std::filesystem::read_symlink("/proc/self/exe"), inner, {socket});
+  EntryWorker worker(inner_command(arguments), {socket});
   const auto start = std::chrono::steady_clock::now();
   const auto is_over = [&] {
     const auto passed = std::chrono::steady_clock::now() - start;

@@ -266,7 +266,9 @@ Field variables(std::string name, std::vector<std::pair<std::string, std::string
 }
 
 Fields entry_fields(EntrySettings& entry) {
-  Field object = text("object", entry.object, "the path of a shared object that exports main");
+  Field object =
+      text("object", entry.object,
+           "the path of a shared object that exports main, or of a file in Python (.py)");
   object.is_required = true;
   Field dialect = text("dialect", entry.dialect, "whose datagrams it sends");
   dialect.read = [&entry](const JsonValue& value, const std::string& where) {
@@ -274,7 +276,11 @@ Fields entry_fields(EntrySettings& entry) {
     find_dialect(*value.text());
     entry.dialect = *value.text();
   };
-  return {std::move(object), text("sha256", entry.sha256, "the digest that it must have"),
+  Field interpreter =
+      text("interpreter", entry.interpreter, "the program that runs a file in Python");
+  return {std::move(object),
+          std::move(interpreter),
+          text("sha256", entry.sha256, "the digest that it must have"),
           texts("arguments", entry.arguments, "of its program, after host and port"),
           variables("environment", entry.environment, "what getenv gives it; all that it gives"),
           std::move(dialect)};

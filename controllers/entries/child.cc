@@ -18,18 +18,15 @@ constexpr int check_ms = 20;
 constexpr int most_idle_checks = 100;
 constexpr uint64_t turns_between_readings = 256;
 
-std::string program() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "entry";
-}
-
-std::vector<std::string> words(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s) {
+EntryCommand command(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s) {
   check_entry(settings, is_trusted);
-  std::vector<std::string> all{"entry"};
-  for (std::string& word : words_for_entry(settings, is_trusted, cpu_s, "100.64.0.2", "9090")) {
-    all.push_back(std::move(word));
-  }
-  return all;
+  std::vector<std::string> words =
+      words_for_entry(settings, is_trusted, cpu_s, "100.64.0.2", "9090");
+  if (settings.is_python()) return python_command(settings, "python_entry.so", std::move(words));
+  words.insert(words.begin(), "entry");
+  std::error_code error;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  return {here / "entry", std::move(words)};
 }
 
 cpu_set_t processors_before;
@@ -51,7 +48,7 @@ OneProcessor::~OneProcessor() {
 }
 
 EntryChild::EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s)
-    : cpu_s_(cpu_s), worker_(program(), words(settings, is_trusted, cpu_s)) {
+    : cpu_s_(cpu_s), worker_(command(settings, is_trusted, cpu_s)) {
   take_turn();
   is_confined_ = true;
 }

@@ -21,9 +21,9 @@ class OneProcessor {
 
 class EntryChild {
  public:
-  // Starts the program `entry`, which stands beside this one, on the entry. `cpu_s`: what it may
-  // use in all. Throws as check_entry does, and MachineFault where no process can be started and
-  // confined.
+  // Starts the program `entry`, which stands beside this one, or the interpreter, on the entry.
+  // `cpu_s`: what it may use in all. Throws as check_entry does, and MachineFault where no process
+  // can be started and confined.
   EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s);
 
   EntryPage::Order& order() { return worker_.page().order; }

@@ -13,6 +13,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
+#include <vector>
 
 namespace kneepoint {
 
@@ -114,10 +116,18 @@ void allow_socket(CallFilter& filter, const RealSocket& socket) {
 #endif
 }
 
-}  // namespace
+// The processor's own clock is out of reach; a reading is SIGSEGV.
+void forbid_cycle_counter() { syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0); }
 
-void confine_loading(EntryPage& page, const std::string& object, const Limits& limits,
-                     const RealSocket* socket) {
+// Code comes from files alone.
+void allow_memory(CallFilter& filter) {
+  constexpr uint64_t not_run = PROT_EXEC;
+  filter.rule(SYS_mmap, CallFilter::allow, {{2, not_run, 0}, {3, MAP_ANONYMOUS, MAP_ANONYMOUS}});
+  filter.rule(SYS_mprotect, CallFilter::allow, {{2, not_run, 0}});
+}
+
+void deny_files_but(EntryPage& page, const std::vector<std::string>& readable,
+                    const Limits& limits) {
   told = &page;
   set_limits(limits);
   drop_privileges();
@@ -126,9 +136,16 @@ void confine_loading(EntryPage& page, const std::string& object, const Limits& l
        {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"}) {
     files.read(folder);
   }
-  files.read(object);
+  for (const std::string& each : readable) files.read(each);
   files.enter();
   hear_of_trapped_calls(tell);
+}
+
+}  // namespace
+
+void confine_loading(EntryPage& page, const std::string& object, const Limits& limits,
+                     const RealSocket* socket) {
+  deny_files_but(page, {object}, limits);
   CallFilter filter(CallFilter::trap);
   allow_computing(filter);
   allow_loading(filter);
@@ -137,18 +154,45 @@ void confine_loading(EntryPage& page, const std::string& object, const Limits& l
   filter.enter();
 }
 
+void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
+                         const Limits& limits, const RealSocket* socket) {
+  const auto prefix = std::filesystem::path(interpreter.file).parent_path().parent_path();
+  deny_files_but(page, {prefix / "lib", interpreter.program, object}, limits);
+  if (socket == nullptr) forbid_cycle_counter();
+  CallFilter filter(CallFilter::trap);
+  allow_computing(filter);
+  allow_memory(filter);
+  constexpr auto allow = CallFilter::allow;
+  for (const uint64_t never : {PROT_WRITE, PROT_EXEC}) {  // together, of a module's file
+    filter.rule(SYS_mmap, allow, {{2, never, 0}, {3, MAP_ANONYMOUS, 0}});
+  }
+  filter.rule(SYS_openat, allow, {{2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY}});
+  for (const uint64_t command : {F_SETFD, F_DUPFD_CLOEXEC}) {
+    filter.rule(SYS_fcntl, allow, {{1, as_int, command}});
+  }
+  filter.rule(SYS_ioctl, allow, {{1, as_int, FIOCLEX}});
+  filter.rules(
+      {SYS_read, SYS_pread64, SYS_newfstatat, SYS_statx, SYS_getdents64, SYS_getcwd, SYS_readlinkat,
+       SYS_faccessat, SYS_faccessat2, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid},
+      allow);
+#ifdef __x86_64__
+  filter.rules({SYS_access, SYS_readlink, SYS_stat, SYS_lstat}, allow);
+#endif
+  filter.rule(SYS_sysinfo, CallFilter::refuse(EPERM));  // has a clock; qsort(3) does without
+  refuse_files(filter);
+  if (socket != nullptr) allow_socket(filter, *socket);
+  filter.enter();
+}
+
 void confine_running(const RealSocket* socket) {
   CallFilter filter(CallFilter::trap);
   allow_computing(filter);
-  constexpr uint64_t not_run = PROT_EXEC;
-  filter.rule(SYS_mmap, CallFilter::allow, {{2, not_run, 0}, {3, MAP_ANONYMOUS, MAP_ANONYMOUS}});
-  filter.rule(SYS_mprotect, CallFilter::allow, {{2, not_run, 0}});
+  allow_memory(filter);
   refuse_files(filter);
   if (socket != nullptr) {
     allow_socket(filter, *socket);
   } else {
-    // The processor's own clock; a reading is SIGSEGV.
-    syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    forbid_cycle_counter();
   }
   filter.enter();
 }

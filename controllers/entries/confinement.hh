@@ -21,6 +21,16 @@ struct RealSocket {
 void confine_loading(EntryPage& page, const std::string& object, const Limits& limits,
                      const RealSocket* socket);
 
+// An interpreter, and its program, which runs the entry.
+struct Interpreter {
+  std::string file;  // PREFIX/bin/python3: its library is in PREFIX/lib
+  std::string program;
+};
+
+// The whole life of an interpreter, which loads modules as it runs.
+void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
+                         const Limits& limits, const RealSocket* socket);
+
 // The rest of the process's life.
 void confine_running(const RealSocket* socket);
 

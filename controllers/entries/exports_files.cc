@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
-#include <cstdarg>
 #include <cstdio>
 
 #include "entries/exports.hh"
@@ -44,32 +42,7 @@ KNEEPOINT_EXPORT int creat(const char*, mode_t) { return open_file(O_WRONLY); }
 KNEEPOINT_EXPORT FILE* fopen(const char*, const char* mode) { return open_stream(mode); }
 KNEEPOINT_EXPORT FILE* fopen64(const char*, const char* mode) { return open_stream(mode); }
 
-KNEEPOINT_EXPORT int close(int descriptor) {
-  if (is_virtual(descriptor)) return close_virtual(descriptor);
-  return static_cast<int>(syscall(SYS_close, descriptor));
+ssize_t kneepoint::read_file(int, void*, size_t) {
+  errno = EBADF;
+  return -1;
 }
-
-KNEEPOINT_EXPORT int fcntl(int descriptor, int command, ...) {
-  va_list arguments;
-  va_start(arguments, command);
-  const int argument = va_arg(arguments, int);
-  va_end(arguments);
-  if (is_virtual(descriptor)) return control_virtual(descriptor, command, argument);
-  return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
-}
-
-KNEEPOINT_EXPORT int fcntl64(int descriptor, int command, ...) {
-  va_list arguments;
-  va_start(arguments, command);
-  const int argument = va_arg(arguments, int);
-  va_end(arguments);
-  return fcntl(descriptor, command, argument);
-}
-
-// No signal comes but those that end the process.
-KNEEPOINT_EXPORT int sigaction(int, const struct sigaction*, struct sigaction* previous) noexcept {
-  if (previous != nullptr) *previous = {};
-  return 0;
-}
-
-KNEEPOINT_EXPORT sighandler_t signal(int, sighandler_t) noexcept { return SIG_DFL; }

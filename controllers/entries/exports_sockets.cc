@@ -201,6 +201,10 @@ int wait_for_epoll(epoll_event* events, int count, int64_t limit_ns) {
 
 namespace kneepoint {
 
+void reserve_descriptors() {
+  for (const int each : {socket_descriptor, epoll_descriptor}) dup2(STDOUT_FILENO, each);
+}
+
 bool is_virtual(int descriptor) {
   return is_socket(descriptor) or (descriptor == epoll_descriptor and the_epoll.is_open);
 }
@@ -373,7 +377,7 @@ KNEEPOINT_EXPORT ssize_t recv(int descriptor, void* content, size_t bytes, int f
 
 KNEEPOINT_EXPORT ssize_t read(int descriptor, void* content, size_t bytes) {
   if (is_socket(descriptor)) return recv(descriptor, content, bytes, 0);
-  return descriptor == STDIN_FILENO ? 0 : fail(EBADF);
+  return descriptor == STDIN_FILENO ? 0 : read_file(descriptor, content, bytes);
 }
 
 // What the C library calls in their place where it checks the sizes of buffers.

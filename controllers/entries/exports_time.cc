@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 
 #include "entries/exports.hh"
 
@@ -20,6 +21,7 @@ constexpr uint64_t dates = 100'000'000;
 constexpr int64_t uptime_ns = 1000 * second_ns;
 
 VirtualHost* the_host = nullptr;
+EntryPage* the_page = nullptr;
 int64_t the_epoch_ns = first_date_s * second_ns;
 
 timespec to_timespec(int64_t time_ns) {
@@ -55,12 +57,30 @@ int sleep_for(const timespec* span) {
 }  // namespace
 
 VirtualHost& virtual_host() { return *the_host; }
-void set_virtual_host(VirtualHost& host) { the_host = &host; }
+
+void make_virtual_host(EntryPage& page) {
+  static VirtualHost host(page, [&page] {
+    give_turn(page, EntryPage::emulators);
+    await_turn(page, EntryPage::entrys, 0);
+  });
+  the_host = &host;
+  the_page = &page;
+  reserve_descriptors();
+}
+
+void begin_run() {
+  await_turn(*the_page, EntryPage::entrys, 0);
+  give_turn(*the_page, EntryPage::emulators);
+  await_turn(*the_page, EntryPage::entrys, 0);
+  VirtualHost& host = *the_host;
+  host.begin();
+  const uint64_t date_s = Random(the_page->order.seed).next() % dates;
+  the_epoch_ns = (first_date_s + static_cast<int64_t>(date_s)) * second_ns;
+  srandom(static_cast<unsigned>(host.random().next()));
+  srand48(static_cast<long>(host.random().next() >> 32));
+}
 
 int64_t epoch_ns() { return the_epoch_ns; }
-void set_date(uint64_t seed) {
-  the_epoch_ns = (first_date_s + static_cast<int64_t>(Random(seed).next() % dates)) * second_ns;
-}
 
 }  // namespace kneepoint
 

@@ -47,23 +47,29 @@ EntryLoader::EntryLoader(char* words[], int count)
   words_.insert(words_.end(), words + next + 1, words + count);
 }
 
-void EntryLoader::confine(const RealSocket* socket) {
+void EntryLoader::confine(const RealSocket* socket, const Interpreter* interpreter) {
   try {
-    if (is_confined_) {
-      confine_loading(page_, object_, limits_, socket);
-    } else {
+    if (not is_confined_) {
       set_limits(limits_);
+    } else if (interpreter != nullptr) {
+      confine_interpreter(page_, *interpreter, object_, limits_, socket);
+    } else {
+      confine_loading(page_, object_, limits_, socket);
     }
   } catch (const SandboxError& error) {
     fail(error.what());
   }
 }
 
-void EntryLoader::run(const RealSocket* socket) {
+void EntryLoader::give_environment() const {
   for (const std::string& assignment : environment_) {
     const size_t equals = assignment.find('=');
     setenv(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1).c_str(), 1);
   }
+}
+
+void EntryLoader::run(const RealSocket* socket) {
+  give_environment();
   void* const library = dlopen(object_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail(std::string("the entry cannot be loaded: ") + dlerror());
   using Main = int (*)(int, char**, char**);

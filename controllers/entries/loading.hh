@@ -17,8 +17,12 @@ class EntryLoader {
 
   EntryPage& page() { return page_; }
 
-  // `socket` is null in virtual time. Ends the process, with a reason, where it cannot.
-  void confine(const RealSocket* socket);
+  // `socket` is null in virtual time, `interpreter` unless this process is one. Ends the process,
+  // with a reason, where it cannot.
+  void confine(const RealSocket* socket, const Interpreter* interpreter = nullptr);
+
+  // All that the entry may know of the environment.
+  void give_environment() const;
 
   // Runs the entry, as its own program would run, to the end of the process.
   [[noreturn]] void run(const RealSocket* socket);

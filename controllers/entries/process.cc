@@ -36,9 +36,8 @@ constexpr size_t most_said = 4096;
 }
 
 // Between fork and exec, so that nothing here may allocate.
-[[noreturn]] void become(const char* path, char* const* words, const int* descriptors, int count,
-                         int errors, pid_t parent) {
-  char* const no_environment[]{nullptr};
+[[noreturn]] void become(const char* path, char* const* words, char* const* environment,
+                         const int* descriptors, int count, int errors, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(EXIT_FAILURE);
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
@@ -57,10 +56,18 @@ constexpr size_t most_said = 4096;
   dup2(high_errors, STDERR_FILENO);
   for (int i = 0; i < count; ++i) dup2(out_of_the_way + i, EntryWorker::first_descriptor + i);
   close_range(static_cast<unsigned>(EntryWorker::first_descriptor + count), ~0U, 0);
-  execve(path, words, no_environment);
+  execve(path, words, environment);
   constexpr std::string_view lost = "its program is missing: make build";
   if (write(STDERR_FILENO, lost.data(), lost.size()) < 0) _exit(EXIT_FAILURE);
   _exit(EXIT_FAILURE);
+}
+
+// As exec takes them.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 std::string name_of_signal(int number) {
@@ -113,8 +120,23 @@ std::vector<std::string> words_for_entry(const EntrySettings& settings, bool is_
   return words;
 }
 
-EntryWorker::EntryWorker(const std::string& program, std::vector<std::string> words,
-                         const std::vector<int>& descriptors) {
+EntryCommand python_command(const EntrySettings& settings, const std::string& preloaded,
+                            std::vector<std::string> words) {
+  std::error_code error;
+  // The interpreter finds its library from where it really is.
+  const auto interpreter = std::filesystem::canonical(settings.interpreter, error);
+  if (error) {
+    throw std::invalid_argument("interpreter " + settings.interpreter.string() + ": " +
+                                error.message() + "; name one of Python 3.11 or later");
+  }
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  // Isolated from the user's settings and packages, and nothing is written beside a module.
+  std::vector<std::string> all{interpreter, "-I", "-S", "-B", here / "python_sender.py"};
+  all.insert(all.end(), words.begin(), words.end());
+  return {interpreter, std::move(all), {"LD_PRELOAD=" + (here / preloaded).string()}};
+}
+
+EntryWorker::EntryWorker(EntryCommand command, const std::vector<int>& descriptors) {
   const int page = memfd_create("entry", MFD_CLOEXEC);
   if (page < 0) fault("memfd_create");
   if (ftruncate(page, sizeof(EntryPage)) != 0) fault("ftruncate");
@@ -128,14 +150,13 @@ EntryWorker::EntryWorker(const std::string& program, std::vector<std::string> wo
   errors_ = ends[0];
   std::vector<int> given{page};
   given.insert(given.end(), descriptors.begin(), descriptors.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> words = pointers_to(command.words);
+  const std::vector<char*> environment = pointers_to(command.environment);
   const pid_t parent = getpid();
   process_ = fork();
   if (process_ == 0) {
-    become(program.c_str(), pointers.data(), given.data(), static_cast<int>(given.size()), ends[1],
-           parent);
+    become(command.program.c_str(), words.data(), environment.data(), given.data(),
+           static_cast<int>(given.size()), ends[1], parent);
   }
   const int error = errno;
   close(page);

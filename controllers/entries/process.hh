@@ -23,14 +23,25 @@ std::vector<std::string> words_for_entry(const EntrySettings& settings, bool is_
                                          uint64_t cpu_s, const std::string& host,
                                          const std::string& port);
 
+struct EntryCommand {
+  std::string program;
+  std::vector<std::string> words;
+  std::vector<std::string> environment{};
+};
+
+// Starts the interpreter in place of a program of ours, with the same words for the entry. The
+// library `preloaded`, which stands beside this program, confines it before it has begun. Throws
+// std::invalid_argument where there is no interpreter.
+EntryCommand python_command(const EntrySettings& settings, const std::string& preloaded,
+                            std::vector<std::string> words);
+
 class EntryWorker {
  public:
   static constexpr int first_descriptor = 3;
 
-  // Starts a program with a page, `words` and these descriptors, from 3 on; the page comes first.
-  // Its output is discarded. Throws MachineFault.
-  EntryWorker(const std::string& program, std::vector<std::string> words,
-              const std::vector<int>& descriptors = {});
+  // Starts a program with a page and these descriptors, from 3 on; the page comes first. Its output
+  // is discarded. Throws MachineFault.
+  explicit EntryWorker(EntryCommand command, const std::vector<int>& descriptors = {});
   // Ends it.
   ~EntryWorker();
   EntryWorker(const EntryWorker&) = delete;

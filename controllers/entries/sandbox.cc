@@ -117,6 +117,7 @@ constexpr struct {
     {SYS_setrlimit, "setrlimit"},
     {SYS_prlimit64, "prlimit64"},
     {SYS_memfd_create, "memfd_create"},
+    {SYS_pipe2, "pipe2"},
     {SYS_io_uring_setup, "io_uring_setup"},
     {SYS_bpf, "bpf"},
     {SYS_ioctl, "ioctl"},

@@ -1,4 +1,4 @@
-// An entry: a whole sender, built into one shared object that exports `main`.
+// An entry: a whole sender, built into one shared object that exports `main`, or a file in Python.
 #pragma once
 
 #include <filesystem>
@@ -14,6 +14,9 @@ struct EntrySettings {
   std::vector<std::string> arguments{};  // after HOST and PORT
   std::vector<std::pair<std::string, std::string>> environment{};
   std::string dialect = "sourdough";
+  std::filesystem::path interpreter = "/usr/bin/python3";  // of a file in Python
+
+  bool is_python() const { return object.extension() == ".py"; }
 };
 
 // NAME=VALUE, as --env takes it. Throws std::invalid_argument for another text.

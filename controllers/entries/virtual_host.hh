@@ -70,7 +70,7 @@ class VirtualHost {
   int64_t known_until_ns_ = 0;
   int64_t lateness_ns_ = 0;
   int64_t packet_ns_ = 0;
-  int64_t end_ns_ = 0;
+  int64_t end_ns_ = EntryPage::never_ns;
   uint32_t departures_ = 0;
   std::deque<Received> inbox_{};
   std::deque<int64_t> readable_ns_{};  // when each of the inbox is

@@ -11,7 +11,7 @@ from pathlib import Path
 from common.errors import KneepointError
 from common.files import sha256_of
 from engines.base import MachineFaultError, RunRecord, RunSpec
-from engines.entry import Entry
+from engines.entry import PYTHON_RUNNER, Entry
 from engines.mahimahi.diagnosis import diagnose, ordinary_user
 from engines.mahimahi.queues import queue_of
 from engines.mahimahi.run_folder import RunFolder
@@ -189,6 +189,9 @@ class MahimahiEngine:
                 for name, original in programs.items():
                     programs[name] = folder.add(name, original.read_bytes(), 0o755)
                 controller = folder.add(controller.name, controller.read_bytes())
+                if controller.suffix == ".py":
+                    for name in PYTHON_RUNNER:
+                        folder.add(name, (settings.build / name).read_bytes(), 0o755)
         except OSError as error:
             raise MachineFaultError(f"{error.filename or folder.path}: {error.strerror}") from None
         times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}

@@ -14,6 +14,7 @@ from contest.hold import Place
 from contest.office import Office
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
+from kneepoint.contest import python_digest
 from networks.omniscient import omniscient_bound
 from networks.scenario import PreparedLink, PreparedNetwork
 from tests.controllers.conftest import contest
@@ -29,7 +30,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     """Builds entries, each source once."""
     confined = Confined(ROOT / "build/confine")
     builder = Builder(tmp_path_factory.mktemp("kept"), confined)
-    return Workshop(builder, sha256_of(RUNNER.read_bytes()))
+    return Workshop(builder, sha256_of(RUNNER.read_bytes()), python_digest())
 
 
 def place(folder: Path, name: str, gap_ms: int, *, is_public: bool) -> Place:

@@ -14,7 +14,16 @@ from contest.figures import Figures
 from contest.office import JSON, PAGE, Office, watch
 from engines.base import RunRecord, RunSpec
 from engines.emulator import EmulatorEngine
-from tests.contest.trees import BAD, PYTHON_SENDER, bad, before_2017, edit, flat_2013, kit
+from tests.contest.trees import (
+    BAD,
+    PYTHON_CLASS,
+    PYTHON_SENDER,
+    bad,
+    before_2017,
+    edit,
+    flat_2013,
+    kit,
+)
 
 RANKED = ["bob", "carl", "anna"]
 """Windows 12, 40 and 5: the first keeps the links busy, and the second their queues."""
@@ -114,6 +123,17 @@ def test_the_order_of_runs_does_not_matter(
 
 
 @pytest.mark.usefixtures("undrawn")
+def test_class_in_python_is_ranked_as_the_same_rule_in_c(office: Office, tmp_path: Path) -> None:
+    entries = tmp_path / "entries"
+    kit(entries / "anna", 12)
+    (entries / "bob").mkdir()
+    (entries / "bob/sender.py").write_text(PYTHON_CLASS)
+    found = office.score(entries, silent)
+    anna, bob = sorted(found["ranking"], key=lambda row: str(row["name"]))
+    assert bob["networks"] == anna["networks"]
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_what_cannot_be_built_is_named_and_the_rest_ranked(office: Office, entries: Path) -> None:
     edit(kit(entries / "typo") / "datagrump/controller.cc", "return WINDOW;", "return WINDOWS;")
     edit(kit(entries / "missing") / "datagrump/sender.cc", "poller.wait(", "poller.sleep(")
@@ -121,7 +141,12 @@ def test_what_cannot_be_built_is_named_and_the_rest_ranked(office: Office, entri
     (entries / "broken.zip").write_bytes(b"PK\x03\x04")
     (entries / "link").symlink_to(entries / "anna")
     (entries / "script").mkdir()
-    (entries / "script/sender.py").write_text(PYTHON_SENDER)
+    (entries / "script/sender.py").write_text(PYTHON_SENDER)  # sends nothing
+    (entries / "macro").mkdir()
+    (entries / "macro/sender.py").write_text(PYTHON_CLASS)
+    (entries / "macro/kneepoint.yaml").write_text(
+        "constants: {window: {macro: WINDOW, default: 3, range: [1, 9]}}"
+    )
     wrong = kit(entries / "wrong")
     (wrong / "kneepoint.yaml").write_text("constants: {window: {default: 3, range: [1, 9]}}")
     found = office.score(entries, silent)
@@ -132,7 +157,8 @@ def test_what_cannot_be_built_is_named_and_the_rest_ranked(office: Office, entri
     assert reasons["empty"].startswith("has no sender")
     assert reasons["broken"].startswith("the archive is damaged")
     assert reasons["link"].startswith("is a symbolic link")
-    assert reasons["script"].startswith("is a whole sender in Python, for which")
+    assert "ended by itself" in reasons["script"]
+    assert "WINDOW: Python has no macros" in reasons["macro"]
     assert reasons["wrong"].startswith("kneepoint.yaml: constants.window: needs exactly one of")
     messages = {row["name"]: row["message"] for row in found["failed"]}
     assert "WINDOWS" in messages["typo"] and "kneepoint-" not in messages["typo"]

@@ -12,7 +12,7 @@ from engines.emulator import EmulatorSettings
 from engines.entry import Entry
 from tests.conftest import ROOT
 from tests.contest.conftest import EMULATE, place
-from tests.contest.trees import bad, kit
+from tests.contest.trees import PYTHON_CLASS, bad, kit
 from tests.engines.real import real_engine
 
 pytestmark = pytest.mark.real_time
@@ -45,6 +45,25 @@ def test_an_entry_runs_in_real_time_as_in_virtual_time(
     engine.close()
     assert real.throughput_mbps == pytest.approx(emulated.throughput_mbps, rel=0.05)
     assert real.signal_delay_p95_ms == pytest.approx(emulated.signal_delay_p95_ms, rel=0.1)
+
+
+def test_an_entry_in_python_runs_in_real_time(
+    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (tmp_path / "anna").mkdir()
+    (tmp_path / "anna/sender.py").write_text(PYTHON_CLASS)
+    twin = workshop.make(submission_at(kit(tmp_path / "bob", 12)))
+    made = workshop.make(submission_at(tmp_path / "anna"))
+    assert made.entry is not None and twin.entry is not None, made.reason
+    records = []
+    for name, entry in (("python", made.entry), ("c++", twin.entry)):
+        (tmp_path / name).mkdir()
+        records.append(run(entry, tmp_path / name))
+        assert records[-1].status == "ok", records[-1].reason
+    ours, its = records
+    assert ours.throughput_mbps == pytest.approx(its.throughput_mbps, rel=0.05)
+    assert ours.signal_delay_p95_ms == pytest.approx(its.signal_delay_p95_ms, rel=0.1)
 
 
 def test_an_entry_that_crashes_in_real_time_says_so(

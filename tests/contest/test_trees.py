@@ -101,11 +101,19 @@ def test_comments_and_spaces_make_no_receiver_of_ones_own(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "language"), [(PYTHON_CLASS, "python-class"), (PYTHON_SENDER, "python-sender")]
+    ("text", "interface"),
+    [(PYTHON_CLASS, "class in Python"), (PYTHON_SENDER, "sender in Python")],
 )
-def test_python_is_recognized(tmp_path: Path, text: str, language: str) -> None:
+def test_python_is_recognized(tmp_path: Path, text: str, interface: str) -> None:
     (tmp_path / "sender.py").write_text(text)
-    assert recognize(tmp_path).language == language
+    tree = recognize(tmp_path)
+    assert (tree.language, tree.interface) == ("python", interface)
+
+
+def test_class_in_python_with_another_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "sender.py").write_text(PYTHON_CLASS.replace("Controller", "Mine"))
+    with pytest.raises(KneepointError, match=r"sender\.py: name the class Controller, not Mine"):
+        recognize(tmp_path)
 
 
 def no_main(tree: Path) -> None:

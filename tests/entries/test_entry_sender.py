@@ -76,6 +76,40 @@ def test_attack_is_stopped(
     assert secret.read_text() == "the secret\n"
 
 
+@pytest.mark.parametrize("name", ["controller", "whole_sender"])
+def test_sender_in_python_is_acknowledged(name: str) -> None:
+    with receiving() as receiver:
+        entry = SOURCES / "python" / f"{name}.py"
+        report = send(receiver.port, entry, 1, WINDOW="4", KEEPALIVE_MS="100")
+    assert report["status"] == "ok", report
+    assert 0 < report["acknowledgments"] <= report["packets_sent"]
+
+
+@pytest.mark.parametrize(
+    ("attack", "reason"),
+    [
+        ("kill_parent", "system call kill"),
+        ("fork", "system call clone"),
+        ("start_program", "system call pipe2"),
+        ("open_file", "PermissionError"),
+        ("write_file", "PermissionError"),
+        ("second_socket", "ended by itself"),
+        ("small_datagram", "system call sendto"),
+        ("own_code", "system call mmap"),
+        ("memory", "MemoryError"),
+    ],
+)
+def test_attack_in_python_is_stopped(attack: str, reason: str, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the secret\n")
+    entry = SOURCES / "python" / "attacks.py"
+    with receiving() as receiver:
+        report = send(receiver.port, entry, 60, ATTACK=attack, SECRET=str(secret))
+    assert report["status"] == "failed"
+    assert reason in report["reason"]
+    assert secret.read_text() == "the secret\n"
+
+
 def test_nobody_answers(objects: dict[str, Path]) -> None:
     with receiving() as receiver:
         port = receiver.port

@@ -1,0 +1,157 @@
+"""Senders in Python, in virtual time: a class in the kit's loop, or a whole program."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.controllers.emulator import Link, emulate
+from tests.entries.building import SOURCES, run_batch, scenario_of
+
+PYTHON = SOURCES / "python"
+_SEEDS = 8
+_TWINS: dict[str, dict[str, float]] = {
+    "fixed_window": {"window": 50, "keepalive_ms": 1000},
+    "aimd_timeout": {"initial_window": 10, "alpha": 0.1, "beta": 1.5, "keepalive_ms": 80},
+}
+
+
+def _scenario(
+    link: Link, name: str, environment: dict[str, str], **settings: Any
+) -> dict[str, Any]:
+    scenario = scenario_of(link, PYTHON / f"{name}.py", environment, **settings)
+    scenario["flows"][0]["entry"]["interpreter"] = sys.executable
+    return scenario
+
+
+@pytest.mark.parametrize("rule", sorted(_TWINS))
+def test_class_is_its_built_in_twin(rule: str, contest: Link) -> None:
+    constants = _TWINS[rule]
+    environment = {
+        "WINDOW": str(constants.get("window", constants.get("initial_window"))),
+        "ALPHA": str(constants.get("alpha", 0)),
+        "BETA": str(constants.get("beta", 1)),
+        "KEEPALIVE_MS": str(constants["keepalive_ms"]).removesuffix(".0"),
+    }
+    entries = run_batch(
+        [
+            _scenario(contest, "controller", environment, seed=seed, host_latency_us=600)
+            for seed in range(_SEEDS)
+        ]
+    )
+    twins = [
+        emulate(contest, rule, constants, "--seed", str(seed), "--host-latency-us", "600")
+        for seed in range(_SEEDS)
+    ]
+    assert entries == twins
+
+
+_HONEST = {"WINDOW": "5", "KEEPALIVE_MS": "1000"}
+
+
+def test_batches_change_no_byte(small_link: Link, tmp_path: Path) -> None:
+    logs = [tmp_path / f"{number}.log" for number in range(3)]
+    for log, lookahead_us in zip(logs, (1000, 130, 0), strict=True):
+        scenario = _scenario(small_link, "controller", _HONEST, entry_lookahead_us=lookahead_us)
+        assert run_batch([scenario], flow_log=str(log))[0]["status"] == "ok"
+    assert logs[0].read_bytes() == logs[1].read_bytes() == logs[2].read_bytes()
+
+
+def test_whole_sender_runs(small_link: Link) -> None:
+    whole, again, its_class = run_batch(
+        [
+            _scenario(small_link, "whole_sender", {}),
+            _scenario(small_link, "whole_sender", {}),
+            _scenario(small_link, "controller", _HONEST),
+        ]
+    )
+    assert whole == again
+    assert whole["status"] == "ok"
+    assert whole["throughput_mbps"] == pytest.approx(its_class["throughput_mbps"], rel=0.01)
+
+
+_LOST = {
+    "open_file": "PermissionError",
+    "list_folder": "PermissionError",
+    "write_file": "RuntimeError: written",
+    "kill_parent": "system call kill",
+    "start_program": "system call pipe2",
+    "fork": "system call",
+    "remove_file": "system call unlink",
+    "thread": "threads, which virtual time has not",
+    "second_socket": "ended by itself, with exit status 1",
+    "small_datagram": "a datagram of 48 bytes",
+    "own_code_in_a_file": "system call mmap",
+    "own_code": "system call mmap",
+    "null_pointer": "SIGSEGV",
+    "memory": "MemoryError",
+    "endless_loop": "s of CPU time",
+    "prints_without_end": "s of CPU time",
+    "sleeps": "no datagram was delivered",
+}
+
+
+@pytest.mark.parametrize("attack", sorted(_LOST))
+def test_attack_loses_its_own_run_only(attack: str, small_link: Link, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the secret\n")
+    honest = _scenario(small_link, "controller", _HONEST)
+    environment = {"ATTACK": attack, "SECRET": str(secret)}
+    before, lost, after = run_batch([honest, _scenario(small_link, "attacks", environment), honest])
+    assert before["status"] == "ok"
+    assert after == before
+    assert lost["status"] == "failed"
+    assert _LOST[attack] in lost["reason"]
+    assert secret.read_text() == "the secret\n"
+    assert "the secret" not in lost["reason"]
+
+
+def test_clocks_and_randomness_are_the_seeds(small_link: Link) -> None:
+    environment = {"ATTACK": "clocks", "SECRET": ""}
+    said = [
+        answer["reason"].split("RuntimeError: ")[1].split()
+        for answer in run_batch(
+            [_scenario(small_link, "attacks", environment, seed=seed) for seed in (1, 1, 2)]
+        )
+    ]
+    assert said[0] == said[1]
+    ours, others = said[1:]
+    drawn = 3  # the rest is the same for all
+    assert all(one != other for one, other in zip(ours[:drawn], others[:drawn], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("class Controller:\n    pass\n", "has no attribute 'timeout_ms'"),
+        ("class Controller\n", "SyntaxError"),
+        ("import numpy\n", "No module named 'numpy'"),
+        ("", "ended by itself, with exit status 0"),
+    ],
+)
+def test_file_that_is_no_sender_fails(
+    text: str, reason: str, small_link: Link, tmp_path: Path
+) -> None:
+    file = tmp_path / "entry.py"
+    file.write_text(text)
+    scenario = scenario_of(small_link, file)
+    scenario["flows"][0]["entry"]["interpreter"] = sys.executable
+    answer = run_batch([scenario])[0]
+    assert answer["status"] == "failed"
+    assert reason in answer["reason"]
+
+
+def test_missing_interpreter_is_refused(small_link: Link) -> None:
+    scenario = _scenario(small_link, "controller", _HONEST)
+    scenario["flows"][0]["entry"]["interpreter"] = "/none/python3"
+    answer = run_batch([scenario])[0]
+    assert answer["status"] == "error"
+    assert "/none/python3: No such file" in answer["reason"]
+
+
+def test_interpreter_that_does_not_start_is_no_fault_of_the_entry(small_link: Link) -> None:
+    scenario = _scenario(small_link, "controller", _HONEST)
+    scenario["flows"][0]["entry"]["interpreter"] = "/bin/false"
+    answer = run_batch([scenario])[0]
+    assert answer["status"] == "fault"
