@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "entries/date.hh"
 #include "entries/exports.hh"
 
 namespace kneepoint {
@@ -15,12 +16,10 @@ namespace kneepoint {
 namespace {
 
 constexpr int64_t second_ns = 1'000'000'000;
-constexpr int64_t first_date_s = 1'500'000'000;
-constexpr uint64_t dates = 100'000'000;
 constexpr int64_t uptime_ns = 1000 * second_ns;
 
 VirtualHost* the_host = nullptr;
-int64_t the_epoch_ns = first_date_s * second_ns;
+int64_t the_epoch_ns = 0;
 
 timespec to_timespec(int64_t time_ns) {
   return {.tv_sec = time_ns / second_ns, .tv_nsec = time_ns % second_ns};
@@ -58,9 +57,7 @@ VirtualHost& virtual_host() { return *the_host; }
 void set_virtual_host(VirtualHost& host) { the_host = &host; }
 
 int64_t epoch_ns() { return the_epoch_ns; }
-void set_date(uint64_t seed) {
-  the_epoch_ns = (first_date_s + static_cast<int64_t>(Random(seed).next() % dates)) * second_ns;
-}
+void set_date(uint64_t seed) { the_epoch_ns = date_s(seed) * second_ns; }
 
 }  // namespace kneepoint
 
