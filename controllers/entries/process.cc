@@ -78,7 +78,8 @@ std::string explain(int status, int32_t denied_call, uint64_t cpu_s) {
   }
   const int number = WTERMSIG(status);
   if (number == SIGXCPU or number == SIGKILL) {
-    return "the sender used more than " + std::to_string(cpu_s) + " s of CPU time: it computes or prints without end";
+    return "the sender used more than " + std::to_string(cpu_s) +
+           " s of CPU time: it computes or prints without end";
   }
   return "the sender was ended by " + name_of_signal(number);
 }
