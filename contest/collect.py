@@ -179,16 +179,18 @@ def _fetch(repository: Repository, folder: Path, into: Path, confined: Confined)
             "HOME": str(work),
         }
 
-        def git(*words: str) -> str:
+        def git(*words: str, problem: str = "") -> str:
             answer = confined.run(["git", *words], work, [source], [work], environment)
             if answer.returncode != 0:
                 lines = answer.stderr.strip().splitlines() or ["it failed without a reason"]
-                raise KneepointError(f"{repository.git}: git: {lines[-1]}")
+                first = next((line for line in lines if line.startswith("fatal: ")), lines[-1])
+                raise KneepointError(f"{repository.git}: {problem or f'git: {first}'}")
             return answer.stdout.strip()
 
         git("clone", "--quiet", "--mirror", "--no-local", f"file://{source}", "clone")
         commit = git(
-            "-C", "clone", "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"
+            *("-C", "clone", "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"),
+            problem=f"there is no branch or commit {revision}",
         )
         git("-C", "clone", "archive", "--format=tar", "--output=../tree.tar", commit)
         with (work / "tree.tar").open("rb") as archive:

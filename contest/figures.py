@@ -1,17 +1,21 @@
 """Figures of a leaderboard: the plane of each network, and who is ahead of whom."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from contest.hold import Json
 from contest.standing import Floats
 from reports.figures import style
 
 _MOST_LABELS = 12
+_LABEL_POINTS = 6.5
 _MOST_IN_MATRIX = 40
 
 
@@ -75,11 +79,8 @@ def plane(found: Json, network: Json) -> Figure:
     style.delay_axis(axes, [bound["signal_delay_p95_ms"], *delays])
     axes.set_ylim(0, 1.05 * max(bound["capacity_mbps"], *rates))
     axes.set_ylabel("Throughput (Mbit/s)")
-    for k in sorted(range(len(points)), key=lambda k: -rates[k] / delays[k])[:_MOST_LABELS]:
-        axes.annotate(
-            points[k][0]["name"], (delays[k], rates[k]), (5, 3), textcoords="offset points",
-            fontsize=6.5, color=style.INK,
-        )  # fmt: skip
+    order = sorted(range(len(points)), key=lambda k: -rates[k] / delays[k])
+    _name_points(axes, [(points[k][0]["name"], delays[k], rates[k]) for k in order])
     texts = [
         f"{row['name']}: {rate:.2f} Mbit/s at {delay:.0f} ms, power {each['power']:.2f}"
         for (row, each), rate, delay in zip(points, rates, delays, strict=True)
@@ -87,6 +88,23 @@ def plane(found: Json, network: Json) -> Figure:
     style.tell(axes, delays, rates, texts)
     figure.legend(loc="outside right upper", fontsize=7.5)
     return figure
+
+
+def _name_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> None:
+    """Writes names beside points where there is room; those that come first have the choice."""
+    taken: list[Bbox] = []
+    for name, delay, rate in points[:_MOST_LABELS]:
+        x, y = axes.transData.transform((delay, rate)) * 72 / axes.figure.dpi
+        wide, high = 0.55 * _LABEL_POINTS * len(name), 1.2 * _LABEL_POINTS
+        for right, up in ((True, 3), (True, -8), (False, 3), (False, -8)):
+            box = Bbox.from_bounds(x + (6 if right else -6 - wide), y + up, wide, high)
+            if not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                axes.annotate(
+                    name, (delay, rate), (6 if right else -6, up), textcoords="offset points",
+                    ha="left" if right else "right", fontsize=_LABEL_POINTS, color=style.INK,
+                )  # fmt: skip
+                break
 
 
 def matrix(found: Json) -> Figure:

@@ -1,6 +1,7 @@
 """Writes the JSON schemas of the configuration's files, which editors check and complete with.
 
     python -m experiments.schemas
+    python -m contest.schemas      for contests
 
 A YAML file names its schema in its first line, as those of config/ do.
 """
@@ -35,10 +36,10 @@ FILES: Mapping[str, type[BaseModel]] = {
 """A schema for each kind of file."""
 
 
-def schemas() -> dict[str, str]:
+def schemas(files: Mapping[str, type[BaseModel]]) -> dict[str, str]:
     """Returns the text of each schema by the name of its file."""
     texts = {}
-    for name, model in FILES.items():
+    for name, model in files.items():
         schema = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             **model.model_json_schema(),
@@ -47,11 +48,11 @@ def schemas() -> dict[str, str]:
     return texts
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, files: Mapping[str, type[BaseModel]]) -> None:
     """Writes every schema."""
-    for name, text in schemas().items():
+    for name, text in schemas(files).items():
         write_whole(folder / name, text)
 
 
 if __name__ == "__main__":
-    run_command_line(lambda: write(FOLDER))
+    run_command_line(lambda: write(FOLDER, FILES))

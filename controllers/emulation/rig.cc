@@ -250,16 +250,17 @@ void Rig::add_entry_flow(const FlowSettings& flow, size_t number, const RunInput
   EntryChild& child =
       entry_children_.emplace_back(*flow.entry, scenario_.trusts_entries, most_entry_cpu_s());
   Mails& mails = entry_mails_.emplace_back();
+  const uint64_t seed = Random(scenario_.seed, entries + number).next();
   EntryProcess& sender = entry_senders_.emplace_back(
       agenda_, source, static_cast<uint16_t>(number), child, dialect, scenario_.host,
       lateness(first_sender + number),
       Departures{is_near ? *up_.entry : *down_.entry, outboxes_[source], 0}, in_us(flow.start_s),
-      in_us(flow.stop_s.value_or(2 * longest_run_s)), end_us_, entry_lookahead_us(),
-      Random(scenario_.seed, entries + number).next(), mails, record, meter);
+      in_us(flow.stop_s.value_or(2 * longest_run_s)), end_us_, entry_lookahead_us(), seed, mails,
+      record, meter);
   add(ends_ + Agenda::shells + source, sender);
   EntryReceiver& receiver = entry_receivers_.emplace_back(
       dialect, scenario_.host, lateness(number == 0 ? first_receiver : further_receivers + number),
-      is_alone and is_near ? *down_.entry : static_cast<Hop&>(outboxes_[sink]), mails, meter);
+      is_alone and is_near ? *down_.entry : static_cast<Hop&>(outboxes_[sink]), seed, mails, meter);
   to_near_.add(is_near ? static_cast<Hop&>(sender) : receiver);
   to_far_.add(is_near ? static_cast<Hop&>(receiver) : sender);
 }

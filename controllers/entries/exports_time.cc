@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "entries/date.hh"
 #include "entries/exports.hh"
 
 namespace kneepoint {
@@ -16,8 +17,6 @@ namespace kneepoint {
 namespace {
 
 constexpr int64_t second_ns = 1'000'000'000;
-constexpr int64_t first_date_s = 1'500'000'000;
-constexpr uint64_t dates = 100'000'000;
 constexpr int64_t uptime_ns = 1000 * second_ns;
 
 VirtualHost* the_host = nullptr;
@@ -74,8 +73,7 @@ void begin_run() {
   await_turn(*the_page, EntryPage::entrys, 0);
   VirtualHost& host = *the_host;
   host.begin();
-  const uint64_t date_s = Random(the_page->order.seed).next() % dates;
-  the_epoch_ns = (first_date_s + static_cast<int64_t>(date_s)) * second_ns;
+  the_epoch_ns = date_s(the_page->order.seed) * second_ns;
   srandom(static_cast<unsigned>(host.random().next()));
   srand48(static_cast<long>(host.random().next() >> 32));
 }

@@ -78,14 +78,15 @@ std::string name_of_signal(int number) {
 std::string explain(int status, int32_t denied_call, uint64_t cpu_s) {
   if (denied_call >= 0) {
     return "the sender made the system call " + name_of_call(denied_call) +
-           ", which entries may not";
+           ", which entries may not make";
   }
   if (WIFEXITED(status)) {
     return "the sender ended by itself, with exit status " + std::to_string(WEXITSTATUS(status));
   }
   const int number = WTERMSIG(status);
   if (number == SIGXCPU or number == SIGKILL) {
-    return "the sender used more than " + std::to_string(cpu_s) + " s of CPU time";
+    return "the sender used more than " + std::to_string(cpu_s) +
+           " s of CPU time: it computes or prints without end";
   }
   return "the sender was ended by " + name_of_signal(number);
 }

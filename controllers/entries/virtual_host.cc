@@ -58,9 +58,11 @@ VirtualHost::Readiness VirtualHost::wait(bool for_reading, bool for_writing, int
     if (clock_ns_ >= end_ns_) end();
     return {false, false};
   }
-  // As for the emulator's own sender, the time that the last datagram takes is part of the wait.
-  const bool has_just_sent = clock_ns_ - sent_ns_ < packet_ns_ + microsecond_ns;
-  const int64_t from_ns = has_just_sent ? sent_ns_ : clock_ns_;
+  // As for the emulator's own sender, the time that the last datagram takes is part of the wait,
+  // unless the sender has read an acknowledgment since.
+  const bool sending_is_last =
+      has_just_sent_ and clock_ns_ - sent_ns_ < packet_ns_ + microsecond_ns;
+  const int64_t from_ns = sending_is_last ? sent_ns_ : clock_ns_;
   const int64_t until_ns = limit_ns < 0 ? EntryPage::never_ns : after(from_ns, limit_ns);
   if (not for_reading) {
     sleep_until(until_ns);
@@ -85,6 +87,7 @@ void VirtualHost::send(std::span<const std::byte> first_bytes, size_t bytes) {
   std::copy_n(first_bytes.begin(), std::min(first_bytes.size(), departure.header.size()),
               departure.header.begin());
   // What a sender does around a datagram, such as reading a clock, is in the time that one takes.
+  has_just_sent_ = true;
   sent_ns_ = clock_ns_ / microsecond_ns * microsecond_ns;
   clock_ns_ = std::max(clock_ns_, sent_ns_ + packet_ns_);
   if (departures_ == EntryPage::most_datagrams) ask(EntryPage::know, clock_ns_);
@@ -95,6 +98,7 @@ std::optional<VirtualHost::Received> VirtualHost::receive(int64_t limit_ns) {
   const Received received = inbox_.front();
   inbox_.pop_front();
   readable_ns_.pop_front();
+  has_just_sent_ = false;
   return received;
 }
 

@@ -66,7 +66,8 @@ class VirtualHost {
   Random random_{0};
   int64_t clock_ns_ = 0;
   int64_t cpu_ns_ = 0;
-  int64_t sent_ns_ = -EntryPage::never_ns / 2;  // when the last datagram began to leave
+  int64_t sent_ns_ = 0;         // when the last datagram began to leave
+  bool has_just_sent_ = false;  // and has read nothing since
   int64_t known_until_ns_ = 0;
   int64_t lateness_ns_ = 0;
   int64_t packet_ns_ = 0;

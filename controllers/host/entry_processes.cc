@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/text.hh"
+#include "entries/date.hh"
 #include "loader/handle.hh"
 
 namespace kneepoint {
@@ -165,20 +166,21 @@ void EntryProcess::plan() {
 }
 
 EntryReceiver::EntryReceiver(const Dialect& dialect, const HostModel& host, Lateness lateness,
-                             Hop& way_back, Mails& mails, FlowMeter* meter)
+                             Hop& way_back, uint64_t seed, Mails& mails, FlowMeter* meter)
     : dialect_(dialect),
       response_us_(std::llround(host.receiver_us + host.packet_us)),
       lateness_(lateness),
       way_back_(way_back),
       mails_(mails),
-      meter_(meter) {}
+      meter_(meter),
+      clock_zero_ms_(-date_s(seed) * 1000) {}
 
 void EntryReceiver::arrive(Microseconds time_us, const Packet& packet) {
-  if (packets_received_ == 0) first_ms_ = whole_ms(time_us);
+  if (packets_received_ == 0 and not dialect_.dates) clock_zero_ms_ = whole_ms(time_us);
   mails_.acknowledgments.post(
       packet.sequence_number,
       dialect_.acknowledge(mails_.datagrams.collect(packet.sequence_number), packets_received_,
-                           whole_ms(time_us) - first_ms_));
+                           whole_ms(time_us) - clock_zero_ms_));
   ++packets_received_;
   if (meter_ != nullptr) {
     meter_->received(sent_us(packet), time_us, contest_payload_bytes, packets_received_);

@@ -94,11 +94,12 @@ class EntryProcess final : public Process {
   uint64_t next_unacknowledged_ = 0;
 };
 
-// The kit's receiver: its clock begins with the first datagram.
+// The kit's receiver: its clock begins with the first datagram, or shows the date.
 class EntryReceiver final : public Hop {
  public:
+  // Its host's date is that of the run with this seed.
   EntryReceiver(const Dialect& dialect, const HostModel& host, Lateness lateness, Hop& way_back,
-                Mails& mails, FlowMeter* meter);
+                uint64_t seed, Mails& mails, FlowMeter* meter);
 
   void arrive(Microseconds time_us, const Packet& packet) override;
 
@@ -111,7 +112,7 @@ class EntryReceiver final : public Hop {
   Hop& way_back_;
   Mails& mails_;
   FlowMeter* meter_;
-  Milliseconds first_ms_ = 0;
+  Milliseconds clock_zero_ms_;  // when its clock shows 0
   uint64_t packets_received_ = 0;
 };
 

@@ -118,6 +118,24 @@ TEST(virtual_poll_times_out_before_what_arrives_later) {
   EXPECT_EQUAL(emulator.host.read_clock_ns(), 20 * ms + 100 * us + 50);
 }
 
+// Who sends and then reads in one turn is silent from the reading on, as in the emulator's own
+// sender; a datagram's time is part of the wait only where nothing came after it.
+TEST(virtual_poll_waits_from_the_last_thing_done) {
+  Emulator emulator;
+  emulator.answer = [](EntryPage::Order& order) { Emulator::deliver(order, 0); };
+  const std::vector<std::byte> datagram(1472);
+  emulator.host.send(datagram, datagram.size());
+  emulator.host.wait(true, false, 0);
+  EXPECT_EQUAL(emulator.host.receive(0).has_value(), true);
+  emulator.answer = [](EntryPage::Order& order) { order.known_until_ns = 100 * ms; };
+  emulator.host.wait(true, false, ms);
+  EXPECT_EQUAL(emulator.reports.back().wakes_ns, 5 * us + ms + 100 * us);
+  emulator.host.send(datagram, datagram.size());
+  const int64_t sent_ns = emulator.reports.back().wakes_ns;
+  emulator.host.wait(true, false, ms);
+  EXPECT_EQUAL(emulator.reports.back().wakes_ns, sent_ns + ms + 100 * us);
+}
+
 TEST(virtual_poll_without_time_costs_some) {
   Emulator emulator;
   EXPECT_EQUAL(emulator.host.wait(true, false, 0).readable, false);

@@ -125,7 +125,8 @@ def test_hooks_and_settings_of_a_repository_do_not_run(repository: Path, tmp_pat
     ("repository_yaml", "reason"),
     [
         ("{git: ../repositories/gone}", "there is no such repository"),
-        ("{git: ../repositories/anna, branch: gone}", "git: fatal: "),
+        ("{git: ../repositories/anna, branch: gone}", "there is no branch or commit gone"),
+        ("{git: ..}", "does not appear to be a git repository"),
         ("{git: 'https://example.org/anna.git'}", "is on another machine"),
         ("{git: 'git@example.org:anna'}", "is on another machine"),
         ("{git: 'ext::sh -c date'}", "there is no such repository"),

@@ -280,10 +280,17 @@ def test_a_host_without_a_sandbox_is_refused() -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_what_the_engine_refuses_is_a_row(office: Office, entries: Path) -> None:
-    """The emulator names the dialects that it has, and the others still run."""
-    flat_2013(entries / "flat")
+def test_datagrams_of_2013_have_their_receiver(office: Office, entries: Path) -> None:
+    """Both clocks count from the epoch, so that their difference is a delay."""
+    for name, latest_ms in (("flat", 1000), ("hasty", 1)):
+        made = flat_2013(entries / name)
+        edit(
+            made / "controller.cc",
+            "timestamp_ack_received) {",
+            f"""timestamp_ack_received) {{
+  const int64_t delay_ms = recv_timestamp_acked - send_timestamp_acked;
+  if (send_timestamp_acked < 1500000000000 or delay_ms < 0 or delay_ms > {latest_ms}) abort();""",
+        )
     found = office.score(entries, silent)
-    reasons = {row["name"]: row["reason"] for row in found["failed"]}
-    assert not reasons or "no dialect is named '2013'" in reasons["flat"]
-    assert set(RANKED) <= set(ranked(found))
+    assert {row["name"]: "SIGABRT" in row["reason"] for row in found["failed"]} == {"hasty": True}
+    assert {*RANKED, "flat"} <= set(ranked(found))

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from contest.schemas import FILES as CONTEST
 from experiments import schemas
 from tests.conftest import ROOT
 
@@ -15,7 +16,9 @@ FOLDERS = {
     "repeats": "repeat",
     "networks": "network",
     "published": "published",
+    "contests": "contest",
 }
+ALL = {**schemas.FILES, **CONTEST}
 SHIPPED = [
     *(path for folder in FOLDERS for path in sorted((ROOT / "config" / folder).glob("*.yaml"))),
     *sorted((ROOT / "config").glob("*.yaml")),
@@ -28,10 +31,10 @@ def schema_of(path: Path) -> str:
     return "traces" if path.stem == "traces" else "config"
 
 
-@pytest.mark.parametrize("name", schemas.FILES)
+@pytest.mark.parametrize("name", ALL)
 def test_schema_is_that_of_the_models(name: str) -> None:
-    """`python -m experiments.schemas` writes them anew."""
-    assert (schemas.FOLDER / f"{name}.json").read_text() == schemas.schemas()[f"{name}.json"]
+    """`python -m experiments.schemas` and `python -m contest.schemas` write them anew."""
+    assert (schemas.FOLDER / f"{name}.json").read_text() == schemas.schemas(ALL)[f"{name}.json"]
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(ROOT)))
@@ -48,6 +51,8 @@ def test_shipped_file_is_valid(path: Path) -> None:
         ("study", {"title": "t", "controller": "c", "networks": []}),
         ("config", {"seed": -1}),
         ("network", {"title": "t"}),
+        ("contest", {"title": "t", "public": "n", "unseen": ["m"], "engine": "kernel"}),
+        ("entry", {"constants": {"window": {"macro": "WINDOW"}}}),
     ],
 )
 def test_mistake_is_invalid(name: str, mistake: object) -> None:
