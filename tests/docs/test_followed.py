@@ -49,7 +49,7 @@ def test_a_how_to_works(page: Path, reader: Path, environment: Mapping[str, str]
         assert (reader.parent / "lab/results/report.html").is_file()
     if page.stem == "add-a-figure":
         html = (reader / "lab/results/report.html").read_text()
-        assert "The share of trials that scored at most so much." in html
+        assert "The cumulative distribution of the scores of all trials." in html
     if page.stem == "add-a-published-table":
         audit = pd.read_parquet(reader / "lab/results/audit.parquet")
         assert len(audit[audit["report"] == "Nguyen 2024"]) == 3
