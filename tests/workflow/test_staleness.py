@@ -12,11 +12,12 @@ from tests.workflow.conftest import Checkout, Finished
 
 pytestmark = pytest.mark.slow
 
-STUDIES = {"search_study", "hold_out_settings"}  # which runs what they found
+# Searches, and the held-out runs of what they found.
+STUDIES = {"search_study", "search_worst_case", "harden_controller", "hold_out_settings"}
 BUILDS = {"build_core", "build_controller"}
 HELD_OUT = "experiments/planners/held_out.py"
 TIMELY = (".fallback = 0.3,", ".fallback = 0.31,")
-RUNS = {"search_study", "replicate_settings", "hold_out_settings", "run_example"}
+RUNS = STUDIES | {"replicate_settings", "run_example"}
 ALL = RUNS | BUILDS | {"prepare_network"}  # synthetic links are the core's
 
 
