@@ -1,4 +1,4 @@
-"""A short soak; `make soak ROUNDS=20` is a long one."""
+"""A short soak, as CI runs it by `make soak ROUNDS=3`; `make soak ROUNDS=20` is a long one."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.soak.study import soak
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def test_study_that_is_killed_thrice_has_the_same_tables(tmp_path: Path) -> None:
