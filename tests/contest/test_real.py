@@ -43,8 +43,9 @@ def test_an_entry_runs_in_real_time_as_in_virtual_time(
         RunSpec.of_entry(settings, made.entry, replace(network, host_latency_us=0), 1)
     )
     engine.close()
-    assert real.throughput_mbps == pytest.approx(emulated.throughput_mbps, rel=0.05)
-    assert real.signal_delay_p95_ms == pytest.approx(emulated.signal_delay_p95_ms, rel=0.1)
+    # A single run, on a host that may be busy.
+    assert real.throughput_mbps == pytest.approx(emulated.throughput_mbps, rel=0.15)
+    assert real.signal_delay_p95_ms == pytest.approx(emulated.signal_delay_p95_ms, rel=0.25)
 
 
 def test_an_entry_in_python_runs_in_real_time(
@@ -62,8 +63,9 @@ def test_an_entry_in_python_runs_in_real_time(
         records.append(run(entry, tmp_path / name))
         assert records[-1].status == "ok", records[-1].reason
     ours, its = records
-    assert ours.throughput_mbps == pytest.approx(its.throughput_mbps, rel=0.05)
-    assert ours.signal_delay_p95_ms == pytest.approx(its.signal_delay_p95_ms, rel=0.1)
+    # One run each, on a host that may be busier in one than in the other.
+    assert ours.throughput_mbps == pytest.approx(its.throughput_mbps, rel=0.15)
+    assert ours.signal_delay_p95_ms == pytest.approx(its.signal_delay_p95_ms, rel=0.25)
 
 
 def test_an_entry_that_crashes_in_real_time_says_so(
