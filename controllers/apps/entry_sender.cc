@@ -160,6 +160,7 @@ int run(const Words& words) {
     std::this_thread::sleep_for(check_interval);
     reason = worker.end(longest_cpu_s).value_or("");
   }
+  worker.stop();  // or it sends more than is reported
   return report(reason, worker.page());
 }
 

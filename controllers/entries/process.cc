@@ -167,13 +167,17 @@ EntryWorker::EntryWorker(EntryCommand command, const std::vector<int>& descripto
 }
 
 EntryWorker::~EntryWorker() {
-  if (process_ > 0) {
-    kill(process_, SIGKILL);
-    while (waitpid(process_, nullptr, 0) < 0 and errno == EINTR) {
-    }
-  }
+  stop();
   if (errors_ >= 0) close(errors_);
   if (page_ != nullptr) munmap(page_, sizeof(EntryPage));
+}
+
+void EntryWorker::stop() {
+  if (process_ <= 0) return;
+  kill(process_, SIGKILL);
+  while (waitpid(process_, nullptr, 0) < 0 and errno == EINTR) {
+  }
+  process_ = -1;
 }
 
 std::optional<std::string> EntryWorker::end(uint64_t cpu_s) {

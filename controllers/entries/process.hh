@@ -49,6 +49,9 @@ class EntryWorker {
 
   EntryPage& page() { return *page_; }
 
+  // After this nothing changes the page.
+  void stop();
+
   // Why it ended, if it has: one line, which begins with "the sender".
   std::optional<std::string> end(uint64_t cpu_s);
   bool is_asleep() const;

@@ -33,9 +33,9 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     return Workshop(builder, sha256_of(RUNNER.read_bytes()), python_digest())
 
 
-def place(folder: Path, name: str, gap_ms: int, *, is_public: bool) -> Place:
-    """A link that delivers a packet every gap_ms, with a pause of 100 ms in each second."""
-    times = [t for t in range(1, SECONDS * 1000 + 1) if t % gap_ms == 0 and t % 1000 >= 100]
+def place(folder: Path, name: str, gap_ms: int, *, is_public: bool, pause_ms: int = 100) -> Place:
+    """A link that delivers a packet every gap_ms, with a pause in each second."""
+    times = [t for t in range(1, SECONDS * 1000 + 1) if t % gap_ms == 0 and t % 1000 >= pause_ms]
     trace = folder / f"{name}.trace"
     trace.write_text("".join(f"{time}\n" for time in times))
     link = PreparedLink(str(trace), sha256_of(trace.read_bytes()))

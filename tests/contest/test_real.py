@@ -10,17 +10,24 @@ from contest.contenders import Workshop
 from engines.base import RunRecord, RunSpec, run_reliably
 from engines.emulator import EmulatorSettings
 from engines.entry import Entry
+from networks.scenario import PreparedNetwork
 from tests.conftest import ROOT
 from tests.contest.conftest import EMULATE, place
 from tests.contest.trees import PYTHON_CLASS, bad, kit
 from tests.engines.real import real_engine
 
 pytestmark = pytest.mark.real_time
+WINDOW = 40
+
+
+def steady(folder: Path) -> PreparedNetwork:
+    """A link on which a window has a delay far above the host's own, in steps far below it."""
+    return place(folder, "link", 3, is_public=True, pause_ms=0).network
 
 
 def run(entry: Entry, folder: Path) -> RunRecord:
     settings = replace(real_engine(), folder=folder)
-    network = settings.place(place(folder, "link", 3, is_public=True).network)
+    network = settings.place(steady(folder))
     engine = settings.open()
     try:
         return run_reliably(engine, RunSpec.of_entry(settings, entry, network, 1))
@@ -32,16 +39,14 @@ def test_an_entry_runs_in_real_time_as_in_virtual_time(
     tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    made = workshop.make(submission_at(kit(tmp_path / "anna", 12)))
+    made = workshop.make(submission_at(kit(tmp_path / "anna", WINDOW)))
     assert made.entry is not None, made.reason
     real = run(made.entry, tmp_path)
     assert real.status == "ok", real.reason
     settings = EmulatorSettings.of(EMULATE)
-    network = place(tmp_path, "link", 3, is_public=True).network
+    network = replace(steady(tmp_path), host_latency_us=0)
     engine = settings.open()
-    emulated = engine.run(
-        RunSpec.of_entry(settings, made.entry, replace(network, host_latency_us=0), 1)
-    )
+    emulated = engine.run(RunSpec.of_entry(settings, made.entry, network, 1))
     engine.close()
     assert real.throughput_mbps == pytest.approx(emulated.throughput_mbps, rel=0.05)
     assert real.signal_delay_p95_ms == pytest.approx(emulated.signal_delay_p95_ms, rel=0.1)
@@ -52,8 +57,8 @@ def test_an_entry_in_python_runs_in_real_time(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     (tmp_path / "anna").mkdir()
-    (tmp_path / "anna/sender.py").write_text(PYTHON_CLASS)
-    twin = workshop.make(submission_at(kit(tmp_path / "bob", 12)))
+    (tmp_path / "anna/sender.py").write_text(PYTHON_CLASS.replace("12", str(WINDOW)))
+    twin = workshop.make(submission_at(kit(tmp_path / "bob", WINDOW)))
     made = workshop.make(submission_at(tmp_path / "anna"))
     assert made.entry is not None and twin.entry is not None, made.reason
     records = []
