@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -48,17 +48,22 @@ def write_passing(path: Path, content: str) -> None:
     part.replace(path)
 
 
-def write_folder(folder: Path, texts: Mapping[Path, str]) -> None:
+def write_folder(
+    folder: Path, texts: Mapping[Path, str], check: Callable[[Path], object] | None = None
+) -> None:
     """Makes a folder that is not there yet, whole or not at all.
 
     Args:
         folder: which.
         texts: contents of its files by their paths in it.
+        check: is given the folder before it has its name; the folder is not made if this raises.
     """
     unfinished = folder.with_name(f".{folder.name}.{uuid4().hex}")
     try:
         for path, text in texts.items():
             write_whole(unfinished / path, text)
+        if check is not None:
+            check(unfinished)
         unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

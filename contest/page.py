@@ -1,6 +1,5 @@
 """The leaderboard as one page that needs nothing else: tables, figures, and a run of each entry."""
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,9 @@ from contest.hold import Json
 from contest.standing import RESAMPLES
 from reports import render
 from reports.document import document
+from reports.templating import NO_XML, templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MOST_REASON = 400
 _WORDS = {
     "power": "power: throughput over the 95th percentile of the signal delay, in Mbit/s per "
@@ -50,7 +49,7 @@ def write_page(found: Json, over_time: Mapping[str, Path], figures: Figures, mad
             score_words=_WORDS.get(found["score"]["name"], found["score"]["expression"]),
         )
     )
-    return render.to_html(document(_NO_XML.sub("\ufffd", xml), made_of), drawn)
+    return render.to_html(document(NO_XML.sub("\ufffd", xml), made_of), drawn)
 
 
 def slugs_of(found: Json) -> dict[str, str]:
@@ -62,13 +61,7 @@ def slugs_of(found: Json) -> dict[str, str]:
 
 
 def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    environment = templates_in(TEMPLATES)
 
     def linked(row: Json) -> str | Markup:
         name = row["name"]

@@ -8,6 +8,7 @@ tables, and signs them.
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -36,6 +37,13 @@ class Outcome:
     message: str
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     summaries: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        """Writes the tables and summaries."""
+        for name, table in self.tables.items():
+            write_table(folder / name, table)
+        for name, summary in self.summaries.items():
+            write_summary(folder / name, summary)
 
 
 Steps = Generator[Batch, Iterator[FinishedRun], Outcome]
@@ -92,10 +100,8 @@ def carry_out(job: Job, name: str, planner: str, plan: Plan) -> None:
     with job.runner(name, plan.engine, plan.total) as (runner, progress):
         outcome = follow(plan.steps, runner)
         runs = runs_table(name, runner.recall(outcome.runs))
-        for file, table in {RUNS: runs, **outcome.tables}.items():
-            write_table(job.out_dir / file, table)
-        for file, summary in outcome.summaries.items():
-            write_summary(job.out_dir / file, summary)
+        write_table(job.out_dir / RUNS, runs)
+        outcome.write(job.out_dir)
         ran = runs.column("controller").unique().to_pylist()
         job.sign(planner, plan.engine, ran, (RUNS, *outcome.tables, *outcome.summaries))
         progress.end(outcome.message)

@@ -31,6 +31,13 @@ KEPT = Path("build/contest")
 """Objects of entries, by the digests of what they were made of."""
 
 
+trust_option = click.option(
+    "--trust-entries",
+    is_flag=True,
+    help="Build and run entries without a sandbox, on a host that has none.",
+)
+
+
 @click.command()
 @examples("""
     kneepoint contest entries/
@@ -53,11 +60,7 @@ KEPT = Path("build/contest")
     help="Folder of the leaderboard.  [default: contests/NAME in the results]",
 )
 @click.option("--watch", "is_watching", is_flag=True, help="Score whatever arrives in the folder.")
-@click.option(
-    "--trust-entries",
-    is_flag=True,
-    help="Build and run entries without a sandbox, on a host that has none.",
-)
+@trust_option
 @config_option
 @json_option
 def command(

@@ -3,16 +3,14 @@
 import os
 import re
 import shlex
-import shutil
 from pathlib import Path
-from uuid import uuid4
 
 import click
 from jinja2 import Environment, StrictUndefined
 
 from common.code import ROOT
 from common.errors import KneepointError
-from common.files import write_whole
+from common.files import write_folder
 from experiments.config import load_workflow
 from kneepoint.cli import examples, json_option, say
 from networks.config import NAME, NAMES
@@ -46,16 +44,10 @@ def command(name: str, into: Path, as_json: bool) -> None:
     folder = into / name
     if folder.exists():
         raise KneepointError(f"{folder}: exists already; choose another name or folder")
-    texts = {path: text_of(path, name, folder) for path in sorted(SKELETON.rglob("*.*"))}
-    unfinished = into / f".{name}.{uuid4().hex}"
-    try:
-        for path, text in texts.items():
-            write_whole(unfinished / _place_of(path, name), text)
-        load_workflow(unfinished / "config.yaml")
-        unfinished.rename(folder)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-    files = [str(folder / _place_of(path, name)) for path in texts]
+    templates = sorted(SKELETON.rglob("*.*"))
+    texts = {_place_of(path, name): text_of(path, name, folder) for path in templates}
+    write_folder(folder, texts, lambda made: load_workflow(made / "config.yaml"))
+    files = [str(folder / place) for place in texts]
     run = f"make reproduce CONFIG={shlex.quote(str(folder / 'config.yaml'))}"
     say({"files": files, "run": run}, "\n".join([*files, "", f"It runs as it is: {run}"]), as_json)
 

@@ -12,7 +12,7 @@ from contest.office import IN_FLIGHT
 from engines.base import RunSpec
 from engines.emulator import EmulatorSettings
 from kneepoint.cli import check_format, config_option, examples, json_option, say
-from kneepoint.contest import open_workshop, programs_for
+from kneepoint.contest import open_workshop, programs_for, trust_option
 from kneepoint.run import described, text_of
 from kneepoint.runs import EMULATE, description_of, make_what_is_missing, run_once
 from networks.scenario import PreparedNetwork
@@ -32,11 +32,7 @@ from networks.scenario import PreparedNetwork
     type=click.Path(path_type=Path),
     help="PNG, SVG or PDF file with rate, delay, window and RTT over time.  [default: NAME.svg]",
 )
-@click.option(
-    "--trust-entries",
-    is_flag=True,
-    help="Build and run the entry without a sandbox, on a host that has none.",
-)
+@trust_option
 @config_option
 @json_option
 def command(

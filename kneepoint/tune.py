@@ -17,10 +17,9 @@ from experiments.executor import ThreadExecutor
 from experiments.journal import RunJournal
 from experiments.pipeline import follow
 from experiments.progress import progress_of
-from experiments.results import write_summary, write_table
 from experiments.runner import Runner
 from kneepoint.cli import config_option, examples, json_option, say
-from kneepoint.contest import open_workshop, programs_for
+from kneepoint.contest import open_workshop, programs_for, trust_option
 from kneepoint.runs import EMULATE, description_of, make_what_is_missing
 from networks.scenario import PreparedNetwork
 from search.study import search
@@ -43,11 +42,7 @@ from search.study import search
 )
 @click.option("--trials", type=click.IntRange(1), default=100, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-@click.option(
-    "--trust-entries",
-    is_flag=True,
-    help="Build and run the entry without a sandbox, on a host that has none.",
-)
+@trust_option
 @config_option
 @json_option
 def command(
@@ -90,10 +85,7 @@ def command(
             outcome, best = follow(search(folder, plan), runner)
         finally:
             runner.close()
-    for name, table in outcome.tables.items():
-        write_table(folder / name, table)
-    for name, summary in outcome.summaries.items():
-        write_summary(folder / name, summary)
+    outcome.write(folder)
     progress.end(outcome.message)
     found = outcome.summaries["study.json"]
     constants = found["best"]["constants"]

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import jinja2
 import typst
 from markupsafe import Markup
 
@@ -14,6 +13,7 @@ from common.errors import KneepointError
 from reports.document import Json
 from reports.figures import kind_of
 from reports.inline_svg import Inliner
+from reports.templating import templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -29,14 +29,7 @@ def to_html(content: Json, figures: Mapping[str, Path]) -> str:
     def picture(name: str, label: str) -> Markup:
         return Markup(inliner.inline(_file(figures, name).read_bytes(), label))  # noqa: S704
 
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    template = environment.get_template("report.html.jinja")
+    template = templates_in(TEMPLATES).get_template("report.html.jinja")
     return template.render(**content, picture=picture)
 
 

@@ -5,7 +5,6 @@ Templates write the XML of `reports.document`; jinja escapes all data.
 
 import json
 import math
-import re
 import statistics
 import traceback
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -37,6 +36,7 @@ from common.errors import KneepointError
 from common.tables import Tables
 from experiments.planners.comparisons import FOLDERS
 from reports.provenance import Provenance
+from reports.templating import NO_XML, templates_in
 from search.objective import MISFIT_SCALE
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -46,7 +46,6 @@ Key: TypeAlias = frozenset[tuple[str, Any]]
 RUN_DIGITS = 12
 """This many digits of a run's id identify it."""
 
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SAMPLERS = {
     "tpe": "TPE",
     "cmaes": "CMA-ES",
@@ -139,14 +138,7 @@ def _template_of(error: BaseException) -> str:
 @cache
 def environment() -> jinja2.Environment:
     """The templates, with everything that all reports share."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_clean,
-    )
+    environment = templates_in(TEMPLATES, _clean)
     environment.filters |= {
         "words": labels.words,
         "sentence": labels.sentence,
@@ -282,7 +274,7 @@ def table_column(title: str, unit: str = "", group: str = "", left: bool = False
 
 def _clean(cell: object) -> object:
     """Without the characters that XML cannot hold."""
-    return _NO_XML.sub("\ufffd", cell) if type(cell) is str else cell
+    return NO_XML.sub("\ufffd", cell) if type(cell) is str else cell
 
 
 def _values(values: Mapping[str, float] | str) -> Mapping[str, float]:

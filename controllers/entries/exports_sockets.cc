@@ -380,19 +380,6 @@ KNEEPOINT_EXPORT ssize_t read(int descriptor, void* content, size_t bytes) {
   return descriptor == STDIN_FILENO ? 0 : read_file(descriptor, content, bytes);
 }
 
-// What the C library calls in their place where it checks the sizes of buffers.
-KNEEPOINT_EXPORT ssize_t __recv_chk(int descriptor, void* content, size_t bytes, size_t room,
-                                    int flags) {
-  return recv(descriptor, content, std::min(bytes, room), flags);
-}
-KNEEPOINT_EXPORT ssize_t __recvfrom_chk(int descriptor, void* content, size_t bytes, size_t room,
-                                        int flags, sockaddr* address, socklen_t* address_bytes) {
-  return recvfrom(descriptor, content, std::min(bytes, room), flags, address, address_bytes);
-}
-KNEEPOINT_EXPORT ssize_t __read_chk(int descriptor, void* content, size_t bytes, size_t room) {
-  return read(descriptor, content, std::min(bytes, room));
-}
-
 KNEEPOINT_EXPORT int poll(pollfd* descriptors, nfds_t count, int limit_ms) {
   constexpr int64_t millisecond_ns = 1'000'000;
   return wait_for(descriptors, count, limit_ms < 0 ? -1 : limit_ms * millisecond_ns);

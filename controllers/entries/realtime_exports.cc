@@ -130,15 +130,3 @@ KNEEPOINT_EXPORT ssize_t recv(int descriptor, void* content, size_t bytes, int f
 KNEEPOINT_EXPORT ssize_t read(int descriptor, void* content, size_t bytes) {
   return counted(descriptor, syscall(SYS_read, descriptor, content, bytes));
 }
-
-KNEEPOINT_EXPORT ssize_t __recv_chk(int descriptor, void* content, size_t bytes, size_t room,
-                                    int flags) {
-  return recv(descriptor, content, std::min(bytes, room), flags);
-}
-KNEEPOINT_EXPORT ssize_t __recvfrom_chk(int descriptor, void* content, size_t bytes, size_t room,
-                                        int flags, sockaddr* address, socklen_t* address_bytes) {
-  return recvfrom(descriptor, content, std::min(bytes, room), flags, address, address_bytes);
-}
-KNEEPOINT_EXPORT ssize_t __read_chk(int descriptor, void* content, size_t bytes, size_t room) {
-  return read(descriptor, content, std::min(bytes, room));
-}
