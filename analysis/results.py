@@ -30,6 +30,7 @@ from experiments.results import read_frame
 from experiments.workflow import ADDED_RUNS, Workflow, study_of_calibration
 from networks.config import Network
 from networks.fitted_host import HOST, column_of_host, read_fitted_host
+from networks.scenario import DELAYS
 from networks.traffic import TrafficFile
 from search.spaces import searched_ranges
 
@@ -66,7 +67,8 @@ class Study:
     a grid (see `experiments.models.study`). `bound_ms` is that of the signal delay; `pairs` is how
     many runs a trial of a race has that is not stopped, 0 without a race; `omniscient` has the
     bounds of the networks of a front. `opponent` is the controller that a worst case is relative
-    to, None the omniscient sender; its runs are not among `runs`.
+    to, None the omniscient sender; its runs are not among `runs`. `delays` are those of its first
+    network, which trials may search.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Study:
     pairs: int = 0
     omniscient: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     opponent: str | None = None
+    delays: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(DELAYS, 0.0))
 
     @property
     def minimised(self) -> bool:
@@ -579,6 +582,7 @@ class Results:
         if opponent:  # whose runs follow, on the one network
             runs = runs[runs["run"] < study.runs_per_trial].reset_index(drop=True)
         summary = _read_json(folder / "study.json")
+        network = self.workflow.networks[study.networks[0]]
         seed = summary.get("seed")
         if not isinstance(seed, int):
             raise unusable(folder / "study.json", "it is damaged")
@@ -605,6 +609,7 @@ class Results:
             pairs=len(study.networks) * study.runs_per_trial if study.race else 0,
             omniscient=summary.get("bounds", {}),
             opponent=opponent.controller if opponent else None,
+            delays={each: getattr(network, each) or 0.0 for each in DELAYS},
             trials=trials.rename(
                 columns={
                     name: CONSTANT + name

@@ -1007,6 +1007,11 @@ _STAGES = (
                 ),
             ),
             Table(
+                "worst_case_base_delays",
+                "the propagation delay in one direction from a moment of that run on",
+                (*_text("search"), *_real("start_s", unit="s"), *_real("delay_ms", unit="ms")),
+            ),
+            Table(
                 "hardenings",
                 "a controller tuned against its own worst cases: medians over the repeats, of the "
                 "first round and of the last; milder: repeats whose last worst case is",

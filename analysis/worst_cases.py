@@ -1,15 +1,17 @@
 """Worst cases: the network on which a controller does worst, its run there, rounds of tuning."""
 
 import json
+import math
 
 import pandas as pd
 
 from analysis import link_log
 from analysis.frames import CONSTANT, Record, record, together
 from analysis.metrics import POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import WORST_CASE, Hardening, Results, Study
+from analysis.results import OF_NETWORK, WORST_CASE, Hardening, Results, Study
 from analysis.schema import STAGES
 from common.tables import Tables
+from networks.scenario import DELAYS
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
@@ -47,12 +49,28 @@ def _worst_case(results: Results, study: Study) -> dict[str, pd.DataFrame]:
     log = results.worst_case_log(study.name)
     found = {"worst_cases": pd.DataFrame([{**summary, "failed": log is None}])}
     if log is not None:
+        rates = pd.DataFrame(link_log.rates(log))
+        end_s = rates["start_s"].iloc[-1] + link_log.BIN_MS / 1000
         found |= {
-            "worst_case_rates": pd.DataFrame(link_log.rates(log)),
+            "worst_case_rates": rates,
             "worst_case_packets": pd.DataFrame(link_log.packet_delays(log)),
             "worst_case_signal": pd.DataFrame(link_log.signal_delay(log)),
+            "worst_case_base_delays": _base_delays(study, trial, end_s),
         }
     return found
+
+
+def _base_delays(study: Study, trial: Record, end_s: float) -> pd.DataFrame:
+    """The propagation delay of a trial's network, in one direction, where it begins or changes."""
+    delays = [trial.get(f"{CONSTANT}{OF_NETWORK}{name}", study.delays[name]) for name in DELAYS]
+    delay_ms, step_ms, period_s = delays
+    halves = math.ceil(end_s / (period_s / 2)) if step_ms else 1
+    return pd.DataFrame(
+        {
+            "start_s": [half * period_s / 2 for half in range(halves)],
+            "delay_ms": [float(delay_ms + half % 2 * step_ms) for half in range(halves)],
+        }
+    )
 
 
 def _rounds(hardening: Hardening) -> pd.DataFrame:

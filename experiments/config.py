@@ -16,6 +16,7 @@ from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI, NETWORK, Range,
 from experiments.published import PublishedTable, load_table
 from experiments.workflow import RESERVED, Workflow
 from networks.config import LinkTrace, Network, changed, load_network, load_trace_catalogue
+from networks.scenario import NOT_IN_MAHIMAHI
 from networks.traffic import TrafficFile
 
 
@@ -119,7 +120,9 @@ def _check_searched_networks(
     for network in study.networks if ranges else ():
         for values in _extremes(ranges):
             try:
-                changed(networks[network], values)
+                found = changed(networks[network], values)
+                if study.engine == MAHIMAHI and not found.is_mahimahi:
+                    raise ValueError(f"it {NOT_IN_MAHIMAHI}")
             except ValueError as error:
                 point = ", ".join(f"{NETWORK}{each} {value:g}" for each, value in values.items())
                 raise KneepointError(
@@ -200,10 +203,7 @@ def _check_real_networks(workflow: Workflow) -> None:
     }
     for network, where in real.items():
         if not workflow.networks[network].is_mahimahi:
-            raise KneepointError(
-                f"{where}: network {network} has rate_mbps or loss, which mahimahi cannot emulate; "
-                "give the link a trace or constant_mbps, or use the engine emulator"
-            )
+            raise KneepointError(f"{where}: network {network} {NOT_IN_MAHIMAHI}")
         for direction in ("uplink", "downlink"):
             queue = getattr(workflow.networks[network], f"{direction}_queue")
             queue_of(queue, f"{where}: network {network}, {direction}")
@@ -296,10 +296,12 @@ def _check_comparisons(workflow: Workflow) -> None:
 def _require_on_kernel(network: Network, where: str) -> None:
     for direction in ("uplink", "downlink"):
         link: LinkTrace = getattr(network, direction)
-        if link.rate_mbps is None or link.loss_probability or link.loss_period:
+        others = (link.loss_probability, link.loss_period, network.delay_step_ms)
+        if link.rate_mbps is None or any(others):
             raise KneepointError(
-                f"{where}: {direction}: the kernel has neither traces nor random loss; give the "
-                "link rate_mbps alone, or name the networks that the kernel shall run"
+                f"{where}: {direction}: the kernel has neither traces nor random loss nor delays "
+                "that change; give the link rate_mbps alone, or name the networks that the kernel "
+                "shall run"
             )
         try:
             KernelQueue.parse(getattr(network, f"{direction}_queue"))

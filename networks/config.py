@@ -11,6 +11,7 @@ from common.config_file import ConfigModel, matching, read_config
 from common.errors import KneepointError
 from networks.notation import Notation
 from networks.queues import check_queue
+from networks.scenario import DELAYS
 
 NAME = r"[a-z0-9][a-z0-9_-]{0,99}"
 NAMES = "lower-case letters, digits, - and _ only"
@@ -194,6 +195,19 @@ class Network(ConfigModel):
         description="one-way propagation delay in each direction (ms); whole unless both links "
         "have rate_mbps",
     )
+    delay_step_ms: float | None = Field(
+        default=None,
+        ge=0,
+        le=60_000,
+        description="what delay_ms has on top in the second half of each delay_period_s (ms), in "
+        "each direction; whole where delay_ms is; not in mahimahi",
+    )
+    delay_period_s: float | None = Field(
+        default=None,
+        ge=0.01,
+        le=86_400,
+        description="period of the changes of the delay (s); twice the time of a single step",
+    )
     uplink_queue: Queue = Field(
         default="infinite", description="infinite, or a discipline such as droptail:packets=100"
     )
@@ -221,8 +235,14 @@ class Network(ConfigModel):
         constant = any(link.constant_mbps or link.rate_mbps for link in links)
         if constant and self.duration_s is None:
             raise ValueError("duration_s: is missing; a constant rate needs one, add it")
-        if self.delay_ms % 1 and not all(link.rate_mbps for link in links):
-            raise ValueError(f"delay_ms: {self.delay_ms:g} must be whole, as mahimahi's delays are")
+        for key in ("delay_ms", "delay_step_ms"):
+            delay_ms = getattr(self, key) or 0
+            if delay_ms % 1 and not all(link.rate_mbps for link in links):
+                raise ValueError(f"{key}: {delay_ms:g} must be whole, as mahimahi's delays are")
+        if (self.delay_step_ms is None) != (self.delay_period_s is None):
+            raise ValueError(
+                "delay_step_ms and delay_period_s belong together; give both or neither"
+            )
         if self.host_from and self.host_model == "ideal":
             raise ValueError("host_from: an ideal host has nothing to fit; remove host_model")
         return self
@@ -248,7 +268,8 @@ class Network(ConfigModel):
     @property
     def is_mahimahi(self) -> bool:
         """Whether mahimahi can emulate it in real time."""
-        return self.uplink.is_mahimahi and self.downlink.is_mahimahi
+        links = (self.uplink, self.downlink)
+        return not self.delay_step_ms and all(link.is_mahimahi for link in links)
 
     @property
     def trace_names(self) -> tuple[str, ...]:
@@ -278,8 +299,8 @@ def changed(network: Network, values: Mapping[str, float]) -> Network:
 
     Args:
         network: the network.
-        values: by name: delay_ms, of the uplink rate_mbps and loss_probability, of its queue as
-            queue.packets, of its synthetic trace as synthetic.max_rate_mbps.
+        values: by name: those of DELAYS, of the uplink rate_mbps and loss_probability, of its
+            queue as queue.packets, of its synthetic trace as synthetic.max_rate_mbps.
 
     Raises:
         ValueError: there is no such network.
@@ -288,7 +309,7 @@ def changed(network: Network, values: Mapping[str, float]) -> Network:
     uplink = content["uplink"]
     for name, value in values.items():
         kind, _, setting = name.partition(".")
-        if name == "delay_ms":
+        if name in DELAYS:
             content[name] = value
         elif kind == "queue":
             queue = Notation.parse(content["uplink_queue"])

@@ -165,7 +165,7 @@ def prepare_network(
         bound,
     )
     for setting, value in (host or {}).items():
-        prepared = prepared.with_host(setting, int(value) if value % 1 == 0 else value)
+        prepared = prepared.with_host(setting, _typed(value))
     write_whole(into / "description.json", network.model_dump_json() + "\n")
     description = {"title": network.title, **asdict(prepared)}
     write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
@@ -190,11 +190,17 @@ def _prepared(
         trace=str(path) if trace else "",
         trace_sha256=sha256_of(trace.content) if trace else "",
         rate_mbps=link.rate_mbps or 0,
-        delay_ms=int(network.delay_ms) if network.delay_ms % 1 == 0 else network.delay_ms,
+        delay_ms=_typed(network.delay_ms),
+        delay_step_ms=_typed(network.delay_step_ms or 0),
+        delay_period_s=_typed(network.delay_period_s or 0),
         queue=getattr(network, f"{direction}_queue"),
         loss_period=link.loss_period or 0,
         loss_probability=link.loss_probability,
     )
+
+
+def _typed(value: float) -> float:
+    return int(value) if value % 1 == 0 else value
 
 
 def main() -> None:

@@ -27,9 +27,17 @@ class PreparedLink:
     trace_sha256: str = ""
     rate_mbps: float = 0
     delay_ms: float = 20
+    delay_step_ms: float = 0
+    delay_period_s: float = 0
     queue: str = "infinite"
     loss_period: int = 0
     loss_probability: float = 0
+
+    @property
+    def is_mahimahi(self) -> bool:
+        """Whether mahimahi has such links."""
+        others = (self.loss_period, self.loss_probability, self.delay_step_ms)
+        return bool(self.trace) and not any(others)
 
     def in_scenario(self) -> dict[str, Any]:
         """Returns the link as a scenario has it: what is not there has no key."""
@@ -79,26 +87,27 @@ class PreparedNetwork:
     def having(self, parameter: str, value: float) -> Self:
         """Returns the network with another value of one of NETWORK_PARAMETERS, or of its queue's.
 
-        `delay_ms` counts in each direction; the others are the uplink's: `queue.packets`.
+        DELAYS count in each direction; the others are the uplink's: `queue.packets`.
         """
-        if parameter == "delay_ms":
-            uplink, downlink = (
-                replace(link, delay_ms=value) for link in (self.uplink, self.downlink)
-            )
+        changes: dict[str, Any] = {parameter: value}
+        if parameter in DELAYS:
+            uplink, downlink = (replace(link, **changes) for link in (self.uplink, self.downlink))
             return replace(self, uplink=uplink, downlink=downlink)
         if parameter.startswith(OF_QUEUE):
             notation = Notation.parse(self.uplink.queue)
-            changes: dict[str, Any] = {
-                "queue": str(notation.having(parameter.removeprefix(OF_QUEUE), value))
-            }
-        else:
-            changes = {parameter: value}
+            changes = {"queue": str(notation.having(parameter.removeprefix(OF_QUEUE), value))}
         bound = bound_of_rate(value) if parameter == "rate_mbps" else self.omniscient
         return replace(self, uplink=replace(self.uplink, **changes), omniscient=bound)
 
 
+NOT_IN_MAHIMAHI = (
+    "has rate_mbps, loss or a delay that changes, which mahimahi cannot emulate; give the link a "
+    "trace or constant_mbps and a constant delay, or use the engine emulator"
+)
 OF_QUEUE = "queue."
-NETWORK_PARAMETERS = ("delay_ms", "rate_mbps", "loss_probability")
+DELAYS = ("delay_ms", "delay_step_ms", "delay_period_s")
+"""The propagation delay in one direction, and its changes."""
+NETWORK_PARAMETERS = (*DELAYS, "rate_mbps", "loss_probability")
 """What a study may vary in a network, besides the parameters of its uplink's queue and of its
 synthetic trace."""
 

@@ -45,7 +45,7 @@ def _is_whole(parameter: str, searched: Range) -> bool:
 
     Delays of links with a trace are whole, and those of other links need not be.
     """
-    if parameter == "delay_ms":
+    if parameter in ("delay_ms", "delay_step_ms"):
         return all(value % 1 == 0 for value in searched.values or searched.bounds)
     return parameter == "synthetic.seed" or is_whole_in_queues(parameter.removeprefix(OF_QUEUE))
 

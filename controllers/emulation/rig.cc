@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <utility>
 
 #include "common/progress.hh"
 #include "measure/metrics_json.hh"
@@ -55,8 +57,20 @@ Milliseconds duration_of(const Scenario& scenario, const RunInputs& inputs) {
 }
 
 DelayTrace delays_of(const LinkSettings& settings) {
-  if (settings.delay_trace.empty()) return DelayTrace(std::llround(settings.delay_ms * 1000));
-  return DelayTrace::load(settings.delay_trace);
+  if (not settings.delay_trace.empty()) return DelayTrace::load(settings.delay_trace);
+  const Microseconds delay_us = std::llround(settings.delay_ms * 1000);
+  if (settings.delay_step_ms == 0) return DelayTrace(delay_us);
+  return DelayTrace::square(delay_us, std::llround(settings.delay_step_ms * 1000),
+                            in_us(settings.delay_period_s));
+}
+
+DelayLine delay_line_of(const LinkSettings& settings) {
+  DelayTrace delays = delays_of(settings);
+  if (not delays.has_whole_ms()) {
+    throw std::invalid_argument("delay trace " + settings.delay_trace.string() +
+                                ": delays of a link with a trace must be whole");
+  }
+  return DelayLine(std::move(delays));
 }
 
 uint64_t segments_of(const FlowSettings& flow, uint64_t payload_bytes) {
@@ -138,9 +152,9 @@ void Rig::build_uplink(const RunInputs& inputs) {
     up_.link = std::make_unique<LinkUp>(
         agenda_.of_shell(0), Link(*inputs.uplink, at_end(scenario_), std::move(queue)),
         scenario_.host, lateness(uplink_shell), LinkUp::End{shells_ahead_until_us(), end_us_});
-    up_.delay = std::make_unique<DelayUp>(
-        agenda_.of_shell(2), DelayLine(std::llround(settings.delay_ms)), scenario_.host,
-        lateness(delay_up_shell), DelayUp::End{shells_ahead_until_us()});
+    up_.delay =
+        std::make_unique<DelayUp>(agenda_.of_shell(2), delay_line_of(settings), scenario_.host,
+                                  lateness(delay_up_shell), DelayUp::End{shells_ahead_until_us()});
     up_.link->connect(*up_.delay, std::llround(scenario_.host.host_latency_us));
     up_.delay->connect(to_far_, 0);
     up_.link->queue().observe(meter_, inputs.link_log, duration_ms_);
@@ -165,9 +179,9 @@ void Rig::build_downlink(const RunInputs& inputs) {
     down_.link = std::make_unique<LinkDown>(
         agenda_.of_shell(1), Link(*inputs.downlink, at_end(scenario_), std::move(queue)),
         scenario_.host, lateness(downlink_shell), LinkDown::End{shells_ahead_until_us()});
-    down_.delay = std::make_unique<DelayDown>(
-        agenda_.of_shell(3), DelayLine(std::llround(settings.delay_ms)), scenario_.host,
-        lateness(delay_down_shell), DelayDown::End{shells_ahead_until_us()});
+    down_.delay = std::make_unique<DelayDown>(agenda_.of_shell(3), delay_line_of(settings),
+                                              scenario_.host, lateness(delay_down_shell),
+                                              DelayDown::End{shells_ahead_until_us()});
     down_.link->connect(to_near_, 0);
     down_.delay->connect(*down_.link, std::llround(scenario_.host.host_latency_us));
     down_.entry = down_.delay.get();

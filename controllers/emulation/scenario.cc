@@ -123,8 +123,13 @@ Fields link_fields(LinkSettings& link) {
           flag("by_packets", link.by_packets,
                "of a rate: every packet takes as long as one of 1504 bytes"),
           real("delay_ms", link.delay_ms, 0, longest_delay_ms, "one way; of a trace whole"),
+          real("delay_step_ms", link.delay_step_ms, 0, longest_delay_ms,
+               "what the delay has on top in the second half of each delay_period_s; of a trace "
+               "whole"),
+          real("delay_period_s", link.delay_period_s, 0.01, longest_run_s,
+               "of the changes of the delay"),
           text("delay_trace", link.delay_trace,
-               "a path, lines TIME_MS DELAY_MS, in place of delay_ms; of a rate"),
+               "a path, lines TIME_MS DELAY_MS, in place of these; of a trace whole"),
           text("queue", link.queue, "POLICY[:NAME=NUMBER,...], as --uplink-queue takes it"),
           whole("loss_period", link.loss_period, 2, 1ULL << 40, "every n-th packet is lost"),
           whole("loss_first", link.loss_first, 1, 1ULL << 40,
@@ -136,11 +141,17 @@ void check_link(const LinkSettings& link, const std::string& where) {
   const bool has_trace = not link.trace.empty();
   const bool has_rate = link.rate_mbps > 0;
   if (has_trace == has_rate) refuse(where, "needs either trace or rate_mbps");
-  if (has_trace and link.delay_ms != std::floor(link.delay_ms)) {
-    refuse(where + ".delay_ms", "must be whole, for mahimahi's delays are");
+  for (const auto& [key, delay_ms] :
+       {std::pair{".delay_ms", link.delay_ms}, {".delay_step_ms", link.delay_step_ms}}) {
+    if (has_trace and delay_ms != std::floor(delay_ms)) {
+      refuse(where + key, "must be whole, for mahimahi's delays are");
+    }
   }
-  if (has_trace and not link.delay_trace.empty()) {
-    refuse(where + ".delay_trace", "needs a link of constant rate");
+  if (link.delay_step_ms > 0 and link.delay_period_s == 0) {
+    refuse(where + ".delay_step_ms", "needs delay_period_s");
+  }
+  if (link.delay_step_ms > 0 and not link.delay_trace.empty()) {
+    refuse(where + ".delay_trace", "stands in place of delay_step_ms; give one of them");
   }
   try {
     make_packet_queue(link.queue, 0);

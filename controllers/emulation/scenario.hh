@@ -22,9 +22,11 @@ struct LinkSettings {
   std::filesystem::path trace{};  // empty: none
   std::string trace_sha256{};     // empty: not checked
   double rate_mbps = 0;
-  bool by_packets = false;  // of a rate: every packet takes as long as one of 1504 bytes
-  double delay_ms = 20;     // of a trace in whole ms
-  std::filesystem::path delay_trace{};  // in place of delay_ms; of a rate only
+  bool by_packets = false;   // of a rate: every packet takes as long as one of 1504 bytes
+  double delay_ms = 20;      // of a trace in whole ms
+  double delay_step_ms = 0;  // on top, in the second half of each period
+  double delay_period_s = 0;
+  std::filesystem::path delay_trace{};  // in place of them
   std::string queue = "infinite";
   uint64_t loss_period = 0;     // every n-th packet is lost; 0: none
   uint64_t loss_first = 0;      // the first one lost; 0: the n-th

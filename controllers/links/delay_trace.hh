@@ -1,7 +1,7 @@
 // A delay that changes over time.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -12,8 +12,16 @@
 namespace kneepoint {
 
 class DelayTrace {
+  struct Step {
+    Microseconds time_us;
+    Microseconds delay_us;
+  };
+
  public:
-  explicit DelayTrace(Microseconds constant_us) : steps_{{0, constant_us}} {}
+  explicit DelayTrace(Microseconds constant_us) : DelayTrace({{0, constant_us}}, 0) {}
+
+  // Begins with a delay, and adds a step to it in the second half of each period.
+  static DelayTrace square(Microseconds delay_us, Microseconds step_us, Microseconds period_us);
 
   // Of a text whose lines are `TIME_MS DELAY_MS`, times ascending: from that time on, that delay.
   // Before the first line its delay holds. Throws std::invalid_argument, naming `name` and the
@@ -24,18 +32,26 @@ class DelayTrace {
 
   // Times must not decrease from call to call.
   Microseconds at(Microseconds time_us) {
-    while (next_ < steps_.size() and steps_[next_].time_us <= time_us) ++next_;
-    return steps_[next_ > 0 ? next_ - 1 : 0].delay_us;
+    while (changes_us() <= time_us) take_step();
+    return delay_us_;
   }
 
+  // Until when the delay that was asked for last holds.
+  Microseconds changes_us() const { return changes_us_; }
+
+  // Whether mahimahi's clock can tell all its delays.
+  bool has_whole_ms() const;
+
  private:
-  struct Step {
-    Microseconds time_us;
-    Microseconds delay_us;
-  };
+  DelayTrace(std::vector<Step> steps, Microseconds period_us);
+  static std::vector<Step> read(const std::string& name, std::string_view text);
+  void take_step();
 
   std::vector<Step> steps_{};
-  size_t next_ = 0;
+  Microseconds period_us_ = 0;  // after which the steps repeat; 0: they do not
+  uint64_t steps_taken_ = 0;
+  Microseconds delay_us_ = 0;
+  Microseconds changes_us_ = 0;
 };
 
 }  // namespace kneepoint

@@ -31,6 +31,9 @@ class Releases {
   // The next one is not known yet, but when it comes is; never_ms: none comes.
   void expect(Milliseconds release_ms) { next_ms_ = release_ms; }
 
+  // When the last of them goes on; 0 without any.
+  Milliseconds last_ms() const { return waiting_.empty() ? 0 : waiting_.back().queued_us; }
+
   // When the next one comes; never_ms without any.
   Milliseconds next_ms() const { return next_ms_; }
 

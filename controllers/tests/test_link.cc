@@ -154,7 +154,7 @@ TEST(link_reports_every_opportunity_and_departure_to_its_meter) {
 }
 
 TEST(delay_line_counts_whole_milliseconds_from_the_arrivals_millisecond) {
-  DelayLine line(20);
+  DelayLine line(DelayTrace(20'000));
   std::vector<uint64_t> delivered;
   const auto keep = [&](const Packet& packet) { delivered.push_back(packet.sequence_number); };
   line.enqueue(datagram(0), 7, keep);
@@ -166,4 +166,38 @@ TEST(delay_line_counts_whole_milliseconds_from_the_arrivals_millisecond) {
   EXPECT_EQUAL(text(delivered), "0 ");
   line.advance(29, keep);
   EXPECT_EQUAL(text(delivered), "0 1 ");
+}
+
+TEST(delay_line_whose_delay_changes_keeps_the_order) {
+  DelayLine line(DelayTrace::square(10'000, 20'000, 100'000));
+  std::vector<uint64_t> delivered;
+  const auto keep = [&](const Packet& packet) { delivered.push_back(packet.sequence_number); };
+  const auto released_ms = [&](Milliseconds arrival_ms) {
+    line.enqueue(datagram(0), arrival_ms, keep);
+    Milliseconds time_ms = arrival_ms;
+    for (const size_t before = delivered.size(); delivered.size() == before; ++time_ms) {
+      line.advance(time_ms + 1, keep);
+    }
+    return time_ms;
+  };
+  EXPECT_EQUAL(released_ms(0), 10);
+  EXPECT_EQUAL(released_ms(49), 59);
+  EXPECT_EQUAL(released_ms(70), 100);
+  EXPECT_EQUAL(released_ms(110), 120);
+  EXPECT_EQUAL(released_ms(160), 190);
+  // One that arrives with the long delay holds back those after it.
+  line.enqueue(datagram(1), 199, keep);
+  EXPECT_EQUAL(line.delivers_at(199), false);
+  EXPECT_EQUAL(line.delivers_at(200), true);
+  for (const Milliseconds arrival_ms : {200, 210, 225}) {
+    line.enqueue(datagram(static_cast<uint64_t>(arrival_ms)), arrival_ms, keep);
+  }
+  delivered.clear();
+  line.advance(228, keep);
+  EXPECT_EQUAL(text(delivered), "");
+  line.advance(229, keep);
+  EXPECT_EQUAL(text(delivered), "1 200 210 ");
+  line.advance(235, keep);
+  EXPECT_EQUAL(text(delivered), "1 200 210 225 ");
+  EXPECT_EQUAL(line.delivers_at(249), false);
 }

@@ -441,11 +441,25 @@ TEST(reno_halves_what_is_in_flight_and_starts_again_after_a_timeout) {
   EXPECT_EQUAL(reno->window(), 2);
 }
 
+TEST(a_square_delay_has_its_step_in_the_second_half_of_each_period) {
+  DelayTrace delays = DelayTrace::square(7000, 500, 2001);
+  for (const Microseconds begin_us : {0, 2001, 100 * 2001}) {
+    EXPECT_EQUAL(delays.at(begin_us), 7000);
+    EXPECT_EQUAL(delays.at(begin_us + 999), 7000);
+    EXPECT_EQUAL(delays.changes_us(), begin_us + 1000);
+    EXPECT_EQUAL(delays.at(begin_us + 1000), 7500);
+    EXPECT_EQUAL(delays.at(begin_us + 2000), 7500);
+    EXPECT_EQUAL(delays.changes_us(), begin_us + 2001);
+  }
+}
+
 TEST(a_delay_trace_holds_each_delay_until_the_next) {
   DelayTrace delays("d", "10 5\n20 50.5\n");
   EXPECT_EQUAL(delays.at(0), 5000);
   EXPECT_EQUAL(delays.at(19'999), 5000);
+  EXPECT_EQUAL(delays.changes_us(), 20'000);
   EXPECT_EQUAL(delays.at(20'000), 50'500);
+  EXPECT_EQUAL(delays.changes_us(), never);
   expect_refused([] { DelayTrace("d", ""); }, "delay trace d is empty");
   expect_refused([] { DelayTrace("d", "1 2\n1 3\n"); }, "line 2: 1 ms does not follow");
   expect_refused([] { DelayTrace("d", "1\n"); }, "line 1: is not TIME_MS DELAY_MS");

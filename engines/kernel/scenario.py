@@ -149,6 +149,8 @@ _ELSEWHERE: Mapping[str, str] = {
     "trace": "a trace needs mahimahi or the emulator",
     "trace_sha256": "a trace needs mahimahi or the emulator",
     "by_packets": "the kernel's HTB shapes by bytes",
+    "delay_step_ms": "the kernel's delay line has a constant delay; use delay_ms",
+    "delay_period_s": "the kernel's delay line has a constant delay; use delay_ms",
     "delay_trace": "the kernel's delay line has a constant delay; use delay_ms",
     "loss_period": "the kernel's rig loses at full queues only; use the emulator",
     "loss_first": "the kernel's rig loses at full queues only; use the emulator",

@@ -17,7 +17,7 @@ from engines.mahimahi.queues import queue_of
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
 from engines.supervision import START_AND_END_S, SupervisedRuns
-from networks.scenario import PreparedNetwork
+from networks.scenario import NOT_IN_MAHIMAHI, PreparedNetwork
 
 STATUS_FOLDER = Path("build/real-time")
 """Folder of status files, one per run in progress (see supervisor.py)."""
@@ -219,8 +219,10 @@ def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
     """Returns mm-delay and mm-link with their arguments; traces and log are in the folder.
 
     Raises:
-        KneepointError: mm-link has no such queue.
+        KneepointError: mahimahi has no such links or queues.
     """
+    if not (network.uplink.is_mahimahi and network.downlink.is_mahimahi):
+        raise KneepointError(f"network {network.name} {NOT_IN_MAHIMAHI}")
     words = [_find("mm-delay"), f"{network.uplink.delay_ms:.0f}"]
     words += [_find("mm-link"), f"{folder.path}/uplink.trace", f"{folder.path}/downlink.trace"]
     if network.duration_s is None:

@@ -301,7 +301,8 @@ class Study(ConfigModel):
     space: Mapping[str, Range] = Field(
         default={},
         description="parameters to search, with their ranges: the controller's, and those of the "
-        "network: network.delay_ms, network.rate_mbps, network.loss_probability, and of its "
+        "network: network.delay_ms, network.delay_step_ms and network.delay_period_s, "
+        "network.rate_mbps, network.loss_probability, and of its "
         "uplink's queue and synthetic trace, as network.queue.packets and "
         "network.synthetic.max_rate_mbps",
     )

@@ -54,6 +54,7 @@ READS = {
     "waits": ("scheduling_delays",),
     "worst-case": (
         *("worst_cases", "worst_case_rates", "worst_case_packets", "worst_case_signal"),
+        "worst_case_base_delays",
     ),
     "window-over-time": ("showcase", "showcase_windows", "showcase_queue"),
 }

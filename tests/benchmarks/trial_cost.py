@@ -1,13 +1,16 @@
 """What a trial costs: the sampler, the emulator, and what is ours; and how samplers grow.
 
     python -m tests.benchmarks.trial_cost --trials 1000
+    python -m tests.benchmarks.trial_cost --workers 2
+    python -m cProfile -s cumtime -m tests.benchmarks.trial_cost
     python -m tests.benchmarks.trial_cost --grow 1000 3000 10000
 
 Needs the prepared network of `make reproduce`. Runs the study tune-timely of the shipped
 configuration (TPE, seven constants, one run of 140 s a trial) with as many trials, in this process
 and one emulator, after a short one that imports what is needed. What Optuna takes to be asked and
-told is the sampler's; all is CPU time. With --grow: a further trial after so many, of samplers
-alone, over as many constants, on a made-up objective.
+told is the sampler's; all is CPU time. With --workers: the time in all where the runs are those of
+as many workers of a Ray, which is up already, as in a workflow. With --grow: a further trial after
+so many, of samplers alone, over as many constants, on a made-up objective.
 """
 
 import argparse
@@ -27,11 +30,12 @@ from optuna.distributions import BaseDistribution, FloatDistribution
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
-from experiments.executor import SerialExecutor
+from experiments.executor import Executor, OwnRayExecutor, SerialExecutor
 from experiments.job import Job
 from experiments.journal import RunJournal
 from experiments.models.study import Sampler
 from experiments.pipeline import follow
+from experiments.ray_cluster import open_cluster
 from experiments.results import runs_table, write_table
 from experiments.runner import Runner
 from search.plan import StudyPlan, plan_study
@@ -63,15 +67,20 @@ def planned(job: Job, trials: int) -> StudyPlan:
     )
 
 
-def run(folder: Path, trials: int) -> dict[str, float]:
-    """Searches and writes the tables; returns the CPU time of each part (s)."""
+def run(folder: Path, trials: int, workers: Executor | None = None) -> dict[str, float]:
+    """Searches and writes the tables; returns the CPU time of each part (s).
+
+    That of the emulator is what ended here: none with workers.
+    """
     job = Job(load_workflow(CONFIG), load_catalogue(BUILD / "emulate"), BUILD, NETWORKS, folder, 1)
     plan = planned(job, trials)
     emulator_s, all_s = _emulator_s(), time.process_time()
     with RunJournal(folder / "runs.jsonl") as journal, sampler_timed() as sampler_s:
-        runner = Runner(journal, lambda _: SerialExecutor(plan.engine), lambda _: None)
+        executor = workers or SerialExecutor(plan.engine)
+        runner = Runner(journal, lambda _: executor, lambda _: None)
         outcome, _ = follow(search(job.out_dir, plan), runner)
-        runner.close()
+        if workers is None:
+            executor.close()
         write_table(folder / "runs.parquet", runs_table(STUDY, runner.recall(outcome.runs)))
         for name, table in outcome.tables.items():
             write_table(folder / name, table)
@@ -139,6 +148,7 @@ def main() -> None:
     """Prints the cost of a trial."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--trials", type=int, default=1000, help="%(default)s")
+    parser.add_argument("--workers", type=int, help="for the runs; none: this process")
     parser.add_argument("--grow", type=int, nargs="+", help="numbers of trials of samplers alone")
     parser.add_argument("--kinds", nargs="+", default=["tpe", "cmaes"], help="samplers to grow")
     given = parser.parse_args()
@@ -148,12 +158,16 @@ def main() -> None:
             print(f"{kind} after {trials} trials: {1000 * growth(kind, trials):.1f} ms a trial")
     if given.grow:
         return
+    engine = EmulatorSettings.of(BUILD / "emulate")
+    workers = OwnRayExecutor(open_cluster(given.workers, None), engine) if given.workers else None
     with tempfile.TemporaryDirectory() as folder:
-        run(Path(folder), 20)
+        run(Path(folder), 20, workers)
     began_s = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        parts = run(Path(folder), given.trials)
+        parts = run(Path(folder), given.trials, workers)
     wall_s = time.monotonic() - began_s
+    if workers:
+        workers.close()
     for name, took_s in parts.items():
         print(f"{name:10}{took_s:8.2f} s{1000 * took_s / given.trials:8.2f} ms a trial")
     print(f"{given.trials} trials: {sum(parts.values()):.1f} s of CPU, {wall_s:.1f} s in all")

@@ -43,6 +43,8 @@ OF_THE_KERNEL = [
 
 AS_LINUX = LINUX.model_dump(exclude_none=True)
 
+STEPS = {"delay_step_ms": 20, "delay_period_s": 2}
+"""20 ms more in every other second."""
 DRR = {"rate_mbps": 1, "queue": "drr:packets=9,classes=1"}
 
 
@@ -326,6 +328,29 @@ def test_probes_have_an_rtt_each(tmp_path: Path) -> None:
     assert (probe["sent"], probe["answered"], probe["rtt_mean_ms"]) == (5, 3, 50.176)
 
 
+@pytest.mark.parametrize(("link", "least_ms"), [("rate", 50.176), ("trace", 52)])
+def test_delay_steps_up_and_down_on_every_link(tmp_path: Path, link: str, least_ms: float) -> None:
+    """Steps say the same as a trace of delays; a link's opportunities come every millisecond."""
+    (tmp_path / "trace").write_text("1\n")
+    (tmp_path / "delays").write_text("".join(f"{1000 * i} {25 + i % 2 * 20}\n" for i in range(9)))
+    kind = {"rate_mbps": 8} if link == "rate" else {"trace": str(tmp_path / "trace")}
+    steps = {**kind, **STEPS, "delay_ms": 25}
+    figures, of_trace = (
+        run(
+            tmp_path,
+            uplink=each,
+            downlink=each,
+            flows=[tcp("reno", bytes=1448, start_s=0.5)],
+            probes=[{"interval_ms": 1000}],
+            duration_s=4.1,
+        )
+        for each in (steps, {**kind, "delay_trace": str(tmp_path / "delays")})
+    )
+    assert figures == of_trace
+    rtts_ms = figures["probes"][0]["rtts_ms"]
+    assert rtts_ms == pytest.approx([least_ms, least_ms + 40] * 2 + [least_ms], abs=1.001)
+
+
 def test_queue_over_time_holds_what_waits(tmp_path: Path) -> None:
     """Of 20 packets of 8 ms each, one is in transit and two or three are on their way."""
     figures = run(
@@ -502,6 +527,20 @@ def test_a_scenario_is_the_same_whatever_its_place_in_a_batch(tmp_path: Path) ->
             "line 2: 0 ms does not follow",
         ),
         (
+            {"uplink": {"trace": "{trace}", "delay_trace": "{fraction}"}},
+            "fraction: delays of a link with a trace must be whole",
+        ),
+        ({"uplink": {"rate_mbps": 1, "delay_step_ms": 9}}, "delay_step_ms needs delay_period_s"),
+        (
+            {"uplink": {"trace": "{trace}", "delay_step_ms": 0.5, "delay_period_s": 1}},
+            ".uplink.delay_step_ms must be whole",
+        ),
+        (
+            {"uplink": {**STEPS, "rate_mbps": 1, "delay_trace": "{fraction}"}},
+            ".uplink.delay_trace stands in place of delay_step_ms",
+        ),
+        ({"uplink": {**STEPS, "rate_mbps": 1, "delay_period_s": 0}}, "is outside [0.01, 86400]"),
+        (
             {"uplink": {"rate_mbps": 1, "queue": "drr:packets=9,classes=2"}},
             ".uplink.queue has the class 1, but no flow is in it",
         ),
@@ -521,12 +560,16 @@ def test_a_scenario_is_the_same_whatever_its_place_in_a_batch(tmp_path: Path) ->
 def test_bad_scenarios_are_refused_in_one_line(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
-    backwards = tmp_path / "backwards"
-    backwards.write_text("5 10\n0 10\n")
+    contents = {"backwards": "5 10\n0 10\n", "fraction": "0 10\n5 1.5\n", "trace": "1\n"}
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
     link = {"rate_mbps": 5, "delay_ms": 20}
     scenario = {"uplink": link, "downlink": link, "flows": [tcp("reno")], "duration_s": 10}
     file = tmp_path / "scenario.json"
-    file.write_text(json.dumps({**scenario, **changes}).replace("{backwards}", str(backwards)))
+    text = json.dumps({**scenario, **changes})
+    for name in contents:
+        text = text.replace(f"{{{name}}}", str(tmp_path / name))
+    file.write_text(text)
     result = subprocess.run([EMULATE, "--scenario", file], capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1

@@ -176,6 +176,21 @@ def test_shells_have_every_argument(tmp_path: Path) -> None:
     assert "--duration-s" not in sending_of(run_spec(network=link), Path("x.so"))
 
 
+@pytest.mark.parametrize(
+    "uplink",
+    [
+        {"delay_step_ms": 9, "delay_period_s": 1},
+        {"loss_probability": 0.1},
+        {"trace": "", "rate_mbps": 9},
+    ],
+)
+def test_links_that_mahimahi_does_not_have_are_refused(
+    tmp_path: Path, uplink: dict[str, Any]
+) -> None:
+    with pytest.raises(KneepointError, match=r"^network wire has .* mahimahi cannot emulate; give"):
+        shells_of(network("wire", uplink=uplink), RunFolder(tmp_path))
+
+
 def test_link_that_is_silent_at_the_end_is_measured(settings: MahimahiSettings) -> None:
     """Nothing can be in its log then: that is no disk which was full."""
     spec = spec_for(settings, 2)

@@ -141,6 +141,7 @@ def test_study_searches_a_network(config: Path) -> None:
         ({"uplink_queue": "codel:target=5,interval=100"}, "uplink: 'codel:.*the kernel's rig has"),
         ({"uplink": {"rate_mbps": 1, "loss_period": 50}}, "neither traces nor random loss"),
         ({"uplink": {"constant_mbps": 1.5}}, "neither traces nor random loss"),
+        ({"delay_step_ms": 5, "delay_period_s": 1}, "nor delays that change"),
     ],
 )
 def test_kernel_is_asked_only_for_networks_that_it_can_make(

@@ -201,6 +201,40 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         },
         "space: network.delay_ms 0.5 on network wire: delay_ms: 0.5 must be whole",
     ),
+    "step of the delay without a period": (
+        {
+            "network": SYNTHETIC,
+            "study": {
+                **worst_case({}),
+                "space": {"network.delay_step_ms": {"low": 0, "high": 9}},
+            },
+        },
+        "space: network.delay_step_ms 0 on network wire: delay_step_ms and delay_period_s belong "
+        "together; give both or neither",
+    ),
+    "delay that changes in mahimahi": (
+        {
+            "study": {
+                **SPACE,
+                "engine": "mahimahi",
+                "space": {
+                    "network.delay_step_ms": {"values": [0, 9]},
+                    "network.delay_period_s": {"values": [1]},
+                },
+                "sampler": {"kind": "grid"},
+            }
+        },
+        "network.delay_period_s 1, network.delay_step_ms 9 on network wire: it has rate_mbps, "
+        "loss or a delay that changes, which mahimahi cannot emulate",
+    ),
+    "network whose delay changes in mahimahi": (
+        {
+            "network": {"delay_step_ms": 9, "delay_period_s": 1},
+            "study": {"engine": "mahimahi"},
+        },
+        "network wire has rate_mbps, loss or a delay that changes, which mahimahi cannot emulate; "
+        "give the link a trace or constant_mbps and a constant delay, or use the engine emulator",
+    ),
     "worst case of a controller's constants": (
         {"study": {**SPACE, "objective": {"worst_case": {}}, "sampler": {"kind": "ternary"}}},
         "worst_case searches the network, but space has window; move that to constants",

@@ -36,6 +36,15 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
         (GOOD + "colour: red\n", "unknown key 'colour'; known: title, uplink, "),
         (GOOD + "delay_ms: fast\n", "delay_ms: 'fast' is invalid: it must be a number"),
         (GOOD + "delay_ms: -1\n", "delay_ms: -1 is invalid: it must be at least 0"),
+        (
+            GOOD + "delay_step_ms: 30\n",
+            "delay_step_ms and delay_period_s belong together; give both or neither",
+        ),
+        (
+            GOOD + "delay_step_ms: 0.5\ndelay_period_s: 1\n",
+            "delay_step_ms: 0.5 must be whole, as mahimahi's delays are",
+        ),
+        (GOOD + "delay_step_ms: 1\ndelay_period_s: 0\n", "delay_period_s: 0 is invalid: it must"),
         (GOOD + "uplink_queue: sfq:packets=9\n", "uplink_queue: 'sfq:packets=9' is invalid"),
         (GOOD + "host_model: exact\n", "host_model: 'exact' is invalid"),
         (GOOD + "title: twice\n", "line 4: key 'title' appears twice; remove one"),

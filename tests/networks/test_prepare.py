@@ -55,13 +55,17 @@ def test_prepare_writes_traces_and_description(tmp_path: Path) -> None:
         "title: A network\n"
         "uplink: {trace: a}\n"
         "downlink: {trace: a, cut: {start_s: 0.5, end_s: 1.5}}\n"
-        "delay_ms: 30\nuplink_queue: droptail:packets=9\nhost_latency_us: 700\n",
+        "delay_ms: 30\ndelay_step_ms: 9\ndelay_period_s: 0.5\n"
+        "uplink_queue: droptail:packets=9\nhost_latency_us: 700\n",
     )
     assert (result.returncode, result.stderr) == (0, "")
     into = tmp_path / "into"
     assert read_trace(into / "uplink.trace") == [0, 500, 1000, 1500, 2000]
     assert read_trace(into / "downlink.trace") == [500, 1000]
-    others = {"delay_ms": 30, "rate_mbps": 0, "loss_period": 0, "loss_probability": 0}
+    others = {
+        **{"delay_ms": 30, "delay_step_ms": 9, "delay_period_s": 0.5},
+        **{"rate_mbps": 0, "loss_period": 0, "loss_probability": 0},
+    }
     assert json.loads((into / "network.json").read_text()) == {
         "name": "net",
         "title": "A network",

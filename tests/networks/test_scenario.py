@@ -28,6 +28,16 @@ def test_network_takes_other_values_of_its_uplink() -> None:
     assert (slower.uplink.delay_ms, slower.downlink.delay_ms) == (50, 50)
 
 
+def test_changes_of_the_delay_are_of_both_directions_and_in_the_scenario() -> None:
+    changing = ROUTER.having("delay_step_ms", 30).having("delay_period_s", 1.5)
+    scenario = scenario_of(changing, ALONE, SUBJECT, 1)
+    for direction in ("uplink", "downlink"):
+        assert scenario[direction]["delay_step_ms"] == 30
+        assert scenario[direction]["delay_period_s"] == 1.5
+    constant = scenario_of(ROUTER, ALONE, SUBJECT, 1)
+    assert not {"delay_step_ms", "delay_period_s"} & set(constant["uplink"])
+
+
 def test_host_takes_other_values() -> None:
     host = ROUTER.with_host("wake_us", 9).with_host("host_latency_us", 600)
     assert (host.host_model, host.host_latency_us) == ("event-loop:wake_us=9", 600)

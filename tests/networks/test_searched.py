@@ -23,7 +23,10 @@ DESCRIBED = Network.model_validate(
         "duration_s": 2,
     }
 )
-FASTER = {"synthetic.max_rate_mbps": 20.0, "synthetic.seed": 3, "queue.packets": 7, "delay_ms": 5}
+FASTER = {
+    **{"synthetic.max_rate_mbps": 20.0, "synthetic.seed": 3, "queue.packets": 7},
+    **{"delay_ms": 5, "delay_step_ms": 3, "delay_period_s": 0.7},
+}
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +53,8 @@ def test_trace_is_made_from_the_parameters(
     assert found.uplink.trace_sha256 != prepared.uplink.trace_sha256
     assert (found.uplink.queue, found.uplink.delay_ms) == ("droptail:packets=7", 5)
     assert (found.downlink.trace, found.downlink.delay_ms) == (prepared.downlink.trace, 5)
+    for link in (found.uplink, found.downlink):
+        assert (link.delay_step_ms, link.delay_period_s) == (3, 0.7)
     times_ms = [int(line) for line in content.split()]
     assert found.omniscient == omniscient_bound(times_ms, 2000, repeats=True)
     again = SearchedNetworks({"two": DESCRIBED}, maker, tmp_path / "elsewhere")

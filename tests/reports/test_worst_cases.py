@@ -63,6 +63,32 @@ def test_worst_case_over_time_is_that_of_its_log() -> None:
     assert tables["worst_case_packets"]["delay_ms"].tolist() == log.departure_delay_ms.tolist()
 
 
+def test_delay_that_changes_is_told_and_drawn() -> None:
+    study = worst_case()
+    step_ms, period_s = (
+        Searched("network_delay_step_ms", 0, 40),
+        Searched("network_delay_period_s", 0.1, 100),
+    )
+    trials = study.trials.assign(
+        constant_network_delay_step_ms=[1.0, 30.0, 2.0],
+        constant_network_delay_period_s=[1.0, 8.0, 2.0],
+    )
+    changing = replace(study, trials=trials, searched=(*study.searched, step_ms, period_s))
+    parts = {"worst_case_logs": {"worst": synthetic.link_log()}}
+    tables = synthetic.analysed(synthetic.MadeUp(studies=(changing,), **parts))
+    base = tables["worst_case_base_delays"]
+    assert base["start_s"].tolist() == [0, 4, 8, 12, 16]
+    assert base["delay_ms"].tolist() == [90, 120, 90, 120, 90]
+    report = made_up(changing, worst=synthetic.link_log())
+    said = report.text("search-worst")
+    assert "**The best is delay 90 ms, delay step 30 ms, delay period 8 s**" in said
+    changes = "The propagation delay, which changes in both directions at once"
+    assert changes in report.caption("worst-case-worst")
+    assert changes not in made_up(study, worst=synthetic.link_log()).caption("worst-case-worst")
+    constant = synthetic.analysed(synthetic.MadeUp(studies=(study,), **parts))
+    assert constant["worst_case_base_delays"]["delay_ms"].tolist() == [90]
+
+
 def hardening(worst: list[list[float]], own: list[list[float]]) -> Told:
     rounds = pd.DataFrame(
         {

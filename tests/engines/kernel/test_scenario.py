@@ -44,6 +44,7 @@ def test_classes_have_a_limit_each() -> None:
         ({"uplink__trace": "a.trace"}, "uplink.trace: a trace needs mahimahi or the emulator"),
         ({"uplink__by_packets": True}, "uplink.by_packets: the kernel's HTB shapes by bytes"),
         ({"uplink__loss_probability": 0.01}, "loss_probability: the kernel's rig loses at full"),
+        ({"uplink__delay_step_ms": 9}, "uplink.delay_step_ms: the kernel's delay line has a"),
         ({"uplink__delay_trace": "d"}, "uplink.delay_trace: the kernel's delay line has a const"),
         ({"uplink__queue": "codel:target=5,interval=100"}, "the kernel's rig has droptail"),
         ({"uplink__queue": "droptail:packets=0"}, "the kernel's rig has droptail"),
