@@ -14,30 +14,33 @@ class DelayLine {
   // Packets whose time has come are passed to deliver(packet), in order.
   template <class Deliver>
   void enqueue(const Packet& packet, Milliseconds now_ms, const Deliver& deliver) {
-    enqueue(packet, now_ms);
+    decide(packet, now_ms * 1000, now_ms);
+    releases_.see_arrival();
     advance(now_ms, deliver);
   }
 
-  // Whether a packet that is queued now has itself or others delivered.
-  bool delivers_at(Milliseconds now_ms) const {
-    return next_event_ms() <= now_ms or delay_ms_ == 0;
+  // Whether packets may be queued before they arrive: none goes on in the millisecond in which it
+  // does.
+  bool decides_on_arrival() const { return delay_ms_ > 0; }
+
+  // The same for a packet that has yet to arrive, after all others.
+  [[gnu::always_inline]] Packet& decide(const Packet& packet, Microseconds arrival_us,
+                                        Milliseconds arrival_ms) {
+    return releases_.push(packet, arrival_us, (arrival_ms + delay_ms_) * 1000);
   }
 
-  // The same where nothing is delivered.
-  [[gnu::always_inline]] void enqueue(const Packet& packet, Milliseconds now_ms) {
-    waiting_.push(packet, now_ms + delay_ms_);
-  }
+  Releases& releases() { return releases_; }
 
   template <class Deliver>
   [[gnu::always_inline]] void advance(Milliseconds now_ms, const Deliver& deliver) {
-    waiting_.release(now_ms, deliver);
+    releases_.release(now_ms * 1000, deliver);
   }
 
-  Milliseconds next_event_ms() const { return waiting_.next_ms(); }
+  Microseconds next_event_us() const { return releases_.next_us(); }
 
  private:
   Milliseconds delay_ms_;
-  Releases waiting_{};
+  Releases releases_{};
 };
 
 }  // namespace kneepoint
