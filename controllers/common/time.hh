@@ -13,6 +13,8 @@ using Milliseconds = int64_t;
 constexpr int64_t never = std::numeric_limits<int64_t>::max();
 // In milliseconds, so early that it can be converted into microseconds and added to.
 constexpr Milliseconds never_ms = never / 1024;
+// That in microseconds.
+constexpr Microseconds beyond_us = never_ms * 1000;
 
 // Of a time in [0, 2^54) us, centuries: the upper half of its product with 2^64 / 1000, rounded up,
 // is one multiplication where a division would be several operations.

@@ -149,12 +149,11 @@ void Rig::build_uplink(const RunInputs& inputs) {
     add(ends_, *up_.rate_link);
     add(ends_ + 2, *up_.wire);
   } else {
-    up_.link = std::make_unique<LinkUp>(
-        agenda_.of_shell(0), Link(*inputs.uplink, at_end(scenario_), std::move(queue)),
-        scenario_.host, lateness(uplink_shell), LinkUp::End{shells_ahead_until_us(), end_us_});
-    up_.delay =
-        std::make_unique<DelayUp>(agenda_.of_shell(2), delay_line_of(settings), scenario_.host,
-                                  lateness(delay_up_shell), DelayUp::End{shells_ahead_until_us()});
+    up_.link = std::make_unique<LinkUp>(agenda_.of_shell(0),
+                                        Link(*inputs.uplink, at_end(scenario_), std::move(queue)),
+                                        scenario_.host, lateness(uplink_shell), end_us_);
+    up_.delay = std::make_unique<DelayUp>(agenda_.of_shell(2), delay_line_of(settings),
+                                          scenario_.host, lateness(delay_up_shell));
     up_.link->connect(*up_.delay, std::llround(scenario_.host.host_latency_us));
     up_.delay->connect(to_far_, 0);
     up_.link->queue().observe(meter_, inputs.link_log, duration_ms_);
@@ -178,10 +177,9 @@ void Rig::build_downlink(const RunInputs& inputs) {
   } else {
     down_.link = std::make_unique<LinkDown>(
         agenda_.of_shell(1), Link(*inputs.downlink, at_end(scenario_), std::move(queue)),
-        scenario_.host, lateness(downlink_shell), LinkDown::End{shells_ahead_until_us()});
+        scenario_.host, lateness(downlink_shell));
     down_.delay = std::make_unique<DelayDown>(agenda_.of_shell(3), delay_line_of(settings),
-                                              scenario_.host, lateness(delay_down_shell),
-                                              DelayDown::End{shells_ahead_until_us()});
+                                              scenario_.host, lateness(delay_down_shell));
     down_.link->connect(to_near_, 0);
     down_.delay->connect(*down_.link, std::llround(scenario_.host.host_latency_us));
     down_.entry = down_.delay.get();
@@ -211,6 +209,7 @@ void Rig::add_contest_flow(const FlowSettings& flow, size_t number,
   const bool is_alone = ends_ == 2;
   const bool is_near = flow.from == End::near;
   const bool decides_ahead = is_alone and is_near and scenario_.host.packet_us >= 1;
+  is_circle_ = decides_ahead and up_.takes_turns() and down_.takes_turns();
   const size_t source = is_near ? near_end(number) : far_end(number);
   const size_t sink = is_near ? far_end(number) : near_end(number);
   const auto id = static_cast<uint16_t>(number);
@@ -323,6 +322,29 @@ void Rig::add_probe(const ProbeSettings& probe, size_t number) {
   to_far_.add(echoes_.emplace_back(outboxes_[far_end(number)]));
 }
 
+// Around the circle: each process acts on all until when its arrivals are known, and what it may
+// still send takes a while to reach the next one, which thus knows its own arrivals for longer.
+void Rig::act_in_turns() {
+  const Microseconds until_us = shells_ahead_until_us();
+  SenderProcess& sender = contest_senders_.front();
+  for (Microseconds known_us = 0; known_us < until_us;) {
+    note_progress();
+    known_us = std::min(up_.link->act_until(known_us), until_us);
+    known_us = std::min(up_.delay->act_until(known_us), until_us);
+    known_us = std::min(down_.delay->act_until(known_us), until_us);
+    known_us = std::min(down_.link->act_until(known_us), until_us);
+    while (agenda_.endpoint_us() < known_us) sender.act(agenda_.endpoint_us());
+    const Microseconds next_us =
+        std::min({up_.link->earliest_us(), up_.delay->earliest_us(), down_.delay->earliest_us(),
+                  down_.link->earliest_us(), agenda_.endpoint_us()});
+    known_us = std::max(known_us, next_us);
+  }
+  up_.link->end_turns();
+  up_.delay->end_turns();
+  down_.delay->end_turns();
+  down_.link->end_turns();
+}
+
 void Rig::handle_events(Microseconds end_us, auto act_shell) {
   for (Agenda::Event event; (event = agenda_.next()).time_us < end_us;) {
     note_progress();
@@ -335,6 +357,7 @@ void Rig::handle_events(Microseconds end_us, auto act_shell) {
 }
 
 void Rig::run_until(Microseconds end_us) {
+  if (is_circle_ and agenda_.next().time_us < shells_ahead_until_us()) act_in_turns();
   if (up_.link != nullptr and down_.link != nullptr) {
     handle_events(end_us, [this](size_t shell, Microseconds now_us) __attribute__((always_inline)) {
       if (shell == 0) return up_.link->act(now_us);

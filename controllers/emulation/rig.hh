@@ -73,6 +73,10 @@ class Rig {
     std::unique_ptr<LossyHop> loss{};
     std::unique_ptr<StepSeries> queued_packets{};  // over time, where that is measured
     Hop* entry = nullptr;
+
+    bool takes_turns() const {
+      return link != nullptr and link->takes_turns() and delay->takes_turns();
+    }
   };
   // Of links with traces, and of contest flows, from the last hop to the first.
   using ToSenders = Fork<SenderProcess>;
@@ -93,8 +97,6 @@ class Rig {
   void add(size_t place, Process& process) { processes_[place] = &process; }
   void build_uplink(const RunInputs& inputs);
   void build_downlink(const RunInputs& inputs);
-  // act_shell(shell, now_us) handles the events of a shell's place.
-  void handle_events(Microseconds end_us, auto act_shell);
   void measure_queue(auto& direction);
   void add_loss(auto& direction, const LinkSettings& settings, uint64_t stream);
   void add_contest_flow(const FlowSettings& flow, size_t number, const ControllerHandle& controller,
@@ -102,6 +104,9 @@ class Rig {
   void add_entry_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
   void add_tcp_flow(const FlowSettings& flow, size_t number, const ControllerHandle& controller,
                     const RunInputs& inputs);
+  void act_in_turns();
+  // act_shell(shell, now_us) handles the events of a shell's place.
+  void handle_events(Microseconds end_us, auto act_shell);
   void run_until(Microseconds end_us);
   void add_probe(const ProbeSettings& probe, size_t number);
   void write_link(JsonWriter& json, const auto& direction, const LinkSettings& settings);
@@ -119,6 +124,7 @@ class Rig {
   Microseconds end_us_ = (duration_ms_ + 1) * 1000;
   RunLateness run_lateness_;
   Meter* meter_;
+  bool is_circle_ = false;  // of four shells and a lone sender that decides ahead
   ToSenders to_near_{};
   ToReceivers to_far_{};
   Direction<LinkUp, DelayUp> up_{};

@@ -70,6 +70,8 @@ class Agenda {
     times_us_.back() = endpoint_events_.next_us();
   }
 
+  Microseconds endpoint_us() const { return times_us_.back(); }
+
   // Of simultaneous events that of the first place is first: the places of outboxes, shells and
   // endpoints, in this order.
   struct Event {

@@ -25,6 +25,16 @@ SenderProcess::SenderProcess(Agenda& agenda, size_t endpoint, uint16_t flow,
 
 void SenderProcess::arrive(Microseconds time_us, const Packet& packet) {
   const Microseconds read_us = lateness_.read_time(time_us);
+  if (not is_acting_ and read_us < std::min(planned_us_, departures_.ahead_until_us)) [[likely]] {
+    read(packet, time_us, read_us);
+    fill_window(read_us);
+    if (wake_up_us_ < planned_us_) plan();
+  } else {
+    arrive_late(time_us, read_us, packet);
+  }
+}
+
+void SenderProcess::arrive_late(Microseconds time_us, Microseconds read_us, const Packet& packet) {
   if (not is_acting_ and read_us < std::min(next_event_us(), departures_.ahead_until_us)) {
     read(packet, time_us, read_us);
     fill_window(read_us);
@@ -33,7 +43,7 @@ void SenderProcess::arrive(Microseconds time_us, const Packet& packet) {
     acknowledgment.queued_us = time_us;  // the kernel's time, whenever we read it
     inbox_.push(read_us, acknowledgment);
   }
-  if (not is_acting_) plan_if_earlier();
+  if (not is_acting_ and next_event_us() < planned_us_) plan();
 }
 
 void SenderProcess::act(Microseconds now_us) {
@@ -72,12 +82,13 @@ void SenderProcess::act_on_timer(Microseconds now_us) {
 inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arrived_us,
                                 Microseconds now_us) {
   busy_until_us_ = std::max(busy_until_us_, now_us);
-  sender_.acknowledged({.sequence_number = acknowledgment.sequence_number,
-                        .sent_ms = acknowledgment.sent_ms,
-                        .received_ms = acknowledgment.received_ms,
-                        .ack_received_ms = whole_ms(arrived_us),
-                        .now_us = now_us},
-                       now_us, now_us);
+  sender_.acknowledged(acknowledgment.sequence_number, now_us, now_us, [&] {
+    return Ack{.sequence_number = acknowledgment.sequence_number,
+               .sent_ms = acknowledgment.sent_ms,
+               .received_ms = acknowledgment.received_ms,
+               .ack_received_ms = whole_ms(arrived_us),
+               .now_us = now_us};
+  });
   if (meter_ != nullptr) {
     meter_->measured(arrived_us - sent_us(acknowledgment), now_us);
     meter_->saw_window(sender_.window(), now_us);
@@ -103,7 +114,7 @@ inline void SenderProcess::send(Microseconds now_us) {
   }
   sender_.sent(busy_until_us_);
   busy_until_us_ += packet_us_;
-  const bool is_next = busy_until_us_ == now_us or busy_until_us_ < departures_.ahead_until_us;
+  const bool is_next = busy_until_us_ < departures_.ahead_until_us or busy_until_us_ == now_us;
   Hop& hop = is_next ? departures_.first_hop : departures_.outbox;
   hop.arrive(busy_until_us_, packet);
 }

@@ -63,10 +63,9 @@ class SenderProcess final : public Process {
     return now_us < lifetime_.stop_us ? lifetime_.datagrams : 0;
   }
   void plan() { agenda_.plan_endpoint(endpoint_, planned_us_ = next_event_us()); }
-  // A postponed event, as most keepalives are, keeps its place in the agenda until its old time.
-  void plan_if_earlier() {
-    if (next_event_us() < planned_us_) plan();
-  }
+  // At or after its next event as it was planned, or while it acts.
+  [[gnu::noinline]] void arrive_late(Microseconds time_us, Microseconds read_us,
+                                     const Packet& packet);
   void act_on_timer(Microseconds now_us);
   [[gnu::always_inline]] inline void read(const Packet& acknowledgment, Microseconds arrived_us,
                                           Microseconds now_us);
@@ -86,7 +85,9 @@ class SenderProcess final : public Process {
   Inbox inbox_{};
   Microseconds busy_until_us_ = 0;
   Microseconds wake_up_us_ = lifetime_.start_us;
-  Microseconds planned_us_ = never;  // in the agenda: no later than the next event
+  // In the agenda, no later than the next event: a postponed one, as most keepalives are, keeps its
+  // place until its old time.
+  Microseconds planned_us_ = never;
   bool started_ = false;
   bool is_acting_ = false;
 };
@@ -105,17 +106,21 @@ class ReceiverProcess final : public Hop {
         meter_(meter) {}
 
   [[gnu::always_inline]] void arrive(Microseconds time_us, const Packet& packet) override {
-    Packet acknowledgment = packet;
     if (meter_ != nullptr) [[unlikely]] {
       meter_->received(sent_us(packet), time_us, contest_payload_bytes,
                        receiver_.packets_received() + 1);
     }
-    acknowledgment.received_ms = stamp(receiver_.answer(time_us).received_ms);
-    acknowledgment.bytes = acknowledgment_bytes;
+    const Milliseconds received_ms = receiver_.answer(time_us).received_ms;
+    const auto acknowledge = [received_ms](Packet& acknowledgment) {
+      acknowledgment.received_ms = stamp(received_ms);
+      acknowledgment.bytes = acknowledgment_bytes;
+    };
     const Microseconds leaves_us = lateness_.read_time(time_us) + response_us_;
     if (usual_ != nullptr) [[likely]] {
-      usual_->arrive(leaves_us, acknowledgment);
+      usual_->arrive(leaves_us, packet, acknowledge);
     } else {
+      Packet acknowledgment = packet;
+      acknowledge(acknowledgment);
       way_back_.arrive(leaves_us, acknowledgment);
     }
   }

@@ -11,6 +11,7 @@
 #include "common/block_queue.hh"
 #include "host/host_model.hh"
 #include "host/process.hh"
+#include "links/releases.hh"
 #include "transport/packet.hh"
 
 namespace kneepoint {
@@ -100,24 +101,20 @@ class DeviceQueue {
 template <class Queue, class Next>
 class Shell final : public Process {
  public:
-  // When the run ends. Packets handled before `ahead_until_us` cannot reach that end at once; those
-  // read from `deaf_from_us` on are not handled, because the queue's observers must not see them.
-  struct End {
-    Microseconds ahead_until_us;
-    Microseconds deaf_from_us = never;
-  };
-
   // Args:
   //   next_event_us: its place in the agenda.
-  Shell(Microseconds& next_event_us, Queue queue, const HostModel& host, Lateness lateness, End end)
+  //   deaf_from_us: packets read from then on are not handled, because the queue's observers must
+  //   not see them.
+  Shell(Microseconds& next_event_us, Queue queue, const HostModel& host, Lateness lateness,
+        Microseconds deaf_from_us = never)
       : agenda_us_(next_event_us),
         queue_(std::move(queue)),
         device_(static_cast<size_t>(host.device_packets), std::llround(host.read_us),
                 lateness.waits()),
         packet_us_(std::llround(host.packet_us)),
         lateness_(lateness),
-        end_(end) {
-    settle();
+        deaf_from_us_(deaf_from_us) {
+    agenda_us_ = never;
   }
 
   // Packets go to this hop, `latency_us` later; it must outlive the shell.
@@ -133,109 +130,166 @@ class Shell final : public Process {
   uint64_t packets_dropped() const { return packets_dropped_; }
 
   [[gnu::always_inline]] void arrive(Microseconds time_us, const Packet& packet) override {
-    // Packets come in order, so nothing but the timer can happen here before this one arrives.
-    if (time_us < agenda_us_ and device_.join_if_room(time_us)) [[likely]] {
-      const Milliseconds now_ms = whole_ms(time_us);
-      if (not queue_.delivers_at(now_ms)) [[likely]] {
-        queue_.enqueue(packet, now_ms);
-        set_timer(time_us, now_ms);
-        agenda_us_ = wake_up_us_;  // the inbox is empty
-      } else {
-        handle_arrival(time_us, packet);
-      }
+    arrive(time_us, packet, [](Packet&) {});
+  }
+
+  // The same for a copy of the packet after change(copy). It is changed where it waits: a processor
+  // stalls where a packet is read whole soon after parts of it were written.
+  template <class Change>
+  [[gnu::always_inline]] void arrive(Microseconds time_us, const Packet& packet,
+                                     const Change& change) {
+    if (time_us >= ahead_from_us_ and device_.join_if_room(time_us)) [[likely]] {
+      change(queue_.decide(packet, time_us, whole_ms(time_us)));
     } else {
-      arrive_in_turn(time_us, packet);
+      Packet changed = packet;
+      change(changed);
+      arrive_in_order(time_us, changed);
     }
   }
 
   [[gnu::always_inline]] void act(Microseconds now_us) override {
-    if (inbox_.next_us() <= now_us) [[unlikely]] {
-      const Packet packet = inbox_.pop();
-      handle_arrival(now_us, packet);
-      return;
-    }
-    act_on_timer(now_us);
+    begin_to_act();
+    wake(now_us);
+    settle();
+  }
+
+  // Whether it can: where all that arrives joins the queue at once.
+  bool takes_turns() const { return queue_.decides_on_arrival(); }
+
+  // A turn: acts on all before `known_us`, until when all arrivals are known. What arrives
+  // meanwhile waits for the next turn. Returns until when the next hop now knows all of its own.
+  [[gnu::always_inline]] Microseconds act_until(Microseconds known_us) {
+    begin_to_act();
+    ahead_from_us_ = 0;
+    release_until(known_us);
+    const Microseconds due_us = queue_.next_event_us();  // nothing leaves before
+    if (due_us != beyond_us) known_us = std::max(known_us, due_us);
+    return known_us + packet_us_ + latency_us_;
+  }
+
+  // What is here does not leave before.
+  Microseconds earliest_us() const { return queue_.next_event_us(); }
+
+  // From now on it acts when the agenda says so.
+  void end_turns() {
+    ahead_from_us_ = never;
+    settle();
   }
 
  private:
-  [[gnu::always_inline]] void act_on_timer(Microseconds now_us) {
-    begin_to_act();
-    const Milliseconds now_ms = whole_ms(now_us);
-    queue_.advance(now_ms, hand_on(now_us));
-    lateness_us_ = lateness_.draw_timer();
-    set_timer(now_us, now_ms);
-    settle();
+  // The same as waking again and again, where all that arrives is in the queue.
+  [[gnu::always_inline]] void release_until(Microseconds known_us) {
+    Releases& releases = queue_.releases();
+    Microseconds woke_us = woke_us_;
+    Microseconds lateness_us = lateness_us_;
+    Microseconds busy_until_us = busy_until_us_;
+    // What comes before anything is due only restarts the poll.
+    for (Microseconds due_us; (due_us = releases.next_us()) < known_us;) {
+      woke_us = releases.see_until(due_us, woke_us);
+      const Microseconds timer_us = due_us + rest_us(woke_us) + lateness_us;
+      const Microseconds arrival_us = releases.next_arrival_us();
+      const Microseconds now_us = std::min(arrival_us, timer_us);
+      if (now_us >= known_us) break;
+      busy_until_us = std::max(busy_until_us, now_us);
+      releases.release(now_us, [&](const Packet& packet) __attribute__((always_inline)) {
+        busy_until_us += packet_us_;
+        next_->arrive(busy_until_us + latency_us_, packet);
+      });
+      if (arrival_us == now_us) {
+        releases.see_arrival();
+      } else {
+        lateness_us = lateness_.draw_timer();
+      }
+      woke_us = now_us;
+    }
+    woke_us_ = releases.see_until(known_us, woke_us);
+    lateness_us_ = lateness_us;
+    busy_until_us_ = busy_until_us;
   }
 
-  [[gnu::noinline]] void arrive_in_turn(Microseconds time_us, const Packet& packet) {
-    if (not device_.has_room(time_us)) {
-      ++packets_dropped_;
-      return;
+  // By an arrival or by the timer.
+  [[gnu::always_inline]] void wake(Microseconds now_us) {
+    const Milliseconds now_ms = whole_ms(now_us);
+    woke_us_ = now_us;
+    if (queue_.releases().next_arrival_us() <= now_us) {
+      queue_.releases().see_arrival();
+      queue_.advance(now_ms, hand_on(now_us));
+    } else if (inbox_.next_us() <= now_us) [[unlikely]] {
+      const Packet packet = inbox_.pop();
+      queue_.enqueue(packet, now_ms, hand_on(now_us));
+    } else {
+      queue_.advance(now_ms, hand_on(now_us));
+      lateness_us_ = lateness_.draw_timer();
     }
-    const Microseconds read_us = lateness_.read_time(time_us);
-    device_.join(read_us);
-    if (read_us >= end_.deaf_from_us) return;
-    // All earlier events here are known and need not wait for their turn.
-    if (may_act_ahead(read_us)) {
-      while (wake_up_us_ < read_us and inbox_.empty()) act_on_timer(wake_up_us_);
+  }
+
+  // Out of turns, or where packets wait to be read or find the device full.
+  [[gnu::noinline]] void arrive_in_order(Microseconds time_us, const Packet& packet) {
+    Microseconds read_us = time_us;
+    if (not device_.join_if_room(time_us)) [[unlikely]] {
+      if (not device_.has_room(time_us)) {
+        ++packets_dropped_;
+        return;
+      }
+      read_us = lateness_.read_time(time_us);
+      device_.join(read_us);
+      if (read_us >= deaf_from_us_) return;
     }
-    // A packet that comes back while we are forwarding also waits.
-    if (is_acting()) {
-      inbox_.push(read_us, packet);
-    } else if (read_us < next_event_us()) {
-      handle_arrival(read_us, packet);
+    if (read_us < agenda_us_) {  // packets come in order: nothing but this can happen here before
+      woke_us_ = read_us;
+      const Milliseconds now_ms = whole_ms(read_us);
+      if (queue_.decides_on_arrival() and queue_.next_event_us() > read_us) [[likely]] {
+        queue_.decide(packet, read_us, now_ms);
+        queue_.releases().see_arrival();
+        set_timer();
+        agenda_us_ = wake_up_us_;  // all have arrived
+      } else {
+        begin_to_act();
+        queue_.enqueue(packet, now_ms, hand_on(read_us));
+        settle();
+      }
+    } else if (queue_.decides_on_arrival()) {
+      queue_.decide(packet, read_us, whole_ms(read_us));
     } else {
       inbox_.push(read_us, packet);
-      settle();
     }
-  }
-
-  // If handling a packet costs no time, simultaneous events happen in the agenda's order.
-  bool may_act_ahead(Microseconds until_us) const {
-    return not is_acting() and packet_us_ > 0 and
-           std::max(until_us, busy_until_us_) < end_.ahead_until_us;
-  }
-
-  [[gnu::noinline]] void handle_arrival(Microseconds now_us, const Packet& packet) {
-    begin_to_act();
-    const Milliseconds now_ms = whole_ms(now_us);
-    queue_.enqueue(packet, now_ms, hand_on(now_us));
-    set_timer(now_us, now_ms);
-    settle();
   }
 
   auto hand_on(Microseconds now_us) {
-    return [this, now_us](const Packet& packet) __attribute__((always_inline)) {
+    return [this, now_us](const Packet packet) __attribute__((always_inline)) {
       busy_until_us_ = std::max(busy_until_us_, now_us) + packet_us_;
       next_->arrive(busy_until_us_ + latency_us_, packet);
     };
   }
 
-  void set_timer(Microseconds now_us, Milliseconds now_ms) {
-    wake_up_us_ = now_us + (queue_.next_event_ms() - now_ms) * 1000 + lateness_us_;
+  void set_timer() { wake_up_us_ = queue_.next_event_us() + rest_us(woke_us_) + lateness_us_; }
+  Microseconds next_arrival_us() {
+    return std::min(queue_.releases().next_arrival_us(), inbox_.next_us());
   }
-
-  Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
-
-  // Until it has settled, nothing is handled.
+  Microseconds next_event_us() { return std::min(next_arrival_us(), wake_up_us_); }
+  static Microseconds rest_us(Microseconds time_us) { return time_us - whole_ms(time_us) * 1000; }
+  void settle() {
+    set_timer();
+    agenda_us_ = next_event_us();
+  }
   void begin_to_act() { agenda_us_ = acting_; }
-  bool is_acting() const { return agenda_us_ == acting_; }
-  void settle() { agenda_us_ = next_event_us(); }
 
   static constexpr Microseconds acting_ = -1;  // before any arrival
 
   Microseconds& agenda_us_;
+  Microseconds ahead_from_us_ = never;  // arrivals from then on join the queue ahead of their turn
   Queue queue_;
   DeviceQueue device_;
   uint64_t packets_dropped_ = 0;
-  Inbox inbox_{};
+  Inbox inbox_{};  // of what joins the queue in its turn
   Microseconds packet_us_;
   Microseconds latency_us_ = 0;
   Next* next_ = nullptr;
   Lateness lateness_;
-  End end_;
+  Microseconds deaf_from_us_;
   Microseconds lateness_us_ = lateness_.draw_timer();  // of the next timer
-  Microseconds wake_up_us_ = never;
+  Microseconds woke_us_ = 0;                           // the last time
+  Microseconds wake_up_us_ = never;                    // the next time
   Microseconds busy_until_us_ = 0;
 };
 

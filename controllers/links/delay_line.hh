@@ -15,52 +15,54 @@ namespace kneepoint {
 class DelayLine {
  public:
   // The delays are of whole milliseconds.
-  explicit DelayLine(DelayTrace delays) : delays_(std::move(delays)) {}
+  explicit DelayLine(DelayTrace delays)
+      : delays_(std::move(delays)),
+        decides_on_arrival_(delays_.at(0) > 0 and delays_.changes_us() >= beyond_us) {}
 
   // Packets whose time has come are passed to deliver(packet), in order.
   template <class Deliver>
   void enqueue(const Packet& packet, Milliseconds now_ms, const Deliver& deliver) {
-    waiting_.push(packet, now_ms < steady_until_ms_ ? now_ms + delay_ms_ : release_ms(now_ms));
+    decide(packet, now_ms * 1000, now_ms);
+    releases_.see_arrival();
     advance(now_ms, deliver);
   }
 
-  // Whether a packet that is queued now has itself or others delivered, or may have another delay
-  // than the one before it.
-  bool delivers_at(Milliseconds now_ms) const {
-    return next_event_ms() <= now_ms or steady_until_ms_ <= now_ms;
+  // Whether packets may be queued before they arrive: none goes on in the millisecond in which it
+  // does.
+  bool decides_on_arrival() const { return decides_on_arrival_; }
+
+  // The same for a packet that has yet to arrive, after all others.
+  [[gnu::always_inline]] Packet& decide(const Packet& packet, Microseconds arrival_us,
+                                        Milliseconds arrival_ms) {
+    if (steady_until_ms_ <= arrival_ms) [[unlikely]]
+      change(arrival_ms);
+    last_ms_ = std::max(last_ms_, arrival_ms + delay_ms_);
+    return releases_.push(packet, arrival_us, last_ms_ * 1000);
   }
 
-  // The same where neither is so.
-  [[gnu::always_inline]] void enqueue(const Packet& packet, Milliseconds now_ms) {
-    waiting_.push(packet, now_ms + delay_ms_);
-  }
+  Releases& releases() { return releases_; }
 
   template <class Deliver>
   [[gnu::always_inline]] void advance(Milliseconds now_ms, const Deliver& deliver) {
-    waiting_.release(now_ms, deliver);
+    releases_.release(now_ms * 1000, deliver);
   }
 
-  Milliseconds next_event_ms() const { return waiting_.next_ms(); }
+  Microseconds next_event_us() const { return releases_.next_us(); }
 
  private:
-  [[gnu::noinline]] Milliseconds release_ms(Milliseconds now_ms) {
+  [[gnu::noinline]] void change(Milliseconds now_ms) {
     delay_ms_ = whole_ms(delays_.at(now_ms * 1000));
-    const Milliseconds due_ms = now_ms + delay_ms_;
-    const Milliseconds after_all_ms = std::max(due_ms, waiting_.last_ms());
-    const bool is_steady = due_ms > now_ms and due_ms == after_all_ms;
-    steady_until_ms_ = is_steady ? std::min(never_ms, first_ms(delays_.changes_us())) : now_ms;
-    return after_all_ms;
-  }
-
-  // From which millisecond on a clock of milliseconds sees a change.
-  static Milliseconds first_ms(Microseconds time_us) {
-    return time_us / 1000 + (time_us % 1000 > 0 ? 1 : 0);
+    // From this millisecond on a clock of milliseconds sees the next change.
+    const Microseconds changes_us = delays_.changes_us();
+    steady_until_ms_ = changes_us / 1000 + (changes_us % 1000 > 0 ? 1 : 0);
   }
 
   DelayTrace delays_;
+  bool decides_on_arrival_;
   Milliseconds delay_ms_ = 0;
   Milliseconds steady_until_ms_ = 0;  // packets until then have this delay
-  Releases waiting_{};
+  Milliseconds last_ms_ = 0;          // when the last packet goes on
+  Releases releases_{};
 };
 
 }  // namespace kneepoint

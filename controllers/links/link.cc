@@ -3,15 +3,13 @@
 namespace kneepoint {
 
 void Link::queue(const Packet& packet, Milliseconds now_ms) {
+  last_arrival_ms_ = now_ms;
   opportunities_.lose_until(now_ms, log_);
   if (first_arrival_ms_ == never_ms) first_arrival_ms_ = now_ms;
   if (log_ != nullptr) log_->arrival(now_ms, packet.bytes);
   queue_->enqueue(packet, now_ms * 1000);
-  if (next_event_ms() == never_ms) departures_.expect(opportunities_.next_ms());
-  if (queue_->has_drops()) {
-    record_drops(now_ms);
-    if (not holds_packet()) departures_.expect(never_ms);
-  }
+  if (queue_->has_drops()) record_drops(now_ms);
+  expect_opportunity();
 }
 
 const Packet* Link::dequeue(Milliseconds now_ms) {

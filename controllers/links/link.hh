@@ -46,36 +46,56 @@ class Link {
   template <class Deliver>
   void enqueue(const Packet& packet, Milliseconds now_ms, const Deliver& deliver) {
     advance(now_ms, deliver);
-    enqueue(packet, now_ms);
-  }
-
-  // Whether a packet that is queued now has others delivered before.
-  bool delivers_at(Milliseconds now_ms) const { return next_event_ms() <= now_ms; }
-
-  // The same where nothing is delivered.
-  [[gnu::always_inline]] void enqueue(const Packet& packet, Milliseconds now_ms) {
-    last_arrival_ms_ = now_ms;
-    if (decides_on_arrival_) [[likely]] {
-      decide(packet, now_ms);
+    if (decides_on_arrival_) {
+      decide(packet, now_ms * 1000, now_ms);
+      releases_.see_arrival();
     } else {
       queue(packet, now_ms);
     }
   }
 
+  // Whether packets may be queued before they arrive.
+  bool decides_on_arrival() const { return decides_on_arrival_; }
+
+  // The same, if so, for a packet that has yet to arrive, after all others. It uses the rest of its
+  // predecessor's last opportunity, and as many further ones as it needs.
+  [[gnu::always_inline]] Packet& decide(const Packet& packet, Microseconds arrival_us,
+                                        Milliseconds arrival_ms) {
+    last_arrival_ms_ = arrival_ms;
+    if (departure_ms_ <= arrival_ms) {  // the queue is empty
+      if (first_arrival_ms_ == never_ms) [[unlikely]]
+        first_arrival_ms_ = arrival_ms;
+      if (opportunities_.next_ms() <= arrival_ms) opportunities_.lose_until(arrival_ms, nullptr);
+      capacity_bytes_ = 0;
+    }
+    uint32_t capacity_bytes = capacity_bytes_;
+    while (packet.bytes > capacity_bytes) {
+      departure_ms_ = opportunities_.next_ms();
+      opportunities_.take();
+      capacity_bytes += datagram_bytes;
+    }
+    capacity_bytes_ = capacity_bytes - packet.bytes;
+    Packet& queued = releases_.push(packet, arrival_us, departure_ms_ * 1000);
+    if (departure_ms_ <= end_ms_) meter_->departure(arrival_ms, departure_ms_, packet.bytes);
+    return queued;
+  }
+
+  Releases& releases() { return releases_; }
+
   // Consumes every opportunity up to and including now.
   template <class Deliver>
   [[gnu::always_inline]] void advance(Milliseconds now_ms, const Deliver& deliver) {
     if (decides_on_arrival_) [[likely]] {
-      departures_.release(now_ms, deliver);
+      releases_.release(now_ms * 1000, deliver);
     } else {
-      while (next_event_ms() <= now_ms) use_opportunity(now_ms, deliver);
+      while (next_event_us() <= now_ms * 1000) use_opportunity(now_ms, deliver);
       opportunities_.lose_until(now_ms, log_);
     }
   }
 
   // When the link must be advanced for the sake of a packet; never, while it holds none: lost
   // opportunities can be consumed at any later time.
-  Milliseconds next_event_ms() const { return departures_.next_ms(); }
+  Microseconds next_event_us() const { return releases_.next_us(); }
 
   uint64_t packets_dropped() const { return packets_dropped_; }
   uint64_t packets_marked() const { return queue_->packets_marked(); }
@@ -84,26 +104,11 @@ class Link {
   void report() const;
 
  private:
-  bool holds_packet() const { return bytes_left_ > 0 or not queue_->empty(); }
-
-  // A packet uses the rest of its predecessor's last opportunity, and as many further ones as it
-  // needs.
-  [[gnu::always_inline]] void decide(const Packet& packet, Milliseconds now_ms) {
-    if (departure_ms_ <= now_ms) {  // the queue is empty
-      if (first_arrival_ms_ == never_ms) [[unlikely]]
-        first_arrival_ms_ = now_ms;
-      if (opportunities_.next_ms() <= now_ms) opportunities_.lose_until(now_ms, nullptr);
-      capacity_bytes_ = 0;
-    }
-    while (packet.bytes > capacity_bytes_) {
-      departure_ms_ = opportunities_.next_ms();
-      opportunities_.take();
-      capacity_bytes_ += datagram_bytes;
-    }
-    capacity_bytes_ -= packet.bytes;
-    departures_.push(packet, departure_ms_);
-    if (departure_ms_ <= end_ms_) meter_->departure(now_ms, departure_ms_, packet.bytes);
+  // The next one that has a packet to use it.
+  void expect_opportunity() {
+    releases_.expect(holds_packet() ? opportunities_.next_ms() * 1000 : beyond_us);
   }
+  bool holds_packet() const { return bytes_left_ > 0 or not queue_->empty(); }
 
   void queue(const Packet& packet, Milliseconds now_ms);
   const Packet* dequeue(Milliseconds now_ms);
@@ -134,7 +139,7 @@ class Link {
       deliver(*packet);
     } while (capacity_bytes > 0 and holds_packet());
     opportunities_.take();
-    departures_.expect(holds_packet() ? opportunities_.next_ms() : never_ms);
+    expect_opportunity();
   }
 
   Opportunities opportunities_;
@@ -146,7 +151,7 @@ class Link {
   Milliseconds last_arrival_ms_ = never_ms;
 
   bool decides_on_arrival_;
-  Releases departures_{};           // or the next opportunity that has a packet to use it
+  Releases releases_{};             // or the next opportunity that has a packet to use it
   Milliseconds departure_ms_ = -1;  // of the last packet
   uint32_t capacity_bytes_ = 0;     // that it left of its last opportunity
 

@@ -16,7 +16,7 @@ class ControllerFailure : public std::runtime_error {
 };
 
 // Packets in flight are a run's memory: in the emulator 40 bytes each until they have left the
-// sender and 32 in the link's queue, in mm-link some 2 kB. With this many a run takes 90 MB,
+// sender and 40 in the link's queue, in mm-link some 2 kB. With this many a run takes 100 MB,
 // mm-link 2 GB.
 inline constexpr uint64_t widest_window_packets = 1 << 20;
 
@@ -43,6 +43,8 @@ class ControllerHandle {
   }
 
   bool hears_of_sending() const { return calls_.on_sent != nullptr; }
+
+  bool hears_of_acks() const { return calls_.on_ack != nullptr; }
 
   bool hears_of_loss() const { return calls_.on_loss != nullptr; }
 

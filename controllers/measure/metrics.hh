@@ -32,7 +32,8 @@ class Meter {
     if (time_ms > last_event_ms_) last_event_ms_ = time_ms;
   }
   // Departures come in the order of time.
-  void departure(Milliseconds arrival_ms, Milliseconds departure_ms, uint32_t bytes) {
+  [[gnu::always_inline]] void departure(Milliseconds arrival_ms, Milliseconds departure_ms,
+                                        uint32_t bytes) {
     const auto delay_ms = static_cast<size_t>(departure_ms - arrival_ms);
     departed_bytes_ += bytes;
     // The first departure of those that arrived together has the least delay.

@@ -85,7 +85,7 @@ void UdpSender::read() {
   const Microseconds read_us = now_us();
   read_delays_.add(arrived_us, read_us);
   ++report_.acknowledgments;
-  sender_.acknowledged(*ack, arrived_us, read_us);
+  sender_.acknowledged(ack->sequence_number, arrived_us, read_us, [&] { return *ack; });
 }
 
 }  // namespace kneepoint

@@ -54,8 +54,9 @@ TEST(a_paced_sender_sends_one_datagram_a_gap) {
   EXPECT_EQUAL(sender.window_is_open(), false);
   EXPECT_EQUAL(sender.held_back_until_us(), 500);
   EXPECT_EQUAL(sender.wakes_us(), 500);
-  sender.acknowledged({.sequence_number = 0, .sent_ms = 0, .received_ms = 0, .ack_received_ms = 0},
-                      100, 100);
+  sender.acknowledged(0, 100, 100, [] {
+    return Ack{.sequence_number = 0, .sent_ms = 0, .received_ms = 0, .ack_received_ms = 0};
+  });
   EXPECT_EQUAL(sender.window_is_open(), false);  // an acknowledgment is no reason to send earlier
   sender.release(499);
   EXPECT_EQUAL(sender.window_is_open(), false);

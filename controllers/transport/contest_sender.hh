@@ -40,8 +40,10 @@ class ContestSender {
   void sent(Microseconds now_us) {
     const uint64_t sequence_number = packets_sent_++;
     last_activity_us_ = now_us;
+    if (not attends_sending_) [[likely]]
+      return;
     if (log_ != nullptr) log_->sent(now_us, flow_, sequence_number);
-    if (not attends_sending_) return;
+    if (not controller_.hears_of_sending() and not controller_.paces()) return;
     if (controller_.hears_of_sending()) controller_.on_sent(sequence_number, whole_ms(now_us));
     if (controller_.paces()) {
       pacer_.sent(now_us, controller_.pacing_us());
@@ -62,24 +64,17 @@ class ContestSender {
     ask_controller();
   }
 
-  // An acknowledgment that reached this host at `arrived_us` is read.
-  [[gnu::always_inline]] void acknowledged(const Ack& ack, Microseconds arrived_us,
-                                           Microseconds now_us) {
+  // An acknowledgment of that datagram, which reached this host at `arrived_us`, is read. All that
+  // it tells, ack(), is asked for only if somebody hears it.
+  [[gnu::always_inline]] void acknowledged(uint64_t sequence_number, Microseconds arrived_us,
+                                           Microseconds now_us, const auto& ack) {
     last_activity_us_ = now_us;
     // Ways keep the order of datagrams: what an acknowledgment skips is lost, or its own is.
-    if (ack.sequence_number > next_ack_expected_ and controller_.hears_of_loss()) {
-      report_loss(now_us);
-    }
-    next_ack_expected_ = std::max(next_ack_expected_, ack.sequence_number + 1);
-    controller_.on_ack(ack);
-    ask_controller();
-    if (not is_logged_or_paced_) [[likely]]
-      return;
-    hold_back();
-    if (log_ != nullptr) {
-      log_->acknowledged(arrived_us, flow_, ack.sequence_number, ack.rtt_ms(),
-                         controller_.window());
-    }
+    if (sequence_number > next_ack_expected_ and controller_.hears_of_loss()) report_loss(now_us);
+    next_ack_expected_ = std::max(next_ack_expected_, sequence_number + 1);
+    // A controller that hears of none decides as before.
+    window_end_ = next_ack_expected_ + window_packets_;
+    if (attends_acks_) tell(ack(), arrived_us);
   }
 
   // When time alone changes something: a keepalive, or the next datagram of one that paces.
@@ -100,6 +95,18 @@ class ContestSender {
   }
 
  private:
+  void tell(const Ack& ack, Microseconds arrived_us) {
+    controller_.on_ack(ack);
+    ask_controller();
+    if (not is_logged_or_paced_) [[likely]]
+      return;
+    hold_back();
+    if (log_ != nullptr) {
+      log_->acknowledged(arrived_us, flow_, ack.sequence_number, ack.rtt_ms(),
+                         controller_.window());
+    }
+  }
+
   // Once for what was sent at the same time.
   void report_loss(Microseconds now_us) {
     if (next_ack_expected_ < recovery_end_) return;
@@ -112,7 +119,8 @@ class ContestSender {
 
   // It decides by what it hears, so that it is asked after that and not before each datagram.
   void ask_controller() {
-    window_end_ = next_ack_expected_ + static_cast<uint32_t>(controller_.window());
+    window_packets_ = static_cast<uint32_t>(controller_.window());
+    window_end_ = next_ack_expected_ + window_packets_;
     longest_wait_us_ = static_cast<Milliseconds>(controller_.keepalive_ms()) * 1000;
   }
 
@@ -128,13 +136,16 @@ class ContestSender {
   ControllerHandle controller_;
   FlowLog* log_;
   bool is_logged_or_paced_ = log_ != nullptr or controller_.paces();
-  bool attends_sending_ = controller_.hears_of_sending() or controller_.paces();
+  bool attends_acks_ =
+      controller_.hears_of_acks() or controller_.hears_of_loss() or is_logged_or_paced_;
+  bool attends_sending_ = log_ != nullptr or controller_.hears_of_sending() or controller_.paces();
   Pacer pacer_{};
   Microseconds held_back_until_us_ = never;
   uint64_t packets_sent_ = 0;
   uint64_t next_ack_expected_ = 0;
   uint64_t recovery_end_ = 0;  // the first number sent after the last loss was found
-  uint64_t window_end_ = 0;    // the first number that may not be sent yet
+  uint32_t window_packets_ = 0;
+  uint64_t window_end_ = 0;  // the first number that may not be sent yet
   Microseconds longest_wait_us_ = 0;
   Microseconds silence_us_ = 0;  // while it holds back: until the keepalive
   Microseconds last_activity_us_ = 0;
