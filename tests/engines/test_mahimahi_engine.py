@@ -228,7 +228,7 @@ def test_controller_that_does_not_exist_is_an_error(settings: MahimahiSettings) 
 
 
 def test_trace_that_mahimahi_refuses_is_a_fault_that_quotes_it(settings: MahimahiSettings) -> None:
-    link = network("wire", duration_s=1, **write_traces(settings.folder, "3\n2\n"))
+    link = network("wire", duration_s=20, **write_traces(settings.folder, "3\n2\n"))
     spec = dataclasses.replace(spec_for(settings, 1), network=link)
     write_traces(settings.folder, "3\n2\n")
     with pytest.raises(MachineFaultError, match=r"^mahimahi: .*link.trace: timestamps must be"):
