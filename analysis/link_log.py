@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from common.errors import KneepointError
 
@@ -191,6 +191,11 @@ def rates(log: LinkLog, bin_ms: int = BIN_MS) -> Columns:
         "ingress_mbps": rate(log.arrival_ms, log.arrival_bytes),
         "egress_mbps": rate(log.departure_ms, log.departure_bytes),
     }
+
+
+def end_s(start_s: ArrayLike) -> float:
+    """The end of the last of the bins of rates, which begin at `start_s`."""
+    return float(np.asarray(start_s)[-1]) + BIN_MS / 1000
 
 
 def signal_delay(log: LinkLog) -> Columns:

@@ -50,7 +50,7 @@ def _worst_case(results: Results, study: Study) -> dict[str, pd.DataFrame]:
     found = {"worst_cases": pd.DataFrame([{**summary, "failed": log is None}])}
     if log is not None:
         rates = pd.DataFrame(link_log.rates(log))
-        end_s = rates["start_s"].iloc[-1] + link_log.BIN_MS / 1000
+        end_s = link_log.end_s(rates["start_s"])
         found |= {
             "worst_case_rates": rates,
             "worst_case_packets": pd.DataFrame(link_log.packet_delays(log)),

@@ -11,7 +11,7 @@ from common.config_file import ConfigModel, matching, read_config
 from common.errors import KneepointError
 from networks.notation import Notation
 from networks.queues import check_queue
-from networks.scenario import DELAYS
+from networks.scenario import DELAYS, DELAYS_MS
 
 NAME = r"[a-z0-9][a-z0-9_-]{0,99}"
 NAMES = "lower-case letters, digits, - and _ only"
@@ -235,7 +235,7 @@ class Network(ConfigModel):
         constant = any(link.constant_mbps or link.rate_mbps for link in links)
         if constant and self.duration_s is None:
             raise ValueError("duration_s: is missing; a constant rate needs one, add it")
-        for key in ("delay_ms", "delay_step_ms"):
+        for key in DELAYS_MS:
             delay_ms = getattr(self, key) or 0
             if delay_ms % 1 and not all(link.rate_mbps for link in links):
                 raise ValueError(f"{key}: {delay_ms:g} must be whole, as mahimahi's delays are")

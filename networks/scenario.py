@@ -105,7 +105,8 @@ NOT_IN_MAHIMAHI = (
     "trace or constant_mbps and a constant delay, or use the engine emulator"
 )
 OF_QUEUE = "queue."
-DELAYS = ("delay_ms", "delay_step_ms", "delay_period_s")
+DELAYS_MS = ("delay_ms", "delay_step_ms")
+DELAYS = (*DELAYS_MS, "delay_period_s")
 """The propagation delay in one direction, and its changes."""
 NETWORK_PARAMETERS = (*DELAYS, "rate_mbps", "loss_probability")
 """What a study may vary in a network, besides the parameters of its uplink's queue and of its

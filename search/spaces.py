@@ -15,7 +15,7 @@ from experiments.models.study import NETWORK, Range, Study
 from experiments.published import PublishedRow
 from networks.fitted_host import column_of_host
 from networks.queues import is_whole as is_whole_in_queues
-from networks.scenario import OF_QUEUE
+from networks.scenario import DELAYS_MS, OF_QUEUE
 
 Point = Mapping[str, float]
 """A value for every searched name; names are columns: constant_*, network_*, host_*."""
@@ -45,7 +45,7 @@ def _is_whole(parameter: str, searched: Range) -> bool:
 
     Delays of links with a trace are whole, and those of other links need not be.
     """
-    if parameter in ("delay_ms", "delay_step_ms"):
+    if parameter in DELAYS_MS:
         return all(value % 1 == 0 for value in searched.values or searched.bounds)
     return parameter == "synthetic.seed" or is_whole_in_queues(parameter.removeprefix(OF_QUEUE))
 

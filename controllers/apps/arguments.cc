@@ -8,6 +8,7 @@
 
 #include "apps/options.hh"
 #include "common/input_file.hh"
+#include "common/program_folder.hh"
 #include "common/text.hh"
 #include "entries/dialect.hh"
 
@@ -55,8 +56,7 @@ constexpr double longest_latency_us = 1e6;
 std::filesystem::path network_file(const std::string& wanted) {
   if (wanted.find('/') != std::string::npos or wanted.ends_with(".json")) return wanted;
   std::error_code error;
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  const auto path = folder / "networks" / wanted / "network.json";
+  const auto path = program_folder() / "networks" / wanted / "network.json";
   if (std::filesystem::exists(path, error)) return path;
   throw std::invalid_argument("--network " + shown(wanted) +
                               " is not prepared; in the repository: " +

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/machine_fault.hh"
+#include "common/program_folder.hh"
 #include "loader/handle.hh"
 
 namespace kneepoint {
@@ -24,9 +25,7 @@ EntryCommand command(const EntrySettings& settings, bool is_trusted, uint64_t cp
       words_for_entry(settings, is_trusted, cpu_s, "100.64.0.2", "9090");
   if (settings.is_python()) return python_command(settings, "python_entry.so", std::move(words));
   words.insert(words.begin(), "entry");
-  std::error_code error;
-  const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  return {here / "entry", std::move(words)};
+  return {program_folder() / "entry", std::move(words)};
 }
 
 cpu_set_t processors_before;

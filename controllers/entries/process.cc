@@ -19,6 +19,7 @@
 
 #include "common/input_file.hh"
 #include "common/machine_fault.hh"
+#include "common/program_folder.hh"
 #include "common/sha256.hh"
 #include "common/text.hh"
 #include "entries/sandbox.hh"
@@ -130,7 +131,7 @@ EntryCommand python_command(const EntrySettings& settings, const std::string& pr
     throw std::invalid_argument("interpreter " + settings.interpreter.string() + ": " +
                                 error.message() + "; name one of Python 3.11 or later");
   }
-  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const auto here = program_folder();
   // Isolated from the user's settings and packages, and nothing is written beside a module.
   std::vector<std::string> all{interpreter, "-I", "-S", "-B", here / "python_sender.py"};
   all.insert(all.end(), words.begin(), words.end());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/json.hh"
+#include "common/program_folder.hh"
 #include "common/progress.hh"
 #include "loader/isolated.hh"
 
@@ -15,10 +16,7 @@ namespace {
 
 constexpr const char* suffix = ".so";
 
-std::filesystem::path folder() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "controllers";
-}
+std::filesystem::path folder() { return program_folder() / "controllers"; }
 
 std::vector<std::filesystem::path> files() {
   std::vector<std::filesystem::path> found;

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.frames import Record, select
-from analysis.link_log import BIN_MS
+from analysis.link_log import end_s
 from common.tables import Tables
 from reports.figures import each, style
 
@@ -49,7 +48,7 @@ def onto(axes: Axes, signal: Columns, packets: Columns, rates: Columns, run: Rec
     )
     axes.axhline(late_ms, color=style.ALTERNATE, linewidth=0.7, dashes=(5, 3))
     axes.axhline(waited_ms, color=style.OURS, linewidth=0.7, dashes=(5, 3))
-    axes.set_xlim(0, (np.asarray(rates["start_s"])[-1] * 1000 + BIN_MS) / 1000)
+    axes.set_xlim(0, end_s(rates["start_s"]))
     axes.set_ylim(bottom=0)
     axes.set_xlabel("Time (s)")
     axes.set_ylabel("Delay (ms)")

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from analysis.frames import Record, select
-from analysis.link_log import BIN_MS
+from analysis.link_log import end_s
 from common.tables import Tables
 from reports.figures import each, style
 from reports.figures.delay_over_time import Columns
@@ -62,7 +62,7 @@ def _steps(rates: Columns) -> list[Floats]:
         np.asarray(rates[name], dtype=float)
         for name in ("start_s", "capacity_mbps", "ingress_mbps", "egress_mbps")
     ]
-    return [np.append(columns[0], columns[0][-1] + BIN_MS / 1000)] + [
+    return [np.append(columns[0], end_s(columns[0]))] + [
         np.append(column, column[-1]) for column in columns[1:]
     ]
 

@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from analysis.frames import Record, select
-from analysis.link_log import BIN_MS
+from analysis.link_log import end_s
 from common.tables import Tables
 from reports.figures import delay_over_time, each, rate_over_time, style
 
@@ -19,10 +19,9 @@ def draw(case: Record, tables: Tables) -> Figure:
     rate_over_time.onto(above, rates, case)
     above.set_xlabel("")
     if len(base) > 1:
-        end_s = rates["start_s"].iloc[-1] + BIN_MS / 1000
         below.stairs(
             base["delay_ms"],
-            [*base["start_s"], end_s],
+            [*base["start_s"], end_s(rates["start_s"])],
             baseline=None,
             color=style.QUIET,
             label="base delay, one way",

@@ -46,6 +46,16 @@ def test_honest_sender_is_acknowledged(objects: dict[str, Path]) -> None:
     assert heard["malformed"] == 0
 
 
+def check_stopped(attack: str, entry: Path, reason: str, secret: Path) -> None:
+    """Fails unless the attack ends its sender for that reason and leaves the secret as it is."""
+    secret.write_text("the secret\n")
+    with receiving() as receiver:
+        report = send(receiver.port, entry, 60, ATTACK=attack, SECRET=str(secret))
+    assert report["status"] == "failed"
+    assert reason in report["reason"]
+    assert secret.read_text() == "the secret\n"
+
+
 @pytest.mark.parametrize(
     ("attack", "reason"),
     [
@@ -67,13 +77,7 @@ def test_honest_sender_is_acknowledged(objects: dict[str, Path]) -> None:
 def test_attack_is_stopped(
     attack: str, reason: str, objects: dict[str, Path], tmp_path: Path
 ) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("the secret\n")
-    with receiving() as receiver:
-        report = send(receiver.port, objects["attacks"], 60, ATTACK=attack, SECRET=str(secret))
-    assert report["status"] == "failed"
-    assert reason in report["reason"]
-    assert secret.read_text() == "the secret\n"
+    check_stopped(attack, objects["attacks"], reason, tmp_path / "secret")
 
 
 @pytest.mark.parametrize("name", ["controller", "whole_sender"])
@@ -100,14 +104,7 @@ def test_sender_in_python_is_acknowledged(name: str) -> None:
     ],
 )
 def test_attack_in_python_is_stopped(attack: str, reason: str, tmp_path: Path) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("the secret\n")
-    entry = SOURCES / "python" / "attacks.py"
-    with receiving() as receiver:
-        report = send(receiver.port, entry, 60, ATTACK=attack, SECRET=str(secret))
-    assert report["status"] == "failed"
-    assert reason in report["reason"]
-    assert secret.read_text() == "the secret\n"
+    check_stopped(attack, SOURCES / "python" / "attacks.py", reason, tmp_path / "secret")
 
 
 def test_nobody_answers(objects: dict[str, Path]) -> None:
