@@ -1,4 +1,4 @@
-"""Figures of a leaderboard: the plane of each network, and who is ahead of whom."""
+"""Figures of a leaderboard, laid out: the plane of each network, and who is ahead of whom."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +39,6 @@ class Figures:
         return drawn
 
     def _save(self, name: str, figure: Figure) -> Path:
-        style.lay_out(figure)
         path = self.folder / f"{name}.svg"
         style.write(figure, path)
         return path
@@ -79,6 +78,8 @@ def plane(found: Json, network: Json) -> Figure:
     style.delay_axis(axes, [bound["signal_delay_p95_ms"], *delays])
     axes.set_ylim(0, 1.05 * max(bound["capacity_mbps"], *rates))
     axes.set_ylabel("Throughput (Mbit/s)")
+    figure.legend(loc="outside right upper", fontsize=7.5)
+    style.lay_out(figure)  # names take room that is known only now
     order = sorted(range(len(points)), key=lambda k: -rates[k] / delays[k])
     _name_points(axes, [(points[k][0]["name"], delays[k], rates[k]) for k in order])
     texts = [
@@ -86,19 +87,20 @@ def plane(found: Json, network: Json) -> Figure:
         for (row, each), rate, delay in zip(points, rates, delays, strict=True)
     ]
     style.tell(axes, delays, rates, texts)
-    figure.legend(loc="outside right upper", fontsize=7.5)
     return figure
 
 
 def _name_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> None:
     """Writes names beside points where there is room; those that come first have the choice."""
     taken: list[Bbox] = []
+    left, right_end = (end * 72 / axes.figure.dpi for end in axes.bbox.intervalx)
     for name, delay, rate in points[:_MOST_LABELS]:
         x, y = axes.transData.transform((delay, rate)) * 72 / axes.figure.dpi
         wide, high = 0.55 * _LABEL_POINTS * len(name), 1.2 * _LABEL_POINTS
         for right, up in ((True, 3), (True, -8), (False, 3), (False, -8)):
             box = Bbox.from_bounds(x + (6 if right else -6 - wide), y + up, wide, high)
-            if not any(box.overlaps(other) for other in taken):
+            is_inside = left <= box.x0 and box.x1 <= right_end
+            if is_inside and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
                 axes.annotate(
                     name, (delay, rate), (6 if right else -6, up), textcoords="offset points",
@@ -123,6 +125,7 @@ def matrix(found: Json) -> Figure:
     axes.set_xticks(centres, names, rotation=90, fontsize=min(8.0, size + 1))
     axes.set_yticks(centres, names, rotation=0, fontsize=min(8.0, size + 1))
     axes.tick_params(length=0)
+    style.lay_out(figure)
     return figure
 
 

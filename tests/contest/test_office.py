@@ -244,6 +244,7 @@ def test_entries_that_misbehave_are_rows_with_a_reason(office: Office, entries: 
         "exits-at-once": "ended by itself",
         "needs-an-argument": "Usage: sender HOST PORT",
         "small-datagrams": "a datagram of 58 bytes",
+        "exhausts-memory": "std::bad_alloc",
     }.items():
         assert words in reasons[name]
 

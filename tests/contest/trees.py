@@ -118,7 +118,10 @@ BODIES = {
     "sends-without-end": ("while (window_is_open())", "while (true)"),
     "crashes-on-first-ack": ("hear() {", "hear() { std::abort();"),
     "throws-on-first-ack": ("hear() {", 'hear() { throw std::runtime_error("no");'),
-    "exhausts-memory": ("fill_window() {", "fill_window() { while (true) new char[1 << 20];"),
+    "exhausts-memory": (
+        "fill_window() {",
+        "fill_window() { static char* volatile taken; while (true) taken = new char[1 << 20];",
+    ),
 }
 """What each changes in the kit's sender."""
 
