@@ -132,6 +132,11 @@ def count(n: int, noun: str, plural: str = "") -> str:
     return f"{n} {noun}" if n == 1 else f"{n:,} {plural or noun + 's'}"
 
 
+def agree(n: int, singular: str, plural: str) -> str:
+    """The words that go with so many: `is` with 1, `are` with 2."""
+    return singular if n == 1 else plural
+
+
 def with_interval(value: float, half_width: float, decimals: int = 2) -> str:
     """A value with the relative half width of its interval, if that is known: `12.84 ± 0.01`."""
     text = f"{value:.{decimals}f}"

@@ -525,10 +525,10 @@ _STAGES = (
         (
             Table(
                 "tuning",
-                "a tuned controller: best printed, ours at published parameters, best found",
+                "a tuned setting: best printed, ours at published parameters, best found",
                 (
                     *_text("controller"),
-                    *_text("printed_table", optional=True),
+                    *_text("study", "printed_table", optional=True),
                     *_whole("printed_row", optional=True),
                     *_real("printed_power", unit="Mbit/s/s"),
                     *_text("published_table", "published_constants", optional=True),

@@ -27,6 +27,7 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
         printed = best.get(gain["controller"], {})
         line: Record = {
             "controller": gain["controller"],
+            "study": gain["tuned_study"],
             "printed_table": printed.get("table"),
             "printed_row": printed.get("row"),
             "printed_power": printed.get(POWER, math.nan),

@@ -77,10 +77,8 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
         ]
 
     environment.filters |= {
-        "number": labels.number,
         "percent": lambda share: f"{100 * share:.0f}",
         "signed": lambda places: f"{places:+d}".replace("-", "\u2212") if places else "0",
-        "count": _count,
         "score": lambda row: labels.number(row["score"]),
         "interval": _interval,
         "ranks": _ranks,
@@ -92,10 +90,6 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
         "untold": lambda name: others(name, [None]),
     }
     return environment
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _interval(row: Json) -> str:

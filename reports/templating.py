@@ -6,6 +6,8 @@ from pathlib import Path
 
 import jinja2
 
+from analysis import labels
+
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML cannot hold."""
 
@@ -19,7 +21,7 @@ def templates_in(
         folder: holds them.
         finalize: what becomes of each value before it is written.
     """
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
         trim_blocks=True,
@@ -27,3 +29,5 @@ def templates_in(
         undefined=jinja2.StrictUndefined,
         finalize=finalize,
     )
+    environment.filters |= {"count": labels.count, "agree": labels.agree, "number": labels.number}
+    return environment

@@ -46,6 +46,8 @@ Key: TypeAlias = frozenset[tuple[str, Any]]
 RUN_DIGITS = 12
 """This many digits of a run's id identify it."""
 
+_MOST_LISTED = 6
+
 _SAMPLERS = {
     "tpe": "TPE",
     "cmaes": "CMA-ES",
@@ -143,7 +145,6 @@ def environment() -> jinja2.Environment:
         "words": labels.words,
         "sentence": labels.sentence,
         "unit": labels.unit,
-        "number": labels.number,
         "percent": labels.percent,
         "signed": lambda ratio, decimals=1: labels.percent(ratio, decimals, signed=True),
         "fixed": fixed,
@@ -151,7 +152,6 @@ def environment() -> jinja2.Environment:
         "exp": math.exp,
         "ms": lambda microseconds: microseconds / 1000,
         "minus": labels.minus,
-        "count": labels.count,
         "reports": labels.reports,
         "capital": lambda text: text[:1].upper() + text[1:],
         "lower_first": labels.lower_first,
@@ -160,6 +160,7 @@ def environment() -> jinja2.Environment:
         "constants": lambda values: labels.constants(_values(values)),
         "from_json": json.loads,
         "joined": joined,
+        "other_values": other_values,
         "code": Markup("<code>{}</code>").format,
         "codes": lambda names: [Markup("<code>{}</code>").format(name) for name in names],
         "unbroken": labels.unbroken,
@@ -246,6 +247,14 @@ def joined(items: Iterable[str]) -> Markup:
     """A list in prose: "a", "a and b", "a, b and c"."""
     texts = [escape(item) for item in items if item]
     return Markup(" and ").join(filter(None, [Markup(", ").join(texts[:-1]), *texts[-1:]]))
+
+
+def other_values(values: Iterable[float]) -> str:
+    """Other values in prose; of more than _MOST_LISTED, their number and range."""
+    numbers = [labels.number(value) for value in sorted(values)]
+    if len(numbers) <= _MOST_LISTED:
+        return joined(numbers)
+    return f"{len(numbers)} other values, from {numbers[0]} to {numbers[-1]},"
 
 
 def plus_minus(mean: float, half_width: float, decimals: int) -> str:

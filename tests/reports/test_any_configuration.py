@@ -189,13 +189,18 @@ def _fit() -> Study:
 
 
 def _hold_out() -> HoldOut:
-    steps = [json.dumps({"step": step, "cut": 0.5, "wait_us": 200.0}) for step in (1.0, 4.0)]
+    steps = [json.dumps({"step": step, "cut": 0.5, "wait_us": 200.0}) for step in (1.0, 4.0, 2.0)]
     settings = pd.DataFrame(
         {
-            **{"trial": [0, 1], "controller": "hop_aimd", "origin": ["published", "tuned"]},
-            **{"best": True, "study": ["steps", "steps"], "table": ["t", None]},
-            **{"row": [0, None], "constants": steps},
-            **{"published_power": 20.0, "study_power": [20.0, 24.2], "study_runs": 1},
+            **{"trial": [0, 1, 2], "controller": "hop_aimd"},
+            **{"origin": ["published", "tuned", "tuned"]},
+            **{
+                "best": True,
+                "study": ["steps", "steps", "steps_again"],
+                "table": ["t", None, None],
+            },
+            **{"row": [0, None, None], "constants": steps},
+            **{"published_power": 20.0, "study_power": [20.0, 24.2, 22.2], "study_runs": 1},
         }
     ).astype({"row": "Int64"})
     networks = pd.DataFrame(
@@ -207,7 +212,7 @@ def _hold_out() -> HoldOut:
     )
     runs = [
         _run("hop_aimd", {"step": 1.0 + trial}, 20.0 + trial, trial=trial, run=run, network=network)
-        for trial in (0, 1)
+        for trial in (0, 1, 2)
         for network in (LAB, SEA, MOOR)
         for run in range(2)
     ]
@@ -349,14 +354,21 @@ def test_the_greatest_is_of_distinct_controllers_on_one_network(report: Told) ->
     assert "on The lab and" in said
 
 
+def test_settings_of_one_controller_are_told_by_their_studies(report: Told) -> None:
+    assert "raised the power of 2 of 2 settings beyond chance" in report.text("tuning")
+    names = ["Hop AIMD of `steps`", "Hop AIMD of `steps_again`"]
+    assert [row[0] for row in report.rows("tuning-powers")] == names
+    assert [row[0] for row in report.rows("tuning-constants")] == names
+
+
 def test_a_network_that_a_grid_searched_was_seen(report: Told) -> None:
     held = report.text("held-out")
-    assert "on 2 networks, 1 of which no search has seen (12 runs)" in held
+    assert "on 2 networks, 1 of which no search has seen (18 runs)" in held
     assert "The sea was searched by “Sizes”." in held
     for row in report.rows("held-out-standings"):
         assert row[1] == "2"  # runs on each network
         assert re.fullmatch(r"[\d.]+\s% \([\d.]+ to [\d.]+\)", row[3])
-    tuned, published = (row[2:] for row in report.rows("held-out-profiles"))
-    assert published[0] == "0\N{NO-BREAK SPACE}% (0 to 0)"  # power 20 where the other has 21
-    assert tuned[0] == published[-1] == "100\N{NO-BREAK SPACE}% (100 to 100)"
+    best, _, published = (row[2:] for row in report.rows("held-out-profiles"))
+    assert published[0] == "0\N{NO-BREAK SPACE}% (0 to 0)"  # power 20 where the best has 22
+    assert best[0] == published[-1] == "100\N{NO-BREAK SPACE}% (100 to 100)"
     assert "On 2 networks other than the training network" in report.abstract

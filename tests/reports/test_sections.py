@@ -233,3 +233,9 @@ def test_references_are_those_of_what_is_there(report: Told) -> None:
     assert "Optuna: a next-generation hyperparameter optimization framework" in said
     assert "doi:10.1145/3292500.3330701." in said
     assert "TIMELY" not in said and "NSGA-II" not in said and "CoDel" not in said
+
+
+def test_many_ties_are_told_by_their_range() -> None:
+    assert words.other_values([12.5, 3]) == "3 and 12.5"
+    assert words.other_values([9, 8, 7, 6, 5, 4, 31]) == "7 other values, from 4 to 31,"
+    assert words.other_values([]) == ""
