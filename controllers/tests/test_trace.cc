@@ -66,7 +66,7 @@ TEST(only_a_regular_file_of_bounded_size_is_read_as_a_trace) {
   std::ofstream(large.path()) << "1\n";
   std::filesystem::resize_file(large.path(), Trace::most_bytes + 1);
   expect_refused([&] { Trace::load(large.path()); },
-                 "has 160000001 bytes; the most are 160000000: shorten it");
+                 "has 160000001 bytes, but may have at most 160000000: shorten it");
 }
 
 TEST(a_trace_of_another_digest_is_refused) {
