@@ -87,5 +87,6 @@ TEST(logs_of_what_cannot_have_happened_are_refused) {
 TEST(only_a_regular_file_is_read_as_a_log) {
   test::expect_refused([] { read_log_figures("/nonexistent/log"); },
                        "log /nonexistent/log cannot be read: No such file");
-  test::expect_refused([] { read_log_figures("/dev/zero"); }, "log /dev/zero is no regular file");
+  test::expect_refused([] { read_log_figures("/dev/zero"); },
+                       "log /dev/zero is not a regular file");
 }

@@ -57,11 +57,11 @@ TEST(a_trace_has_no_more_lines_than_its_bound) {
 }
 
 TEST(only_a_regular_file_of_bounded_size_is_read_as_a_trace) {
-  expect_refused([] { Trace::load("/dev/zero"); }, "trace /dev/zero is no regular file");
-  expect_refused([] { Trace::load("/tmp"); }, "trace /tmp is no regular file");
+  expect_refused([] { Trace::load("/dev/zero"); }, "trace /dev/zero is not a regular file");
+  expect_refused([] { Trace::load("/tmp"); }, "trace /tmp is not a regular file");
   const TemporaryFile pipe;
   EXPECT_EQUAL(mkfifo(pipe.path().c_str(), 0600), 0);
-  expect_refused([&] { Trace::load(pipe.path()); }, "is no regular file");
+  expect_refused([&] { Trace::load(pipe.path()); }, "is not a regular file");
   const TemporaryFile large;
   std::ofstream(large.path()) << "1\n";
   std::filesystem::resize_file(large.path(), Trace::most_bytes + 1);

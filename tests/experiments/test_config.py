@@ -470,7 +470,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "host from no study": (
         {"network": {"host_from": "windos"}},
-        "wire.yaml: host_from: 'windos' is no study of",
+        "wire.yaml: host_from: 'windos' is not a study of",
     ),
     "host from a study that fits no host": (
         {"network": {"host_from": "windows"}},
