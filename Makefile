@@ -137,7 +137,7 @@ mahimahi: ## installs and verifies real mahimahi: sudo make mahimahi
 	$(need_python)
 	@$(PYTHON) -uB -m engines.mahimahi.install
 
-kernel-rig: ## installs what experiments with the kernel's own TCP need: sudo make kernel-rig
+kernel-rig: ## installs the programs for the kernel's own TCP: sudo make kernel-rig
 	$(need_python)
 	@$(PYTHON) -uB -m engines.kernel.install
 

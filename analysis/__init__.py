@@ -1,1 +1,1 @@
-"""What results say: stages that read results and write checked tables (see `analysis.schema`)."""
+"""The analysis: stages that read results and write checked tables (see `analysis.schema`)."""

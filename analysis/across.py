@@ -1,6 +1,6 @@
 """Settings across held-out networks: intervals, interquartile means, performance profiles.
 
-Intervals say what other seeds on the same networks would give. The settings of a hold-out share the
+Intervals cover other seeds on the same networks. The settings of a hold-out share the
 seed of run k of a network, so that differences are of pairs.
 """
 
@@ -17,7 +17,7 @@ from analysis.profiles import interquartile_means, performance_profiles
 from experiments.seeds import derive_seed
 
 FACTORS = (1.0, 1.1, 1.25, 1.5, 2.0)
-"""Within which factors of the best a performance profile counts networks."""
+"""Factors from the best at which performance profiles are evaluated."""
 SEED = derive_seed("held_out")
 """Of every bootstrap here."""
 
@@ -26,12 +26,12 @@ def relative_runs(runs: pd.DataFrame, trials: Sequence[int], bounds: "pd.Series[
     """Power relative to the bound of each network: shape (trials, networks, runs).
 
     Args:
-        runs: with columns trial, network and the power that counts.
+        runs: with columns trial, network and power (0 for failed runs).
         trials: the settings.
         bounds: of each network, by name, the power of its bound.
 
     Returns:
-        As many runs of each as all settings have on every network.
+        The number of runs that every setting has on every network.
     """
     place = runs.groupby(["trial", "network"]).cumcount()
     wide = runs.assign(place=place).pivot_table(
@@ -45,7 +45,7 @@ def relative_runs(runs: pd.DataFrame, trials: Sequence[int], bounds: "pd.Series[
 
 
 def intervals(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
-    """What each setting has across networks.
+    """Statistics of each setting across networks.
 
     Args:
         values: of the shape (settings, networks, runs), relative to each network's bound.
@@ -54,7 +54,7 @@ def intervals(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
     Returns:
         Columns trial, repeats (runs on each network), held_out_low, held_out_high (a 95 % interval
         of the geometric mean over networks of the mean), middle, middle_low, middle_high (the
-        interquartile mean of all runs). One run draws no interval: it is NaN.
+        interquartile mean of all runs). The interval of a single run is NaN.
     """
     middles = interquartile_means(values, SEED)
     lines = []
@@ -116,7 +116,7 @@ def paired_gains(gains: pd.DataFrame, values: Floats, trials: Sequence[int]) -> 
 
 
 def _log_means(of_networks: Floats) -> list[Floats]:
-    """For each network values whose mean is the logarithm of its mean, and which vary as it does.
+    """For each network, values whose mean is the logarithm of its mean, with the same variation.
 
     These are the linear terms of the logarithm at the mean; a mean of 0 has none.
     """

@@ -1,8 +1,8 @@
 """Adds runs of published rows to those of the studies until the verdict on each is clear.
 
-This is where the analysis, which decides what is unclear, and the pipeline, which runs it, are
-joined: the plan yields what `analysis.until_clear` asks for. settings.parquet has a line for each
-setting, a trial of its own; a host is another setting.
+This joins the analysis, which decides what is unclear, and the pipeline, which runs it:
+the plan yields the runs that `analysis.until_clear` requests. settings.parquet has a row for each
+setting, which is one trial; another host makes another setting.
 """
 
 import json
@@ -70,7 +70,7 @@ def plan(job: Job, name: str) -> Plan:
 def _runs(
     job: Job, engine: EngineSettings, wanted: Wanted, trial: int, seed: int
 ) -> list[PlannedRun]:
-    """A seed depends on the setting and the number of the run, not on what else is run."""
+    """A seed depends on the setting and the run's number, not on other runs."""
     controller = job.controller(wanted.controller)
     network = job.network(wanted.network)
     for name, value in (json.loads(wanted.host) if wanted.host else {}).items():

@@ -1,4 +1,4 @@
-"""What further real runs say of settings that the emulator does not predict."""
+"""Further real runs of settings that the emulator does not predict."""
 
 import pandas as pd
 
@@ -24,14 +24,14 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
 
 
 def told(outside: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
-    """Rows outside their prediction interval, with what further runs say of them.
+    """Rows outside their prediction interval, with the means of further runs.
 
     Args:
         outside: rows of the table agreement.
-        again: from `beside_real`, for the further runs of settings, as far as there are any.
+        again: from `beside_real`, for the further runs of settings, if any.
 
     Returns:
-        The rows with columns again_n and again_mean; NOT_AGAIN takes the place of UNEXPLAINED where
+        The rows with columns again_n and again_mean; NOT_AGAIN replaces UNEXPLAINED where
         the mean of the further runs lies inside.
     """
     names = {"real_n": "again_n", "real_mean": "again_mean", "inside": "again_inside"}

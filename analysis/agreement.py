@@ -19,16 +19,16 @@ CALIBRATION, PUBLISHED, TUNED = "calibration", "published", "tuned"
 """Origins of settings: the emulated host was fitted to the first."""
 
 GOAL = {THROUGHPUT: 0.01, SIGNAL_DELAY: 0.02}
-"""The mean relative error that the emulator is to stay within."""
+"""The goal for the emulator's mean relative error."""
 GOAL_MS = 3.0
-"""The mean error of signal delay that suffices as well."""
+"""The mean error of signal delay that is sufficient, too."""
 CERTAINTY = 0.99
 """Of the prediction interval."""
 
 BUSIER, QUIETER, SMALL = "busier", "quieter", "small"
 """Beside UNEXPLAINED, why a real mean may lie outside its prediction interval."""
 _OTHER_HOST = 0.15
-"""Relative difference of scheduling delay from the usual one that makes another host of it."""
+"""Relative difference from the usual scheduling delay beyond which the host counts as different."""
 
 _TICK_MS = 1.0
 """Delays are whole milliseconds."""
@@ -87,7 +87,7 @@ def _varied(settings: pd.DataFrame) -> dict[str, tuple[str, ...]]:
 
 
 def _names(settings: pd.DataFrame, varied: Mapping[str, Sequence[str]]) -> list[str]:
-    """What tells a setting from the others of its controller.
+    """What distinguishes a setting from the others of its controller.
 
     It is why a setting ran, where nothing but that one was tuned, or where there is no other one;
     otherwise the constants that differ.
@@ -129,7 +129,7 @@ def beside_real(
 
     Args:
         settings: columns trial, controller, constants.
-        real: the real runs of these settings; those of others are left out; None if there are none.
+        real: the real runs of these settings; others are ignored; None if there are none.
         emulated: the emulator's, likewise, whatever their trial; None if there are none.
 
     Returns:
@@ -138,8 +138,8 @@ def beside_real(
         expected_low, expected_high, expected_half_width (the emulator's prediction interval for a
         mean of as many runs as the real one, plus half a millisecond, because delays are whole
         ones); difference (the emulator's mean less the real one), relative (that over the real
-        one), inside (whether the real mean lies in the prediction interval; NA where one of the
-        two is not known).
+        one), inside (whether the real mean lies in the prediction interval; NA if one of the
+        two is unknown).
     """
     rows = []
     for setting in records(settings):
@@ -181,7 +181,7 @@ def _compared(emulated: pd.DataFrame, real: pd.DataFrame, metric: str) -> Record
 
 
 def _half_tick(metric: str, runs: pd.DataFrame) -> float:
-    """What rounding to whole milliseconds hides of a metric; power follows from signal delay."""
+    """Rounding error of a metric from whole milliseconds; power's follows from signal delay."""
     if metric == THROUGHPUT:
         return 0.0
     if metric == POWER:
@@ -235,7 +235,7 @@ def accuracy(settings: pd.DataFrame, rows: pd.DataFrame) -> Record:
         settings and controllers (their numbers), error_<metric> (the mean absolute relative error),
         delay_ms (the mean absolute error of signal delay), all NaN where there are no such
         settings; meets_throughput and meets_signal_delay (whether the goals are reached),
-        is_compared (whether there is anything of the emulator's).
+        is_compared (whether there are emulated runs).
     """
     judged = settings[[CALIBRATION not in origins for origins in settings["origins"]]]
     compared = rows.dropna(subset=["relative"])

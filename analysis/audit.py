@@ -1,6 +1,6 @@
 """The audit of published tables: a verdict on every row, with its evidence.
 
-`analysis.checks` and `analysis.neighbours` find what speaks against a row.
+`analysis.checks` and `analysis.neighbours` find the evidence against a row.
 """
 
 import json
@@ -36,9 +36,9 @@ CHECKS = (arithmetic, repetitions, conflicts, neighbours, replays)
 
 
 MEASURED = "measured"
-"""Beside REPORTS, what published rows are compared: reports' rows, or runs that were measured."""
+"""Besides REPORTS, a comparison: of rows that were measured, not printed."""
 SURE = 0.95
-"""A verdict is clear if so great a share of draws of our runs give it."""
+"""Share of draws of our runs that must give a verdict for it to be clear."""
 LEAST_RUNS = 10
 """With this many runs, none of ours contradicts an honest row (docs/decisions/0005)."""
 SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
@@ -49,7 +49,7 @@ NOTHING: Record = {
     **dict.fromkeys(("other_published", "other_ours"), math.nan),
     "constants": (),
 }
-"""A row of audit_evidence that says nothing."""
+"""An empty row of audit_evidence."""
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
@@ -63,9 +63,9 @@ def tables_of(
     """The tables of the stage.
 
     Args:
-        results: what was published, and on which networks and hosts.
+        results: published rows, with their networks and hosts.
         studies: those that replay a table, or that fit a host.
-        added: further runs of rows whose verdict those of the studies leave unclear.
+        added: further runs of rows whose verdict is unclear from the studies' runs.
     """
     published = results.published()
     found: dict[str, list[pd.DataFrame]] = {table.name: [] for table in STAGES["audit"].tables}
@@ -80,7 +80,7 @@ def tables_of(
 def _compare(
     published: pd.DataFrame, results: Results, studies: Sequence[Study], added: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
-    """The tables of one comparison; none where no study replays any of its rows."""
+    """The tables of one comparison; none if no study replays any of its rows."""
     sources = results.sources()
     selections = {table: source.selection for table, source in sources.items() if source.selection}
     fitted: dict[str, Sequence[str]] = {}
@@ -128,7 +128,7 @@ def _compare(
 def _single_settings(
     published: pd.DataFrame, beside: pd.DataFrame, runs: pd.DataFrame, fitted: bool
 ) -> list[pd.DataFrame | None]:
-    """For each row the runs that its verdict rests on; None: of several settings, or fitted."""
+    """For each row the runs behind its verdict; None: of several settings, or fitted."""
     own = statistics.succeeded(statistics.on_own_host(runs))
     lines = (line for _, line in published.iterrows())
     return [
@@ -200,9 +200,9 @@ def audit(
     Args:
         rows: from `statistics.beside`, with columns step_<metric> where the digits are known, and
             sure (see `nearness.sureness`).
-        fitted: for each table, the constants and settings of the host that were fitted to it.
-        unstated: for each table, the constants that its report does not state.
-        remarks: for some tables, what their authors say elsewhere; evidence of what is unexplained.
+        fitted: for each table, the parameters and host settings that were fitted to it.
+        unstated: for each table, the parameters that its report does not state.
+        remarks: for some tables, authors' notes from elsewhere, as evidence on unexplained rows.
         selections: for some tables, how their rows were selected from many runs.
         elsewhere: for some tables, other networks than their own on which they were replayed.
 
@@ -247,7 +247,7 @@ def audit(
 
 
 def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
-    """What explains rows that are not close: for each, our intervals of the numbers that are not.
+    """Explanations of rows that are not close: our intervals of their deviating numbers.
 
     One more run of ours may be what was printed, or else one on another of the hosts that the fit
     of the network's host leaves open.
@@ -268,7 +268,7 @@ def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
 
 
 def _are_clear(found: pd.DataFrame) -> "pd.Series[bool]":
-    """Whether no further run would change a verdict: missing where none can tell.
+    """Whether further runs would not change a verdict; missing if runs cannot tell.
 
     A distance from our runs is evidence if these are LEAST_RUNS at least.
     """
@@ -293,7 +293,7 @@ def names(rows: pd.DataFrame) -> "pd.Series[str]":
 
 @dataclass(frozen=True)
 class _Said:
-    """What is said of a row besides its numbers: see `audit`."""
+    """The notes on a row besides its numbers: see `audit`."""
 
     fitted: Sequence[str]
     unstated: Sequence[str]
@@ -309,7 +309,7 @@ def _judge(
     against: Sequence[Finding],
     said: _Said,
 ) -> tuple[str, str, str, list[Record]]:
-    """Checks that speak against the row, what they say is wrong, the verdict, the evidence."""
+    """Checks that contradict the row, the wrong number, the verdict, the evidence."""
     beside: list[Record] = []
     if said.cut_off:
         beside.append(_of_finding(said.cut_off))
@@ -366,7 +366,7 @@ def _why_not(row: Record, elsewhere: str) -> Record:
 
 
 def counts(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """The number of rows of each verdict, a line a table: columns table, rows, VERDICTS."""
+    """The number of rows of each verdict, one line per table: columns table, rows, VERDICTS."""
     table = pd.crosstab(verdicts["table"], verdicts["verdict"])
     table = table.reindex(index=verdicts["table"].unique(), columns=VERDICTS, fill_value=0)
     table.insert(0, "rows", table.sum(axis="columns"))

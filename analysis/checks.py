@@ -1,4 +1,4 @@
-"""What speaks against a published row: its arithmetic, the other rows, our runs of it.
+"""Evidence against a published row: its arithmetic, the other rows, our runs of it.
 
 Every check takes rows of `statistics.beside` and yields findings; that of the rows around a row is
 in `analysis.neighbours`. No finding rests on a tolerance alone: a number is found where it is off
@@ -22,13 +22,13 @@ from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROU
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
 """The relative difference up to which a row is close to ours."""
 FACTOR = 6.0
-"""How many times the typical size is far."""
+"""Multiple of the typical size that counts as far."""
 LEAST_OTHERS = 4
-"""The fewest other numbers that say what is typical."""
+"""The fewest other numbers that define what is typical."""
 SIGMA = 1.4826
 """A normal variable's standard deviation over its median absolute deviation."""
 CONVINCING = 2.0
-"""How many times nearer to ours than the next a number brings the row that it is blamed for."""
+"""How many times nearer to our runs a correction of the blamed number must bring the row."""
 UNSURE = "any of the three may be the wrong one"
 """The remark on three inconsistent numbers if ours cannot tell which one is wrong."""
 MEAN_OF_RATIOS = 1e-3
@@ -40,7 +40,7 @@ class Finding:
     """One piece of evidence against a row.
 
     `check` is arithmetic, repetition, conflict, neighbours or replay; `metric` is off by `size`,
-    where this check speaks from `limit` on. `more` are further columns of the table audit_evidence
+    where `limit` is the least size that counts. `more` are further columns of audit_evidence
     (see `analysis.schema`).
     """
 
@@ -57,8 +57,8 @@ def arithmetic(rows: pd.DataFrame) -> Iterator[Finding]:
     """Rows whose power is not their throughput over their delay, even allowing for rounding.
 
     Any of the three can be the wrong number: see `_blamed`. Where that cannot tell, power is named,
-    which follows from the others, and the remark is UNSURE. `low` and `high` are what the other two
-    imply. Rows that cut digits off instead of rounding them are left to `truncations`.
+    which follows from the others, and the remark is UNSURE. The other two imply `low` and
+    `high`. Rows with truncated instead of rounded digits are left to `truncations`.
     """
     for row, steps in _with_arithmetic(rows):
         if not _agrees(row, steps) and _cut_off(row, steps) is None:
@@ -69,7 +69,7 @@ def arithmetic(rows: pd.DataFrame) -> Iterator[Finding]:
 
 
 def truncations(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows whose power is their throughput over their delay only if digits were cut off.
+    """Rows whose power is their throughput over their delay only if digits were truncated.
 
     They are no evidence against a row.
     """
@@ -82,11 +82,11 @@ def truncations(rows: pd.DataFrame) -> Iterator[Finding]:
 _TRIO = (POWER, SIGNAL_DELAY, THROUGHPUT)
 """Power is throughput over delay; where several may be wrong, the first is named."""
 Steps = Mapping[str, float]
-"""The worth of one in the last printed digit of each of the three."""
+"""The value of one unit in the last printed digit of each of the three."""
 
 
 def _with_arithmetic(rows: pd.DataFrame) -> Iterator[tuple[Record, Steps]]:
-    """Rows that print all three numbers, and the worth of their last digits."""
+    """Rows that print all three numbers, and one unit in the last digit of each."""
     for _, table in rows.groupby("table", sort=False):
         steps = {metric: resolution(table, metric) for metric in _TRIO}
         for label, row in zip(table.index, records(table), strict=True):
@@ -97,14 +97,14 @@ def _with_arithmetic(rows: pd.DataFrame) -> Iterator[tuple[Record, Steps]]:
 
 
 def _agrees(row: Record, steps: Steps, cut_off: Iterable[str] = ()) -> bool:
-    """Whether its three numbers can be of one run, some of them cut off, the others rounded."""
+    """Whether its three numbers can be of one run, some of them truncated, the others rounded."""
     low, high = _implied(row, steps, POWER, cut_off)
     least, most = _range(row, steps, POWER, cut_off)
     return least <= high and low <= most
 
 
 def _cut_off(row: Record, steps: Steps) -> str | None:
-    """The number whose digits may be cut off, power where it is all three; None: none explains."""
+    """The number that may be truncated, power if all three are; None: truncation fails."""
     ways = {**{metric: (metric,) for metric in _TRIO}, "": _TRIO}
     return next((way or POWER for way in ways if _agrees(row, steps, ways[way])), None)
 
@@ -131,11 +131,11 @@ def _implied(
 
 
 def _blamed(row: Record) -> str | None:
-    """The wrong number: with what the other two imply in its place, the row agrees with ours.
+    """The wrong number: if the other two replace it, the row agrees with our runs.
 
-    None where ours cannot tell: where it is unknown, where no number does, where the next one
-    brings the row nearly as near to ours, by less than CONVINCING times, and where the numbers are
-    apart by no more than ours may be off.
+    None if our runs cannot tell: if there are none, if no number does, if the next one
+    brings the row nearly as near to ours (by less than a factor of CONVINCING), and if they are
+    apart by no more than our own error.
     """
     power, delay, throughput = (float(row[f"published_{metric}"]) for metric in _TRIO)
     implied = {
@@ -172,7 +172,7 @@ def _of_arithmetic(
 
 
 def resolution(table: pd.DataFrame, metric: str) -> "pd.Series[float]":
-    """The worth of one in the last digit of each value of a table; NaN where that is unknown.
+    """The value of one unit in the last digit of each value of a table; NaN if unknown.
 
     A value has at least as many decimals as any greater one of its column: where fewer are
     printed, a spreadsheet has dropped the zeros.
@@ -184,10 +184,10 @@ def resolution(table: pd.DataFrame, metric: str) -> "pd.Series[float]":
 
 
 def repetitions(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows that have the numbers of another row of their table, where ours differ.
+    """Rows that repeat another row's numbers although our runs of the two differ.
 
     At least two numbers have to be equal that do not follow from each other. The row that our runs
-    come nearest to is left alone; without runs of ours each may be the wrong one.
+    come nearest to is not accused; without our runs either may be wrong.
     """
     values = pd.DataFrame(logarithms(rows, "published"))
     for _, table in rows.groupby("table", sort=False):
@@ -219,8 +219,8 @@ def _repeated(group: pd.DataFrame) -> Iterator[Finding]:
 def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
     """Rows that another row with the same parameters contradicts: the one farther from ours.
 
-    Typical is here what such pairs differ by. Of several rows that contradict one, the first of
-    its own report is told.
+    Typical is the difference of such pairs. Of several rows that contradict one, the first of
+    its own report is named.
     """
     reports = rows["report"]
     for metric in METRICS:
@@ -253,7 +253,7 @@ def _same_settings(rows: pd.DataFrame, metric: str) -> list[tuple[Any, Any]]:
 
 
 def _farther(rows: pd.DataFrame, metric: str, first: Any, second: Any) -> list[tuple[Any, Any]]:
-    """The row that is farther from ours, and the other; both ways round where ours is unknown."""
+    """The row that is farther from ours, and the other; both orders if ours is unknown."""
     off = (np.log(rows[f"ours_{metric}"]) - np.log(rows[f"published_{metric}"])).abs()
     if off[first] > off[second]:
         return [(first, second)]
@@ -261,7 +261,7 @@ def _farther(rows: pd.DataFrame, metric: str, first: Any, second: Any) -> list[t
 
 
 def replays(rows: pd.DataFrame) -> Iterator[Finding]:
-    """Rows that are farther from our runs than chance and the rest of their table explain.
+    """Rows farther from our runs than chance and the rest of their table explain.
 
     The distance counts from zero or from the median of the other rows, whichever is nearer.
     Typical is the greater of the other rows' median absolute deviation, as a standard deviation,
@@ -306,9 +306,9 @@ def logarithms(rows: pd.DataFrame, whose: str) -> "dict[str, pd.Series[float]]":
 
 
 def variations(rows: pd.DataFrame, metric: str) -> "pd.Series[float]":
-    """The relative standard deviation of our single runs: a row's own or its table's, the greater.
+    """The relative standard deviation of our single runs: the greater of the row's and its table's.
 
-    A few runs know their deviation badly; a table's is the root of the mean square. 0 if unknown.
+    A few runs estimate it badly; a table's is the root mean square. 0 if unknown.
     """
     own = rows[f"deviation_{metric}"] / rows[f"ours_{metric}"]
     pooled = (own**2).groupby(rows["table"]).transform("mean") ** 0.5

@@ -1,4 +1,4 @@
-"""Settings under the same traffic: every flow's and probe's figures, against published ones.
+"""Settings under the same traffic: metrics of every flow and probe, and published numbers.
 
 A figure is a metric of a flow, of a probe or of the link: `ping.rtt_mean_ms`, `link.utilization`.
 """
@@ -24,13 +24,13 @@ from networks.traffic import TrafficFile
 
 Floats = NDArray[np.float64]
 LINK = "link"
-"""Whose figures are those of the uplink."""
+"""Source of the uplink's figures."""
 NEAR = 0.05
-"""A published number so near to one of our runs is called near."""
+"""Relative distance from one of our runs within which a published number is near."""
 FALL = 0.95
 """A window that falls below this share of its last value has met a loss."""
 _SETTLED = 5
-"""Intervals after a fall in which a further one belongs to the same recovery."""
+"""Intervals after a fall in which another one belongs to the same recovery."""
 
 _PAYLOAD_KB = 1.448
 _SHOWN = ("throughput_mbps", "completion_s", "rtt_mean_ms")
@@ -152,9 +152,9 @@ def spread(figures: pd.DataFrame) -> pd.DataFrame:
 def beside_published(compared: Compared, figures: pd.DataFrame) -> pd.DataFrame:
     """Each published number against our runs of the same setting.
 
-    A number is inside where one of our runs of either engine is as great or greater and another as
-    small or smaller, half a printed digit aside; a range, where it overlaps ours. It is
-    contradicted where the source prints as a mean what it prints elsewhere as the extreme of the
+    A number is inside if one of our runs on either engine is at least as great and another at most
+    as great, within half a printed digit; a range, if it overlaps ours. It is
+    contradicted if the source prints as a mean what it prints elsewhere as the extreme of the
     same pings.
     """
     rows: list[Record] = []
@@ -211,7 +211,7 @@ def _position(row: Record) -> Record:
 
 
 def _ends(row: Record) -> tuple[float, float]:
-    """From where to where a printed number may lie: half a digit about it, or about its range."""
+    """The interval of a printed number or range: half a digit more at either end."""
     high = row["published_high"] if row["published_high"] == row["published_high"] else None
     half = row["step"] / 2
     return row["published"] - half, (row["published"] if high is None else high) + half
@@ -228,7 +228,7 @@ def _differs(one: Record, other: Record) -> bool:
 
 
 def _extreme_of(row: Record, rows: Sequence[Record]) -> tuple[str | None, str | None]:
-    """Where the source prints as the least or greatest RTT what it calls the mean, and which."""
+    """Whether the source prints its mean elsewhere as the least or greatest RTT, and which."""
     for each in rows if row["metric"] == "rtt_mean_ms" else ():
         alike = all(each[key] == row[key] for key in (*_PLACE, "source"))
         if alike and each["metric"] in ("rtt_min_ms", "rtt_max_ms") and not _differs(each, row):

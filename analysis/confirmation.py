@@ -1,4 +1,4 @@
-"""What real mahimahi says of the best settings, and of the rows that the audit contradicts."""
+"""The best settings, and the rows that the audit contradicts, in real mahimahi."""
 
 import math
 
@@ -15,7 +15,7 @@ NEAR = 0.05
 """Relative difference of a real mean from a published number that another host may explain."""
 CONFIRMED, REFUTED, TOO_NEAR, NEITHER = "yes", "no", "too near to tell", "neither"
 BY_ARITHMETIC = "needs no run"
-"""Whether a real run says of a published number what the audit does."""
+"""Whether a real run agrees with the audit on a published number."""
 
 
 def compute(_: Results, tables: Tables) -> dict[str, pd.DataFrame]:

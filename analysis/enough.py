@@ -15,7 +15,7 @@ SUBSETS = 200
 
 @dataclass(frozen=True)
 class Enough:
-    """How many runs are enough, of how many measured; None: more than those."""
+    """Number of runs that is enough, of those measured; None: more than measured."""
 
     runs: int | None
     measured: int
@@ -57,7 +57,7 @@ def enough_runs(
     level: float = 0.95,
     subsets: int = SUBSETS,
 ) -> Enough:
-    """The least number of runs whose median is known to `within` of it.
+    """The least number of runs that determines the median to within `within`.
 
     For each number of runs, subsets of that size are drawn without replacement from the measured
     runs. It is enough if the mean lower and the mean upper limit of the subsets' intervals of the
@@ -68,7 +68,7 @@ def enough_runs(
         seed: of the subsets.
         within: half the admitted width, relative: 0.01 for +-1 %.
         level: of the intervals.
-        subsets: how many of each size.
+        subsets: number of each size.
     """
     measured = np.asarray(values, dtype=float)
     median = float(np.median(measured)) if measured.size else math.nan

@@ -1,4 +1,4 @@
-"""Reads the emulator's flow log: what a sender learned, acknowledgment by acknowledgment.
+"""Reads the emulator's flow log: a sender's acknowledgments and windows.
 
 After a header line, one event a line, times in microseconds:
 
@@ -24,7 +24,7 @@ _TOLD = re.compile(rb"^(\d+) (\d+) (?:ack \d+ (\d+)|keepalive) (\S+)$", re.MULTI
 
 @dataclass(frozen=True)
 class FlowLog:
-    """Of one flow, in the order of time: its windows, and the RTTs of its acknowledgments.
+    """The windows of one flow, and the RTTs of its acknowledgments, in time order.
 
     A window is the controller's after an acknowledgment or a keepalive, in packets.
     """

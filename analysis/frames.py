@@ -1,16 +1,16 @@
-"""Rows of frames as plain dictionaries, and what else every frame of runs needs."""
+"""Rows of frames as plain dictionaries, and other helpers for frames of runs."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-if TYPE_CHECKING:  # slow to import, and a plot of one run does without
+if TYPE_CHECKING:  # slow to import, and not needed to plot one run
     import pandas as pd
 
 CONSTANT = "constant_"
 """The prefix of a column that holds a constant."""
 STEP = "step_"
-"""Before a metric: the worth of one in the last digit of its published value."""
+"""Prefix of a metric: the value of one unit in the last digit of its published value."""
 Record = dict[str, Any]
 
 
@@ -49,7 +49,7 @@ def with_constants(runs: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def together(frames: Mapping[str, Sequence["pd.DataFrame"]]) -> dict[str, "pd.DataFrame"]:
-    """Each table's frames as one; a frame without columns where there are none."""
+    """Concatenates each table's frames; without any, a frame without columns."""
     import pandas as pd
 
     return {

@@ -1,4 +1,4 @@
-"""The price of generality: what tuning on several networks loses on one, and gains elsewhere.
+"""The price of generality: power lost on one network by tuning on several, and gained elsewhere.
 
 A specialist was tuned on the training network alone, a generalist on several networks of which that
 is one. Both run on held-out networks that neither has seen.

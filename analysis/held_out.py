@@ -2,8 +2,8 @@
 
 A setting's relative power is its power over that of the network's omniscient bound, so that
 networks of any rate compare. Its held-out score is the geometric mean of that over the held-out
-networks: the order of settings by it does not depend on the bounds, and no network outweighs
-another. A failed run has power 0, and so has the score then; nothing can be related to that.
+networks: its order of settings does not depend on the bounds, and no network outweighs
+another. A failed run has power 0, and so has the score, to which no ratio exists.
 
 Frames of settings, networks and runs are as `experiments.hold_out` writes them.
 """
@@ -181,7 +181,7 @@ def rank_correlation(one: "pd.Series[float]", other: "pd.Series[float]") -> floa
 def gains(
     settings: pd.DataFrame, relative: pd.DataFrame, runs: pd.DataFrame, networks: pd.DataFrame
 ) -> pd.DataFrame:
-    """What each tuned setting changes against its controller's best published one.
+    """The change from each controller's best published setting to each tuned one.
 
     Args:
         settings: all settings, not only distinct ones.
@@ -252,7 +252,7 @@ def _described(origin: str, setting: Record, runs: pd.DataFrame) -> Record:
 
 
 def counted(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with the power that each counts with: none where its controller failed."""
+    """The runs with power 0 where the controller failed."""
     return runs.assign(**{POWER: runs[POWER].mask(runs["status"] == "failed", 0.0)})
 
 

@@ -1,4 +1,4 @@
-"""The host of real runs: how many it takes at once, how late it is, and the fit to it."""
+"""The host of real runs: its slots, its scheduling delays, and the fit to it."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Hosts of networks that were fitted to published tables, and how far the fit leaves them open."""
+"""Hosts of networks that were fitted to published tables, and the ranges that the fits leave."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ def fitted_host(
 ) -> tuple[str, ...]:
     """The settings of the host that a fit to the table found and the network has.
 
-    A fit counts only where the network's host is in every setting that of the fit at its best.
+    A fit counts only if every host setting of the network equals that of the best fit.
     """
     found = [
         name

@@ -1,4 +1,4 @@
-"""What ran, which runs failed, and what did not run: nothing is dropped silently."""
+"""All runs, those that failed, and experiments that did not run: nothing is dropped silently."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""The metrics of a run, as a reader meets them: their names, units, decimals and tolerances."""
+"""The metrics of a run for readers: their names, units, decimals and tolerances."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from analysis import labels
 
 @dataclass(frozen=True)
 class Metric:
-    """How one metric is called and printed, and how near a replay has to come to a report.
+    """One metric's name and format, and the tolerances of a replay of a report.
 
     `relative` and `absolute` are the tolerances; either suffices. `step` is what our own values are
     multiples of: a delay is that of whole milliseconds.
@@ -41,7 +41,7 @@ METRICS = {
 
 @dataclass(frozen=True)
 class Figure:
-    """How a metric of a flow, a probe or a link is called and printed."""
+    """The name and format of a metric of a flow, a probe or a link."""
 
     title: str
     unit: str

@@ -1,4 +1,4 @@
-"""How close a published row is to ours, given rounding and our spread, and how sure that is.
+"""How close a published row is to our runs, given rounding and spread, and how certain that is.
 
 Frames are those of `statistics.beside`.
 """
@@ -32,7 +32,7 @@ def nearness(rows: pd.DataFrame) -> "pd.Series[str]":
 def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
     """How close each row is to ours: reproduced, close, off; empty where nothing can be compared.
 
-    The distance is that of the nearest number that could be printed so.
+    The distance is that of the nearest number that could have been printed as this one.
     """
     judged = _judged(rows)
     texts = pd.Series("", index=rows.index, dtype=object)
@@ -64,7 +64,7 @@ def _is_held(rows: pd.DataFrame, metric: str, low: str, high: str) -> "pd.Series
 
 
 def printed_range(rows: pd.DataFrame, metric: str) -> "tuple[pd.Series[float], pd.Series[float]]":
-    """The least and greatest number that may stand behind a printed one, rounded or cut off."""
+    """The least and greatest number behind a printed one, rounded or truncated."""
     published = rows[f"published_{metric}"]
     steps = [resolution(table, metric) for _, table in rows.groupby("table", sort=False)]
     step = pd.concat(steps).reindex(rows.index).fillna(0.0) if steps else published
@@ -115,7 +115,7 @@ def _places(n: int) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
 
 
 def _judged(rows: pd.DataFrame) -> pd.DataFrame:
-    """Which numbers count: those that are printed and that ours has, power if it is alone."""
+    """Which numbers count: those printed that our runs have, power if it is alone."""
     published, ours = logarithms(rows, "published"), logarithms(rows, "ours")
     return pd.DataFrame({m: published[m].notna() & ours[m].notna() for m in METRICS})
 

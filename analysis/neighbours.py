@@ -1,4 +1,4 @@
-"""Published rows that jump out of a sweep, or out of the relation of delay to throughput."""
+"""Published rows that are outliers in a sweep, or in the relation of delay to throughput."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from analysis.frames import CONSTANT
 from analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
 
 LEAST_NEIGHBOURS = 3
-"""The fewest neighbours that say what is allowed: one of them may be wrong."""
+"""The fewest neighbours that define what is allowed: one of them may be wrong."""
 
 Values = Mapping[str, "pd.Series[float]"]
 """From `logarithms`, of the rows of all tables."""
@@ -83,7 +83,7 @@ def neighbours(rows: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _limit(jump: Jump, jumps: Sequence[Jump]) -> float | None:
-    """The size from which a jump is evidence; None where this one is not."""
+    """The least size of a jump that is evidence; None if this one is not."""
     if jump.close or abs(jump.size) <= far(jump.line.metric):
         return None
     kind = jump.line.metric, jump.line.along == THROUGHPUT

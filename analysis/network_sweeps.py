@@ -1,4 +1,4 @@
-"""Parameters of a network that studies vary alone: what they do to every flow and probe."""
+"""Network parameters that studies vary alone, and their effect on every flow and probe."""
 
 import pandas as pd
 

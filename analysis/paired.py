@@ -1,8 +1,8 @@
 """Is A better than B? Runs of two settings in pairs that share network and seed.
 
 The measure is the geometric mean of A over B: within each network that of its pairs, then over the
-networks, each of which counts once. Seeds are drawn at random and networks are not: intervals say
-what other seeds on the same networks would give, never what other networks would.
+networks, each of which counts once. Seeds are random and networks are fixed: intervals cover
+other seeds on the same networks, never other networks.
 """
 
 import math
@@ -28,7 +28,7 @@ MOST_EXACT_PAIRS = 16
 class Ratio:
     """A over B, its 95 % interval, and the p value of the sign-flip test.
 
-    With one pair on some network nothing is known of its spread: the interval is NaN.
+    With only one pair on a network, its spread is unknown and the interval NaN.
     """
 
     ratio: float
@@ -129,7 +129,7 @@ def sign_flip_test(strata: Sequence[Floats], seed: int, flips: int = FLIPS) -> f
 
 
 def least_pairs(comparisons: int, level: float = 0.05) -> int:
-    """How many pairs a sign-flip test needs to reject at `level` after Holm's correction.
+    """The number of pairs that a sign-flip test needs to reject at `level` after Holm's correction.
 
     Of n pairs that all agree, 2 of the 2^n sign patterns are as extreme.
     """
@@ -137,7 +137,7 @@ def least_pairs(comparisons: int, level: float = 0.05) -> int:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P values that are corrected for the number of comparisons (Holm 1979).
+    """P values corrected for the number of comparisons (Holm 1979).
 
     To reject those of at most 5 % errs in any of the comparisons with at most 5 % probability,
     however they depend on each other. NaN is no comparison and stays NaN.

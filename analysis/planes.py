@@ -57,7 +57,7 @@ def on_front(throughput: "pd.Series[float]", delay: "pd.Series[float]") -> NDArr
 
 
 def _point(runs: pd.DataFrame) -> Record:
-    """The mean of a setting's runs and their covariance, which one run does not have."""
+    """The mean and covariance of a setting's runs; one run has no covariance."""
     means = {name: float(runs[name].mean()) for name in (*SPREAD, POWER)}
     return {"n": len(runs), **means, **_covariance(runs, SPREAD)}
 

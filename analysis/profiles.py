@@ -42,7 +42,7 @@ class Score:
 def performance_profiles(
     values: ArrayLike, factors: ArrayLike, seed: int, resamples: int = RESAMPLES
 ) -> Profiles:
-    """On which share of networks is a setting within a factor of the best there?
+    """The share of networks on which a setting is within a factor of the best there.
 
     Dolan and More, Benchmarking optimization software with performance profiles, Mathematical
     Programming 91, 2002, with the mean over a network's runs for the measure, the greater the
@@ -65,7 +65,7 @@ def performance_profiles(
 def interquartile_means(values: ArrayLike, seed: int, resamples: int = RESAMPLES) -> list[Score]:
     """The mean of the middle half of each setting's runs on all networks (Agarwal et al. 2021).
 
-    It heeds more of the runs than a median and, unlike a mean, no single network decides it. For
+    It uses more of the runs than a median and, unlike a mean, does not depend on one network. For
     networks of different rates to compare, the values are relative: to the omniscient bound, say.
 
     Args:

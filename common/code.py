@@ -88,7 +88,7 @@ def note(
 def settle_note(
     path: Path, digest: str, files: Iterable[str | Path], is_all_made: bool = False
 ) -> None:
-    """Makes a note say a digest of files that the workflow itself has just written.
+    """Writes into a note a digest of files that the workflow itself has just written.
 
     If the digest is another, the note is as old as the newest of the files: what was made of them
     since is up to date. If all that depends on them was made, some of it before the last of them,
@@ -143,7 +143,7 @@ def _imports_of(module: str) -> frozenset[str]:
 
 @cache
 def _facts_of(path: Path) -> tuple[Sequence[str], str]:
-    """The names that a file imports, and the digest of its code: kept, for parsing is slow."""
+    """The names that a file imports, and its code's digest; cached, because parsing is slow."""
     content = path.read_bytes()
     key = hashlib.sha256(_OURS + content).hexdigest()
     _used.add(key)
@@ -204,7 +204,7 @@ def _digest_of_module(module: str) -> str:
 def _parts(node: object) -> Iterator[str]:
     """The structure of a syntax tree, the same for every version of Python.
 
-    An expression that is nothing but a string does nothing: docstrings are such.
+    Expressions that are only a string, such as docstrings, are left out.
     """
     if isinstance(node, ast.AST):
         yield type(node).__name__

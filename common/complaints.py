@@ -24,7 +24,7 @@ def complaints(snakemake_logs: Iterable[str]) -> list[str]:
 
 
 def errors_in(log: Path) -> list[str]:
-    """Returns the errors in a log, each once; the end of the log where it names none."""
+    """Returns the errors in a log, each once; without any, the end of the log."""
     text = _read(log)
     errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
     return errors or text.splitlines()[-_LAST:]

@@ -23,7 +23,7 @@ _MOST_QUOTED = 80
 
 
 class ConfigModel(BaseModel):
-    """Base of everything that a user writes in YAML: immutable, finite, no unknown keys."""
+    """Base of all models of YAML files: immutable, finite, without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -42,7 +42,7 @@ class ConfigModel(BaseModel):
 
 
 def matching(pattern: str, meaning: str) -> AfterValidator:
-    """Returns a check that a text has a form; `meaning` says in words which one."""
+    """Returns a validator of text against a pattern; `meaning` describes the pattern."""
 
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -176,7 +176,7 @@ def check_config(data: Any, model: type[Model], path: Path) -> Model:
 
 
 def complaint_of(error: ValueError) -> str:
-    """Returns what is wrong, with the remedies, of data that a model refuses."""
+    """Returns the problems of invalid data, with remedies."""
     if not isinstance(error, ValidationError):
         return str(error)
     misfits = error.errors(include_url=False)
@@ -236,7 +236,7 @@ def _describe(misfit: ErrorDetails) -> str:
 
 
 def quote(value: object) -> str:
-    """Returns a value as Python would write it, and not all of it where that is long."""
+    """Returns a value as Python would write it, shortened if long."""
     if isinstance(value, str | int | list | tuple) and not isinstance(value, bool):
         value = value[:_MOST_QUOTED] if not isinstance(value, int) else value
     try:

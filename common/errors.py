@@ -41,8 +41,8 @@ class KneepointError(Exception):
 def unusable(path: Path, why: object) -> KneepointError:
     """Returns the error for an unusable file that a job of the workflow makes.
 
-    Snakemake sees no reason to make it again, not even when it is removed, while all that was made
-    of it is there.
+    Snakemake does not remake it, not even when it is removed, while all files made
+    from it exist.
     """
     return KneepointError(
         f"{path}: cannot be used ({why}); rebuild it: snakemake --cores all --force "
@@ -72,7 +72,7 @@ def refuse(mistake: object) -> NoReturn:
 
 
 def end_with_error(error: object) -> NoReturn:
-    """Ends this process at once, from a thread that watches: with one `error: ...` and status 2."""
+    """Ends this process at once, from a watching thread, with one `error: ...` and status 2."""
     with _saying:
         if not _said.is_set():
             print(f"error: {error}", file=sys.stderr, flush=True)
@@ -82,14 +82,14 @@ def end_with_error(error: object) -> NoReturn:
 def run_command_line(main: Callable[[], None]) -> None:
     """Runs a program's `main`; user errors become `error: ...` and exit status 2.
 
-    That is a KneepointError, and a file that cannot be written. Ctrl-C ends it as it ends other
+    User errors are KneepointErrors and unwritable files. Ctrl-C ends it as it ends other
     programs.
     """
     try:
         main()
     except KneepointError as error:
         refuse(error)
-    except BrokenPipeError:  # the reader of our output has closed it
+    except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:

@@ -40,7 +40,7 @@ def write_whole(path: Path, content: bytes | str) -> None:
 def write_passing(path: Path, content: str) -> None:
     """Writes a file atomically but not durably; creates its folder.
 
-    For what is out of date within seconds: a flush to the disk would delay the logs of real runs.
+    For short-lived files: a flush to the disk would delay the logs of real runs.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
@@ -51,12 +51,12 @@ def write_passing(path: Path, content: str) -> None:
 def write_folder(
     folder: Path, texts: Mapping[Path, str], check: Callable[[Path], object] | None = None
 ) -> None:
-    """Makes a folder that is not there yet, whole or not at all.
+    """Makes a new folder atomically.
 
     Args:
-        folder: which.
+        folder: its path.
         texts: contents of its files by their paths in it.
-        check: is given the folder before it has its name; the folder is not made if this raises.
+        check: called with the folder before it has its name; if it raises, the folder is not made.
     """
     unfinished = folder.with_name(f".{folder.name}.{uuid4().hex}")
     try:
@@ -73,7 +73,7 @@ def read_text(path: Path, most_bytes: int) -> str:
     """Returns the text of a file that a user wrote, in UTF-8 with or without its signature.
 
     Raises:
-        KneepointError: there is no such file, or it is too large or no such text.
+        KneepointError: there is no such file, or it is too large or not UTF-8.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -113,7 +113,7 @@ def require_folder(path: Path) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Holds an exclusive lock on the file `path` (made if absent); waits while another holds it.
 
-    The lock goes with its process, however that ends, so that none is ever stale.
+    The lock ends with its process, however that ends, so that no lock is stale.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
@@ -122,12 +122,12 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def runtime_folder() -> Path:
-    """Returns this user's folder for what processes on this machine share; makes it.
+    """Returns this user's folder for files that processes on this machine share; makes it.
 
     Nobody else can write there: in /tmp, where others know a name they can take it first.
 
     Raises:
-        KneepointError: there is no place for it.
+        KneepointError: no suitable place exists.
     """
     user = os.geteuid()
     session = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{user}"
@@ -140,7 +140,7 @@ def runtime_folder() -> Path:
             status = folder.lstat()
             others_write = status.st_mode & 0o022
             if stat.S_ISDIR(status.st_mode) and status.st_uid == user and not others_write:
-                folder.chmod(0o711)  # whatever the umask: root's runs are an ordinary user's
+                folder.chmod(0o711)  # whatever the umask: root's runs belong to an ordinary user
                 return folder
     raise KneepointError(
         f"neither {' nor '.join(candidates)} can be a folder writable only by user {user}; "

@@ -2,7 +2,7 @@
 
 Some sixty jobs of a workflow would each spend more time on imports than on their work.
 `start_fork_server` starts the process; `python -IS common/forked.py MODULE ARGUMENT...` then does
-what `python -m MODULE ARGUMENT...` does, and does just that where there is no server.
+what `python -m MODULE ARGUMENT...` does, and runs that command if there is no server.
 
 A request is one message: the client's standard output and error, as file descriptors, and the words
 of the command line, each terminated by NUL. The answer is one byte, the exit status. When the
@@ -24,12 +24,12 @@ from importlib import import_module
 from pathlib import Path
 
 SOCKET = Path("build/fork_server.sock")
-"""Relative, for an absolute one may be too long."""
+"""Relative, because an absolute path may be too long."""
 
 _LONGEST_REQUEST = 2**16
 _POLL_S = 0.5
 _PATIENCE_S = 10.0
-"""How long a client that has connected may take to ask."""
+"""Time limit for a connected client to send its request."""
 
 
 def start_fork_server(
@@ -37,7 +37,7 @@ def start_fork_server(
 ) -> None:
     """Starts the server, which imports these modules, and returns at once.
 
-    It imports those of `late` when a client first asks for one of them, once for all clients. It
+    It imports those of `late` when a client first requests one of them, once for all clients. It
     ends with this process. It has a session of its own, so that Ctrl-C reaches only the
     workflow, which ends its jobs.
     """
@@ -73,7 +73,7 @@ def _serve(owner: int, listener: socket.socket, late: set[str]) -> None:
             connection.settimeout(_PATIENCE_S)
             try:
                 request, descriptors, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, 2)
-            except OSError:  # the client ended before it asked
+            except OSError:  # the client ended before its request
                 continue
             module, *arguments = request.decode(errors="surrogateescape").split("\0")[:-1] or [""]
             if module in late:
@@ -110,7 +110,7 @@ def _run(
 
 def _exit_status_of(module: str) -> int:
     """Runs a module to its end, as the interpreter would."""
-    sys.modules.pop(module, None)  # runpy warns of a module that is imported already
+    sys.modules.pop(module, None)  # runpy warns about modules imported before
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as end:
@@ -133,9 +133,7 @@ def _end_when_alone(connection: socket.socket) -> None:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "--owner", type=int, required=True, help="process whose end also ends this one"
-    )
+    parser.add_argument("--owner", type=int, required=True, help="process with which this one ends")
     parser.add_argument("--listener", type=int, required=True, help="descriptor of a socket")
     parser.add_argument("modules", nargs="*", help="modules to import in advance")
     parser.add_argument("--late", action="append", default=[], help="module to import on request")

@@ -16,9 +16,9 @@ _PATIENCE_S = 15.0
 
 
 def end_on_signals() -> None:
-    """Makes this process end as it should on the signals that ask for it; nohup's stay ignored.
+    """Makes this process end cleanly on signals that end processes; those ignored stay so (nohup).
 
-    Its jobs are to ignore SIGINT: Ctrl-C reaches them as well, and each would complain of it.
+    Its jobs must ignore SIGINT: Ctrl-C reaches them, too, and each would print an error.
     """
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -46,7 +46,7 @@ def _end(number: int, _: object) -> None:
 
 
 def end_rest_of_session() -> None:
-    """Kills what else is in this session, which is this process's own."""
+    """Kills all other processes of this session, which is this process's own."""
     for process in _processes():
         if process.session == os.getpid() != process.pid:
             _send(process.pid, signal.SIGKILL)
@@ -60,7 +60,7 @@ class _Process:
 
 
 def _processes() -> list[_Process]:
-    """All that have not ended."""
+    """The processes that have not ended."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError):  # it has just ended

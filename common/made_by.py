@@ -128,6 +128,6 @@ def ask_git() -> Commit:
 
 
 def tell_jobs(commit: Commit) -> None:
-    """Tells the programs that this process starts which commit this is."""
+    """Passes the commit to the programs that this process starts."""
     if commit.name:
         os.environ[COMMIT] = f"{commit.name} {commit.date} {commit.changed_files}"

@@ -1,4 +1,4 @@
-"""Student's t distribution, without a package that takes a second to import."""
+"""Student's t distribution, without SciPy, which takes a second to import."""
 
 import math
 from functools import cache

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from common.errors import KneepointError, unusable
 from common.files import write_whole
 
-if TYPE_CHECKING:  # slow to import, and whoever asks for names only does without
+if TYPE_CHECKING:  # slow to import, and not needed for names
     import pandas as pd
     import pyarrow as pa
 
@@ -27,7 +27,7 @@ Tables: TypeAlias = Mapping[str, "pd.DataFrame"]
 
 @dataclass(frozen=True)
 class Column:
-    """One column: what it holds, its unit, and whether a value may be missing.
+    """One column: its content, its unit, and whether a value may be missing.
 
     A real number may always be NaN. The name `constant_*` stands for any number of columns that
     begin so.
@@ -44,7 +44,7 @@ class Column:
         return self.name.endswith("*")
 
     def covers(self, name: str) -> bool:
-        """Whether a column of that name is meant."""
+        """Whether it stands for a column of that name."""
         return name.startswith(self.name[:-1]) if self.is_pattern else name == self.name
 
 
@@ -57,12 +57,12 @@ class Table:
     columns: tuple[Column, ...]
 
     def column(self, name: str) -> Column | None:
-        """The declaration of a column; None where there is none."""
+        """The declaration of a column, or None."""
         exact = (column for column in self.columns if column.name == name)
         return next(exact, next((each for each in self.columns if each.covers(name)), None))
 
     def problem(self, schema: "pa.Schema") -> str:
-        """What of a schema is not as declared; nothing where all is."""
+        """The first deviation of a schema from the declaration, if any."""
         for column in self.columns:
             if not column.is_pattern and column.name not in schema.names:
                 return f"column {column.name} is missing"
@@ -78,7 +78,7 @@ class Table:
         return ""
 
     def missing(self, table: "pa.Table") -> str:
-        """The first column that lacks a value and may not; nothing where there is none."""
+        """A message for the first column that must not lack a value but does, if any."""
         for name in table.column_names:
             column = self.column(name)
             assert column is not None
@@ -190,7 +190,7 @@ def _arrow_type(kind: Kind) -> "pa.DataType":
 def _to_arrow(schema: Table, frame: "pd.DataFrame", path: Path) -> "pa.Table":
     import pyarrow as pa
 
-    if frame.empty:  # there is nothing of the kind, and may be no column
+    if frame.empty:  # an empty frame may lack columns
         declared = [column.name for column in schema.columns if not column.is_pattern]
         frame = frame.reindex(columns=list(dict.fromkeys([*declared, *frame.columns])))
     fields, arrays = [], []
@@ -200,7 +200,7 @@ def _to_arrow(schema: Table, frame: "pd.DataFrame", path: Path) -> "pa.Table":
             raise KneepointError(f"{path}: column {name} is not declared; see analysis.schema")
         kind = _arrow_type(column.kind)
         try:
-            if column.kind == "texts":  # missing values of lists are no business of pandas
+            if column.kind == "texts":  # pandas has no missing lists
                 array = pa.array([list(each) for each in frame[name]], kind)
             else:
                 array = pa.array(frame[name], kind, from_pandas=column.kind != "real")

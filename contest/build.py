@@ -32,14 +32,14 @@ _FLAGS = (
         for word in ("-include", header)
     ),
 )
-"""Entries of 2016 rely on headers that compilers of that time included by themselves."""
+"""Entries of 2016 rely on headers that compilers of that time included implicitly."""
 _LINK = ("-shared", "-pthread", "-Wl,-z,defs")
 _LIBRARIES = ("-lm",)
 _MOST_MESSAGE = 4000
 
 
 class BuildError(Exception):
-    """An entry does not build; `message` is what the compiler said."""
+    """An entry does not build; `message` is the compiler's output."""
 
     def __init__(self, reason: str, message: str = "") -> None:
         super().__init__(reason)
@@ -59,7 +59,7 @@ class Builder:
     """Builds entries, from several threads at once.
 
     Args:
-        folder: where objects are kept.
+        folder: cache of objects.
         confined: runs the compiler.
         compiler: g++ or clang++.
     """
@@ -89,7 +89,7 @@ class Builder:
         raise first
 
     def keep(self, tree: Tree) -> Built:
-        """Keeps the one file of an entry in Python."""
+        """Stores the single file of a Python entry."""
         (source,) = tree.sources
         content = source.read_bytes()
         sha256 = sha256_of(content)
@@ -120,7 +120,7 @@ class Builder:
         near: Sequence[Path],
         everything: Sequence[Path],
     ) -> Path:
-        """Compiles a source with the headers near it, or, where those do not suffice, with all."""
+        """Compiles a source with nearby headers, or with all if those do not suffice."""
         headers = [path for path in near if path.suffix not in SUFFIXES]
         try:
             return self._compile(tree, source, flags, [*headers, source.resolve()])
@@ -130,7 +130,7 @@ class Builder:
     def _compile(
         self, tree: Tree, source: Path, flags: Sequence[str], files: Sequence[Path]
     ) -> Path:
-        """Returns the object of a source, for which the compiler sees these files and no others."""
+        """Returns a source's object; the compiler sees only the given files."""
         root = tree.root.resolve()
         words = [
             *(*_FLAGS, *flags),
@@ -174,7 +174,7 @@ class Builder:
 
     @cached_property
     def _identity(self) -> str:
-        """What compiles: its path and its version."""
+        """The compiler's path and version."""
         path = shutil.which(self.compiler)
         if path is None:
             raise KneepointError(f"{self.compiler}: no compiler; install g++, or set CXX")

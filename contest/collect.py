@@ -1,7 +1,7 @@
 """Finds the submissions in a folder: source trees, git repositories, archives.
 
-What is there becomes a `Submission`, in the order of names; `take` copies or unpacks one into a
-folder of ours. Nothing of the submission runs or is changed.
+Each becomes a `Submission`, ordered by name; `take` copies or unpacks one into a
+folder of ours. No code of the submission runs, and none changes.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from contest.unpack import (
 
 _PROSE = (".md", ".txt")
 _VERSION = re.compile(r"(?P<author>.+?)(?:@|--)(?P<version>[^@]+)")
-"""Of AUTHOR@VERSION or AUTHOR--VERSION, so that one author's submissions stand together."""
+"""Of AUTHOR@VERSION or AUTHOR--VERSION, to group an author's submissions."""
 _SAFE = """\
 [safe]
     directory = *
@@ -42,13 +42,13 @@ _SAFE = """\
 
 @dataclass(frozen=True)
 class Submission:
-    """What somebody submitted.
+    """A submission.
 
     Args:
         name: on the leaderboard.
         path: the folder, archive or file.
         repository: instead, what to fetch.
-        problem: why it cannot be taken, if that is known already.
+        problem: why it cannot be taken, if known.
     """
 
     name: str
@@ -58,13 +58,13 @@ class Submission:
 
     @property
     def author(self) -> str:
-        """Whose it is, as far as its name says."""
+        """The author, according to its name."""
         found = _VERSION.fullmatch(self.name)
         return found["author"] if found else self.name
 
 
 def find_submissions(folder: Path) -> list[Submission]:
-    """Returns what is in a folder of entries; hidden files, Markdown and text are no entries.
+    """Returns the submissions in a folder; hidden files, Markdown and text are not entries.
 
     Raises:
         KneepointError: there is no such folder, its entries.yaml is malformed, or two entries have
@@ -84,10 +84,10 @@ def submission_at(path: Path) -> Submission:
     """Returns one submission by its path.
 
     Raises:
-        KneepointError: there is nothing.
+        KneepointError: nothing is there.
     """
     if not path.exists():
-        raise KneepointError(f"{path}: there is no entry; check the path")
+        raise KneepointError(f"{path}: no such entry; check the path")
     return _submission(path.resolve())
 
 
@@ -120,7 +120,9 @@ def _submission(path: Path) -> Submission:
     if path.suffix == ".py":
         return Submission(path.stem, path)
     known = ", ".join(ARCHIVES)
-    return Submission(path.name, path, problem=f"is no folder and no archive that ends in {known}")
+    return Submission(
+        path.name, path, problem=f"is neither a folder nor an archive that ends in {known}"
+    )
 
 
 def take(submission: Submission, into: Path, confined: Confined) -> None:
@@ -161,13 +163,13 @@ def _is_bare(path: Path) -> bool:
 
 
 def _fetch(repository: Repository, folder: Path, into: Path, confined: Confined) -> None:
-    """Takes the files of a revision, as git archives them, and none of the repository's hooks."""
+    """Takes the files of a revision as git archives them, without the repository's hooks."""
     source = Path(repository.git.removeprefix("file://"))
     if "://" in str(repository.git.removeprefix("file://")) or re.match(r"[\w.-]+@", str(source)):
         raise KneepointError(f"{repository.git} is on another machine; clone it and name the clone")
     source = (folder / source).resolve()
     if not source.is_dir():
-        raise KneepointError(f"{repository.git}: there is no such repository")
+        raise KneepointError(f"{repository.git}: no such repository")
     revision = repository.commit or repository.branch or "HEAD"
     with ExitStack() as stack:
         work = Path(stack.enter_context(TemporaryDirectory(prefix="kneepoint-git-")))
@@ -190,7 +192,7 @@ def _fetch(repository: Repository, folder: Path, into: Path, confined: Confined)
         git("clone", "--quiet", "--mirror", "--no-local", f"file://{source}", "clone")
         commit = git(
             *("-C", "clone", "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"),
-            problem=f"there is no branch or commit {revision}",
+            problem=f"no such branch or commit: {revision}",
         )
         git("-C", "clone", "archive", "--format=tar", "--output=../tree.tar", commit)
         with (work / "tree.tar").open("rb") as archive:

@@ -12,7 +12,7 @@ from experiments.models.study import Setting
 from networks.config import NAMES, Name
 
 ENTRY_FILE = "kneepoint.yaml"
-"""What an entry's tree may say of itself."""
+"""File of an entry's tree that declares its author, arguments and parameters."""
 REPOSITORIES = "entries.yaml"
 """Entries of a folder that are git repositories elsewhere."""
 
@@ -36,7 +36,8 @@ class Contest(ConfigModel):
     )
     public: Name = Field(description="network that entrants know: shown, not ranked on")
     unseen: tuple[Name, ...] = Field(
-        min_length=1, description="networks that entrants do not know: entries are ranked on them"
+        min_length=1,
+        description="held-out networks, which entrants do not know; entries are ranked on these",
     )
     runs: int = Field(default=8, ge=1, description="runs of each entry on each network")
     seed: int = Field(default=1, ge=0, description="seed of the first run, and of the statistics")
@@ -45,7 +46,7 @@ class Contest(ConfigModel):
         description="power, log_power, transhub, or an expression of a run's metrics",
     )
     yardsticks: tuple[Setting, ...] = Field(
-        default=(), description="controllers of ours that are shown beside the entries"
+        default=(), description="our controllers, shown beside the entries"
     )
 
     @model_validator(mode="after")
@@ -79,7 +80,7 @@ class Repository(ConfigModel):
         if self.branch is not None and self.commit is not None:
             raise ValueError("has both branch and commit; give only one of them")
         if self.branch is not None and self.branch.startswith("-"):
-            raise ValueError(f"branch {self.branch!r} is none; correct it")
+            raise ValueError(f"branch {self.branch!r}: invalid name; correct it")
         return self
 
 
@@ -90,7 +91,7 @@ class Repositories(ConfigModel):
 
 
 class EntryConstant(ConfigModel):
-    """A constant that an entry declares: its name, its range, and how it reaches the code."""
+    """A parameter that an entry declares: its range, and how its value reaches the code."""
 
     macro: _CName | None = Field(default=None, description="macro that the compiler is given")
     environment: _CName | None = Field(default=None, description="environment variable")
@@ -115,7 +116,7 @@ class EntryConstant(ConfigModel):
         return self
 
     def text(self, value: float) -> str:
-        """Returns a value as the code is given it."""
+        """Returns a value as text for the code."""
         return str(int(value)) if self.integer else repr(float(value))
 
 
@@ -127,11 +128,11 @@ class EntryFile(ConfigModel):
         default=(), max_length=20, description="arguments of the sender, after host and port"
     )
     constants: Mapping[Name, EntryConstant] = Field(
-        default={}, description=f"constants that can be searched; names: {NAMES}"
+        default={}, description=f"parameters that can be searched; names: {NAMES}"
     )
 
     def macros(self, values: Mapping[str, float]) -> dict[str, str]:
-        """Returns the macros that the compiler is given; what is no value has its default."""
+        """Returns the compiler's macros; constants without a value have their defaults."""
         return {
             constant.macro: constant.text(values.get(name, constant.default))
             for name, constant in self.constants.items()
@@ -157,7 +158,7 @@ def load_contest(path: Path) -> Contest:
 
 
 def load_entry_file(folder: Path) -> EntryFile:
-    """Reads what an entry says of itself, if it does.
+    """Reads an entry's kneepoint.yaml, if there is one.
 
     Raises:
         KneepointError: the file is malformed.

@@ -55,11 +55,11 @@ class Confined:
         """Runs a command in a folder; output that is no UTF-8 is replaced.
 
         Args:
-            command: its words.
-            folder: the current one of the command.
+            command: the program and its arguments.
+            folder: the command's current folder.
             read: files and folders that it may read, beside the system's.
             write: folders that it may write to.
-            environment: beside PATH; the command sees nothing else of ours.
+            environment: all that the command gets besides PATH.
         """
         words = [str(word) for word in command]
         if self.program is not None:
@@ -77,19 +77,19 @@ class Confined:
                 env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", **(environment or {})},
             )
         except subprocess.TimeoutExpired:
-            return subprocess.CompletedProcess(words, 1, "", "error: it did not end in time")
+            return subprocess.CompletedProcess(words, 1, "", "error: timed out")
         except OSError as error:
             raise KneepointError(f"{words[0]}: {error.strerror}; build it: make build") from None
 
     def check(self) -> None:
-        """Raises KneepointError where commands are to be confined and this host cannot do that."""
+        """Raises KneepointError if commands must be confined but this host cannot do so."""
         if self.program is not None:
             answer = self.run(["true"], Path("/"))
             if answer.returncode != 0:
                 said = answer.stderr.strip().removeprefix("error: ")
                 raise KneepointError(
-                    f"entries cannot be confined on this host ({said}); use another, or, if you "
-                    "trust all of them, --trust-entries"
+                    f"entries cannot be confined on this host ({said}); use another host, or, if "
+                    "you trust all of them, --trust-entries"
                 )
 
     def _prefix(self, read: Sequence[Path], write: Sequence[Path]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What takes part: submissions that were taken, recognized and built, and yardsticks of ours."""
+"""The contenders: submissions that were taken, recognized and built, and our yardsticks."""
 
 import os
 import re
@@ -26,14 +26,14 @@ class Contender:
     Args:
         name: on the leaderboard.
         author: whose it is; "" for a yardstick.
-        digest: of its tree; "" where it was not taken.
-        entry: the built entry; None where there is none.
+        digest: of its tree; "" if it was not taken.
+        entry: the built entry, if any.
         controller: of a yardstick, with its constants.
-        interface: how its sender tells the controller of what it sends.
-        remarks: what is special.
-        is_apart: shown, but not ranked: it brings a receiver, whose place the kit's takes.
+        interface: how its sender reports sent datagrams to the controller.
+        remarks: peculiarities.
+        is_apart: shown but not ranked, because the kit's receiver replaces its own.
         reason: why it cannot run; "" if it can.
-        message: what the compiler said.
+        message: the compiler's output.
     """
 
     name: str
@@ -68,8 +68,8 @@ class Workshop:
     Args:
         builder: of entries in C++.
         runner_sha256: digest of the program that runs entries.
-        python_sha256: digest of what runs those in Python.
-        is_trusting: entries run without a sandbox.
+        python_sha256: digest of the runner of Python entries.
+        is_trusting: whether entries run without a sandbox.
     """
 
     builder: Builder
@@ -78,7 +78,7 @@ class Workshop:
     is_trusting: bool = False
 
     def make(self, submission: Submission) -> Contender:
-        """Takes, recognizes and builds a submission; what does not work is its reason."""
+        """Takes, recognizes and builds a submission; a failure becomes its reason."""
         contender = Contender(submission.name, submission.author)
         with TemporaryDirectory(prefix="kneepoint-entry-") as work:
             folder = Path(work) / "tree"
@@ -103,7 +103,7 @@ class Workshop:
     def make_all(
         self, submissions: Sequence[Submission], on_made: Callable[[Contender], None]
     ) -> list[Contender]:
-        """Makes submissions, as many at once as there are processors."""
+        """Builds submissions, as many at once as there are processors."""
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             contenders = []
             for contender in pool.map(self.make, submissions):
@@ -114,7 +114,7 @@ class Workshop:
     def entry_of(
         self, name: str, tree: Tree, declared: EntryFile, values: Mapping[str, float]
     ) -> Entry:
-        """Builds a tree with values of the constants that it declares.
+        """Builds a tree with values of its declared parameters.
 
         Raises:
             BuildError: it does not build.
@@ -142,7 +142,7 @@ class Workshop:
 
 
 def latest_of_each(contenders: Iterable[Contender]) -> dict[str, str]:
-    """Returns, by name, the later submission that has replaced an earlier of the same author.
+    """Returns, by name, the later submission that replaces an author's earlier one.
 
     AUTHOR@VERSION is an earlier submission if AUTHOR has one with a greater version.
     """

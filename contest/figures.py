@@ -1,4 +1,4 @@
-"""Figures of a leaderboard, laid out: the plane of each network, and who is ahead of whom."""
+"""Figures of a leaderboard: each network's throughput-delay plane, and who leads whom."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Figures:
     folder: Path
 
     def draw(self, found: Json) -> dict[str, Path]:
-        """Returns the figures that there are, by their names."""
+        """Returns the available figures by name."""
         drawn: dict[str, Path] = {}
         with style.house():
             for network in found["networks"]:
@@ -91,7 +91,7 @@ def plane(found: Json, network: Json) -> Figure:
 
 
 def _name_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> None:
-    """Writes names beside points where there is room; those that come first have the choice."""
+    """Writes names beside points where there is room, in the order of the points."""
     taken: list[Bbox] = []
     left, right_end = (end * 72 / axes.figure.dpi for end in axes.bbox.intervalx)
     for name, delay, rate in points[:_MOST_LABELS]:
@@ -110,7 +110,7 @@ def _name_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> None
 
 
 def matrix(found: Json) -> Figure:
-    """How often one entry is ahead of another when networks and seeds are resampled."""
+    """How often one entry leads another when networks and seeds are resampled."""
     names = [row["name"] for row in found["ranking"]]
     ahead = pd.DataFrame(np.nan, index=names, columns=names)
     for pair in found["pairs"]:
@@ -130,7 +130,7 @@ def matrix(found: Json) -> Figure:
 
 
 def hull(delays: Floats, rates: Floats) -> list[int]:
-    """The points of the upper left convex hull, by delay: what no mixture of others exceeds.
+    """The points of the upper left convex hull, by delay: no mixture of others exceeds them.
 
     Args:
         delays: less is better, shape (n,).

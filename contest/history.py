@@ -1,4 +1,4 @@
-"""Which submissions were scored, in which order: a file that only grows."""
+"""The scored submissions in order, in an append-only file."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from contest.hold import Json
 
 
 def with_history(found: Json, contest: Contest, path: Path) -> Json:
-    """Returns the verdict with `history`, to which new submissions are added.
+    """Adds new submissions to the history, and returns the verdict with it.
 
     A submission is new if its author has none of the same name and content in this contest; another
     scoring rule, other networks or runs make another contest.
@@ -18,7 +18,7 @@ def with_history(found: Json, contest: Contest, path: Path) -> Json:
     Args:
         found: the verdict.
         contest: whose submissions count.
-        path: of the file, a line of JSON a submission.
+        path: of the file, one line of JSON per submission.
     """
     rules = sha256_of(contest.model_dump_json(exclude={"title", "yardsticks"}).encode())[:16]
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []

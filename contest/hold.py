@@ -1,4 +1,4 @@
-"""Holds a contest: runs every contender on every network, and says who is better than whom."""
+"""Holds a contest: runs every contender on every network, and compares them."""
 
 import json
 import math
@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Place:
-    """A network of the contest, and what nobody can exceed on it."""
+    """A network of the contest, with its omniscient bound."""
 
     network: PreparedNetwork
     title: str
@@ -39,8 +39,8 @@ class Scored:
     Args:
         contender: who.
         records: by network, in the order of the seeds.
-        scores: as records; empty where a run failed.
-        reason: why it has no scores; "" if it has.
+        scores: like records; empty if a run failed.
+        reason: why it has no scores; "" if it has some.
     """
 
     contender: Contender
@@ -56,12 +56,12 @@ def run_all(
     engine: EngineSettings,
     runner: Runner,
 ) -> list[Scored]:
-    """Runs what can run; runs that the journal holds are not repeated.
+    """Runs what can run and is not in the journal.
 
-    Who fails on a network once does not run again: an entry that hangs costs seconds, not minutes.
+    A contender that fails once does not run again: a hanging entry costs seconds, not minutes.
 
     Raises:
-        KneepointError: the machine kept a run from ending.
+        KneepointError: the machine prevented a run from finishing.
     """
     seeds = range(contest.seed, contest.seed + contest.runs)
     waves = [
@@ -113,7 +113,7 @@ def _score(
                 by_network[name].append(record)
                 continue
             except ValueError as error:
-                reason = f"it has no score: {error}"
+                reason = f"no score: {error}"
         return Scored(contender, {}, {}, f"on {name} with seed {seed}: {reason}")
     return Scored(contender, by_network, scores)
 
@@ -124,7 +124,7 @@ def verdict(
     scored: Sequence[Scored],
     places: Sequence[Place],
 ) -> Json:
-    """Returns the leaderboard as data; what does not exist is None."""
+    """Returns the leaderboard as data; None stands for what does not exist."""
     replaced = latest_of_each(contenders)
     rule = contest.scored_by
     good = [each for each in scored if not each.reason]
@@ -179,7 +179,7 @@ def _table(scored: Sequence[Scored], networks: Sequence[str]) -> Floats:
 
 
 def _places_of(contest: Contest, ranked: Sequence[Scored]) -> list[Json]:
-    """The rank of each entry, how sure it is, and what it loses where nobody could tune for."""
+    """The rank of each entry, its interval, and the places lost on held-out networks."""
     if not ranked:
         return []
     unseen, public = (
@@ -200,7 +200,7 @@ def _places_of(contest: Contest, ranked: Sequence[Scored]) -> list[Json]:
 
 
 def _pairs(contest: Contest, ranked: Sequence[Scored]) -> list[Json]:
-    """Every two ranked entries; the ratio or difference is A's score over, or less, B's."""
+    """Every pair of ranked entries, with the ratio A/B or the difference A - B of scores."""
     if len(ranked) < 2:
         return []
     names = [each.contender.name for each in ranked]
@@ -245,7 +245,7 @@ def _row(contest: Contest, each: Scored, places: Sequence[Place]) -> Json:
 
 
 def _interval(prefix: str, standing: Standing) -> Json:
-    """A score and its interval; of a single run there is none."""
+    """A score and its interval; a single run has none."""
     values = {"score": standing.score, "low": standing.low, "high": standing.high}
     return {prefix + name: None if math.isnan(x) else x for name, x in values.items()}
 

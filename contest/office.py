@@ -1,7 +1,7 @@
 """From a folder of submissions to a leaderboard in a folder of results.
 
-Objects, runs, drawn runs and the history stay in the folder; a repetition builds, runs and draws
-only what is new, and goes on where it was interrupted.
+Objects, runs, drawn runs and the history stay in the folder; a repeated contest builds, runs and
+draws only what is new, and an interrupted one resumes.
 """
 
 import json
@@ -40,16 +40,16 @@ JSON, PAGE = "leaderboard.json", "leaderboard.html"
 
 @dataclass(frozen=True)
 class Office:
-    """What a contest is held with.
+    """All that a contest needs.
 
     Args:
         contest: its rules.
         places: its networks.
-        yardsticks: controllers of ours.
+        yardsticks: our controllers.
         engine: where runs are made.
         workshop: builds entries.
         folder: of the results.
-        results: of the configuration, where a probe has left the number of real-time slots.
+        results: the configuration's, where a probe may have left the number of real-time slots.
     """
 
     contest: Contest
@@ -61,11 +61,11 @@ class Office:
     results: Path
 
     def score(self, entries: Path, say: Callable[[str], None]) -> Json:
-        """Builds, runs and ranks what lies in a folder; returns the verdict.
+        """Builds, runs and ranks the entries in a folder; returns the verdict.
 
         Raises:
             KneepointError: the folder is no folder of entries, another process holds this contest,
-                or the machine kept a run from ending.
+                or the machine prevented a run from finishing.
         """
         submissions = find_submissions(entries)
         if not submissions:
@@ -115,9 +115,9 @@ class Office:
         return ThreadExecutor(self.engine, cores)
 
     def _draw_runs(self, scored: Sequence[Scored]) -> dict[str, Path]:
-        """Returns a figure of a run over time of each contender, from the public network."""
+        """Returns a figure over time of each contender's run on the public network."""
         if not isinstance(self.engine, EmulatorSettings):
-            return {}  # a real run cannot be repeated to see more of it
+            return {}  # a real run cannot be repeated to log it
         public = next(place for place in self.places if place.is_public)
         drawn = {}
         for each in scored:
@@ -150,7 +150,7 @@ class Office:
 def watch(
     entries: Path, score: Callable[[], None], interval_s: float, is_over: Callable[[], bool]
 ) -> None:
-    """Scores a folder whenever what lies in it has changed, and has then stayed for an interval.
+    """Scores a folder whenever it has changed and then stayed the same for an interval.
 
     Args:
         entries: the folder.
@@ -177,7 +177,7 @@ def _state(folder: Path) -> list[tuple[str, int, int]]:
     for path in sorted(folder.rglob("*")):
         try:
             status = path.lstat()
-        except OSError:  # it has just gone
+        except OSError:  # just removed
             continue
         found.append((str(path), status.st_size, status.st_mtime_ns))
     return found

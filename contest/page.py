@@ -1,4 +1,4 @@
-"""The leaderboard as one page that needs nothing else: tables, figures, and a run of each entry."""
+"""The leaderboard as one self-contained page: tables, figures, and a run of each entry."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ _WORDS = {
     "power": "power: throughput over the 95th percentile of the signal delay, in Mbit/s per "
     "second, averaged geometrically over runs and networks",
     "log_power": "the logarithm of power, throughput over the 95th percentile of the signal delay",
-    "transhub": "Transhub's: 35 points for utilization, 35 for delay, 30 for packets not lost",
+    "transhub": "Transhub's: 35 points for utilization, 35 for delay, 30 for delivered packets",
 }
 
 
@@ -32,7 +32,7 @@ def write_page(found: Json, over_time: Mapping[str, Path], figures: Figures, mad
         found: the verdict (see contest.hold) with its `history`.
         over_time: figures of a run by the names of entries.
         figures: draws the others.
-        made_of: what stands in the head: commit and seed.
+        made_of: the header's text: commit and seed.
     """
     drawn = figures.draw(found)
     slugs = slugs_of(found)
@@ -53,7 +53,7 @@ def write_page(found: Json, over_time: Mapping[str, Path], figures: Figures, mad
 
 
 def slugs_of(found: Json) -> dict[str, str]:
-    """Returns a name that a page can link to for each contender's."""
+    """Returns an anchor for each contender's name."""
     names = [
         row["name"] for kind in ("ranking", "yardsticks", "apart", "earlier") for row in found[kind]
     ]

@@ -1,4 +1,4 @@
-"""Scoring rules: an expression of a run's metrics, evaluated by us and not by Python."""
+"""Scoring rules: expressions of a run's metrics, evaluated without Python's eval."""
 
 import ast
 import math
@@ -12,7 +12,7 @@ from networks.omniscient import Bound
 from networks.scenario import PreparedNetwork
 
 VARIABLES = (*METRICS, "loss", "delay_ms", "omniscient_power", "omniscient_delay_ms")
-"""What an expression may name: a run's metrics; `loss`, the share of dropped packets; `delay_ms`,
+"""Variables of an expression: a run's metrics; `loss`, the share of dropped packets; `delay_ms`,
 the propagation delay in one direction; and the bounds of its network."""
 
 TRANSHUB = (
@@ -49,7 +49,7 @@ class Score:
     """A scoring rule; more is better.
 
     Args:
-        name: what the leaderboard calls it.
+        name: on the leaderboard.
         expression: of a run.
         is_ratio: scores are compared by their ratio, and averaged geometrically.
     """
@@ -62,7 +62,7 @@ class Score:
         """Returns the score of a run that succeeded.
 
         Raises:
-            ValueError: it has none: a division by zero, the logarithm of zero.
+            ValueError: it has none, because of a division by zero or the logarithm of zero.
         """
         sent = record.packets_sent or 0
         values = {name: getattr(record, name) for name in METRICS} | {
@@ -88,7 +88,7 @@ _RULES = {
 
 
 def score_of(text: str) -> Score:
-    """Returns the rule of a name, or that of an expression.
+    """Returns a rule by its name, or made of an expression.
 
     Raises:
         ValueError: it is neither.
@@ -106,7 +106,7 @@ def score_of(text: str) -> Score:
 
 
 def _check(node: ast.AST, depth: int = 0) -> None:
-    """Raises ValueError for what an expression may not have."""
+    """Raises ValueError unless a node may be part of an expression."""
     if depth > _MOST_DEPTH:
         raise ValueError("too deeply nested")
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
@@ -114,7 +114,7 @@ def _check(node: ast.AST, depth: int = 0) -> None:
             raise ValueError(f"a number is at most {_MOST_NUMBER:g}")
     elif isinstance(node, ast.Name):
         if node.id not in VARIABLES:
-            raise ValueError(f"{node.id!r} is no metric; known: {', '.join(VARIABLES)}")
+            raise ValueError(f"{node.id!r} is not a metric; known: {', '.join(VARIABLES)}")
     elif isinstance(node, ast.BinOp | ast.UnaryOp) and type(node.op) in _OPERATORS:
         for operand in _operands(node):
             _check(operand, depth + 1)
@@ -124,11 +124,11 @@ def _check(node: ast.AST, depth: int = 0) -> None:
         right_count = len(node.args) >= 2 if least == 2 else len(node.args) == 1
         if name not in _FUNCTIONS or node.keywords or not right_count:
             known = ", ".join(_FUNCTIONS)
-            raise ValueError(f"a call may be of {known}, with as many arguments as they take")
+            raise ValueError(f"the only functions are {known}, with their number of arguments")
         for argument in node.args:
             _check(argument, depth + 1)
     else:
-        raise ValueError("only numbers, metrics, + - * / ** and calls may be in an expression")
+        raise ValueError("an expression has only numbers, metrics, + - * / ** and functions")
 
 
 def _operands(node: ast.BinOp | ast.UnaryOp) -> tuple[ast.expr, ...]:

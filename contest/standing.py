@@ -1,6 +1,6 @@
-"""Who is better than whom: scores, their intervals, ranks and how sure they are.
+"""Who is better than whom: scores and ranks, with their intervals.
 
-Entries are compared in pairs of runs that share network and seed. Two questions differ: whether the
+Entries are compared in pairs of runs that share network and seed, on two questions: whether the
 order would be the same with other seeds on these networks (the sign-flip test, corrected by Holm),
 and whether it would be on other networks such as these (ranks over resampled networks and seeds).
 """
@@ -29,7 +29,7 @@ class Standing:
         score: mean over networks of the mean over runs; of ratios the geometric one.
         low: of its 95 % interval for other seeds on these networks; NaN for a single run.
         high: see low.
-        rank: from 1; equal scores share one.
+        rank: from 1; equal scores share a rank.
         best_rank: of the 95 % interval of its rank, networks and seeds resampled.
         worst_rank: see best_rank.
         first: share of resamples in which it is first.
@@ -66,7 +66,7 @@ class Comparison:
 
     @property
     def better(self) -> int | None:
-        """The position of the one that is shown to be better on these networks."""
+        """The position of the entry shown to be better on these networks."""
         if not self.p <= SIGNIFICANT or self.ahead == 0.5:
             return None
         return self.a if self.difference > 0 else self.b
@@ -104,7 +104,7 @@ def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Standing]
 
 
 def compare_pairs(scores: Floats, seed: int, *, is_ratio: bool) -> list[Comparison]:
-    """Compares every two entries (see `rank_entries`)."""
+    """Compares every pair of entries (see `rank_entries`)."""
     values = _scale(scores, is_ratio)
     resampled = resampled_scores(values, seed)
     pairs = list(combinations(range(len(values)), 2))

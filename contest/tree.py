@@ -1,4 +1,4 @@
-"""Recognizes the sender in an entry's tree: its dialect, its sources, and what is special in it.
+"""Recognizes the sender in an entry's tree: its dialect, sources and peculiarities.
 
 The public kit's layout has `datagrump/` and `src/`; that of 2013 is flat, and its datagrams differ.
 A file in Python either has a class with the controller's methods, which runs in the kit's loop, or
@@ -43,12 +43,12 @@ class Tree:
     Args:
         root: folder that paths are relative to.
         language: of the sender.
-        library: sources that see nothing but their own folder, as those of src/ do.
+        library: sources that see only their own folder, like those of src/.
         sources: the others.
         includes: folders of headers.
         dialect: of its datagrams, as the engines call it; "": the kit's.
-        interface: how the sender tells the controller of what it sends, for the reader.
-        remarks: what is special.
+        interface: how the sender reports sent datagrams to the controller, for the reader.
+        remarks: peculiarities.
         own_receiver: whether it brings a receiver that is not the kit's.
     """
 
@@ -67,7 +67,7 @@ def recognize(folder: Path) -> Tree:
     """Finds the sender.
 
     Raises:
-        KneepointError: there is none; the message says what was looked for.
+        KneepointError: there is none; the message says what was expected.
     """
     for root in _levels(folder):
         if (root / "datagrump").is_dir():
@@ -86,7 +86,7 @@ def recognize(folder: Path) -> Tree:
 
 
 def _levels(folder: Path) -> Iterator[Path]:
-    """The folder, and those within it, nearest first: archives often have one around all."""
+    """The folder, and those within it, nearest first: archives often have a top folder."""
     level = [folder]
     for _ in range(_MOST_DEPTH):
         yield from level
@@ -159,9 +159,11 @@ def _named_sources(place: Path, variable: str) -> list[Path] | None:
     paths = [(place / word).resolve() for word in value.split() if "$" not in word]
     for path in paths:
         if not path.is_relative_to(place.parent.resolve()):
-            raise KneepointError(f"{place.name}/Makefile.am names {path.name}, outside of the tree")
+            raise KneepointError(
+                f"{place.name}/Makefile.am names {path.name}, which is outside the tree"
+            )
         if not path.is_file():
-            raise KneepointError(f"{place.name}/Makefile.am names {path.name}, which is not there")
+            raise KneepointError(f"{place.name}/Makefile.am names {path.name}, which is missing")
     return list(dict.fromkeys(paths))
 
 

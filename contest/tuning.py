@@ -1,4 +1,4 @@
-"""Searches the constants that an entry declares, as those of any controller are searched."""
+"""Searches the parameters that an entry declares, like those of any controller."""
 
 import math
 from collections.abc import Mapping
@@ -29,20 +29,20 @@ def plan_tuning(
     trials: int,
     seed: int,
 ) -> StudyPlan:
-    """Returns a study that looks for the constants of the greatest power, beginning with defaults.
+    """Returns a study that searches for the greatest power, beginning with the defaults.
 
     Args:
         name: of the entry.
         tree: its sender.
-        declared: what its kneepoint.yaml says.
+        declared: its kneepoint.yaml.
         workshop: builds it, once for each setting of its macros.
         networks: over which the mean of the power is taken.
         engine: makes the runs.
-        trials: how many.
+        trials: their number.
         seed: of everything random.
 
     Raises:
-        KneepointError: it declares no constants.
+        KneepointError: it declares no parameters.
     """
     if not declared.constants:
         raise KneepointError(f"{name}: declares no constants; name some in its {ENTRY_FILE}")
@@ -79,7 +79,7 @@ def plan_tuning(
 
 
 def _as_controller(name: str, declared: EntryFile) -> Controller:
-    """An entry as the search knows controllers: by its constants."""
+    """An entry as a controller to the search: its parameters."""
     constants = {
         each: Constant(
             name=each,

@@ -1,6 +1,6 @@
-"""Takes in what somebody submitted: copies a tree or unpacks an archive, and trusts neither.
+"""Takes in submissions: copies a tree or unpacks an archive, and trusts neither.
 
-Nothing that comes out lies outside the given folder, is a link or anything but a file, or is larger
+The result lies in the given folder, consists of plain files and folders, and is no larger
 than an entry can reasonably be.
 """
 
@@ -34,7 +34,7 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", "
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file's name is that of an archive that can be unpacked."""
+    """Whether a file's name ends like that of a known archive format."""
     return path.name.lower().endswith(ARCHIVES)
 
 
@@ -48,7 +48,7 @@ def copy_tree(source: Path, into: Path) -> None:
     """Copies the files of a folder, links within it as what they point to.
 
     Raises:
-        KneepointError: a link leads out, there is something else than files, or too much.
+        KneepointError: a link leads out, a file is special, or there is too much.
     """
     root = source.resolve()
     taken = _Taken(into)
@@ -143,7 +143,7 @@ def _unpack_zip(file: IO[bytes], taken: "_Taken") -> None:
 
 
 class _Taken:
-    """Writes files into a folder, and keeps count."""
+    """Writes files into a folder and counts them."""
 
     def __init__(self, into: Path) -> None:
         self._into = into
@@ -152,7 +152,7 @@ class _Taken:
         into.mkdir(parents=True, exist_ok=True)
 
     def check(self, name: str) -> Path:
-        """Returns the place of a file; raises KneepointError where it is not in the folder."""
+        """Returns a file's path; raises KneepointError if it is outside the folder."""
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or "\0" in name or ":" in path.parts[:1]:
             raise KneepointError(f"{name!r} leads out of the archive's folder")
@@ -161,14 +161,14 @@ class _Taken:
         return self._into / path
 
     def expect(self, name: str, size: int) -> None:
-        """Raises KneepointError where a file of this size would be too much."""
+        """Raises KneepointError if a file of this size would be too much."""
         if self._bytes + size > MOST_BYTES:
             raise KneepointError(
                 f"it has more than {MOST_BYTES >> 20} MiB (at {name!r}); submit sources only"
             )
 
     def expect_files(self, number: int) -> None:
-        """Raises KneepointError where so many more files would be too many."""
+        """Raises KneepointError if so many more files would be too many."""
         if self._files + number > MOST_FILES:
             raise KneepointError(f"it has more than {MOST_FILES} files; submit sources only")
 
@@ -185,7 +185,7 @@ class _Taken:
                     self.expect(name, 0)
                     file.write(part)
         except (FileExistsError, NotADirectoryError, IsADirectoryError):
-            raise KneepointError(f"{name!r} is there twice") from None
+            raise KneepointError(f"{name!r} occurs twice") from None
 
 
 class _Capped(io.RawIOBase):

@@ -56,7 +56,7 @@ Status = Literal["ok", "failed", "fault"]
 
 
 def canonical_json(value: object) -> str:
-    """Returns the one JSON text of a value: sorted keys, no blanks, shortest numbers, no NaN."""
+    """Returns the canonical JSON of a value: sorted keys, no blanks, shortest numbers, no NaN."""
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
@@ -64,9 +64,9 @@ def canonical_json(value: object) -> str:
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One run: a controller with all its constants, in one scenario, on one engine.
+    """One run: a controller with all its parameters, in one scenario, on one engine.
 
-    With an `entry`, a whole sender, that runs in the controller's place, and has its name and
+    An `entry`, a whole sender, runs in place of the controller, which then has its name and
     digest.
     """
 
@@ -112,7 +112,7 @@ class RunSpec:
         seed: int,
         constants: Mapping[str, float] | None = None,
     ) -> Self:
-        """Describes a run of an entry of a contest; `constants` is what it was built with."""
+        """Describes a run of a contest's entry, built with `constants`."""
         return cls(
             engine=engine.engine,
             engine_sha256=engine.sha256,
@@ -125,7 +125,7 @@ class RunSpec:
         )
 
     def scenario(self) -> dict[str, Any]:
-        """Returns what the engine is to run (see scenario_of)."""
+        """Returns the scenario for the engine (see scenario_of)."""
         scenario = self._identified()
         if self.entry is not None:
             for flow in scenario["flows"]:
@@ -138,7 +138,7 @@ class RunSpec:
         return scenario
 
     def _identified(self) -> dict[str, Any]:
-        """Returns the scenario without what is no part of the run's identity but traces' paths."""
+        """Returns the scenario with all that identifies the run, and traces' paths."""
         subject: dict[str, Any] = {
             "controller": self.controller,
             "controller_sha256": self.controller_sha256,
@@ -150,7 +150,7 @@ class RunSpec:
 
     def __post_init__(self) -> None:
         scenario = self._identified()
-        for link in ("uplink", "downlink"):  # a trace is its content
+        for link in ("uplink", "downlink"):  # a trace is identified by its content
             scenario[link].pop("trace", None)
         identity = {
             "engine": self.engine,
@@ -168,10 +168,10 @@ class RunRecord:
     """The outcome of a run; a metric that does not exist is None, never NaN.
 
     `scheduling_delay_p99_us` is what the host added in real time: the 99th percentile of the time
-    from the kernel's receipt of a datagram to the receiver's reading it. Element k of
-    `scheduling_delays_us` is the time that one datagram in 2^k took at least. In virtual time there
-    is neither. `flows` and `probes` are those of the traffic, in its order, each with its `name`
-    and its metrics and series; traffic that is not measured by flows has neither.
+    from the kernel's receipt of a datagram until the receiver reads it. Element k of
+    `scheduling_delays_us` is the time that one datagram in 2^k took at least. In virtual time
+    it does not exist. `flows` and `probes` are those of the traffic, in its order, each with its
+    `name` and its metrics and series; traffic that is not measured by flows has neither.
     """
 
     run_id: str
@@ -194,14 +194,14 @@ class RunRecord:
 
     @classmethod
     def measured(cls, spec: RunSpec, answer: Mapping[str, Any]) -> Self:
-        """Takes an engine's answer; an invalid metric makes the run a failed one."""
+        """Makes a record of an engine's answer; an invalid metric makes the run fail."""
         run_id, traffic = spec.run_id, spec.traffic
         metrics = {name: answer.get(name) for name in METRICS}
         for name, value in metrics.items():
             if value is None and traffic.measures_flows and name in _OF_ALL_PACKETS:
                 continue  # the kernel's own TCP does not time each packet
             if not _is_measurement(value):
-                return cls(run_id, "failed", f"nonsense: {name} is {value}")
+                return cls(run_id, "failed", f"invalid metric: {name} is {value}")
         others = {name: answer.get(name) for name in (*COUNTS, "scheduling_delay_p99_us")}
         delays = answer.get("scheduling_delays_us")
         return cls(
@@ -268,7 +268,7 @@ def _is_measurement(value: object) -> bool:
 
 
 class MachineFaultError(Exception):
-    """A run did not come to an end for a reason outside the run's own description.
+    """A run did not finish, for a reason outside its description.
 
     Args:
         reason: what happened.
@@ -299,7 +299,7 @@ class Engine(Protocol):
         """Stops a run that another thread executes."""
 
     def close(self) -> None:
-        """Frees what the engine holds; it can be used again afterwards."""
+        """Frees the engine's resources; it can be used again afterwards."""
 
 
 class EngineSettings(Protocol):
@@ -311,18 +311,18 @@ class EngineSettings(Protocol):
 
     @property
     def sha256(self) -> str:
-        """Digest of the engine's programs, in which there is no controller."""
+        """Digest of the engine's programs, which contain no controller."""
 
     @property
     def is_real_time(self) -> bool:
-        """Whether a run takes its network's own time, and one of the host's slots."""
+        """Whether runs take real time, and one of the host's slots."""
 
     @property
     def runs_per_slot(self) -> int:
-        """How many runs at once load the host as much as one that keeps a core busy."""
+        """Number of concurrent runs that load the host as much as one real-time slot allows."""
 
     def keeping(self, log: Path) -> "EngineSettings":
-        """Returns the same with the log of each run's uplink going to a file at its end."""
+        """Returns settings that write each run's uplink log to a file at its end."""
 
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
         """Returns the network without the fields that this engine ignores."""
@@ -331,7 +331,7 @@ class EngineSettings(Protocol):
         """Whether the host was too busy for the run, which must then be repeated."""
 
     def taking_all(self) -> "EngineSettings":
-        """Returns the same with no run repeated, however busy the host was."""
+        """Returns settings that repeat no run, however busy the host was."""
 
     def open(self) -> Engine:
         """Makes the engine."""
@@ -345,7 +345,7 @@ class MovableSettings(Protocol):
         """Returns the files that runs need, by their paths in the copy: path and SHA-256."""
 
     def moved(self, folder: Path) -> EngineSettings:
-        """Returns the same for a folder that holds such a copy."""
+        """Returns settings for a folder that holds such a copy."""
 
 
 PAUSES_S = (0.5, 2.0, 8.0)
@@ -358,7 +358,7 @@ def run_reliably(
     pauses_s: Sequence[float] = PAUSES_S,
     sleep: Callable[[float], None] = time.sleep,
 ) -> RunRecord:
-    """Runs, and after a machine fault runs again; never raises MachineFaultError.
+    """Runs, and retries after a machine fault; never raises MachineFaultError.
 
     A fault that points to the controller needs no pause before the next attempt. Only one that
     every attempt blames on the controller counts as the controller's failure.

@@ -44,12 +44,12 @@ def note_sources(name: str, sources: Sequence[Path]) -> Path:
 
 
 def is_newer(program: Path, note: Path) -> bool:
-    """Returns whether a program is there, built after its sources' tokens were last changed."""
+    """Returns whether a program exists and is newer than the last change of its sources' tokens."""
     return program.exists() and program.stat().st_mtime_ns > note.stat().st_mtime_ns
 
 
 def settle(program: Path, note: Path) -> None:
-    """Makes the note older than a program that an up-to-date build has left untouched."""
+    """Makes the note older than a program that the build found up to date."""
     if not is_newer(program, note):
         before_ns = program.stat().st_mtime_ns - 1
         os.utime(note, ns=(before_ns, before_ns))

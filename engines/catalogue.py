@@ -33,7 +33,7 @@ class Constant:
     meaning: str
 
     def typed(self, value: float) -> float:
-        """Returns the value as an int where the constant is one."""
+        """Returns the value, as an int if the parameter is one."""
         return int(value) if self.is_integer else float(value)
 
     def check(self, value: float, where: str) -> None:
@@ -49,9 +49,9 @@ class Constant:
 
 @dataclass(frozen=True)
 class Controller:
-    """One controller and its constants by name; `sha256` is its shared object's.
+    """One controller and its parameters by name; `sha256` is its shared object's.
 
-    `needs` is what it cannot do without, `transports` where it has that.
+    `needs` lists its needs, `transports` those that meet them.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Controller:
     transports: tuple[str, ...] = ("datagrams", "tcp")
 
     def require(self, transport: str, where: str, *, has_ecn: bool = False) -> None:
-        """Raises KneepointError if the controller declares that the transport is unfit for it."""
+        """Raises KneepointError if the transport lacks a need of the controller."""
         if transport in self.transports and "marks" in self.needs and not has_ecn:
             raise KneepointError(
                 f"{where}: controller {self.name} needs marks; give its flow tcp: {{ecn: true}}"
@@ -71,7 +71,7 @@ class Controller:
         if transport not in self.transports:
             raise KneepointError(
                 f"{where}: controller {self.name} needs {', '.join(self.needs)}, which transport "
-                f"{transport} does not have; it runs on {', '.join(self.transports) or 'none'} only"
+                f"{transport} lacks; it runs on {', '.join(self.transports) or 'none'} only"
             )
 
     def constant(self, name: str, where: str) -> Constant:
@@ -84,7 +84,7 @@ class Controller:
         return self.constants[name]
 
     def complete(self, given: Mapping[str, float], where: str) -> dict[str, float]:
-        """Returns every constant's value: the given ones, checked, and the others' defaults.
+        """Returns every parameter's value: the given ones, checked, and the others' defaults.
 
         Whole numbers are ints.
 
@@ -100,7 +100,7 @@ class Controller:
 
 
 SOURCES = Path("controllers/algorithms")
-"""A controller is one file here."""
+"""Folder of the controllers, one file each."""
 
 
 class Catalogue:
@@ -131,14 +131,14 @@ class Catalogue:
         return self.controllers[name]
 
     def only(self, names: Container[str]) -> Self:
-        """Returns the same without the other controllers."""
+        """Returns a catalogue of some controllers only."""
         some = copy(self)
         some.controllers = {k: v for k, v in self.controllers.items() if k in names}
         return some
 
 
 def require_sources(named: Mapping[str, str]) -> None:
-    """Raises KneepointError unless every controller has a source; values say who names it."""
+    """Raises KneepointError unless every controller has a source; values name the file."""
     known = {path.stem: path for path in sorted((ROOT / SOURCES).glob("*.cc"))}
     for name, where in named.items():
         if name not in known:

@@ -53,11 +53,11 @@ class EmulatorSettings:
 
     Args:
         binary: the emulator.
-        sha256: its digest when the study began; runs of another binary would not compare.
-        folder: what paths of traces are relative to.
+        sha256: its digest when the study began; runs of another binary would not be comparable.
+        folder: to which paths of traces are relative.
         idle_limit_s: a process that has a run but uses no CPU for this long is stuck. One
             that computes may take longer: it detects hanging controllers itself.
-        keep_log: where the link's log goes at the end of a run; None: nowhere.
+        keep_log: file for the link's log; None: no log.
         keep_flow_log: file for the senders' log; None: no log.
     """
 
@@ -70,7 +70,7 @@ class EmulatorSettings:
 
     @classmethod
     def of(cls, binary: Path) -> "EmulatorSettings":
-        """Takes the binary as it is now, and the current folder."""
+        """Settings of the current binary in the current folder."""
         return cls(binary.resolve(), digest_of(binary), Path.cwd())
 
     @property
@@ -88,7 +88,7 @@ class EmulatorSettings:
         return network
 
     def spoils(self, record: RunRecord) -> bool:
-        """No: virtual time waits for its host."""
+        """No: virtual time waits for the host."""
         del record
         return False
 
@@ -129,7 +129,7 @@ class EmulatorSettings:
 
 @dataclass
 class _Process:
-    """A running emulator, and what it has said since the last whole line."""
+    """A running emulator, and its output since the last whole line."""
 
     popen: "subprocess.Popen[bytes]"
     pending: bytes = b""
@@ -220,7 +220,7 @@ class EmulatorEngine:
             return RunRecord.measured(spec, answer)
         reason = str(answer.get("reason", "no reason given"))
         if status == "failed":
-            self.close()  # it may have ended, and serves no other controller's run in any case
+            self.close()  # it may have ended, and serves no other controller in any case
             return RunRecord(spec.run_id, "failed", reason)
         if status == "fault":
             self.close()
@@ -248,7 +248,7 @@ class EmulatorEngine:
 
 @dataclass(frozen=True)
 class _Activity:
-    """Whether a process has or waits for a processor, and the CPU time that it has used."""
+    """Whether a process runs or waits for a processor, and its CPU time."""
 
     is_runnable: bool
     cpu_ticks: int

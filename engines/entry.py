@@ -1,4 +1,4 @@
-"""An entry of a contest: a whole sender of somebody else, built into one shared object."""
+"""A contest entry: somebody else's whole sender, built into one shared object."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -12,13 +12,13 @@ from engines.mahimahi.engine import MahimahiSettings
 def settings_of(
     engine: str, build: Path, busy_us: float = math.inf, *, keep_awake: bool
 ) -> EngineSettings:
-    """Returns an engine's settings as they are now.
+    """Returns an engine's current settings.
 
     Args:
         engine: emulator, mahimahi or kernel.
         build: folder of the built programs.
-        busy_us: of mahimahi: see MahimahiSettings.
-        keep_awake: also of mahimahi.
+        busy_us: for mahimahi: see MahimahiSettings.
+        keep_awake: likewise.
 
     Raises:
         KneepointError: it is not built, or does not work on this machine.

@@ -1,4 +1,4 @@
-"""What supervisors of real runs have in common, and how an engine talks to one.
+"""Common parts of the supervisors of real runs, and their protocol with an engine.
 
 A supervisor is a process that reads a request, one line of JSON, carries it out and prints the
 answer, another line. It ends its run when its standard input closes, which happens however its
@@ -26,11 +26,11 @@ _STOP_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 
 
 class RunEndedError(Exception):
-    """The run is over before its end; the text says why.
+    """The run ended early; the text says why.
 
     Args:
         reason: what happened.
-        status: whose doing it was, as the engine reports it: failed is the controller's.
+        status: that the engine reports: failed if the controller is at fault.
     """
 
     def __init__(self, reason: str, status: str = "fault") -> None:
@@ -39,7 +39,7 @@ class RunEndedError(Exception):
 
 
 class StopWatch:
-    """Sees signals that ask to stop, and the end of the standard input, on which nothing comes."""
+    """Watches for signals to stop, and for the end of the standard input, which carries no data."""
 
     def __init__(self) -> None:
         self._stopped = False
@@ -49,7 +49,7 @@ class StopWatch:
             signal.signal(number, self._stop)
 
     def __call__(self) -> bool:
-        """Whether the run is to end now."""
+        """Whether the run must end now."""
         if not self._stopped and self._input.select(0):
             self._stopped = not os.read(sys.stdin.fileno(), 1)
         return self._stopped
@@ -61,7 +61,7 @@ class StopWatch:
 class SupervisedRuns:
     """An engine's side: starts a supervisor for each run, one after the other.
 
-    Another thread may stop the run that goes on.
+    Another thread may stop the current run.
     """
 
     def __init__(self) -> None:
@@ -81,10 +81,10 @@ class SupervisedRuns:
 
         Args:
             command: starts the supervisor.
-            request: what it is to do.
-            limit_s: how long it may take.
+            request: its request.
+            limit_s: time limit.
             folder: its working directory.
-            environment: variables beside this process's own, and the modules' path.
+            environment: variables besides this process's own and the modules' path.
 
         Raises:
             MachineFaultError: it cannot be started, was stopped, or does not answer in time.
@@ -123,7 +123,7 @@ class SupervisedRuns:
 
 
 def serve(supervise: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
-    """A supervisor's side: reads the request, carries it out and prints the answer."""
+    """A supervisor's side: reads and executes the request, and prints the answer."""
     answer = supervise(json.loads(sys.stdin.readline()))
     with contextlib.suppress(BrokenPipeError):  # our starter was killed
         print(json.dumps(answer), flush=True)

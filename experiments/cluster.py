@@ -1,4 +1,4 @@
-"""The one Ray of a workflow: a process of its own, which ends with the process that started it.
+"""The workflow's only Ray, held by a separate process that ends with its parent.
 
 The Snakefile calls `start_cluster`, studies call `find_cluster` and `end_with_cluster`. Ray itself
 starts when the first study asks for it, because a workflow may have nothing to run. The file then
@@ -34,12 +34,12 @@ def start_cluster(file: Path, cores: int, log: Path, address: str | None = None)
     """Starts the process in the background and returns at once; it ends with this process.
 
     Args:
-        file: what it writes when Ray is ready.
-        cores: workers of a Ray of its own.
-        log: what it says.
+        file: that it writes when Ray is ready.
+        cores: workers, if it starts a Ray.
+        log: its output.
         address: of a Ray to join instead, HOST:PORT.
 
-    It belongs to a session of its own: a Ctrl-C is for the workflow, and studies may still want
+    It has its own session: Ctrl-C is meant for the workflow, and studies may still need
     Ray while they end.
     """
     file.unlink(missing_ok=True)
@@ -58,7 +58,7 @@ def start_cluster(file: Path, cores: int, log: Path, address: str | None = None)
 
 
 def find_cluster(file: Path) -> Cluster:
-    """Asks for the cluster, and waits until it is ready.
+    """Requests the cluster, and waits until it is ready.
 
     Raises:
         KneepointError: it ended or did not start.
@@ -78,7 +78,7 @@ def find_cluster(file: Path) -> Cluster:
 
 
 def serves_here(file: Path) -> bool:
-    """Returns whether the process of the cluster is on this machine, not on that of the workflow.
+    """Returns whether the cluster's process is out of reach, on another machine.
 
     A batch system may have brought the job elsewhere, where neither the process nor its lock is.
     """
@@ -89,9 +89,9 @@ def serves_here(file: Path) -> bool:
 
 
 def end_with_cluster(file: Path) -> None:
-    """Ends this process when the process of the cluster does, with its workflow or with Ray.
+    """Ends this process when the cluster's process ends, with its workflow or with Ray.
 
-    So no process of a killed workflow holds the lock of a study, and no study waits for a dead Ray.
+    So no process of a killed workflow keeps a study's lock, and no study waits for a dead Ray.
     """
 
     def watch() -> None:
@@ -124,7 +124,7 @@ def _serve(owner: int, file: Path, cores: int, address: str | None) -> None:
             if is_wanted():
                 cluster = stack.enter_context(open_cluster(cores, address))
                 state |= dataclasses.asdict(cluster)
-                end_when_told()  # Ray has a handler of its own
+                end_when_told()  # Ray has its own handler
         except Exception as error:
             write_whole(file, json.dumps({**state, "error": str(error).partition("\n")[0]}))
             raise
@@ -141,16 +141,16 @@ def _serve(owner: int, file: Path, cores: int, address: str | None) -> None:
             "error": reason or "the workflow has ended",
         }
         write_whole(file, json.dumps(end))
-        alive.close()  # studies end now, and the next workflow need not wait for Ray's end
+        alive.close()  # studies end now; the next workflow need not wait for Ray
         if reason:
             end_rest_of_session()
-    end_rest_of_session()  # helpers of Ray that have yet to notice
+    end_rest_of_session()  # helpers of Ray that are still running
     if reason:
-        end_with_error(reason)  # Python's own end would ask Ray to end
+        end_with_error(reason)  # a normal exit would shut Ray down first
 
 
 def _is_served(file: Path) -> bool:
-    """Returns whether the process of the cluster lives; its lock goes with it."""
+    """Returns whether the cluster's process is alive, by its lock."""
     try:
         hold_lock(_lock(file)).close()
     except KneepointError:
@@ -177,12 +177,10 @@ def _read(file: Path) -> dict[str, Any]:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "--owner", type=int, required=True, help="process whose end also ends this one"
-    )
+    parser.add_argument("--owner", type=int, required=True, help="process with which this one ends")
     parser.add_argument("--file", type=Path, required=True, help="written when Ray is ready")
     parser.add_argument("--cores", type=int, required=True, help="workers")
-    parser.add_argument("--address", help="of a Ray to join, HOST:PORT; none: a Ray of its own")
+    parser.add_argument("--address", help="of a Ray to join, HOST:PORT; default: starts one")
     arguments = parser.parse_args()
     _serve(arguments.owner, arguments.file, arguments.cores, arguments.address)
 

@@ -111,7 +111,7 @@ def _check_fit_networks(config: Path, name: str, study: Study) -> None:
 def _check_searched_networks(
     config: Path, name: str, study: Study, networks: Mapping[str, Network]
 ) -> None:
-    """Refuses bounds within which there are points that are no network."""
+    """Refuses bounds that contain an invalid network."""
     ranges = {
         parameter.removeprefix(NETWORK): searched
         for parameter, searched in study.space.items()
@@ -132,7 +132,7 @@ def _check_searched_networks(
 
 
 def _extremes(ranges: Mapping[str, Range]) -> Iterator[dict[str, float]]:
-    """Yields every corner of the bounds, and every listed value beside the least of the others."""
+    """Yields every corner of the bounds, and every listed value with the least of the others."""
     for corner in itertools.product(*(searched.bounds for searched in ranges.values())):
         yield dict(zip(ranges, corner, strict=True))
     least = {each: searched.bounds[0] for each, searched in ranges.items()}
@@ -158,7 +158,7 @@ def _check_tables(
 
 
 def _check_fitted_hosts(workflow: Workflow) -> None:
-    """Refuses a host from no fit, and a fit on a network that would wait for it."""
+    """Refuses a host_from that names no fit, and a fit on a network that depends on it."""
     for name, network in workflow.networks.items():
         where = f"{workflow.path.parent / 'networks' / name}.yaml: host_from"
         before = {name}
@@ -167,7 +167,7 @@ def _check_fitted_hosts(workflow: Workflow) -> None:
             if study is None or not study.host:
                 fits = [each for each, found in workflow.studies.items() if found.host]
                 raise KneepointError(
-                    f"{where}: {study_name!r} is no study of {workflow.path} that searches the "
+                    f"{where}: {study_name!r} is not a study of {workflow.path} that searches the "
                     f"host; known: {', '.join(fits) or 'none'}"
                 )
             (fitted_on,) = study.networks
@@ -181,7 +181,7 @@ def _check_fitted_hosts(workflow: Workflow) -> None:
 
 
 def _check_real_networks(workflow: Workflow) -> None:
-    """Refuses runs in mahimahi on what it does not have."""
+    """Refuses runs in mahimahi on networks that it cannot emulate."""
     folder = workflow.path.parent
     own = [workflow.probe.network] if workflow.probe else []
     if workflow.confirm:
@@ -215,7 +215,7 @@ def _check_real_networks(workflow: Workflow) -> None:
 
 
 def _check_warm_starts(workflow: Workflow) -> None:
-    """Refuses to begin with a study that is unknown, of another controller, or that comes later."""
+    """Refuses a start from a study that is unknown, of another controller, or later."""
     for name, study in workflow.studies.items():
         path = workflow.path.parent / "studies" / f"{name}.yaml"
         seen = [name]
@@ -242,7 +242,7 @@ def _check_warm_starts(workflow: Workflow) -> None:
 
 
 def _check_starts(workflow: Workflow) -> None:
-    """Refuses what could begin when its run is over: a flow, a probe, the time that counts."""
+    """Refuses flows, probes and measurement periods that could begin after the run's end."""
     studies, comparisons = workflow.studies.values(), workflow.comparisons.values()
     used = [(study.traffic, study.networks) for study in studies if study.traffic]
     used += [(traffic, each.networks) for each in comparisons for traffic in each.traffic]
@@ -272,7 +272,7 @@ def _check_starts(workflow: Workflow) -> None:
 
 
 def _check_comparisons(workflow: Workflow) -> None:
-    """Refuses networks that the kernel cannot make, and published figures of nothing."""
+    """Refuses networks that the kernel cannot emulate, and unknown published metrics."""
     for name, comparison in workflow.comparisons.items():
         where = f"{workflow.path.parent / 'comparisons' / name}.yaml"
         for network in comparison.networks_on(KERNEL) if KERNEL in comparison.engines else ():
@@ -288,8 +288,7 @@ def _check_comparisons(workflow: Workflow) -> None:
             if metric not in known.get(source, ()):
                 choice = ", ".join(known.get(source, [f"{each}.METRIC" for each in known]))
                 raise KneepointError(
-                    f"{where}: published {number}: there is no figure {printed.figure}; "
-                    f"known: {choice}"
+                    f"{where}: published {number}: unknown figure {printed.figure}; known: {choice}"
                 )
 
 
@@ -310,7 +309,7 @@ def _require_on_kernel(network: Network, where: str) -> None:
 
 
 def _check_hardening(workflow: Workflow) -> None:
-    """Refuses rounds of what is no tuning, or no search for a worst case of that controller."""
+    """Refuses rounds without a tuning and a worst-case search of the same controller."""
     for name, wanted in workflow.settings.hardening.items():
         where = f"{workflow.path}: hardening: {name}"
         for key in ("tune", "worst_case"):
@@ -328,7 +327,7 @@ def _check_hardening(workflow: Workflow) -> None:
             )
         if worst.objective.worst_case is None:
             raise KneepointError(
-                f"{where}: study {wanted.worst_case} does not search a worst case; give it the "
+                f"{where}: study {wanted.worst_case} does not search for a worst case; give it the "
                 "objective worst_case, or name another"
             )
         if worst.controller != tune.controller:
@@ -358,7 +357,7 @@ def _check_hold_out(workflow: Workflow) -> None:
 
 
 def _check_recordings(workflow: Workflow, held: HoldOut) -> None:
-    """Refuses cuts of one recording on both sides: what was tuned on is not held out."""
+    """Refuses cuts of one recording among both training and held-out networks."""
     tuned = {
         recording: (name, network)
         for name, study in workflow.studies.items()

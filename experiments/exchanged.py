@@ -1,4 +1,4 @@
-"""What planners read of the analysis's tables: columns and values that both sides depend on.
+"""Columns and values of the analysis's tables that planners read.
 
 `analysis.schema` includes these columns in its tables, and the stages write these values.
 """
@@ -20,4 +20,4 @@ CONTRADICTED = "contradicted"
 AGREEMENT = (Column("trial", "whole"), Column("why", "text"))
 """Of agreement.parquet: a setting of confirm, and why a real mean lies outside its interval."""
 UNEXPLAINED = "unexplained"
-"""Nothing explains it: the setting runs again."""
+"""Unexplained: the setting runs again."""

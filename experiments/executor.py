@@ -30,9 +30,9 @@ from experiments.worker import Sent
 _CHUNK = 16
 """Maximum number of runs per worker call; a call costs about a fifth of a run."""
 _CALLS = 2
-"""Calls under way to one worker: the next waits there when one has ended."""
+"""Calls in progress per worker, so that the next already waits there."""
 _SILENCE_S = 120.0
-"""Time without any worker after which nobody waits for one (s)."""
+"""Time without any worker after which the executor gives up (s)."""
 
 
 class Executor(Protocol):
@@ -41,15 +41,15 @@ class Executor(Protocol):
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs, some at a time, as they finish.
 
-        What was to follow a run that met a fault of the machine may be left out. While runs go on
-        in real time, it yields none of them now and then.
+        Runs after one that met a machine fault may be left out. While runs are in progress
+        in real time, it now and then yields None.
 
         Raises:
             KneepointError: a run cannot be executed.
         """
 
     def close(self) -> None:
-        """Frees what the executor holds."""
+        """Frees the executor's resources."""
 
 
 class SerialExecutor:
@@ -69,9 +69,9 @@ class SerialExecutor:
 
 
 class ThreadExecutor:
-    """Executes runs in virtual time in threads of this process, each with an engine of its own.
+    """Executes runs in virtual time in threads of this process, each with its own engine.
 
-    It starts in no time, and serves this machine only.
+    It starts at once, and uses this machine only.
     """
 
     def __init__(self, settings: EngineSettings, workers: int) -> None:
@@ -106,7 +106,7 @@ class RayExecutor:
     """Executes runs on the workers of the workflow's Ray.
 
     A worker whose process or node dies takes part again when Ray has restarted it, there or on
-    another node; meanwhile the others execute what it had been given.
+    another node; meanwhile the others execute its runs.
     """
 
     def __init__(self, cluster: Cluster, settings: EngineSettings) -> None:
@@ -127,12 +127,12 @@ class RayExecutor:
             raise KneepointError(
                 f"Ray at {cluster.address} does not answer ({error}); start the workflow again"
             ) from None
-        # Small studies that run side by side begin with different workers.
+        # Concurrent small studies begin with different workers.
         first = os.getpid() % len(workers)
         self._coming: dict[Any, Any] = {
             worker.ready.remote(): worker for worker in workers[first:] + workers[:first]
         }
-        self._free: deque[Any] = deque()  # a worker once for each further call that it can take
+        self._free: deque[Any] = deque()  # a worker, once per further call that it can take
         self._workers = len(workers)
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
@@ -185,7 +185,7 @@ class RayExecutor:
         ray.shutdown()
 
     def _take(self, answer: Any, busy: Sequence[Any]) -> None:
-        """Takes a worker that is there for the calls that it can take."""
+        """Adds a worker, once per call that it can take."""
         import ray
 
         ray.get(answer)
@@ -193,7 +193,7 @@ class RayExecutor:
         self._free += [worker] * (_CALLS - busy.count(worker))
 
     def _set_aside(self, worker: Any) -> None:
-        """Gives a worker that has died nothing to do until Ray has restarted it."""
+        """Leaves a dead worker idle until Ray has restarted it."""
         if worker not in self._coming.values():
             self._free = deque(each for each in self._free if each != worker)
             self._coming[worker.ready.options(max_task_retries=-1).remote()] = worker
@@ -218,10 +218,10 @@ class RayExecutor:
 
 
 class OwnRayExecutor:
-    """Executes runs on a Ray that nobody else in this workflow uses.
+    """Executes runs on a Ray of this job alone.
 
     Args:
-        context: gives the cluster, and ends it or leaves it.
+        context: provides the cluster, and ends or leaves it.
         settings: of the engine.
     """
 

@@ -37,7 +37,7 @@ _LOCK_PATIENCE_S = 5
 
 @dataclass(frozen=True)
 class Job:
-    """The configuration, checked against the emulator, and where to run what.
+    """The configuration, checked against the emulator, and the folders and cores of a job.
 
     Args:
         workflow: the configuration.
@@ -45,7 +45,7 @@ class Job:
         build: folder of the built programs.
         networks: folder of the prepared networks.
         out_dir: folder of the results.
-        cores: of a Ray of its own, and slots of a host that was not probed.
+        cores: of the job's own Ray, and slots of an unprobed host.
         cluster: file of the workflow's Ray; None: the job opens one, if it needs one.
     """
 
@@ -58,7 +58,7 @@ class Job:
     cluster: Path | None = None
 
     def engine(self, name: Engine = "emulator") -> EngineSettings:
-        """Returns an engine's settings as they are now.
+        """Returns an engine's current settings.
 
         Raises:
             KneepointError: it is not built, or does not work on this machine.
@@ -67,7 +67,7 @@ class Job:
         return settings_of(name, self.build, real_time.busy_us, keep_awake=real_time.keep_awake)
 
     def controller(self, name: str) -> Controller:
-        """Returns a controller; raises KneepointError where it is unknown or broken."""
+        """Returns a controller; raises KneepointError if it is unknown or broken."""
         return self.catalogue.controller(name, str(self.workflow.path))
 
     def network(self, name: str) -> PreparedNetwork:
@@ -75,7 +75,7 @@ class Job:
         return PreparedNetwork.load(self.networks / name / "network.json")
 
     def searched_networks(self, name: str) -> SearchedNetworks:
-        """Returns what makes the networks that the trials of an experiment search."""
+        """Returns the maker of the networks that an experiment's trials search."""
         maker = TraceMaker(
             self.build / "traces", self.build / "synthesize", self.build / "check_trace"
         )
@@ -106,7 +106,7 @@ class Job:
     def sign(
         self, step: str, engine: EngineSettings, ran: Iterable[str], files: Iterable[str]
     ) -> None:
-        """Records that a step made files of the output folder, with runs of controllers."""
+        """Records the step and the controllers that made files of the output folder."""
         controllers = {each: self.controller(each).sha256 for each in ran}
         sign(self.out_dir, step, files, engine.engine, engine.sha256, controllers)
 
@@ -114,7 +114,7 @@ class Job:
     def runner(
         self, name: str, engine: EngineSettings, total: int | None
     ) -> Iterator[tuple[Runner, Progress]]:
-        """Gives a runner on the journal of the output folder, which is locked meanwhile."""
+        """Provides a runner on the output folder's journal, which stays locked."""
         progress = progress_of(name, engine, total)
         with self.journal() as journal:
             runner = Runner(
@@ -129,9 +129,9 @@ class Job:
                 runner.close()
 
     def executor(self, engine: EngineSettings, total: int | None, batch: Batch) -> Executor:
-        """Makes what executes a batch of an experiment of so many runs (None: nobody knows)."""
+        """Makes the executor for an experiment of so many runs (None: unknown)."""
         if batch.together:
-            slots = self.out_dir / ".slots"  # others' are no matter
+            slots = self.out_dir / ".slots"  # separate from other jobs'
             return SlotExecutor(engine.taking_all(), len(batch.runs), slots, pauses_s=())
         if engine.is_real_time:
             slots_of_host = slots_of(self.workflow.results, self.cores)
@@ -144,7 +144,7 @@ class Job:
 
     @contextmanager
     def journal(self) -> Iterator[RunJournal]:
-        """Opens the journal of the output folder, which is locked meanwhile."""
+        """Opens the output folder's journal, which stays locked."""
         with (
             hold_lock_patiently(self.out_dir / ".lock", _LOCK_PATIENCE_S),
             RunJournal(self.out_dir / "runs.jsonl") as journal,
@@ -155,12 +155,12 @@ class Job:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of a job."""
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
-    parser.add_argument("--cluster", type=Path, help="file of the workflow's Ray; none: its own")
+    parser.add_argument("--cluster", type=Path, help="file of the workflow's Ray; default: its own")
     parser.add_argument(
         "--cores",
         type=int,
         default=int(os.environ.get("KNEEPOINT_CORES") or os.cpu_count() or 1),
-        help="workers of an own Ray, and slots of an unprobed host (%(default)s)",
+        help="workers of its own Ray, and slots of an unprobed host (%(default)s)",
     )
     parser.add_argument(
         "--build", type=Path, default=Path("build"), help="the built programs (%(default)s)"
@@ -171,7 +171,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def open_job(workflow: Workflow, name: str, arguments: argparse.Namespace) -> Job:
-    """Checks the configuration against the emulator, for the experiment of a name.
+    """Checks the configuration against the emulator, for one experiment.
 
     Raises:
         KneepointError: something in it is wrong, or the emulator is not built.

@@ -24,7 +24,7 @@ _LONGEST_LINE = 2**20
 class RunJournal:
     """Finished runs by run_id, in a file that survives a kill at any moment.
 
-    Runs are content-addressed: those of an older configuration or binary do no harm. Every line
+    Runs are content-addressed: those of an older configuration or binary are never used. Every line
     carries the SHA-256 of its record; a torn or damaged one is cut out when the file is opened, and
     its run is repeated. Records stay on disk; memory holds only their offsets.
 
@@ -171,7 +171,7 @@ def _line(record: RunRecord) -> bytes:
 
 
 def _parse(line: bytes) -> RunRecord | None:
-    """Returns the record of a line that is as `_line` wrote it, or None."""
+    """Returns the record of a line that `_line` wrote, or None if it is damaged."""
     end = len(line) - _DIGEST_BYTES - len(_CLOSING)
     text = line[len(_OPENING) : end - len(_MIDDLE)]
     digest = hashlib.sha256(text).hexdigest().encode()
@@ -179,5 +179,5 @@ def _parse(line: bytes) -> RunRecord | None:
         return None
     try:
         return RunRecord.from_json(text)
-    except (ValueError, KeyError, TypeError, AttributeError):  # of a version with other figures
+    except (ValueError, KeyError, TypeError, AttributeError):  # of a version with other metrics
         return None

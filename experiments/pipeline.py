@@ -1,9 +1,9 @@
 """The pipeline of every experiment: it executes the runs that a planner lists.
 
-A planner is a module with a function `plan(job, name)`. Its plan yields batches of runs and is sent
-what came of each; so a list of runs is one batch, and a search asks for the next when it has been
-told of the last. The pipeline executes, journals and resumes the runs on any engine, writes the
-tables, and signs them.
+A planner is a module with a function `plan(job, name)`. Its plan yields batches of runs and
+receives their results: a list of runs is one batch, and a search yields the next after the results
+of the last. The pipeline executes, journals and resumes the runs on any engine, writes the
+tables, and records their provenance.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment leaves beside its runs.
+    """The output of an experiment.
 
     Args:
         runs: those of runs.parquet, in their order; all have been executed.
@@ -47,12 +47,12 @@ class Outcome:
 
 
 Steps = Generator[Batch, Iterator[FinishedRun], Outcome]
-"""Yields batches; is sent the runs of each, finished, in their order."""
+"""Yields batches and receives the finished runs of each, in order."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment, ready to begin: its engine, the number of its runs (None: open), its steps."""
+    """An experiment ready to run: its engine, the number of its runs (None: open), its steps."""
 
     engine: EngineSettings
     total: int | None
@@ -65,7 +65,7 @@ def plan_list(
     message: str,
     tables: Mapping[str, pa.Table] | None = None,
 ) -> Plan:
-    """Returns the plan of an experiment that knows all its runs beforehand."""
+    """Returns the plan of an experiment whose runs are all known in advance."""
 
     def steps() -> Steps:
         yield Batch(planned)
@@ -86,12 +86,12 @@ def follow(steps: Generator[Batch, Iterator[FinishedRun], R], runner: Runner) ->
 
 
 def carry_out(job: Job, name: str, planner: str, plan: Plan) -> None:
-    """Executes what a plan lists and the journal lacks, and writes the results.
+    """Executes the planned runs that the journal lacks, and writes the results.
 
     Args:
-        job: where, and with what.
+        job: configuration, engines and folders.
         name: of the experiment.
-        planner: the module that made the plan: its code is what the results are signed with.
+        planner: the module that made the plan; its code's digest goes into the provenance.
         plan: the plan.
 
     Raises:

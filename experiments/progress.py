@@ -25,9 +25,9 @@ _SILENCE_S = 10.0
 
 @dataclass(frozen=True)
 class Counted:
-    """How many runs of an experiment are there, of how many (None: open), and how fast they came.
+    """Finished runs of an experiment, their planned number (None: open), and their rate.
 
-    `known` were there at the beginning, `elapsed_s` before the last.
+    `known` of them were finished when it began; `elapsed_s` has passed since.
     """
 
     done: int
@@ -50,10 +50,10 @@ class Counted:
 
 
 def read_counted(name: str, folder: Path = COUNT_FOLDER) -> Counted | None:
-    """Returns what an experiment in progress has counted; None where it has not yet begun."""
+    """Returns the progress of an experiment; None if it has not begun."""
     try:
         return Counted(**json.loads((folder / f"{name}.json").read_bytes()))
-    except (OSError, ValueError, TypeError):  # it has just begun, or ended
+    except (OSError, ValueError, TypeError):  # it has just begun or ended
         return None
 
 
@@ -91,17 +91,17 @@ class Progress:
             self._next_line = 2 * self._done
 
     def end(self, message: str) -> None:
-        """Says how it ended."""
+        """Prints the final message."""
         self._count_file.unlink(missing_ok=True)
         if self._bar is not None:
             self._bar.close()
         self._say(message)
 
     def _add(self, runs: int) -> float:
-        """Counts, and writes the count down now and then; returns the time since the beginning."""
+        """Counts, and saves the count now and then; returns the time since the beginning."""
         self._done += runs
         now_s = time.monotonic()
-        if self._start_s is None:  # these are the runs that were there already
+        if self._start_s is None:  # these runs were finished before
             self._start_s, self._known = now_s, self._done
         elapsed_s = now_s - self._start_s
         if now_s >= self._next_count_s:
@@ -122,7 +122,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Status:
-    """How far a real-time run is, and what its link did in the last second (None: nothing)."""
+    """Progress of a real-time run, and its link's rate in the last second (None: nothing)."""
 
     elapsed_s: float
     expected_s: float
@@ -131,7 +131,7 @@ class Status:
 
 
 class RealTimeProgress(Progress):
-    """Counts runs that take minutes, and says how those are that go on: a line now and then.
+    """Counts runs that take minutes, with regular lines about those in progress.
 
     Args:
         name: what is in progress.
@@ -145,7 +145,7 @@ class RealTimeProgress(Progress):
         self._next_s = 0.0
 
     def add(self, runs: int) -> None:
-        """Counts further runs (0: none, but time has passed)."""
+        """Counts further runs (0: only time has passed)."""
         elapsed_s = self._add(runs)
         text = f"{self._count()}{self._running()}{self._left(elapsed_s)}"
         if self._bar is not None:
@@ -156,7 +156,7 @@ class RealTimeProgress(Progress):
             self._next_s = elapsed_s + _LINE_S
 
     def _running(self) -> str:
-        """How many runs go on, and how the one is that began last."""
+        """The number of runs in progress, and the state of the last one."""
         running = statuses(self._folder)
         if not running:
             return ""
@@ -176,12 +176,12 @@ class RealTimeProgress(Progress):
 
 
 def progress_of(name: str, engine: EngineSettings, total: int | None) -> Progress:
-    """Returns what counts the runs of an engine."""
+    """Returns the progress display for an engine's runs."""
     return RealTimeProgress(name, total) if engine.is_real_time else Progress(name, total)
 
 
 def statuses(folder: Path) -> list[Status]:
-    """Reads the status of every run in progress on this host; one that was killed says no more."""
+    """Reads the status of every run in progress on this host; killed runs expire."""
     found = []
     for path in sorted(folder.glob("*.json")):
         try:

@@ -51,7 +51,7 @@ class Column(ConfigModel):
 
     @property
     def factor(self) -> float:
-        """Multiplies a printed value into the unit that Kneepoint uses."""
+        """Converts a printed value into Kneepoint's unit."""
         return _METRIC_UNITS[self.metric][self.unit] if self.metric else 1.0
 
 
@@ -66,16 +66,16 @@ class TableDescription(ConfigModel):
     )
     kind: Literal["published", "measured"] = Field(
         default="published",
-        description="published: what a report prints; measured: runs that were measured to compare "
-        "with, one's own or others'",
+        description="published: printed in a report; measured: runs measured for comparison, "
+        "one's own or others'",
     )
     selected: Literal["best", "worst"] | None = Field(
         default=None,
-        description="rows were printed because their power was the best or the worst of many runs",
+        description="rows whose power was the best or the worst of many runs",
     )
     selected_of: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]] | None = Field(
         default=None,
-        description="from how many runs at least and at most; null: the report does not say",
+        description="least and greatest number of these runs; null: the report does not say",
     )
     controller: str = Field(description="controller of the table")
     network: Name = Field(default="contest", description="network of the measurements")
@@ -84,13 +84,13 @@ class TableDescription(ConfigModel):
     )
     unstated: Mapping[str, str] = Field(
         default={},
-        description="parameters above that the report omits, and the source of their values",
+        description="parameters above that the report omits, with the source of their values",
     )
     fitted: tuple[str, ...] = Field(
         default=(), description="unstated parameters that were fitted to this table"
     )
     remark: str = Field(
-        default="", description="what the author's code or logs say about rows that deviate"
+        default="", description="note from the author's code or logs about rows that deviate"
     )
     columns: Mapping[str, Column] = Field(min_length=1, description="meaning of each column")
     ignore: tuple[str, ...] = Field(default=(), description="columns to ignore")
@@ -120,9 +120,9 @@ class TableDescription(ConfigModel):
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One row: its constants, and the metrics that are printed, in Kneepoint's units.
+    """One row: its parameters, and the printed metrics, in Kneepoint's units.
 
-    `steps` has the worth of one in each metric's last printed digit.
+    `steps` has the value of one unit in each metric's last printed digit.
     """
 
     number: int
@@ -152,7 +152,7 @@ class PublishedTable:
 
     @property
     def replayable(self) -> list[PublishedRow]:
-        """The rows whose constants are all printed or given."""
+        """The rows whose parameters are all printed or given."""
         return [row for row in self.rows if row.has_all_constants]
 
     def check_against(self, catalogue: Catalogue, folder: Path) -> None:
@@ -178,7 +178,7 @@ class PublishedTable:
 
 
 def number_on(tables: Sequence[PublishedTable]) -> tuple[tuple[PublishedRow, ...], ...]:
-    """Returns the replayable rows of each table, its numbers going on from the table before."""
+    """Returns the replayable rows of each table, numbered consecutively across tables."""
     starts = itertools.accumulate((len(table.rows) for table in tables), initial=0)
     return tuple(
         tuple(replace(row, number=start + row.number) for row in table.replayable)
@@ -191,7 +191,7 @@ def load_table(config: Path, name: str) -> PublishedTable:
 
     Raises:
         KneepointError: a file is missing, a column is missing or unexplained, a line is longer or
-            shorter than the header, a cell is no number.
+            shorter than the header, a cell is not a number.
     """
     folder = config.parent / "published"
     description_path, path = folder / f"{name}.yaml", folder / f"{name}.csv"
@@ -270,7 +270,7 @@ def _read_row(
 
 
 def _last_digit(text: str) -> float:
-    """Returns the worth of one in the last digit of a number as printed: 0.01 for 4.50."""
+    """Returns the value of one unit in a number's last printed digit: 0.01 for 4.50."""
     exponent = Decimal(text).as_tuple().exponent
     assert isinstance(exponent, int)  # neither infinite nor NaN: see _NUMBER
     return float(Decimal(1).scaleb(exponent))

@@ -1,4 +1,4 @@
-"""A Ray of our own on this machine, or one that is there already, on many.
+"""A Ray of our own on this machine, or an existing one on many machines.
 
 Importing Ray takes longer than a short study, so the import is lazy.
 """
@@ -24,11 +24,11 @@ RAY_POLL_S = 0.2
 """Polling interval for Ray's processes (s)."""
 _VITAL = ("gcs_server", "raylet")
 _ANSWER_S = 5.0
-"""Time in which a server must answer (s)."""
+"""Time limit for a server's answer (s)."""
 _NODE_S = 120.0
-"""Time in which a node must have fetched the code and told of itself (s)."""
+"""Time limit for a node to fetch the code and report its facts (s)."""
 _MISSED_S = 30.0
-"""Time in which Ray notices that a node has died (s)."""
+"""Time that Ray takes to notice a dead node (s)."""
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AUTH_MODE": "token",
@@ -46,9 +46,9 @@ class Cluster:
     Args:
         address: where it listens, HOST:PORT.
         workers: the names of the workers that hold engines.
-        token: the file of what Ray asks of everybody who comes.
+        token: the file of the token that Ray requires.
         namespace: of the workers' names.
-        is_joined: it was there before and may have nodes on other machines.
+        is_joined: it existed before and may have nodes on other machines.
     """
 
     address: str
@@ -68,17 +68,17 @@ class Cluster:
 
 
 def open_cluster(cores: int, address: str | None) -> AbstractContextManager[Cluster]:
-    """Returns the context of a Ray: of our own with so many workers, or the one at an address."""
+    """Returns the context of a Ray: our own with so many workers, or the one at an address."""
     return own_ray(cores) if address is None else joined_ray(address)
 
 
 @contextmanager
 def own_ray(cores: int) -> Iterator[Cluster]:
-    """Starts a Ray with one worker a core, reachable from this machine only, and ends it again.
+    """Starts a Ray with one worker per core, reachable from this machine only, and ends it again.
 
     Its helper processes end with this process, however that ends.
     """
-    # Workers import this package as we did, whatever folder they are started in.
+    # Workers import this package from the same place, whatever their folder.
     path = [str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(path)
     with ray_folder() as folder:
@@ -106,12 +106,12 @@ def own_ray(cores: int) -> Iterator[Cluster]:
 
 @contextmanager
 def joined_ray(address: str) -> Iterator[Cluster]:
-    """Joins the Ray at an address with one worker a core of its nodes; leaves it as it was.
+    """Joins the Ray at an address with one worker per core of its nodes; leaves it unchanged.
 
     Ray brings our code to the nodes; the files of runs follow with the runs.
 
     Raises:
-        KneepointError: it does not answer, asks for no token or for another one, has no node on
+        KneepointError: it does not answer, requires no token or another one, has no node on
             this machine, or a node differs from this machine.
     """
     require_answer(address)
@@ -159,7 +159,7 @@ def require_answer(address: str) -> None:
 
 
 def import_ray(address: str, token: str) -> Any:
-    """Imports Ray for a cluster at an address, which asks for the token of a file."""
+    """Imports Ray for a cluster at an address that requires a file's token."""
     os.environ.pop("RAY_AUTH_TOKEN", None)
     os.environ.pop(_ON_THIS_MACHINE, None)
     if address.startswith("127."):
@@ -168,14 +168,14 @@ def import_ray(address: str, token: str) -> Any:
     import ray
     from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]
 
-    # What was imported before keeps its mode and its token.
+    # Modules imported before keep their mode and token.
     Config.initialize("")
     AuthenticationTokenLoader.instance().reset_cache()
     return ray
 
 
 def _start_workers(cores: int, expected: Mapping[str, str]) -> tuple[tuple[str, ...], list[Any]]:
-    """Starts workers that Ray restarts; a call that dies with one is for its caller to repeat."""
+    """Starts workers that Ray restarts; their callers repeat calls that died with one."""
     import ray
 
     names = tuple(f"worker-{i}" for i in range(cores))
@@ -212,7 +212,7 @@ def _living_nodes() -> list[dict[str, Any]]:
 
 
 def _has_died(node: Mapping[str, Any]) -> bool:
-    """Whether Ray misses a node, which takes some seconds, rather than our code failing on it."""
+    """Whether Ray has lost the node, which takes seconds to show, and our code did not fail."""
     deadline = time.monotonic() + _MISSED_S
     while node["NodeID"] in [each["NodeID"] for each in _living_nodes()]:
         if time.monotonic() > deadline:
@@ -278,10 +278,10 @@ def _dead_process() -> str:
 
 
 def _leave_out_helpers() -> None:
-    """Keeps Ray from starting its dashboard, autoscaler and log monitor, which nothing here uses.
+    """Keeps Ray from starting its unused dashboard, autoscaler and log monitor.
 
     They take two fifths of the CPU time of Ray's start, which waits for the dashboard; no option of
-    `ray.init` leaves them out.
+    `ray.init` disables them.
     """
     from ray._private import parameter, services
 

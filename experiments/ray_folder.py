@@ -20,9 +20,9 @@ _OWNER = "owner"
 
 @contextmanager
 def ray_folder() -> Iterator[Path]:
-    """Makes a folder and removes it again; first removes those whose owners were killed.
+    """Makes a folder and removes it afterwards; first removes those of killed owners.
 
-    Ray lets everybody into the folder that it is given, which is to be one in this.
+    Ray opens its own folder to everybody, so that must lie in this one.
     """
     lock = runtime_folder() / "ray.lock"
     with locked(lock):
@@ -33,13 +33,13 @@ def ray_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        with locked(lock):  # or another owner would look at what is just going
+        with locked(lock):  # or another owner would see a folder that is being removed
             shutil.rmtree(folder, ignore_errors=True)
             owner.close()
 
 
 def write_token(folder: Path) -> Path:
-    """Writes a new token, which Ray asks of everybody, into a file that only we can read."""
+    """Writes a new token for Ray into a file that only this user can read."""
     path = folder / "token"
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(secrets.token_hex(32))
@@ -47,7 +47,7 @@ def write_token(folder: Path) -> Path:
 
 
 def find_token() -> Path:
-    """Returns the file of the token of a Ray that is there already, where Ray itself looks for it.
+    """Returns the token file of an existing Ray, where Ray itself looks for it.
 
     Raises:
         KneepointError: there is none.
@@ -67,7 +67,7 @@ def _remove_if_left(folder: Path) -> None:
         return
     try:
         owner = hold_lock(folder / _OWNER)
-    except KneepointError:  # it lives
+    except KneepointError:  # the owner is alive
         return
     shutil.rmtree(folder, ignore_errors=True)
     owner.close()

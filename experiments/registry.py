@@ -21,9 +21,9 @@ class Kind:
     Args:
         rule: name of the rule that makes it.
         planner: the module that plans it.
-        files: what it leaves beside runs.parquet and made_by.json.
-        message: what its job does.
-        takes_all: whether its jobs want the host for themselves.
+        files: its outputs besides runs.parquet and made_by.json.
+        message: of its job.
+        takes_all: whether each of its jobs needs the whole host.
     """
 
     rule: str
@@ -118,9 +118,9 @@ class Experiment:
         controllers: that it runs.
         networks: that it runs on.
         needs: experiments whose results it reads.
-        lists: files of the results, beside those, that it reads.
-        reads: files of the configuration, beside the main one, that it reads.
-        settings: what it depends on in the main one, as text.
+        lists: further files of the results that it reads.
+        reads: files of the configuration, besides the main one, that it reads.
+        settings: its settings in the main one, as text.
     """
 
     name: str
@@ -135,23 +135,23 @@ class Experiment:
 
     @property
     def is_real(self) -> bool:
-        """Whether it runs in real time, or is made of what did."""
+        """Whether it runs in real time or depends on real-time runs."""
         return self.engine != EMULATOR or self.kind in (CALIBRATION, AGREEMENT)
 
     @property
     def rule(self) -> str:
-        """The rule that makes it; where both engines run its kind, real runs have another."""
+        """The rule that makes it; real runs of a kind that both engines run have another."""
         in_both = self.kind in (STUDY, REPLICATES, COMPARISON)
         return f"{self.kind.rule}_real" if in_both and self.is_real else self.kind.rule
 
     @property
     def files(self) -> tuple[str, ...]:
-        """All that it leaves; the last says that it is whole."""
+        """All its outputs; the last marks it as complete."""
         return ("runs.parquet", *self.kind.files, "made_by.json")
 
 
 def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
-    """Returns all experiments that a configuration asks for, those in real time last."""
+    """Returns all experiments of a configuration, those in real time last."""
     found = [
         *_studies(workflow),
         *_hardening(workflow),

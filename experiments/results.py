@@ -68,7 +68,7 @@ _OF_TRAFFIC = (
     pa.field("queue_by_interval_packets", pa.list_(pa.float64())),
 )
 
-# From version n to n + 1: what to do with a table of version n.
+# Upgrades of a table from version n to n + 1.
 _UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {
     1: lambda table: _with_columns(table, [_SCHEDULING_P99]),
     2: lambda table: _with_columns(table, [_SCHEDULING]),
@@ -77,10 +77,10 @@ _UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {
     5: lambda table: _with_all_figures(table),
 }
 _MACHINE = "machine: "
-"""How the reason of a fault began up to version 3."""
+"""First words of a fault's reason up to version 3."""
 
 _BATCH = 4096
-"""Rows that stand in memory as Python objects at a time."""
+"""Rows held in memory as Python objects at a time."""
 
 RUNS_SCHEMA = pa.schema(
     [
@@ -117,7 +117,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A planned run and what came of it."""
+    """A planned run and its result."""
 
     planned: PlannedRun
     record: RunRecord
@@ -125,12 +125,12 @@ class FinishedRun:
 
 @dataclass(frozen=True)
 class FinishedTrial:
-    """A trial: what was searched (column name: value), its score, why a run of it failed.
+    """A trial: its searched values by column, its score, why a run of it failed.
 
     `means` has the mean of each of TRIAL_METRICS over the runs that were measured; it is empty
     without any. The runs themselves are in the journal. `objectives` are those of a front,
-    `violation` how far it is beyond a bound; a trial that `is_stopped` was raced, and has the value
-    of the runs that it had.
+    `violation` its distance beyond a bound; a trial that `is_stopped` lost a race and has the value
+    of the runs that it made.
     """
 
     number: int
@@ -156,7 +156,7 @@ def means_of(runs: Iterable[FinishedRun]) -> dict[str, float]:
 
 
 def runs_table(study: str, runs: Iterable[FinishedRun]) -> pa.Table:
-    """Returns one row a run, in the order given."""
+    """Returns one row per run, in the order given."""
     return make_table((_run_row(study, run) for run in runs), RUNS_SCHEMA)
 
 
@@ -172,7 +172,7 @@ def trials_table(
     trials: Iterable[FinishedTrial],
     further: Sequence[str] = (),
 ) -> pa.Table:
-    """Returns one row a trial, in the order given.
+    """Returns one row per trial, in the order given.
 
     Args:
         study: name of the study.
@@ -202,9 +202,9 @@ def trials_table(
 def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     """Returns a table of rows, which are taken a few at a time.
 
-    The first list that it is given makes pyarrow import pandas, only to ask whether it is a Series.
-    That takes longer than many a study, so pandas counts as missing meanwhile; where somebody needs
-    it later, pyarrow asks again.
+    Its first list makes pyarrow import pandas, only to check whether it is a Series.
+    That takes longer than many studies, so pandas counts as missing meanwhile; if it is needed
+    later, pyarrow tries again.
     """
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)
@@ -222,7 +222,7 @@ def _batched(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, An
 
 
 class _NoPandas:
-    """Finds no pandas, unless it has been imported already."""
+    """Hides pandas unless it has been imported already."""
 
     def find_spec(self, name: str, *_: object) -> None:
         if name == "pandas":
@@ -238,7 +238,7 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def read_table(path: Path) -> pa.Table:
-    """Reads a table that any version up to ours wrote.
+    """Reads a table of this version or an older one.
 
     Raises:
         KneepointError: the file is missing, damaged, not ours, or of a newer version.
@@ -264,7 +264,7 @@ def read_table(path: Path) -> pa.Table:
 
 
 def read_frame(path: Path) -> "pd.DataFrame":
-    """Reads a table as a frame; whole numbers that can be missing have the type Int64.
+    """Reads a table as a frame; nullable integers have the type Int64.
 
     Raises:
         KneepointError: see read_table.
@@ -278,7 +278,7 @@ def read_frame(path: Path) -> "pd.DataFrame":
 
 
 def write_summary(path: Path, summary: Mapping[str, Any]) -> None:
-    """Writes study.json and its like."""
+    """Writes JSON objects such as study.json."""
     content = {"kneepoint_schema": VERSION, **summary}
     write_whole(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
@@ -333,7 +333,7 @@ def _with_columns(table: pa.Table, columns: Iterable[pa.Field]) -> pa.Table:
 
 
 def _with_all_figures(table: pa.Table) -> pa.Table:
-    """A table of runs whose flows and probes have every figure; other tables stay as they are."""
+    """A table of runs whose flows and probes have every field; other tables stay as they are."""
     if "run_id" not in table.column_names or "queue_by_interval_packets" in table.column_names:
         return table
     for column in _OF_TRAFFIC[1:3]:
@@ -351,7 +351,7 @@ def _names_of(column: pa.Field) -> list[str]:
 
 
 def _with_faults(table: pa.Table) -> pa.Table:
-    """A table of runs that tells faults of the machine apart; other tables stay as they are."""
+    """A table of runs that distinguishes machine faults; other tables stay as they are."""
     if "run_id" not in table.column_names:
         return table
     is_fault = pc.starts_with(table["reason"], _MACHINE)

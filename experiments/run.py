@@ -17,10 +17,10 @@ from experiments.registry import experiments_of
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Carries out the experiment that is named.
+    """Runs the named experiment.
 
     Raises:
-        KneepointError: there is no such experiment, what it needs is missing, or a run of it could
+        KneepointError: there is no such experiment, an input is missing, or a run could
             not be executed.
     """
     workflow = load_workflow(arguments.config)

@@ -15,14 +15,14 @@ _FAULTS_IN_A_ROW = 3
 
 @dataclass(frozen=True)
 class Batch:
-    """Runs that are executed before anything else is asked for.
+    """Runs that are executed before the plan continues.
 
     Args:
         runs: the runs.
-        engine: what executes them; None: the experiment's.
-        together: all are in progress at the same time, and each is taken as it comes, a fault of
-            the machine or a host that was too busy included: what they show is the host.
-        anew: runs that the journal holds are executed as well, for what else they leave.
+        engine: that executes them; None: the experiment's.
+        together: all are in progress at the same time, and every record counts, even one with
+            a fault of the machine or a busy host: they measure the host.
+        anew: execute even runs that the journal holds, for their other outputs.
     """
 
     runs: Sequence[PlannedRun]
@@ -32,14 +32,14 @@ class Batch:
 
 
 class Runner:
-    """Gets the records of runs: from the journal, or from an executor, which is made when needed.
+    """Gets the records of runs from the journal or, if missing, from an executor.
 
     Args:
-        journal: what is known, and where finished runs go at once.
+        journal: holds known runs; finished ones go there at once.
         make_executor: makes the executor of a batch; those of ordinary batches share one.
-        on_progress: called with a number of runs that have just been dealt with; while runs go on
-            in real time, with 0 now and then.
-        spoils: tells of a record that it does not count, though it is known.
+        on_progress: called with the number of runs just finished or found; while real-time
+            runs are in progress, with 0 now and then.
+        spoils: whether a record does not count although the journal has it.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class Runner:
         self._executor: Executor | None = None
 
     def finish(self, batch: Batch) -> Iterator[FinishedRun]:
-        """Executes what the journal lacks of a batch; when it returns, that is on disk there.
+        """Executes the runs of a batch that the journal lacks, and journals them on disk.
 
         Returns:
-            What came of each run, read as it is asked for.
+            The result of each run, read lazily.
 
         Raises:
-            KneepointError: a run cannot be executed at all, or the machine kept one from ending:
-                nobody may then go on with what there is. All that did end is in the journal.
+            KneepointError: a run cannot be executed, or the machine prevented one from finishing:
+                the rest must not be used alone. All finished runs are in the journal.
         """
         missing = {
             run.spec.run_id: run.spec for run in batch.runs if not self._is_known(run, batch)
@@ -80,7 +80,7 @@ class Runner:
         return self._recall(batch.runs, {fault.run_id: fault for fault in faults})
 
     def recall(self, planned: Iterable[PlannedRun]) -> Iterator[FinishedRun]:
-        """Yields runs that have ended with what came of them, in their order."""
+        """Yields finished runs with their results, in order."""
         return self._recall(planned, {})
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class Runner:
     def _execute(
         self, executor: Executor, batch: Batch, missing: Mapping[str, RunSpec]
     ) -> list[RunRecord]:
-        """Returns the runs of a batch together that met a fault; other faults are raised."""
+        """Returns the runs of a `together` batch that met a fault; raises other faults."""
         faults: list[RunRecord] = []
         in_a_row = ended = 0
         for finished in executor.execute(list(missing.values())):

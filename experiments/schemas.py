@@ -1,4 +1,4 @@
-"""Writes the JSON schemas of the configuration's files, which editors check and complete with.
+"""Writes the JSON schemas of the configuration's files, for editors.
 
     python -m experiments.schemas
     python -m contest.schemas      for contests

@@ -1,10 +1,10 @@
-"""Seeds: every random stream comes from the root seed by SHA-256, and is no other's."""
+"""Seeds: SHA-256 derives every random stream from the root seed; no two share one."""
 
 import hashlib
 
 
 def derive_seed(*parts: int | str) -> int:
-    """Returns a whole number of 53 bits (a float holds it exactly) that depends on all parts."""
+    """Returns an integer of 53 bits (exact as a float) that depends on all parts."""
     text = "\0".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 11
 

@@ -1,8 +1,8 @@
-"""Real-time slots: how many real runs this host sustains at once, and who holds them.
+"""Real-time slots, which limit the real runs in progress at once on this host.
 
-The probe measures how many (experiments.probe); a host that was never probed offers one slot a
+The probe measures their number (experiments.planners.probe); an unprobed host offers one per
 core. A slot is a locked file: all jobs of a user share them, and a job that ends, however it ends,
-gives its own up. So a job admits its runs itself, by what the probe has found when it begins.
+releases its own. So a job admits its runs itself, by the probe's result when it begins.
 """
 
 import fcntl
@@ -24,7 +24,7 @@ _TICK_S = 1.0
 
 
 def probe_file(results: Path) -> Path:
-    """Returns where the probe's result stands."""
+    """Returns the path of the probe's result."""
     return results / "probe" / "probe.json"
 
 
@@ -42,7 +42,7 @@ def slots_of(results: Path, cores: int) -> int:
     except (OSError, ValueError, KeyError, TypeError):
         slots = None
     if not isinstance(slots, int) or slots < 1:
-        raise unusable(path, "it has no number of slots")
+        raise unusable(path, "it lacks the number of slots")
     return slots
 
 
@@ -51,9 +51,9 @@ class SlotExecutor:
 
     Args:
         settings: of the engine.
-        slots: how many there are.
+        slots: their number.
         folder: of their locks; None: this user's own.
-        pauses_s: before each further attempt of a run that meets a fault of the machine.
+        pauses_s: before each further attempt of a run that meets a machine fault.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class _Crew:
         self._lock = threading.Lock()
 
     def work(self) -> None:
-        """Makes runs until there are none left: what one thread does."""
+        """Makes runs until none are left, in one thread."""
         try:
             while not self._stopped.is_set():
                 spec = self._waiting.get_nowait()
@@ -122,11 +122,11 @@ class _Crew:
             return
         except _StoppedError:
             return
-        except Exception as error:  # it is raised where the runs are waited for
+        except Exception as error:  # raised in the thread that waits for the runs
             self._ended.put(error)
 
     def wait(self) -> Iterator[list[RunRecord]]:
-        """Yields nothing now and then, and the record of one more run in the end."""
+        """Yields None now and then, and finally the record of one more run."""
         while True:
             try:
                 ended = self._ended.get(timeout=_TICK_S)
@@ -139,7 +139,7 @@ class _Crew:
             return
 
     def stop(self) -> None:
-        """Begins no other run, and makes those end that go on."""
+        """Begins no further run, and ends those in progress."""
         with self._lock:
             self._stopped.set()
             for engine in self._running.values():
@@ -176,7 +176,7 @@ class _Slots:
 
     @contextmanager
     def one(self, given_up: threading.Event) -> Iterator[None]:
-        """Holds a slot as soon as one is free, or none once that is given up."""
+        """Holds a slot as soon as one is free, or none after giving up."""
         while not given_up.is_set():
             for path in self._paths:
                 with path.open("a") as file:

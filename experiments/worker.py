@@ -1,4 +1,4 @@
-"""What a worker of Ray does on its node, which needs nothing but Python, Ray and this package."""
+"""Ray's worker, whose node needs nothing but Python, Ray and this package."""
 
 import hashlib
 import platform
@@ -24,8 +24,8 @@ class Worker:
     """A Ray actor: holds engines, so that their processes live from call to call.
 
     Args:
-        expected: facts of the machine that asks for runs (see facts_here); a node where they are
-            others refuses to run anything, because results might depend on it.
+        expected: facts of the machine that requests runs (see facts_here); a node with
+            others refuses to run anything, because results might depend on them.
     """
 
     def __init__(self, expected: Mapping[str, str]) -> None:
@@ -36,7 +36,7 @@ class Worker:
         self._folder: Path | None = None
 
     def ready(self) -> bool:
-        """Answers when the worker is there."""
+        """Returns when the worker is ready."""
         return True
 
     def run(self, settings: Any, specs: Sequence[RunSpec], sent: Sent) -> list[RunRecord] | str:
@@ -45,7 +45,7 @@ class Worker:
         Args:
             settings: of the engine.
             specs: the runs.
-            sent: files that they need; empty: they are on this machine where the settings say.
+            sent: files that they need; empty: the settings' paths on this machine.
         """
         try:
             if self._refusal:
@@ -61,7 +61,7 @@ class Worker:
             return f"node {platform.node()}: {of_file(error) or error}"
 
     def _keep(self, sent: Sent) -> Path:
-        """Returns the folder that holds the files, fetched where they are not there yet."""
+        """Returns the folder of the files, after fetching missing ones."""
         import ray
 
         self._folder = self._folder or self._stack.enter_context(ray_folder())
@@ -83,7 +83,7 @@ class Worker:
 
 
 def facts_here() -> dict[str, str]:
-    """Returns what results may depend on beside the files of a run, by the names of messages."""
+    """Returns the facts of this machine that results may depend on, by their names in messages."""
     import ray
 
     return {
@@ -96,7 +96,7 @@ def facts_here() -> dict[str, str]:
 
 
 def difference(node: str, facts: Mapping[str, str], expected: Mapping[str, str]) -> str:
-    """Returns why a node is no good, or "" if it is like the machine that asks for runs."""
+    """Returns how a node differs from the machine that requests runs, or ""."""
     for what, value in expected.items():
         if facts.get(what) != value:
             return (

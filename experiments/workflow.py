@@ -1,4 +1,4 @@
-"""A whole configuration: its files together, and what they ask of controllers."""
+"""A whole configuration: its files together, and the controllers and settings in them."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -132,7 +132,7 @@ class Workflow:
 
     @cached_property
     def audited(self) -> tuple[str, ...]:
-        """The emulator's studies that the audit reads: what stands beside tables, and fits."""
+        """The emulator's studies that the audit reads: replays of tables, and fits."""
         return tuple(n for n, s in self.studies.items() if s.tables and s.engine == EMULATOR)
 
     @property
@@ -207,14 +207,14 @@ class Workflow:
                 controller.complete(setting.constants, where)
 
     def _flows_under_study(self, traffic: str | None) -> Sequence[TrafficFlow]:
-        """The flows that a controller under study sends in a traffic; without one it is alone."""
+        """The flows of a controller under study in a traffic; a single one without traffic."""
         if traffic is None:
             return (TrafficFlow(),)
         flows = self.traffic[traffic].flows.values()
         return [flow for flow in flows if flow.controller is None]
 
     def _settings(self) -> Iterator[tuple[str, Setting, Sequence[TrafficFlow]]]:
-        """Every setting outside what studies search, where it is named, and the flows it sends."""
+        """Every setting outside the search spaces, where it is named, and the flows it sends."""
         alone = self._flows_under_study(None)
         for name, study in self.studies.items():
             if study.objective.opponent:
@@ -256,7 +256,7 @@ def calibrating(confirm: Confirm) -> tuple[Setting, ...]:
 
 
 def study_of_calibration(confirm: Confirm) -> Study:
-    """Returns the fit of the emulated host to real fixed windows, which no file describes."""
+    """Returns the study that fits the emulated host to real fixed windows; it has no file."""
     return Study(
         title="The emulated host, fitted to real fixed windows",
         controller=calibrating(confirm)[0].controller,

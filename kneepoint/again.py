@@ -1,4 +1,4 @@
-"""`kneepoint again`: repeats a run of the results and compares it with what was recorded."""
+"""`kneepoint again`: repeats a run of the results and compares it with the recorded metrics."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from networks.scenario import ALONE, PreparedNetwork
 from search.plan import network_of_trial
 
 SHORTEST = 6
-"""Fewer digits of an id may name several runs."""
+"""Fewer digits of an id could match several runs."""
 NETWORKS = Path("build/networks")
 COMPARED = (*METRICS, *COUNTS)
 
@@ -39,7 +39,7 @@ Row = dict[str, Any]
 @config_option
 @json_option
 def command(run_id: str, config: Path, as_json: bool) -> None:
-    """Repeat the run RUN_ID of the results and compare it with what was recorded.
+    """Repeat the run RUN_ID of the results and compare it with the recorded metrics.
 
     RUN_ID is the id of a run in the tables runs.parquet of the results, or its first digits; the
     report links its numbers to such ids. In virtual time a run repeats to the last digit, so the

@@ -22,7 +22,7 @@ _COMMANDS = {
     "compare": "compare two settings in pairs of runs, with an interval and a verdict",
     "list": "list controllers, networks and experiments",
     "study": "run or resume a study",
-    "again": "repeat a run of the results and compare it with what was recorded",
+    "again": "repeat a run of the results and compare it with the recorded metrics",
     "plot": "draw a figure of the results",
     "status": "show the progress of a running workflow",
     "report": "make everything, including the report",
@@ -30,7 +30,7 @@ _COMMANDS = {
     "contest": "build, run and rank the entries of a contest",
     "new-entry": "write the skeleton of an entry",
     "try": "build, run and draw one entry",
-    "tune": "search the constants of one entry",
+    "tune": "search the parameters of one entry",
     "trace": "check, plot, cut and convert recordings of links",
     "verify": "check results against the files, code and programs that made them",
     "doctor": "check this machine and suggest remedies",
@@ -38,11 +38,13 @@ _COMMANDS = {
 
 
 def _module_of(name: str) -> str:
-    return "try_entry" if name == "try" else name.replace("-", "_")  # a keyword is no module
+    return (
+        "try_entry" if name == "try" else name.replace("-", "_")
+    )  # a keyword is not a module name
 
 
 class _Commands(click.Group):
-    """Imports a subcommand only when it is called, to keep each one fast."""
+    """Imports a subcommand only when it is called, so that each starts fast."""
 
     def list_commands(self, _: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -100,9 +102,9 @@ def say(content: object, text: str, as_json: bool) -> None:
 
 
 def check_format(plot: Path | None) -> None:
-    """Raises KneepointError for a file whose format nobody can plot."""
+    """Raises KneepointError unless the suffix is that of a plot format."""
     if plot and plot.suffix not in (".png", ".svg", ".pdf"):
-        raise KneepointError(f"{plot}: a figure has no such format; use .png, .svg or .pdf")
+        raise KneepointError(f"{plot}: unknown figure format; use .png, .svg or .pdf")
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> str:

@@ -52,7 +52,7 @@ LEAST_RUNS = 8
 @click.option(
     "--runs",
     type=click.IntRange(1),
-    help="Runs of each setting on each network. Otherwise 8, or as many as a verdict on each "
+    help="Runs of each setting on each network. Otherwise 8, or as many as a verdict for each "
     "network needs: 10 for 15 networks.",
 )
 @click.option(
@@ -119,7 +119,7 @@ def _setting(text: str) -> tuple[str, Mapping[str, float]]:
 def _networks(
     config: Path, named: Sequence[str], controllers: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """Makes what is missing; returns the networks, and those of the default that cannot be made."""
+    """Makes what is missing; returns the networks, and the default ones that cannot be made."""
     if named:
         names = list(dict.fromkeys(named))
         make_what_is_missing(config, names, controllers)

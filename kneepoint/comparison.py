@@ -1,4 +1,4 @@
-"""What paired runs of two settings say, in numbers and in words."""
+"""The result of paired runs of two settings, as numbers and as text."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,12 +14,12 @@ from kneepoint.runs import is_path
 
 SIGNIFICANT = 0.05
 WITHIN = 0.01
-"""How well a ratio is to be known for its runs to be enough."""
+"""Precision of a ratio at which its runs are enough."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """What is compared, and which of two values is the better one."""
+    """The metric compared, and which of two values is better."""
 
     field: str
     noun: str
@@ -57,7 +57,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class OnNetwork:
-    """One network: values of the pairs of which neither run failed; `found` is None without any.
+    """One network: values of the pairs without a failed run; `found` is None if there are none.
 
     `p` is corrected for the number of networks.
     """
@@ -73,7 +73,7 @@ class OnNetwork:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two settings, `given` the parameters that the user set, on several networks."""
+    """Two settings on several networks; `given` holds the parameters that the user set."""
 
     specs: Sequence[RunSpec]
     given: Sequence[Mapping[str, float]]
@@ -123,8 +123,8 @@ class Comparison:
         """Returns one or two sentences about all networks together."""
         found, noun = self.overall, self.metric.noun
         if found is None:
-            return "No pair of runs succeeded: nothing is compared."
-        caveat = " Pairs with a failed run are left out." if self.failures() else ""
+            return "No pair of runs succeeded: there is nothing to compare."
+        caveat = " Pairs with a failed run are excluded." if self.failures() else ""
         better = self.metric.better(found, found.p)
         if better is not None:
             gain = found.ratio if better == "A" else 1 / found.ratio
@@ -136,7 +136,7 @@ class Comparison:
             )
         if math.isnan(found.low):
             return (
-                f"Undecided: A/B = {found}, but one pair of runs on a network has no interval. "
+                f"Undecided: A/B = {found}, but one pair of runs per network gives no interval. "
                 f"Give --runs.{caveat}"
             )
         return (
@@ -145,7 +145,7 @@ class Comparison:
         )
 
     def described(self) -> dict[str, Any]:
-        """Returns the comparison for JSON; what does not exist is None."""
+        """Returns the comparison for JSON; None stands for what does not exist."""
         settings = {
             name: {"controller": spec.controller, "constants": dict(spec.constants)}
             for name, spec in zip(("a", "b"), self.specs, strict=True)
@@ -229,21 +229,21 @@ class Comparison:
             yield (
                 f"By network, A is better on {better.count('A')}, B on {better.count('B')}; no "
                 f"difference is shown on {better.count(None)} (p corrected by Holm). Intervals are "
-                "about other seeds on these networks, not about other networks."
+                "for other seeds on these networks, not for other networks."
             )
         least = least_pairs(len(better), SIGNIFICANT)
         if len(seeds) < least:
             yield (
-                f"So few pairs cannot show a difference on a network, however clear: of "
+                f"So few pairs cannot show even a clear difference on a network: of "
                 f"{_count(len(better), 'network')} each needs {least}; give --runs {least}."
             )
         unknown = sum(each.enough.runs is None for each in self.networks)
         if unknown:
             where = f" on {unknown} of {len(better)} networks" if len(better) > 1 else ""
-            yield f"To know A/B within 1 % takes more pairs than these{where}; give --runs."
+            yield f"More pairs are needed to know A/B within 1 %{where}; give --runs."
         else:
             most = max(each.enough.runs or 0 for each in self.networks)
-            yield f"{_count(most, 'pair')} a network would be enough to know A/B within 1 %."
+            yield f"{_count(most, 'pair')} per network would be enough to know A/B within 1 %."
 
 
 def _on_network(name: str, pairs: Sequence[Pair], metric: Metric, seed: int) -> OnNetwork:

@@ -1,4 +1,4 @@
-"""`kneepoint contest`: a folder of entries, and minutes later a leaderboard."""
+"""`kneepoint contest`: builds, runs and ranks a folder of entries."""
 
 import platform
 import shutil
@@ -28,7 +28,7 @@ CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
 REAL_TIME = Path("build/entry-sender")
 PYTHON = tuple(Path("build") / name for name in PYTHON_RUNNER)
 KEPT = Path("build/contest")
-"""Objects of entries, by the digests of what they were made of."""
+"""Objects of entries, by the digests of their inputs."""
 
 
 trust_option = click.option(
@@ -59,7 +59,7 @@ trust_option = click.option(
     type=click.Path(path_type=Path),
     help="Folder of the leaderboard.  [default: contests/NAME in the results]",
 )
-@click.option("--watch", "is_watching", is_flag=True, help="Score whatever arrives in the folder.")
+@click.option("--watch", "is_watching", is_flag=True, help="Score new entries as they arrive.")
 @trust_option
 @config_option
 @json_option
@@ -75,7 +75,8 @@ def command(
     """Build, run and rank the entries in the folder ENTRIES.
 
     An entry is a source tree in the layout of the public kit, a git repository, an archive, or a
-    file in Python. What cannot run is named with its reason. A repetition runs only what is new.
+    file in Python. The leaderboard gives the reason if it cannot run. A repetition runs
+    only what is new.
     """
     contest = load_contest(rules)
     folder = into or load_workflow(config).results / "contests" / rules.stem
@@ -88,7 +89,7 @@ def command(
     def score_what_there_is() -> None:
         try:
             score()
-        except KneepointError as error:  # the next submission may mend it
+        except KneepointError as error:  # the next submission may fix it
             click.echo(f"error: {error}", err=True)
 
     if is_watching:
@@ -99,7 +100,7 @@ def command(
 def open_office(
     contest: Contest, config: Path, folder: Path, where: str, *, is_trusting: bool
 ) -> Office:
-    """Makes what a contest needs, and returns what it is held with.
+    """Builds and prepares what a contest needs, and returns the contest's office.
 
     Raises:
         KneepointError: a network or a yardstick is unknown, or something cannot be made.
@@ -128,7 +129,7 @@ def open_office(
 
 
 def _name_of(yardstick: Setting, contest: Contest) -> str:
-    """What the leaderboard calls a yardstick: its constants only where another has its name."""
+    """A yardstick's name on the leaderboard, with its parameters only if the name is taken."""
     alike = [each for each in contest.yardsticks if each.controller == yardstick.controller]
     if len(alike) == 1:
         return f"{yardstick.controller} (ours)"
@@ -145,7 +146,7 @@ def programs_for(*, is_trusting: bool) -> list[Path]:
 
 
 def open_workshop(*, is_trusting: bool, is_real_time: bool = False) -> Workshop:
-    """Returns what entries are built with.
+    """Returns the workshop that builds entries.
 
     Raises:
         KneepointError: there is no compiler, or this host has no sandbox.
@@ -160,7 +161,7 @@ def open_workshop(*, is_trusting: bool, is_real_time: bool = False) -> Workshop:
 
 
 def python_digest() -> str:
-    """Returns the digest of what runs entries in Python, the interpreter's version included."""
+    """Returns the digest of the runner of Python entries, with the interpreter's version."""
     parts = [each.read_bytes() for each in PYTHON]
     return sha256_of(b"".join([*parts, platform.python_version().encode()]))
 
@@ -182,6 +183,6 @@ def text_of(found: Json, page: Path) -> str:
             )
         )
     lines = [columns(rows)]
-    lines += [f"apart: {row['name']}, {row['score']:.4g}" for row in found["apart"]]
+    lines += [f"not ranked: {row['name']}, {row['score']:.4g}" for row in found["apart"]]
     lines += [f"not scored: {row['name']}: {row['reason']}" for row in found["failed"]]
     return "\n".join([*lines, "", str(page)])

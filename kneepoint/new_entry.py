@@ -42,7 +42,7 @@ def command(name: str, into: Path, as_json: bool) -> None:
     write_folder(folder, files_of(name))
     files = sorted(str(path) for path in folder.rglob("*") if path.is_file())
     run = f"kneepoint try {folder}"
-    say({"files": files, "run": run}, "\n".join([*files, "", f"It runs as it is: {run}"]), as_json)
+    say({"files": files, "run": run}, "\n".join([*files, "", f"To run it: {run}"]), as_json)
 
 
 def files_of(name: str) -> dict[Path, str]:

@@ -17,7 +17,7 @@ from networks.config import NAME, NAMES
 
 SKELETON = Path(__file__).parent / "skeleton"
 NAMED_AFTER_THE_REPORT = {"own": "{}", "unfitted": "{}-unfitted", "held-out": "{}-held-out"}
-"""Prepared networks of all configurations share a folder, so theirs carry the report's name."""
+"""Prepared networks of all configurations share a folder, so these carry the report's name."""
 
 
 @click.command()
@@ -49,11 +49,11 @@ def command(name: str, into: Path, as_json: bool) -> None:
     write_folder(folder, texts, lambda made: load_workflow(made / "config.yaml"))
     files = [str(folder / place) for place in texts]
     run = f"make reproduce CONFIG={shlex.quote(str(folder / 'config.yaml'))}"
-    say({"files": files, "run": run}, "\n".join([*files, "", f"It runs as it is: {run}"]), as_json)
+    say({"files": files, "run": run}, "\n".join([*files, "", f"To run it: {run}"]), as_json)
 
 
 def text_of(template: Path, name: str, folder: Path) -> str:
-    """Returns a file of the skeleton as the report of a name has it in its folder."""
+    """Returns a file of the skeleton, filled in for a report's name and folder."""
     place = folder / _place_of(template, name)
     environment = Environment(  # noqa: S701 (YAML and Markdown)
         undefined=StrictUndefined, keep_trailing_newline=True

@@ -1,4 +1,4 @@
-"""`kneepoint plot`: draws a figure of the results, or lists what can be drawn."""
+"""`kneepoint plot`: draws a figure of the results, or lists the figures."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What `kneepoint run` and `kneepoint compare` share: all that a run needs, made and described."""
+"""What `kneepoint run` and `kneepoint compare` share: making and describing a run's inputs."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -23,7 +23,7 @@ EMULATE = Path("build/emulate")
 
 
 def is_path(controller: str) -> bool:
-    """Whether a controller is a shared object's path, not the name of one of ours."""
+    """Whether a controller is given by a shared object's path, not by name."""
     return "/" in controller or controller.endswith(".so")
 
 
@@ -42,7 +42,7 @@ def require_networks(config: Path, networks: Collection[str]) -> None:
 
 
 def is_prepared(config: Path, network: str) -> bool:
-    """Whether a network is prepared as this configuration describes it, not as another one does.
+    """Whether a network is prepared as this configuration describes it.
 
     One whose host a study finds is left to Snakemake, which knows whether the study is up to date.
     """
@@ -68,9 +68,9 @@ def make_what_is_missing(
     Args:
         config: configuration file of the workflow.
         networks: to prepare.
-        controllers: to build; paths are left alone.
-        programs: that must exist, beside the emulator.
-        keep_going: make what can be made although something else fails.
+        controllers: to build; paths are skipped.
+        programs: to build besides the emulator.
+        keep_going: make the rest if something fails.
 
     Raises:
         KneepointError: a network is unknown, or something cannot be made.
@@ -102,10 +102,10 @@ def spec_of(
     seed: int,
     where: str,
 ) -> RunSpec:
-    """Describes a run of a controller by its name, with all its constants, or by its path.
+    """Describes a run of a controller, by its name with all parameters, or by its path.
 
     Raises:
-        KneepointError: the controller or a constant is unknown, or a value is invalid.
+        KneepointError: the controller or a parameter is unknown, or a value is invalid.
     """
     if not is_path(controller):
         known = Catalogue.controller(load_catalogue(EMULATE), controller, where)
@@ -143,7 +143,7 @@ def _digest(path: Path) -> str:
 
 
 def run_once(settings: EngineSettings, spec: RunSpec) -> RunRecord:
-    """Executes one run on an engine of its own.
+    """Executes one run on its own engine.
 
     Raises:
         KneepointError: the machine prevented it from finishing.

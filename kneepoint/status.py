@@ -51,7 +51,7 @@ class State:
 @config_option
 @json_option
 def command(all_: bool, config: Path, as_json: bool) -> None:
-    """Show which experiments are done, running and waiting, and how far they have come."""
+    """Show which experiments are done, running and waiting, and their progress."""
     states = Watch(load_workflow(config), all_).look()
     say([asdict(each) for each in states], _text(states), as_json)
 
@@ -61,7 +61,7 @@ class Watch:
 
     Args:
         workflow: the configuration.
-        with_real: whether experiments in real time count that have no results yet.
+        with_real: whether to include real-time experiments without results.
     """
 
     def __init__(self, workflow: Workflow, with_real: bool = False) -> None:
@@ -94,7 +94,7 @@ class Watch:
         return State(name, "done" if is_done else "waiting", trials, best)
 
     def _told(self) -> dict[str, tuple[int, float | None]]:
-        """Number of trials and best value of each study; None where several values compete."""
+        """Number of trials and best value of each study; None for several objectives."""
         if self._studies is None:
             from search.all_studies import AllStudies  # optuna takes a third of a second
 
@@ -132,7 +132,7 @@ def _is_running(folder: Path) -> bool:
 
 
 def cells_of(states: Sequence[State]) -> list[tuple[str, ...]]:
-    """Returns a table of experiments, its head first."""
+    """Returns a table of experiments, header first."""
     rows: list[tuple[str, ...]] = [
         ("experiment", "state", "trials", "best", "runs", "runs/s", "left")
     ]

@@ -44,7 +44,7 @@ outage_option = click.option(
 def command() -> None:
     """Check, plot, cut and convert recordings of links.
 
-    A trace is a text file with a whole number of milliseconds a line, in ascending order: each lets
+    A trace is a text file with one time per line, in whole ms and ascending order: each lets
     one packet of up to 1504 bytes pass, as in mahimahi. It repeats when it ends.
     """
 
@@ -58,9 +58,9 @@ def command() -> None:
 @outage_option
 @json_option
 def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
-    """Check whether each FILE is a trace, for Kneepoint and mahimahi alike, and describe it.
+    """Check whether each FILE is a valid trace, and describe it.
 
-    The exit status is 1 if one is none. The digest belongs into traces.yaml.
+    The exit status is 1 if one is invalid. Put the digest into traces.yaml.
     """
     said = [_checked(path, outage_s) for path in files]
     texts = [f"{found['file']}\n{found.pop('text')}" for found in said]
@@ -141,8 +141,8 @@ def convert(
 ) -> None:
     """Make a trace from FILE, a CSV file with a header: times and bytes, packets or rates.
 
-    The recording must have kept the link busy: what nobody sent, nobody can measure. Every 1504
-    bytes make an opportunity, at the time by which they had passed, rounded up to a whole
+    The recording must have saturated the link: unused capacity leaves no record. Every 1504
+    bytes make an opportunity, when the last of them has passed, rounded up to a whole
     millisecond. Times count from the first row's.
     """
     columns_of: dict[Amount, str | None] = {"bytes": of_bytes, "packets": packets, "rate": rate}
@@ -163,7 +163,7 @@ def _checked(path: Path, outage_s: float) -> dict[str, object]:
     try:
         times_ms = parse_trace(content, str(path))
     except InvalidTraceError as error:
-        return {"file": str(path), "problem": str(error), "text": f"  no trace: {error}"}
+        return {"file": str(path), "problem": str(error), "text": f"  not a trace: {error}"}
     found = summarise(times_ms, outage_s)
     digest = sha256_of(content)
     text = _text(found, outage_s, digest)

@@ -66,7 +66,9 @@ def command(
             draw(log, flow_log, f"{made.name} on {network}", plot, IN_FLIGHT)
     remarks = [f"note: it {remark}" for remark in made.remarks]
     if made.is_apart:
-        remarks.append("note: its own receiver is not used; a contest does not rank it")
+        remarks.append(
+            "note: the entry's own receiver is not used; a contest does not rank the entry"
+        )
     drawn = [str(plot)] if record.status == "ok" else []
     say(
         described(spec, record) | {"remarks": made.remarks, "plot": drawn[0] if drawn else None},

@@ -1,4 +1,4 @@
-"""`kneepoint tune`: searches the constants that an entry declares."""
+"""`kneepoint tune`: searches the parameters that an entry declares."""
 
 import os
 from pathlib import Path
@@ -54,10 +54,10 @@ def command(
     config: Path,
     as_json: bool,
 ) -> None:
-    """Search the constants that ENTRY declares in its kneepoint.yaml for the greatest power.
+    """Search the parameters that ENTRY declares in its kneepoint.yaml for the greatest power.
 
-    The search is a study like any other (TPE, from the declared values); run it again and it goes
-    on.
+    The search is a study like any other (TPE, from the declared values) and resumes if you run it
+    again.
     """
     submission = submission_at(entry)
     make_what_is_missing(config, networks, [], programs_for(is_trusting=trust_entries))
@@ -89,5 +89,5 @@ def command(
     progress.end(outcome.message)
     found = outcome.summaries["study.json"]
     constants = found["best"]["constants"]
-    text = f"mean power {best.value:.4g} in trial {best.number}; for its kneepoint.yaml:\n\n"
+    text = f"mean power {best.value:.4g} in trial {best.number}; for kneepoint.yaml:\n\n"
     say(found, text + tuned_text(declared, constants), as_json)

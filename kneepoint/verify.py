@@ -58,9 +58,9 @@ def command(clear: bool, config: Path, as_json: bool) -> None:
 
 
 def verify(folder: Path, results: Path, clear: bool, keeps_awake: bool) -> Verified:
-    """Checks one folder and, if `clear`, removes void runs from its journal.
+    """Checks one folder and, if `clear`, removes unused runs from its journal.
 
-    `keeps_awake` is real_time.keep_awake of the configuration: then the program keep_awake takes
+    `keeps_awake` is the configuration's real_time.keep_awake: if set, the program keep_awake takes
     part in real runs.
     """
     made = read_made_by(folder)
@@ -76,7 +76,7 @@ def _text(each: Verified) -> str:
     commit = f"commit {each.commit[:10]}" if each.commit else "no commit"
     text = f"{each.folder}: {'; '.join(each.complaints) or 'valid'} ({commit})"
     if each.removed is not None:
-        text += f"\n{each.folder}: {each.removed} void runs removed, {each.kept} kept"
+        text += f"\n{each.folder}: {each.removed} unused runs removed, {each.kept} kept"
     return text
 
 

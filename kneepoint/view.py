@@ -13,13 +13,13 @@ from kneepoint.status import State, cells_of, summary_of
 _STEPS = re.compile(r"^(\d+) of (\d+) steps \(\S+\) done$", re.MULTILINE)
 _TAIL_BYTES = 65536
 _KNOWN = 0.2
-"""Share of the steps after which their mean time tells something of the others."""
+"""Share of the steps after which their mean time predicts that of the rest."""
 _LINE_S = 10.0
-"""Least time between lines that say how far running experiments are (s)."""
+"""Least time between progress lines of running experiments (s)."""
 
 
 class View(Protocol):
-    """Shows states again and again, and leaves the last."""
+    """Shows states repeatedly, and leaves the last one on screen."""
 
     def __enter__(self) -> Self:
         """Begins."""
@@ -37,12 +37,12 @@ class View(Protocol):
 
 
 def view_on(stream: TextIO) -> View:
-    """Returns the view that is fit for a stream."""
+    """Returns the view for a stream: live on a terminal, otherwise plain lines."""
     return Live(stream) if stream.isatty() else Lines(stream)
 
 
 class Live:
-    """A table of what is running, redrawn in place."""
+    """A table of running experiments, redrawn in place."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console  # not needed in a log
@@ -85,7 +85,7 @@ class Live:
 
 
 class Lines:
-    """A line for each experiment that ends, and now and then one for those that run.
+    """A line for each experiment that ends, and regular progress lines for running ones.
 
     Args:
         stream: where they go.
@@ -132,10 +132,10 @@ class Lines:
 
 
 def steps_in(log: Path, elapsed_s: float) -> str:
-    """Returns how many steps of the workflow are done, and for how long the others may last.
+    """Returns how many steps of the workflow are done, and the estimated time of the rest.
 
     Args:
-        log: Snakemake's words.
+        log: Snakemake's output.
         elapsed_s: time since the beginning (s).
     """
     try:
@@ -160,7 +160,7 @@ def follow(
     Args:
         look: returns the states.
         log: of Snakemake.
-        is_over: waits so many seconds for the end; returns whether it has come.
+        is_over: waits at most so many seconds for the end; returns whether it is over.
     """
     interval_s = 0.5 if sys.stderr.isatty() else 1.0
     began_s = time.monotonic()

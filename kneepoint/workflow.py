@@ -16,7 +16,7 @@ from kneepoint.status import Watch
 from kneepoint.view import follow
 
 LOG = Path("logs/workflow.log")
-"""Snakemake's own words of the last workflow that showed none."""
+"""Snakemake's own output of the last workflow that did not show it."""
 VERBOSE = "KNEEPOINT_VERBOSE"
 _PR_SET_PDEATHSIG = 1
 
@@ -29,9 +29,9 @@ def make(
     *,
     keep_going: bool = False,
 ) -> None:
-    """Makes files of the workflow with Snakemake, and shows on stderr how far it is.
+    """Makes files of the workflow with Snakemake, and shows progress on stderr.
 
-    With KNEEPOINT_VERBOSE in the environment Snakemake speaks for itself.
+    With KNEEPOINT_VERBOSE in the environment it shows Snakemake's own output instead.
 
     Args:
         config: configuration file of the workflow.
@@ -41,7 +41,7 @@ def make(
         keep_going: make whatever does not depend on what fails.
 
     Raises:
-        KneepointError: Snakemake failed; the reason stands on stderr.
+        KneepointError: Snakemake failed; the reason is on stderr.
     """
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", str(config)]
     command += ["--keep-going"] if keep_going else []
@@ -55,17 +55,17 @@ def make(
         status = _run_quietly(command, environment, None if quiet else config)
     if status != 0:
         wanted = ", ".join(map(str, targets)) or "everything"
-        where = "above" if is_verbose else f"above (Snakemake's own words: {LOG})"
+        where = "above" if is_verbose else f"above (Snakemake's own output: {LOG})"
         raise KneepointError(f"{wanted}: not made; fix the error {where} and run the command again")
 
 
 def _run_quietly(command: Sequence[str], environment: dict[str, str], shown: Path | None) -> int:
-    """Returns the exit status of Snakemake, whose words go to a file; shows a configuration's."""
+    """Returns the exit status of Snakemake, logged to a file; shows errors of a configuration."""
     LOG.parent.mkdir(parents=True, exist_ok=True)
     LOG.unlink(missing_ok=True)  # another workflow may still write to it
     watch = Watch(load_workflow(shown)) if shown else None
     with LOG.open("wb") as log:
-        # It would go on if this process were killed.
+        # It would continue if this process were killed.
         process = subprocess.Popen(
             command, env=environment, stdout=log, stderr=log, preexec_fn=_end_with_parent
         )
@@ -79,7 +79,7 @@ def _run_quietly(command: Sequence[str], environment: dict[str, str], shown: Pat
         if watch:
             follow(watch.look, LOG, is_over)
         status = process.wait()
-    except KeyboardInterrupt:  # Snakemake was told as well, and ends its jobs
+    except KeyboardInterrupt:  # Snakemake receives it, too, and ends its jobs
         process.wait()
         raise
     if status != 0:

@@ -41,7 +41,7 @@ EVENT_LOOP: Mapping[str, float] = {
     "device_packets": 500,
     "receiver_us": 50,
 }
-"""The settings of the event-loop model that a network need not state: see host_model.cc."""
+"""Defaults of the event-loop model's settings: see host_model.cc."""
 
 
 class TraceSources(ConfigModel):
@@ -74,7 +74,7 @@ class TraceSources(ConfigModel):
 
 
 class FetchSettings(BaseModel, frozen=True):
-    """The two keys of the workflow's configuration that fetching reads."""
+    """The two keys of the workflow's configuration that the trace cache reads."""
 
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
     cache: Path | None = Field(
@@ -199,7 +199,7 @@ class Network(ConfigModel):
         default=None,
         ge=0,
         le=60_000,
-        description="what delay_ms has on top in the second half of each delay_period_s (ms), in "
+        description="addition to delay_ms in the second half of each delay_period_s (ms), in "
         "each direction; whole where delay_ms is; not in mahimahi",
     )
     delay_period_s: float | None = Field(
@@ -278,7 +278,7 @@ class Network(ConfigModel):
 
     @property
     def recordings(self) -> tuple[str, ...]:
-        """Sorted names of the recordings that it plays: both directions of a trace are one."""
+        """Sorted names of the recordings that it replays: both directions of a trace are one."""
         return tuple(sorted({name.rpartition(".")[0] or name for name in self.trace_names}))
 
     @property
@@ -288,14 +288,14 @@ class Network(ConfigModel):
 
 
 OF_SYNTHETIC = "synthetic."
-"""How a study names the parameters of a network's synthetic uplink: synthetic.max_rate_mbps."""
+"""A study's names for the parameters of a synthetic uplink: synthetic.max_rate_mbps."""
 SYNTHETIC_PARAMETERS = tuple(
     OF_SYNTHETIC + name for name in Synthetic.model_fields if name != "duration_s"
 )
 
 
 def changed(network: Network, values: Mapping[str, float]) -> Network:
-    """Returns a network with other values of what a study may search of it.
+    """Returns a network with other values of searched parameters.
 
     Args:
         network: the network.
@@ -327,8 +327,8 @@ def load_network(config: Path, name: str, named_in: str | None = None) -> Networ
     """Reads networks/`name`.yaml beside the configuration file `config`.
 
     Raises:
-        KneepointError: the network does not exist, which is said of the file `named_in` if that is
-            known, or its file is malformed.
+        KneepointError: the network does not exist (the message names the file `named_in` if that is
+            known), or its file is malformed.
     """
     path = config.parent / "networks" / f"{name}.yaml"
     if not re.fullmatch(NAME, name):

@@ -1,4 +1,4 @@
-"""The host that a study found: from its study.json into the networks that name it."""
+"""The host that a study fitted: from its study.json into the networks that name it."""
 
 import json
 import math
@@ -16,7 +16,7 @@ def column_of_host(setting: str) -> str:
 
 
 def read_fitted_host(study: Path) -> dict[str, float]:
-    """Returns the host settings of a study's best trial, by the names that a network has for them.
+    """Returns the host settings of a study's best trial, by a network's names for them.
 
     Args:
         study: its study.json.
@@ -28,7 +28,7 @@ def read_fitted_host(study: Path) -> dict[str, float]:
         searched: Mapping[str, float] = json.loads(study.read_bytes())["best"]["searched"]
         columns = {name: float(value) for name, value in searched.items() if name.startswith(HOST)}
         if not columns or not all(map(math.isfinite, columns.values())):
-            raise ValueError("it has no parameters of the host")
+            raise ValueError("it has no host parameters")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise unusable(study, error) from None
     return {setting_of(column): value for column, value in columns.items()}

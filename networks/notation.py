@@ -26,7 +26,7 @@ class Notation:
         return cls(kind, dict(pairs))
 
     def having(self, name: str, value: float | str) -> Self:
-        """Returns the same with one more parameter, or another value."""
+        """Returns the notation with one more parameter, or another value."""
         return type(self)(self.kind, {**self.parameters, name: str(value)})
 
     def __str__(self) -> str:

@@ -128,7 +128,7 @@ def prepare_network(
 ) -> None:
     """Writes uplink.trace, downlink.trace and network.json into the folder `into`.
 
-    description.json beside them says of what: the network as its file describes it.
+    description.json beside them holds the network as its file describes it.
 
     Args:
         name: the network's name.

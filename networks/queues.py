@@ -1,6 +1,6 @@
-"""What the emulator's queues take, to refuse another setting before anything is built.
+"""The settings of the emulator's queues, to refuse invalid ones before anything is built.
 
-controllers/queues has the queues; a test holds this table against them.
+controllers/queues implements the queues; a test compares this table with them.
 """
 
 import re
@@ -108,7 +108,7 @@ def check_queue(text: str) -> str:
 
 
 def is_whole(setting: str) -> bool:
-    """Returns whether the queues that have this setting want whole numbers for it."""
+    """Returns whether the queues that have this setting need whole numbers for it."""
     return any(
         queue.settings[setting].least is not None
         for queue in QUEUES.values()

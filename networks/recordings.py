@@ -1,4 +1,4 @@
-"""Recordings of links: what a trace offers over time, and traces from what was measured."""
+"""Recordings of links: a trace's capacity over time, and traces from measurements."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ _BITS = 8 * OPPORTUNITY_BYTES
 
 @dataclass(frozen=True)
 class Outage:
-    """A time without any opportunity."""
+    """A period without any opportunity."""
 
     start_s: float
     duration_s: float
@@ -64,9 +64,9 @@ def summarise(times_ms: Sequence[int], outage_s: float = 1) -> Summary:
 
 
 def capacity_over_time(times_ms: Sequence[int], bin_ms: int) -> list[float]:
-    """Returns the rate (Mbit/s) that a trace offers in each whole bin; all in one, if it is short.
+    """Returns a trace's capacity (Mbit/s) in each whole bin; a short trace has one bin.
 
-    An opportunity at millisecond t belongs to the bin (start, end] that has t, as in a cut.
+    An opportunity at millisecond t belongs to the bin (start, end] that contains t, as in a cut.
     """
     bins = [0] * max(1, times_ms[-1] // bin_ms)
     for time_ms in times_ms:
@@ -80,7 +80,7 @@ def capacity_over_time(times_ms: Sequence[int], bin_ms: int) -> list[float]:
 def trace_of_amounts(rows: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
     """Returns the opportunities (ms) behind bytes that arrived at certain times (ms).
 
-    Every 1504 bytes make an opportunity, at the time by which they had arrived, rounded up to a
+    Every 1504 bytes make an opportunity, when the last of them has arrived, rounded up to a
     whole millisecond. Times count from the first row's.
     """
     times_ms: list[int] = []
@@ -119,8 +119,8 @@ def read_recording(
 
     Args:
         path: the file.
-        time: its column of times, in `unit`; None: a row every `every_s`.
-        amount: what `column` has: bytes or packets of 1504 bytes that arrived since the row before,
+        time: its column of times, in `unit`; None: one row every `every_s`.
+        amount: kind of `column`: bytes or packets of 1504 bytes that arrived since the row before,
             or the rate (Mbit/s) until the next row; the last row lasts as long as the one before.
         column: see above.
         unit: of the times: s, ms or us.
@@ -145,7 +145,7 @@ def read_recording(
         if time is None:
             lasts = [every_ms]
         if not lasts:
-            raise KneepointError(f"{path}: one rate has no end; add a row, or give --every-s")
+            raise KneepointError(f"{path}: a single rate has no end; add a row, or give --every-s")
         lasts += lasts[-1:] * (len(timed) - len(lasts))
         times_ms = trace_of_rates(
             (last, rate) for last, (_, rate) in zip(lasts, timed, strict=True)

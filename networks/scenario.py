@@ -1,6 +1,6 @@
-"""What a run emulates: a prepared network and the traffic on it, in the emulator's own terms.
+"""The scenario of a run: a prepared network and its traffic, in the emulator's format.
 
-`build/emulate --scenario-schema` describes a scenario, which every engine takes.
+`build/emulate --scenario-schema` describes a scenario, which every engine accepts.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ class PreparedLink:
         return bool(self.trace) and not any(others)
 
     def in_scenario(self) -> dict[str, Any]:
-        """Returns the link as a scenario has it: what is not there has no key."""
+        """Returns the link as in a scenario; absent values have no key."""
         always = ("delay_ms", "queue")
         return {k: v for k, v in vars(self).items() if v or k in always}
 
@@ -49,7 +49,7 @@ class PreparedLink:
 class PreparedNetwork:
     """A network prepared by rule prepare_network.
 
-    `omniscient` is the bound of its uplink (see networks.omniscient); None: nobody knows.
+    `omniscient` is the bound of its uplink (see networks.omniscient); None: unknown.
     """
 
     name: str
@@ -109,7 +109,7 @@ DELAYS_MS = ("delay_ms", "delay_step_ms")
 DELAYS = (*DELAYS_MS, "delay_period_s")
 """The propagation delay in one direction, and its changes."""
 NETWORK_PARAMETERS = (*DELAYS, "rate_mbps", "loss_probability")
-"""What a study may vary in a network, besides the parameters of its uplink's queue and of its
+"""Network parameters that a study may vary, besides those of its uplink's queue and of its
 synthetic trace."""
 
 
@@ -118,7 +118,7 @@ class Flow:
     """One flow of the traffic.
 
     Args:
-        name: what results call it.
+        name: in the results.
         controller: its controller with `controller_sha256` and `constants`, as a scenario has them;
             None: the controller under study.
         options: the other keys of a scenario's flow: transport, start_s, bytes and so on; and
@@ -132,7 +132,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Who sends what, and what is measured besides the link's metrics.
+    """Flows, and what is measured besides the link's metrics.
 
     Args:
         name: of its file in the configuration.
@@ -148,7 +148,7 @@ class Traffic:
 
     @property
     def measures_flows(self) -> bool:
-        """Whether flows have metrics of their own: for one endless flow the link's suffice."""
+        """Whether flows have their own metrics: for one endless flow the link's suffice."""
         return self != ALONE
 
 
@@ -162,7 +162,7 @@ def scenario_of(
     """Returns the scenario of a run.
 
     Args:
-        network: where it takes place.
+        network: of the run.
         traffic: the flows.
         subject: the controller under study, like Flow.controller.
         seed: of everything random.

@@ -1,4 +1,4 @@
-"""Networks as trials search them: a synthetic uplink's trace is made anew from its parameters."""
+"""Networks of trials that search network parameters, with synthetic traces made from these."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ class SearchedNetworks:
     """Networks of a configuration with other parameters.
 
     Traces are files named by their SHA-256: equal parameters give the same bytes, so that nothing
-    depends on which files are there.
+    depends on which files exist.
 
     Args:
         described: the networks as their files describe them, by name.
@@ -44,7 +44,7 @@ class SearchedNetworks:
         return network
 
     def forget_all_but(self, kept: Iterable[PreparedNetwork]) -> None:
-        """Removes the traces of all trials but some; what needs one again makes it again."""
+        """Removes all trials' traces except some; they can be made again."""
         digests = {network.uplink.trace_sha256 for network in kept}
         for path in self.folder.glob("*.trace"):
             if path.stem not in digests:

@@ -106,8 +106,8 @@ def sources_of(settings: TraceSources, beside: Path, apt_folder: Path) -> list[T
     """Returns the sources to try, in order.
 
     Args:
-        settings: which ones, and where they are.
-        beside: folder of the configuration, from which that of the traces counts.
+        settings: the configured sources.
+        beside: folder of the configuration, to which that of the traces is relative.
         apt_folder: configuration folder of apt.
     """
     local = Path(settings.git_url)

@@ -1,4 +1,4 @@
-"""Configuration models of traffic: who sends what, and what else is measured."""
+"""Configuration models of traffic: flows and probes."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self
@@ -10,7 +10,7 @@ from networks.config import Name
 
 
 class Tcp(ConfigModel):
-    """Details of TCP; what is not given is as in the RFCs, or as the emulator has it."""
+    """Details of TCP; defaults are the RFCs' or the emulator's."""
 
     sack: bool | None = Field(
         default=None, description="recovery by RFC 6675 (null: true); false: NewReno, RFC 6582"
@@ -19,20 +19,20 @@ class Tcp(ConfigModel):
         default=None,
         ge=1,
         le=60_000,
-        description="least retransmission timeout: 1000 in RFC 6298, 200 in Linux",
+        description="minimum retransmission timeout: 1000 in RFC 6298, 200 in Linux",
     )
     least_rto_margin_ms: float | None = Field(
         default=None,
         ge=1,
         le=60_000,
-        description="least of 4 RTTVAR, which the retransmission timeout adds to the smoothed RTT: "
-        "1 (null), the clock's granularity of RFC 6298, or 200 in Linux",
+        description="minimum of 4 RTTVAR, which the retransmission timeout adds to the smoothed "
+        "RTT: 1 (null), the clock's granularity of RFC 6298, or 200 in Linux",
     )
     delayed_ack_ms: float | None = Field(
         default=None, ge=0, le=500, description="0: the receiver acknowledges every segment"
     )
     receive_window_packets: int | None = Field(
-        default=None, ge=1, le=2**20, description="what the receiver offers (packets)"
+        default=None, ge=1, le=2**20, description="receive window (packets)"
     )
     ecn: bool | None = Field(
         default=None,
@@ -40,8 +40,8 @@ class Tcp(ConfigModel):
     )
     early_retransmit: bool | None = Field(
         default=None,
-        description="whether losses among a flow's last segments are found by fewer than three "
-        "segments above them (RFC 5827), as Linux's RACK finds them (null: false)",
+        description="whether losses among a flow's last segments are detected by fewer than three "
+        "segments above them (RFC 5827), as Linux's RACK detects them (null: false)",
     )
     prr: bool | None = Field(
         default=None,
@@ -66,15 +66,15 @@ LINUX = Tcp(
     prr=True,
     quick_acks=16,
 )
-"""What Linux does, as far as the emulator can do it."""
+"""Linux's settings, as far as the emulator has them."""
 
 
 class Sender(ConfigModel):
-    """What flows and probes have in common."""
+    """Settings that flows and probes share."""
 
-    start_s: float = Field(default=0, ge=0, description="when it begins (s)")
+    start_s: float = Field(default=0, ge=0, description="start time (s)")
     start_spread_s: float = Field(
-        default=0, ge=0, description="it begins up to so much later, at random in each run (s)"
+        default=0, ge=0, description="random delay of the start, up to this, in each run (s)"
     )
     share_class: int = Field(
         default=0,
@@ -86,7 +86,7 @@ class Sender(ConfigModel):
 
     @property
     def latest_start_s(self) -> float:
-        """When it begins at the latest (s)."""
+        """Its latest start (s)."""
         return self.start_s + self.start_spread_s
 
 
@@ -103,10 +103,12 @@ class TrafficFlow(Sender):
         default="datagrams", description="the contest's datagrams, or TCP"
     )
     tcp: Tcp | Literal["linux"] | None = Field(
-        default=None, description="details of TCP; linux: as Linux has them"
+        default=None, description="details of TCP; linux: Linux's"
     )
     stop_s: float | None = Field(
-        default=None, gt=0, description="when it sends nothing new (s); null: at the end"
+        default=None,
+        gt=0,
+        description="time after which it sends no new data (s); null: the end of the run",
     )
     bytes: int | None = Field(default=None, ge=1, description="payload (bytes); null: endless")
     sender: Literal["near", "far"] = Field(
@@ -118,7 +120,7 @@ class TrafficFlow(Sender):
         default=None,
         ge=1,
         le=14_480,
-        description="of TCP: the receiver opens the connection and requests `bytes` with as many",
+        description="for TCP: the receiver opens the connection and requests `bytes` with as many",
     )
     requests: int = Field(default=1, ge=1, le=1_000_000, description="requests, one after another")
     think_s: float = Field(default=0, ge=0, description="from an answer to the next request (s)")
@@ -147,15 +149,15 @@ class TrafficFlow(Sender):
 
     @property
     def details(self) -> Tcp | None:
-        """Those of TCP that differ from the RFCs, or from what the emulator does otherwise."""
+        """The TCP settings that differ from the emulator's defaults."""
         return LINUX if self.tcp == "linux" else self.tcp
 
 
 class Probe(Sender):
     """Small datagrams that the far end answers at once, like ICMP echoes."""
 
-    interval_ms: float = Field(default=1000, ge=1, description="from one to the next (ms)")
-    count: int | None = Field(default=None, ge=1, description="how many; null: endless")
+    interval_ms: float = Field(default=1000, ge=1, description="interval between probes (ms)")
+    count: int | None = Field(default=None, ge=1, description="number of probes; null: endless")
     bytes: int = Field(default=88, ge=32, le=1504, description="size on the link (bytes)")
 
     @property
@@ -174,7 +176,7 @@ class TrafficFile(ConfigModel):
     )
     probes: Mapping[Name, Probe] = Field(default={}, description="probes by name")
     measure_from_s: float = Field(
-        default=0, ge=0, description="metrics of endless flows count what happens from then on (s)"
+        default=0, ge=0, description="start of the metrics of endless flows (s)"
     )
     interval_s: float | None = Field(
         default=None, ge=0.001, description="interval of rate, window and RTT over time (s)"

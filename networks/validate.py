@@ -9,7 +9,7 @@ CHECK_TRACE = Path("build/check_trace")
 
 
 class InvalidTraceError(KneepointError):
-    """A file that is no trace."""
+    """A file that is not a trace."""
 
 
 def parse_trace(content: bytes, name: str, check_trace: Path = CHECK_TRACE) -> list[int]:

@@ -1,4 +1,4 @@
-# From results to checked tables: a stage a job, each table a target, such as results/audit.parquet.
+# From results to checked tables: one job per stage; each table is a target, such as results/audit.parquet.
 
 for stage in STAGES.values():
 

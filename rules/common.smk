@@ -115,7 +115,7 @@ def listed(name, folder, pattern):
 
 
 PUBLISHED = listed("published", "published", "*")
-# Analysis takes in what is there of real runs, and asks nobody to make them.
+# The analysis includes the real results that exist, and requests none.
 REAL_MADE_BY = [f"{RESULTS}/{name}/{MADE_BY}" for name in names(True)]
 REAL_NOTE = code.note("real_results", code.digest_of_files(REAL_MADE_BY))
 

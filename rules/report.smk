@@ -2,7 +2,7 @@ OWN_WORDS = listed("own_words", "comparisons", "*.xml.jinja")
 TEMPLATES = sorted(str(path) for path in Path("reports/templates").rglob("*") if path.is_file())
 
 
-# Every figure of a kind, in a folder of their own: only the tables say how many there are.
+# All figures of a kind, in one folder, because only the tables determine their number.
 for kind, tables in READS.items():
 
     rule:
@@ -29,7 +29,7 @@ for kind, tables in READS.items():
             "python -IS common/forked.py reports.draw --results {params.results:q} {params.kind:q} > {log:q} 2>&1"
 
 
-# A figure by itself; the name of a kind stands for the first of its figures.
+# A single figure; the name of a kind stands for the first of its figures.
 rule draw_figure:
     input:
         code_of("reports.draw"),
@@ -65,7 +65,7 @@ rule write_report:
         tables=analysed(TABLES),
         figures=[f"{RESULTS}/figures/{kind}" for kind in READS],
         results=lambda _: results_in("published", *map(group_of, EXPERIMENTS.values())),
-    # An older report stays where it is until the new one is whole.
+    # The previous report stays until the new one is complete.
     output:
         report(update(f"{RESULTS}/report.html"), caption="captions/report.rst", category="Report"),
         report(update(f"{RESULTS}/report.pdf"), caption="captions/report.rst", category="Report"),

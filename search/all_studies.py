@@ -14,7 +14,7 @@ from optuna.study._frozen import FrozenStudy
 from optuna.trial import FrozenTrial, TrialState
 
 _TRIALS = 10**9
-"""More than any study has trials: id of a trial = id of its study * this + its id in the file."""
+"""Above any study's number of trials: a trial's id = its study's id * this + its id in the file."""
 
 
 @dataclass
@@ -28,7 +28,7 @@ class _File:
 class AllStudies(BaseStorage):
     """The journals results/*/optuna.journal, one study each, whenever they appear or change.
 
-    An id belongs to a path for good, so that a page of the dashboard stays good when a study is
+    An id belongs to a path permanently, so that a page of the dashboard stays valid when a study is
     resumed and its file replaced.
 
     Args:

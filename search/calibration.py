@@ -1,9 +1,9 @@
-"""Fits the emulated host to real runs of fixed windows: a study, and what goes before and after it.
+"""Fits the emulated host to real runs of fixed windows: a study, with steps before and after.
 
-How long its processes wait for the processor is not fitted but taken over, as these runs measured
-it: delays.parquet. Then the latencies are fitted to the means of these runs, which is the study,
-and to their differences how much the host's lateness differs between runs, for that moves results
-more than luck within a run: spread.parquet. network.json is the network on the host that was found.
+Its scheduling delays are not fitted but measured by these runs: delays.parquet. The study then
+fits the latencies to the means of these runs. Last, the variation of the host's lateness between
+runs is fitted to their differences, because it changes results more than chance within a run:
+spread.parquet. network.json is the network on the fitted host.
 """
 
 import math
@@ -36,15 +36,15 @@ from search.study import search
 
 CONTROLLER = "fixed_window"
 LEAST_DELAYS, MOST_DELAYS = 2, 32
-"""How many delays the emulated host takes (see MeasuredTable in network/random.hh)."""
+"""Number of delays that the emulated host accepts (see MeasuredTable in common/random.hh)."""
 
 DELAYS_SCHEMA = pa.schema(
     [
-        pa.field("one_in", pa.int64(), nullable=False),  # wake-ups waits so long, or longer
+        pa.field("one_in", pa.int64(), nullable=False),  # wake-ups waits this long or longer
         pa.field("delay_us", pa.float64(), nullable=False),  # mean over the runs
         pa.field("least_us", pa.float64(), nullable=False),
         pa.field("greatest_us", pa.float64(), nullable=False),
-        pa.field("n_runs", pa.int64(), nullable=False),  # that were long enough to tell
+        pa.field("n_runs", pa.int64(), nullable=False),  # that were long enough
     ]
 )
 SPREAD_SCHEMA = pa.schema(
@@ -97,10 +97,10 @@ def plan(job: Job, name: str) -> Plan:
 def measured_table(
     settings: Sequence[ConfirmedSetting], real: Sequence[dict[str, Any]]
 ) -> PublishedTable:
-    """Returns the means of the real runs of each calibrating setting, as a table to be fitted.
+    """Returns the means of each calibrating setting's real runs, as a table to fit.
 
     Raises:
-        KneepointError: none of these runs came to an end.
+        KneepointError: none of these runs finished.
     """
     rows: list[PublishedRow] = []
     for setting, runs in _calibrating(settings, real):
@@ -122,14 +122,14 @@ def measured_table(
 
 
 def pooled_delays(runs: Iterable[Sequence[float]]) -> list[dict[str, float]]:
-    """Returns how long processes waited for the processor, pooled over runs.
+    """Returns the scheduling delays, pooled over runs.
 
     Args:
         runs: the scheduling delays (us) of each: element k is the one that one datagram in 2^k
             reached.
 
     Returns:
-        Rows of DELAYS_SCHEMA. A longer run tells of rarer delays; these never become shorter.
+        Rows of DELAYS_SCHEMA. Longer runs show rarer delays; these never become shorter.
     """
     measured = list(runs)
     rows: list[dict[str, float]] = []
@@ -167,7 +167,7 @@ def plan_calibration(
 def pooled_deviation(samples: Iterable[Sequence[float]]) -> float:
     """Returns the standard deviation over the mean, pooled over samples by degrees of freedom.
 
-    NaN where no sample has two values.
+    NaN if no sample has two values.
     """
     squares, freedom = 0.0, 0
     for sample in samples:
@@ -181,7 +181,7 @@ def pooled_deviation(samples: Iterable[Sequence[float]]) -> float:
 def _calibrating(
     settings: Sequence[ConfirmedSetting], real: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[ConfirmedSetting, list[dict[str, Any]]]]:
-    """Each setting that the host is fitted to, with its real runs that came to an end."""
+    """Each setting that the host is fitted to, with its finished real runs."""
     for trial, setting in enumerate(settings):
         if setting.calibrates:
             yield (
@@ -193,9 +193,9 @@ def _calibrating(
 def _with_delays(
     network: PreparedNetwork, delays: Sequence[Mapping[str, float]]
 ) -> PreparedNetwork:
-    """Returns the network on a host as late as the real one was.
+    """Returns the network on a host with the real one's scheduling delays.
 
-    Its timers, too, wait as measured, and not for an exponential time.
+    Its timers, too, wait as measured, not for an exponential time.
     """
     if len(delays) < LEAST_DELAYS:
         return network
@@ -224,7 +224,7 @@ def _fit_spread(
             if run.record.throughput_mbps is not None:
                 samples[run.planned.trial].append(run.record.throughput_mbps)
         emulated.append(pooled_deviation(samples))
-    # Without repeats there is nothing to compare, and the first is taken.
+    # Without replicates there is nothing to compare: use the first.
     best = min(range(len(spreads)), key=lambda i: (abs(emulated[i] - measured), i))
     rows = [
         {

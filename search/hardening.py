@@ -1,10 +1,10 @@
 """Tunes a controller against its own worst cases, in rounds.
 
-A round tunes the controller on networks, and then searches the network on which the setting that
-was found does worst; that one joins the networks of the next round. Each repeat does this from
-another seed. All searches of a kind have as many trials, so that worst cases of different rounds
-compare. rounds.parquet has a row for each round, runs.parquet all runs: their trials count through
-all searches.
+A round tunes the controller on networks, and then searches for the network on which the tuned
+setting does worst; the next round includes that network. Each repeat does this with
+another seed. All searches of a kind have equally many trials, so that worst cases of different
+rounds compare. rounds.parquet has a row per round, runs.parquet all runs, whose trials are
+numbered through all searches.
 """
 
 import math
@@ -32,12 +32,12 @@ ROUNDS = "rounds.parquet"
 SCHEMA = pa.schema(
     [
         pa.field("repeat", pa.int64(), nullable=False),
-        pa.field("round", pa.int64(), nullable=False),  # as many worst cases were tuned on
-        pa.field("constants", pa.string(), nullable=False),  # that were tuned
+        pa.field("round", pa.int64(), nullable=False),  # number of worst cases tuned on
+        pa.field("constants", pa.string(), nullable=False),  # the tuned ones
         # Power relative to the omniscient sender's: the mean over the networks that the tuning
         # began with.
         pa.field("own", pa.float64(), nullable=False),
-        pa.field("network", pa.string(), nullable=False),  # the worst case: what was searched
+        pa.field("network", pa.string(), nullable=False),  # the worst case: searched parameters
         pa.field("worst_case", pa.float64(), nullable=False),  # the value of that search
     ]
 )
@@ -60,7 +60,7 @@ class _Found:
 
 @dataclass(frozen=True)
 class _Round:
-    """A round: its row of the table but for the repeat, and its searches."""
+    """A round: its row of the table except the repeat, and its searches."""
 
     row: dict[str, Any]
     searches: tuple[_Found, _Found]
@@ -99,7 +99,7 @@ def plan(job: Job, name: str) -> Plan:
 
 
 def _repeat(wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int) -> Repeating:
-    """Goes through all rounds."""
+    """Runs all rounds."""
     cases: list[PreparedNetwork] = []
     rounds = []
     for number in range(wanted.rounds + 1):
@@ -130,7 +130,7 @@ def _repeat(wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int) -
 
 
 def _search(planned: StudyPlan) -> Searching:
-    """Searches, without a copy for the dashboard, which has the studies of the configuration."""
+    """Searches, without a copy for the dashboard, which shows only configured studies."""
     with tempfile.TemporaryDirectory() as folder:
         outcome, best = yield from search(Path(folder), planned)
     constants = outcome.summaries["study.json"]["best"]["constants"]

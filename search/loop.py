@@ -1,11 +1,11 @@
-"""The ask-and-tell loop: what it does depends on the study alone, not on when runs end.
+"""The ask-and-tell loop, which depends on the study alone, not on when runs end.
 
 `ask_ahead` trials are asked; their runs are executed in any order, anywhere; when all have ended,
 the trials are told in the order in which they were asked. (Telling in order of completion made
 different searches of the same study.) A study is resumed by asking from the start again: runs
-that the journal holds are not executed twice, and the same scores lead to the same questions.
+in the journal are not executed twice, and the same scores lead to the same trials.
 
-A raced study is told pair by pair: the trials that were asked together run their next pair, in the
+A raced study is told pair by pair: the trials of a batch run their next pair, in the
 same order everywhere, and those that can no longer win are stopped before it.
 """
 
@@ -26,7 +26,7 @@ from search.race import make_pruner, reported
 from search.samplers import Asker
 
 _ENUMERATED_AHEAD = 64
-"""Trials asked at once of a sampler that does not learn: it makes no difference to them."""
+"""Trials asked at once from a sampler that does not learn, which they do not affect."""
 
 
 FRONT = [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE]
@@ -34,7 +34,7 @@ FRONT = [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE]
 
 
 def directions_of(plan: StudyPlan) -> list[StudyDirection]:
-    """Returns Optuna's names for them: of a front those of throughput and delay."""
+    """Returns Optuna's names of the directions, for a front those of throughput and delay."""
     if plan.study.objective.front:
         return FRONT
     minimises = plan.study.objective.minimises
@@ -44,7 +44,7 @@ def directions_of(plan: StudyPlan) -> list[StudyDirection]:
 def ask_and_tell(
     plan: StudyPlan, asker: Asker, copy: OptunaJournal
 ) -> Generator[Batch, Iterator[FinishedRun], list[FinishedTrial]]:
-    """Yields the runs of a study's trials, some trials at a time, and is sent them finished.
+    """Yields the runs of a study's trials in batches, and receives them finished.
 
     Args:
         plan: the study.
@@ -84,7 +84,7 @@ def ask_and_tell(
 
 
 Executed = list[tuple[list[FinishedRun], bool]]
-"""Of each trial its runs, and whether it was stopped before all of them."""
+"""Each trial's runs, and whether it was stopped early."""
 
 
 def _together(
@@ -99,7 +99,7 @@ def _together(
 def _raced(
     plan: StudyPlan, asked: Sequence[Trial]
 ) -> Generator[Batch, Iterator[FinishedRun], Executed]:
-    """Executes the trials pair by pair, and stops those that the pruner gives up.
+    """Executes the trials pair by pair, and stops those that the pruner rejects.
 
     In real time, too, a stopped trial has no run in progress: its further runs never begin.
     """
@@ -156,5 +156,5 @@ def _tell(study: optuna.Study, trial: Trial, result: FinishedTrial) -> None:
 
 
 def _attributes(finished: FinishedTrial) -> dict[str, Any]:
-    """What the dashboard shows of a trial beside its value."""
+    """The dashboard's further attributes of a trial."""
     return {**finished.means, **({"reason": finished.reason} if finished.reason else {})}

@@ -39,8 +39,8 @@ Over = Literal["mean", "worst", "mean_log", "cvar"]
 class Score:
     """The value of a trial, and why a run of it failed.
 
-    `violation` is how far it is beyond a bound, relative to it: up to 0 it keeps the bound.
-    `objectives` are what a search for a front is told instead of the value.
+    `violation` is the relative distance beyond a bound: at most 0, it keeps the bound.
+    `objectives` replace the value in a search for a front.
     """
 
     value: float
@@ -50,7 +50,7 @@ class Score:
 
 
 def score_power(runs: Sequence[FinishedRun], over: Over, tail: float = TAIL) -> Score:
-    """Scores by power, the greater the better; a failed run counts as power 0."""
+    """Scores by power, to maximise; a failed run counts as power 0."""
     powers = [power_of(run) for run in runs]
     return Score(_overall(_by_network(runs, powers), over, tail, LEAST_POWER), _failure(runs))
 
@@ -79,7 +79,7 @@ def score_front(runs: Sequence[FinishedRun], over: Literal["mean", "worst", "mea
 
 
 def power_of(run: FinishedRun) -> float:
-    """Returns the power (Mbit/s/s) that a run counts with: 0 if it failed."""
+    """Returns a run's power (Mbit/s/s): 0 if it failed."""
     return _counted(run, "power", 0.0)
 
 
@@ -95,7 +95,7 @@ def _throughput(runs: Sequence[FinishedRun], over: Over, tail: float) -> float:
 
 
 def _delay_ms(runs: Sequence[FinishedRun], over: Over, tail: float) -> float:
-    """The less the better: the worst is the greatest."""
+    """To minimise: the worst is the greatest."""
     values = [-_counted(run, "signal_delay_p95_ms", WORST_DELAY_MS) for run in runs]
     by_network = _by_network(runs, values)
     if over == "mean_log":
@@ -118,7 +118,7 @@ def _by_network(runs: Sequence[FinishedRun], values: Sequence[float]) -> list[li
 
 
 def _overall(by_network: Sequence[Sequence[float]], over: Over, tail: float, least: float) -> float:
-    """One value of many, the greater the better.
+    """One value of many, to maximise.
 
     Values are averaged on each network, then over the networks: by their mean, by the worst
     network, or by the mean of natural logarithms, no value counting as less than `least`. The
@@ -138,7 +138,7 @@ def _overall(by_network: Sequence[Sequence[float]], over: Over, tail: float, lea
 
 
 def score_worst_case(runs: Sequence[FinishedRun], opponent: Sequence[FinishedRun]) -> Score:
-    """Scores a network by the power of a controller there, the less the better.
+    """Scores a network by the power of a controller there, to minimise.
 
     Its mean power over the runs is relative to the opponent's, or without one to the omniscient
     sender's. A failed run has power 0; no power counts as less than LEAST_POWER.
@@ -164,11 +164,11 @@ def score_flows(
     over: Literal["sum_log", "worst", "share"],
     subjects: frozenset[str],
 ) -> Score:
-    """Scores by the goodput of several flows, the greater the better; averaged over the runs.
+    """Scores by the goodput of several flows, to maximise; averaged over the runs.
 
     sum_log is the sum of the natural logarithms (Mbit/s), the utility of proportional fairness
     (Kelly, Maulloo, Tan: Rate control for communication networks, J. Oper. Res. Soc. 1998); worst
-    the least goodput; share what the flows of the controller under study have of the sum. A failed
+    the least goodput; share that of the flows of the controller under study. A failed
     run counts as if its flows had nothing.
 
     Args:
@@ -195,7 +195,7 @@ def score_flows(
 def score_least(
     runs: Sequence[FinishedRun], value: float, greatest: float, keeping: Iterable[tuple[str, float]]
 ) -> Score:
-    """Scores by a parameter that is to be as small as some metrics allow, the smaller the better.
+    """Scores by a parameter, to minimise while some metrics reach their bounds.
 
     Where the mean of each metric reaches its bound the score is the parameter; otherwise it is
     greater than any such parameter, by the largest relative shortfall: so a metric that only grows
@@ -218,12 +218,12 @@ def score_least(
 def score_fit(
     runs: Sequence[FinishedRun], tables: Sequence[PublishedMetrics], robust: bool
 ) -> Score:
-    """Scores by the misfit to published rows, the smaller the better.
+    """Scores by the misfit to published rows, to minimise.
 
     The runs of a row are averaged; each figure that the row prints adds a loss of its relative
     error e = |ln(ours / published)|, and the misfit is the mean loss of a table, averaged over
-    tables: each counts alike, a mean of thirty runs as much as thirty single ones. Power is counted
-    only where a row prints neither throughput nor delay, for it follows from them. The robust loss
+    tables: each weighs the same, a mean of thirty runs as much as thirty single ones. Power counts
+    only where a row prints neither throughput nor delay, which determine it. The robust loss
     is Huber's: e^2 / 2s up to s = MISFIT_SCALE, then e - s/2, so that a wrong row pulls no harder
     than one that is off by s. Otherwise the loss is e^2.
 
@@ -250,7 +250,7 @@ def find_best(trials: Sequence[FinishedTrial], minimise: bool) -> FinishedTrial:
     """Returns the best of at least one trial, the first of equals.
 
     A trial that was stopped is never the best. One that keeps its bound is better than any that
-    does not; of those, the nearest to it.
+    does not; otherwise the nearest to it is best.
     """
     sign = -1 if minimise else 1
 

@@ -1,6 +1,6 @@
 """The file that Optuna's dashboard opens: a copy of the study in Optuna's journal format.
 
-Nothing is ever read from it to go on with a study, so it may be behind, or be lost.
+No study resumes from it, so it may lag behind, or be lost.
 """
 
 import copy
@@ -28,7 +28,7 @@ class OptunaJournal:
         path: the file.
         name: name of the study.
         directions: of its objectives.
-        attributes: what else the dashboard shows of it.
+        attributes: its further attributes on the dashboard.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class OptunaJournal:
     def add(
         self, trial: FrozenTrial, attributes: Mapping[str, Any], violation: float | None = None
     ) -> None:
-        """Appends a finished trial, with what else the dashboard shows of it.
+        """Appends a finished trial, with its further attributes on the dashboard.
 
         Optuna reads a constraint by its name, the dashboard from a list: the copy has both.
         """
@@ -60,10 +60,10 @@ class OptunaJournal:
         if violation is not None:
             copied.system_attrs = {**trial.system_attrs, "constraints": [violation]}
         self._storage.create_new_trial(self._study_id, copied)
-        self._file.is_read = False  # the storage knows all that it needs
+        self._file.is_read = False  # the storage needs no more
 
     def publish_if_caught_up(self) -> None:
-        """Publishes as soon as the file is no shorter than the one that it takes the place of."""
+        """Publishes as soon as the file is no shorter than the one that it replaces."""
         try:
             older_bytes = 0 if self._is_published else self._path.stat().st_size
         except FileNotFoundError:
@@ -82,7 +82,7 @@ class OptunaJournal:
 class _OneWriterFile(JournalFileBackend):
     """A journal file with one writer needs no lock, and a copy needs no fsync.
 
-    What is read of it stays in the memory of its storage: nothing, unless `is_read`.
+    Entries that are read stay in the storage's memory: none, unless `is_read`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -91,7 +91,7 @@ class _OneWriterFile(JournalFileBackend):
         self.is_read = True
 
     def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
-        """Yields what was appended, where somebody wants it."""
+        """Yields the appended entries, if `is_read`."""
         if self.is_read:
             yield from super().read_logs(log_number_from)
 

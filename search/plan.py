@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Opponent:
-    """A controller with all its constants, which runs what the controller under study runs."""
+    """A controller with all its parameters that repeats the runs of the one under study."""
 
     controller: Controller
     constants: Mapping[str, float]
@@ -50,9 +50,9 @@ class StudyPlan:
     """A study with everything that its runs depend on.
 
     `tables` has the rows of the table to replay, or of each to fit, numbered from table to table;
-    `points` are the trials, where they are known beforehand; `given` those to begin with;
-    `opponent` is what a worst case is relative to, `searched` makes networks as trials search them;
-    `specify` is another than RunSpec.on for what is no controller of ours.
+    `points` are the trials, if known in advance; `given` those to begin with;
+    `opponent` is what a worst case is relative to; `searched` makes the networks of trials;
+    `specify` replaces RunSpec.on for entries.
     """
 
     name: str
@@ -104,14 +104,14 @@ class StudyPlan:
         return tuple(PlannedRun(trial, run, row, spec) for run, (row, spec) in enumerate(runs))
 
     def own(self, runs: Sequence[T]) -> Sequence[T]:
-        """Returns those of a trial's runs that are not the opponent's."""
+        """Returns a trial's runs without the opponent's."""
         return runs[: len(runs) // 2] if self.opponent else runs
 
     @cached_property
     def pairs(self) -> tuple[tuple[PreparedNetwork, int], ...]:
         """The pairs of network and seed of every raced trial, in one order.
 
-        Networks are shuffled anew in every round: a few pairs then are of as many networks, and no
+        Networks are shuffled anew in every round: a few pairs cover as many networks, and no
         trial is stopped for being worse on one alone.
         """
         rounds = (
@@ -126,15 +126,15 @@ class StudyPlan:
 
     @property
     def start(self) -> tuple[Point, ...]:
-        """The trials to begin with: those that were given, or else the defaults, if they suit."""
+        """The trials to begin with: those given, or else the defaults, if they apply."""
         return self.given or ((self.defaults,) if self.defaults else ())
 
     @property
     def defaults(self) -> Point | None:
-        """The declared defaults, with which a search for power begins so as not to end below them.
+        """The declared defaults, with which a search for power begins, so that it ends no worse.
 
         None where a default lies outside the searched range, for samplers that choose their own
-        beginning, for fits, which are not to be told, and where a network is searched.
+        beginning, for fits, which must not be told, and if a network is searched.
         """
         learns = ("tpe", "cmaes", "nsga2", "nsga3")
         if self.study.objective.minimises or self.study.sampler.kind not in learns:
@@ -200,7 +200,7 @@ class StudyPlan:
 def network_of_trial(
     study: Study, network: PreparedNetwork, point: Point, searched: SearchedNetworks | None
 ) -> PreparedNetwork:
-    """Returns a network as a trial searches it; `searched` is needed if the trial does."""
+    """Returns a trial's network; `searched` is needed if the trial searches it."""
     values = {
         name.removeprefix(NETWORK): point[spaces.column_of(name)]
         for name in study.space
@@ -259,7 +259,7 @@ def plan_study(
 
 
 def summarise(plan: StudyPlan) -> dict[str, Any]:
-    """Returns what study.json says of a study apart from its outcome."""
+    """Returns the contents of study.json except the study's outcome."""
     study = plan.study
     return {
         "name": plan.name,

@@ -1,7 +1,7 @@
-"""What stops a trial of a race: Optuna's pruners by name, and an elitist race of ours.
+"""Pruners of races: Optuna's by name, and our own elitist race.
 
 All trials of a raced study run the same pairs of network and seed in the same order (common random
-numbers), so that differences are of the constants and not of luck. A trial reports one value a
+numbers), so that differences come from parameters, not chance. A trial reports one value per
 pair; after the first pairs it may be stopped before each further one.
 """
 
@@ -19,9 +19,9 @@ from experiments.models.study import Race
 
 
 class ElitistRacePruner(BasePruner):
-    """Stops a trial that a paired t test finds worse than the best at hand.
+    """Stops a trial that a paired t test finds worse than the best so far.
 
-    The best at hand is the trial with the greatest mean over the pairs that this one has run, among
+    The best so far is the trial with the greatest mean over the pairs that this one has run, among
     those that have run them all, finished or not: the race goes on among the trials that were asked
     together, as in irace (Lopez-Ibanez et al., Operations Research Perspectives 2016), and against
     all that finished. Tests are repeated after every pair, so more than `p` of equal trials stop.
@@ -62,7 +62,7 @@ def _pairs(trial: FrozenTrial) -> list[float]:
 
 
 def _is_worse(differences: Sequence[float], p: float) -> bool:
-    """Whether their mean is below 0 at level p; equal differences leave no doubt."""
+    """Whether their mean is below 0 at level p; equal differences need no test."""
     n = len(differences)
     mean = math.fsum(differences) / n
     if mean >= 0:
@@ -80,7 +80,7 @@ def make_pruner(race: Race, pairs: int) -> BasePruner:
         return ElitistRacePruner(race.p, race.first)
     if race.pruner == "wilcoxon":
         with warnings.catch_warnings():
-            # Its interface may change: not at a locked version.
+            # Its interface may change, but its version is locked.
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             return optuna.pruners.WilcoxonPruner(p_threshold=race.p, n_startup_steps=race.first)
     if race.pruner == "median":
@@ -89,9 +89,9 @@ def make_pruner(race: Race, pairs: int) -> BasePruner:
 
 
 def reported(race: Race, values: Mapping[int, float], step: int) -> float:
-    """What a trial reports of a pair: the mean up to it, by which samplers rank stopped trials.
+    """A trial's report after a pair: the mean so far, by which samplers rank stopped trials.
 
-    Optuna's Wilcoxon pruner tests what is reported, and so needs the value of the pair itself.
+    Optuna's Wilcoxon pruner tests the reports, and so needs the value of the pair itself.
     """
     if race.pruner == "wilcoxon":
         return values[step]

@@ -1,4 +1,4 @@
-"""All studies of a results folder as people read them: names, units, and a note on each study."""
+"""All studies of a results folder with readable names, units, and a note on each study."""
 
 import copy
 import re
@@ -15,7 +15,7 @@ from experiments.results import OBJECTIVES
 from search.all_studies import AllStudies
 
 METRIC_NAMES = "study:metric_names"
-"""Optuna's key of what the values of a study are called."""
+"""Optuna's key for the names of a study's values."""
 POWER = "Mbit/s/s"
 _UNITS = {
     "_mbps": "Mbit/s",
@@ -30,7 +30,7 @@ _UNITS = {
 
 
 class ReadableStudies(AllStudies):
-    """The studies with titles, units and notes, which no file holds.
+    """The studies with titles, units and notes, which are not stored.
 
     Args:
         results: the folder of the results.
@@ -54,7 +54,7 @@ class ReadableStudies(AllStudies):
         return self._readable(self._study(study_id)).user_attrs
 
     def get_study_system_attrs(self, study_id: int) -> dict[str, Any]:
-        """Returns Optuna's own attributes, with what the values are called and a note."""
+        """Returns Optuna's own attributes, with the names of the values and a note."""
         return self._readable(self._study(study_id)).system_attrs
 
     def get_trial(self, trial_id: int) -> FrozenTrial:
@@ -113,7 +113,7 @@ class ReadableStudies(AllStudies):
         return "\n".join(lines)
 
     def _anchor(self, name: str) -> str:
-        """Where the report speaks of a study; "" if it does not."""
+        """Link to a study's section of the report; "" if there is none."""
         changed = self._report.stat().st_mtime if self._report.is_file() else 0.0
         if changed != self._anchors[0]:
             text = self._report.read_text(encoding="utf-8")
@@ -122,14 +122,14 @@ class ReadableStudies(AllStudies):
 
 
 def value_names(known: Mapping[str, Any], number: int) -> list[str]:
-    """Returns what the values of a study are called: of a front, throughput and delay."""
+    """Returns the names of a study's values: throughput and delay for a front."""
     if number == 1:
         return [value_name(known)]
     return [with_unit(name.removeprefix("objective_"), {}) for name in OBJECTIVES]
 
 
 def value_name(known: Mapping[str, Any]) -> str:
-    """Returns what a value of a study is called, with its unit."""
+    """Returns the name of a study's value, with its unit."""
     name = str(known.get("objective", "value"))
     return f"{name} ({POWER})" if name.endswith(" power") and "log" not in name else name
 
@@ -139,7 +139,7 @@ def with_unit(name: str, units: Mapping[str, str]) -> str:
 
     Args:
         name: as columns of results have it.
-        units: declared ones, by the name; otherwise its end tells.
+        units: declared ones, by the name; otherwise its suffix gives the unit.
     """
     plain = name.removeprefix("constant_")
     if name in units:

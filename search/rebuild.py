@@ -28,7 +28,7 @@ def rebuild_missing(results: Path) -> list[str]:
 def rebuild(folder: Path) -> None:
     """Writes optuna.journal of a study from its study.json and trials.parquet.
 
-    What trials of a race reported step by step is not in the table: a value is made of their runs.
+    The table lacks the step-by-step reports of raced trials, which are recomputed from their runs.
 
     Raises:
         KneepointError: a table is missing or damaged.

@@ -1,4 +1,4 @@
-"""What a study searches, as Optuna's distributions, and the points of a grid or a table."""
+"""A study's search space as Optuna's distributions, and the points of a grid or a table."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ def _is_whole(parameter: str, searched: Range) -> bool:
 
 
 def column_of(name: str) -> str:
-    """Returns the column of a name in a study's space: of network.queue.packets network_..."""
+    """Returns the column of a name in a study's space: network_... for network.queue.packets."""
     return name.replace(".", "_") if name.startswith(NETWORK) else CONSTANT + name
 
 
@@ -89,7 +89,7 @@ def table_points(rows: Sequence[PublishedRow], controller: Controller) -> list[P
 
 
 def point_of(study: Study, controller: Controller, given: Mapping[str, float]) -> Point | None:
-    """Returns the point of some constants, defaults for those not given; None outside the space."""
+    """Returns the point of some parameters, with defaults for the rest; None outside the space."""
     point: dict[str, float] = {}
     for name, searched in study.space.items():
         if name not in controller.constants:

@@ -3,7 +3,7 @@
     python -m search.storage_copy --config config/config.yaml            results/studies.sqlite3
     python -m search.storage_copy --config config/config.yaml --url postgresql+psycopg://HOST/NAME
 
-Nothing is ever read from it to go on with a study.
+No study resumes from it.
 """
 
 import argparse
@@ -27,9 +27,9 @@ FILE = "studies.sqlite3"
 
 
 def copy_studies(source: BaseStorage, target: BaseStorage) -> int:
-    """Copies every study that is not there as it is; returns how many it copied.
+    """Copies every study that is new or has changed; returns their number.
 
-    An older study of the same name gives way. A trial takes some milliseconds.
+    It replaces an older study of the same name. A trial takes some milliseconds.
     """
     there = {study.study_name: study for study in target.get_all_studies()}
     copied = 0
@@ -59,7 +59,7 @@ def _content(storage: BaseStorage, study: FrozenStudy) -> tuple[Any, ...]:
 
 
 def write_sqlite(results: Path) -> Path:
-    """Writes one file of all studies, which appears whole; returns its path."""
+    """Writes one file of all studies atomically; returns its path."""
     path = results / FILE
     part = path.with_name(f".{path.name}.new")
     part.unlink(missing_ok=True)
@@ -85,7 +85,7 @@ def write_to(results: Path, url: str) -> int:
 
 
 def open_storage(url: str) -> RDBStorage:
-    """Opens a database, and makes Optuna's tables where it has none.
+    """Opens a database, and creates Optuna's tables if they are missing.
 
     Raises:
         KneepointError: it cannot be reached.

@@ -83,7 +83,7 @@ def _opponent(job: Job, name: str, setting: Setting | None) -> Opponent | None:
 def search(
     folder: Path, plan: StudyPlan
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[Outcome, FinishedTrial]]:
-    """Asks and tells until the sampler ends; returns what is to be written, and the best trial.
+    """Asks and tells until the sampler ends; returns the outcome and the best trial.
 
     The dashboard's copy of the study goes into the folder.
     """
@@ -109,22 +109,22 @@ def search(
 
 
 def further_columns(plan: StudyPlan) -> tuple[str, ...]:
-    """Returns the columns of trials.parquet that the objective needs beside the value."""
+    """Returns the columns of trials.parquet that the objective needs besides the value."""
     if plan.study.objective.front:
         return OBJECTIVES
     return (VIOLATION,) if plan.study.objective.throughput else ()
 
 
 def runs_of(plan: StudyPlan, trial: FinishedTrial) -> Sequence[PlannedRun]:
-    """Returns the runs that a trial had: a stopped one not all that were planned."""
+    """Returns the runs that a trial made: fewer than planned if it was stopped."""
     return plan.runs_of(trial.number, trial.searched)[: trial.n_runs]
 
 
 def starting_points(job: Job, study: Study, controller: Controller) -> tuple[Point, ...]:
-    """Returns the trials that a study is told to begin with, each once.
+    """Returns the trials that a study begins with, each once.
 
     Raises:
-        KneepointError: a study has no results, or nothing of what was named lies in the space.
+        KneepointError: a study has no results, or a named start has no setting in the space.
     """
     found: list[Point] = []
     given = {
@@ -140,8 +140,8 @@ def starting_points(job: Job, study: Study, controller: Controller) -> tuple[Poi
         found += [point for point in points if point is not None]
         if not any(points):
             raise KneepointError(
-                f"{job.workflow.path}: nothing of {name}, with which the study {study.title!r} is "
-                "to begin, lies in its space; widen the space or remove the name from start"
+                f"{job.workflow.path}: no setting of {name}, the start of study {study.title!r}, "
+                "lies in its space; widen the space or remove the name from start"
             )
     return tuple({tuple(point.items()): point for point in found}.values())
 
@@ -155,7 +155,7 @@ def _best_constants(path: Path) -> Mapping[str, float]:
 
 
 def _bounds(plan: StudyPlan) -> Mapping[str, Mapping[str, float]]:
-    """The omniscient bounds of a study's networks, which a front is held against."""
+    """The omniscient bounds of a study's networks, to which a front is compared."""
     return {each.name: asdict(each.omniscient) for each in plan.networks if each.omniscient}
 
 

@@ -1,4 +1,4 @@
-"""Searches the network on which a controller does worst, and keeps the logs of its run there."""
+"""Searches for the network on which a controller does worst, and logs its run there."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-// The C interface of a controller that is written as a class.
+// The C interface of a controller written as a class.
 #pragma once
 
 #include <cmath>
@@ -17,10 +17,10 @@
 
 namespace kneepoint {
 
-// Hidden, so that no two shared objects in one process have these in common.
+// Hidden, so that shared objects in one process do not share these.
 class __attribute__((visibility("hidden"))) Failure {
  public:
-  // Calls `work`; where that throws, remembers why and returns `otherwise`.
+  // Calls `work`; if that throws, stores the reason and returns `otherwise`.
   template <class Result, class Work>
   static Result guard(Result otherwise, const Work& work) noexcept {
     try {
@@ -55,7 +55,7 @@ class __attribute__((visibility("hidden"))) Failure {
   static inline bool failed_ = false;
 };
 
-// What a class declares, as C reads it.
+// The declaration of a class, for C.
 class __attribute__((visibility("hidden"))) Declaration {
  public:
   Declaration(std::string name, std::string summary, std::string source,

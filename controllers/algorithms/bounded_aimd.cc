@@ -1,6 +1,6 @@
 // AIMD below a boundary: the window climbs to it and is divided there. Report 004 exercise B.
 //
-// The report leaves details open, which are constants here so that they can be recovered from its
+// The report leaves details open, which are parameters here so that they can be recovered from its
 // table: whether alpha is added per ACK or per RTT, the least window, an RTT limit; whether the
 // last step may lead beyond the boundary (overshoot), and whether a part of a packet in the window
 // lets one more out (round_up). Its author's published code does both (github.com/ngpjunior/tp2).

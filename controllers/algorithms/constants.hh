@@ -13,7 +13,7 @@ enum class Scale { linear, log };
 enum class ConstantType { integer, real };
 
 // One constant as its controller declares it. [low, high] is the sensible search range;
-// [least, most] is what the rule can bear at all.
+// [least, most] is the valid range.
 struct Constant {
   std::string name;
   double fallback;
@@ -27,11 +27,11 @@ struct Constant {
   ConstantType type = ConstantType::real;
 };
 
-// The values that a run gives to a controller's constants.
+// A run's values of a controller's parameters.
 //
 // A controller's constructor reads each of its constants once, and that reading is the declaration:
 // constructed with no values it yields the defaults and leaves the list of all constants behind.
-// Whoever gives values has checked them against that list.
+// The caller has checked the values against that list.
 class Constants {
  public:
   using Values = std::map<std::string, double, std::less<>>;
@@ -42,7 +42,7 @@ class Constants {
   double real(Constant constant) { return read(std::move(constant), ConstantType::real); }
   double integer(Constant constant) { return read(std::move(constant), ConstantType::integer); }
 
-  // A detail that a rule has (1) or lacks (0, the default).
+  // A detail that a rule includes (1) or not (0, the default).
   bool flag(const std::string& name, const std::string& meaning) {
     return integer({.name = name,
                     .fallback = 0,

@@ -2,7 +2,7 @@
 //
 // A controller is asked for its window and told what happened. It has no clock, no I/O and no
 // randomness of its own: time arrives as an argument, in whole milliseconds of the sender's clock,
-// so that the same object runs in virtual time and over real UDP. What runs it sees it through
+// so that the same object runs in virtual time and over real UDP. Its caller uses it through
 // algorithms/interface.h.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace kneepoint {
 
-// What one acknowledgment tells the sender.
+// The content of one acknowledgment.
 struct Ack {
   uint64_t sequence_number;    // of the datagram that is acknowledged
   int64_t sent_ms;             // sender's clock when that datagram left
@@ -27,7 +27,7 @@ struct Ack {
   int64_t rtt_ms() const { return ack_received_ms - sent_ms; }
 };
 
-// How a transport found out that the network is congested.
+// How a transport detected congestion.
 struct Loss {
   enum class Kind { lost = 1, timed_out = 2, marked = 3 };
 

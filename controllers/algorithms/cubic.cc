@@ -41,7 +41,7 @@ class WholePackets {
     acknowledged_ = 0;
   }
 
-  // Returns the window after an acknowledgment; `w_max` is 0 where no loss is known.
+  // Returns the window after an acknowledgment; `w_max` is 0 before the first loss.
   double grow(double window, double w_max, int64_t now_us, int64_t least_rtt_us,
               uint64_t acknowledged) {
     update(window, w_max, now_us / 1000, least_rtt_us / 1000, static_cast<double>(acknowledged));
@@ -73,7 +73,7 @@ class WholePackets {
       packets_for_one_ = target > window ? std::floor(window / (target - window)) : 100 * window;
       if (w_max == 0) packets_for_one_ = std::min(packets_for_one_, 20.0);
     }
-    // What Reno would have.
+    // Reno's estimated window.
     const double packets_for_reno = std::floor(window * reno_scale_ / 8);
     while (acknowledged_in_epoch_ > packets_for_reno) {
       acknowledged_in_epoch_ -= packets_for_reno;
@@ -168,7 +168,7 @@ class Cubic final : public Controller {
 
   void on_loss(const Loss& loss) override {
     epoch_start_us_ = none_;
-    // Section 4.7: a flow that lost earlier than before leaves room for another.
+    // Section 4.7: a flow that lost earlier than before leaves room for others.
     w_max_ = fast_convergence_ and cwnd_ < w_max_ ? cwnd_ * (1 + beta_) / 2 : cwnd_;
     ssthresh_ = std::max(cwnd_ * beta_, 2.0);
     if (whole_packets_.are_counted()) {
@@ -195,7 +195,7 @@ class Cubic final : public Controller {
     if (epoch_start_us_ == none_) begin_epoch(now_us(ack));
     const double t = static_cast<double>(now_us(ack) - epoch_start_us_) / 1e6;
     const auto acknowledged = static_cast<double>(ack.acknowledged);
-    // Section 4.3: what Reno would have with this beta.
+    // Section 4.3: Reno's window with this beta.
     const double alpha = w_est_ >= cwnd_prior_ ? 1 : 3 * (1 - beta_) / (1 + beta_);
     w_est_ += alpha * acknowledged / cwnd_;
     if (w_cubic(t) < w_est_) {

@@ -15,7 +15,7 @@ extern "C" {
 
 #define KNEEPOINT_INTERFACE_VERSION 1
 
-/* [low, high] is the sensible search range; [least, most] is what the rule can bear at all. */
+/* [low, high] is the sensible search range; [least, most] is the valid range. */
 struct kneepoint_constant {
   size_t size;
   const char* name;
@@ -30,7 +30,7 @@ struct kneepoint_constant {
   int is_log;
 };
 
-/* What a rule cannot do without, and not every transport has. A run of such a rule on another
+/* A rule's needs that not every transport meets. A run of such a rule on another
  * transport is refused. */
 enum kneepoint_need {
   KNEEPOINT_NEEDS_RECEIVER_CLOCK = 1, /* received_ms is the receiver's; TCP guesses it */
@@ -98,7 +98,7 @@ struct kneepoint_failure {
   const char* text; /* one line */
 };
 
-/* A call that fails says so by what it returns: NULL (declare, create), NaN (window, keepalive_ms,
+/* A call reports a failure by its return value: NULL (declare, create), NaN (window, keepalive_ms,
  * pacing_us) or another number than 0 (events). */
 struct kneepoint_interface {
   size_t size;
@@ -120,7 +120,7 @@ struct kneepoint_interface {
   /* Why the last call failed; NULL if it did not. Valid until the next call. */
   const struct kneepoint_failure* (*failure)(void);
 
-  /* NULL where a controller does not care. */
+  /* NULL if a controller does not handle the event. */
   int (*on_sent)(void* controller, const struct kneepoint_sent* event);
   int (*on_ack)(void* controller, const struct kneepoint_ack* event);
   int (*on_keepalive)(void* controller, const struct kneepoint_keepalive* event);

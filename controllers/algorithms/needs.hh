@@ -1,4 +1,4 @@
-// What a rule may need that not every transport has. A sum of these is the last argument of its
+// A rule's needs that not every transport meets. A sum of these is the last argument of its
 // Registration.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Makes a controller's file a controller. One line at its end names the class:
+// Turns a file into a controller. One line at its end names the class:
 //
 //   const Registration<FixedWindow> registration{"fixed_window", "what it does", "where from"};
 //
@@ -27,7 +27,7 @@ static int registrations = 0;
 template <class Algorithm>
 class __attribute__((visibility("hidden"))) Registration {
  public:
-  // `needed` is a sum of needs::..., where the rule cannot run on every transport.
+  // `needed` is a sum of needs::..., if the rule cannot run on every transport.
   Registration(std::string name, std::string summary, std::string source,
                uint32_t needed = needs::none) {
     State& own = state();

@@ -8,7 +8,7 @@
 namespace kneepoint {
 namespace {
 
-// The least of the last `Span` samples: a queue of candidates that only ever grow in value, each
+// The minimum of the last `Span` samples: a queue of candidates of ascending value, each
 // younger than the one before it, so that a sample costs constant time on average.
 template <size_t Span>
 class SlidingMinimum {

@@ -1,4 +1,4 @@
-// What a controller may remember of its RTT samples.
+// Statistics of RTT samples.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Slow start: where it begins, and the end of it.
+// Slow start: its initial window, and its end.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline double initial_ssthresh(Constants& constants) {
 // Taming the elephants, Computer Networks 55, 2011; HyStart as in Linux).
 class HyStart {
  public:
-  // Whether slow start is to end. `round_end` is the number of the packet sent last.
+  // Whether slow start should end. `round_end` is the number of the packet sent last.
   bool sees_the_end(const Ack& ack, double window) {
     const double rtt_ms = ack.rtt_us >= 0 ? static_cast<double>(ack.rtt_us) / 1000
                                           : static_cast<double>(ack.rtt_ms());

@@ -1,8 +1,8 @@
 // TIMELY: the window follows the gradient of the RTT between two thresholds.
 // Mittal et al., SIGCOMM 2015, Algorithm 1; report 004 exercise C, where the rate is a window and
 // the gradient is tested with <= 0 (its text prints < 0, which fits its numbers worse). Below
-// t_low_ms its gradient acts as well (gradient_below_low), and a part of a packet in the window
-// lets one more out (round_up): so its author's published code (github.com/ngpjunior/tp2), not its
+// t_low_ms its gradient acts as well (gradient_below_low), and a fraction of a packet in the window
+// admits one more (round_up): this follows its author's code (github.com/ngpjunior/tp2), not its
 // text.
 #include <algorithm>
 #include <cmath>

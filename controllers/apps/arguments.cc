@@ -29,21 +29,21 @@ const char* const run_usage =
        emulate --list
        emulate --batch
 
-Runs one controller over an emulated cellular link in virtual time and prints its figures as one
-JSON object. Without --duration-s the traces run once; with it they repeat until S seconds. A network is
-a prepared one of config/networks: its links, duration and host model, as `kneepoint run` and the
-studies have them. NAME is networks/NAME/network.json beside this program, FILE such a file with its
-traces beside it. Options beside --network, in any order, replace what the network has.
+Runs one controller over an emulated cellular link in virtual time and prints its metrics as one
+JSON object. Without --duration-s the traces run once; with it they repeat until S seconds. --network takes
+a prepared network of config/networks, with links, duration and host model as in `kneepoint run` and the
+studies: NAME is networks/NAME/network.json beside this program, FILE such a file with its
+traces beside it. Other options, in any order, override the network's values.
 QUEUE: infinite, droptail:packets=N, droptail:bytes=N, drophead:..., codel:target=MS,interval=MS,
 pie:qdelay_ref=MS,max_burst=MS, codel-mahimahi:..., pie-mahimahi:..., red:min=N,max=N, drr:packets=N,
-fq_codel:target=MS,interval=MS; docs/emulator.md has their other settings. A controller is NAME.so in
-the folder controllers/ beside this program, or any such file by its PATH, as ./mine.so. --list
-describes every controller and its parameters. --batch reads one run a line from stdin and answers
-each with one line: these same words, or an object with a scenario,
-{"scenario": {...}, "flows": true, "uplink_log": F, "flow_log": F}. A file of another digest than its
-HEX is refused. A controller that uses 30 s of CPU time in one call has failed. A scenario is JSON, as
---scenario-schema describes it: several flows, TCP, links of constant rate, probes; its answer has the
-figures of every flow.
+fq_codel:target=MS,interval=MS; docs/emulator.md lists further settings. A controller is NAME.so in
+the folder controllers/ beside this program, or any such file by its PATH, such as ./mine.so. --list
+describes every controller and its parameters. --batch reads one run per line from stdin and answers
+each with one line: these same options, or an object with a scenario,
+{"scenario": {...}, "flows": true, "uplink_log": F, "flow_log": F}. A file whose digest is not HEX is
+refused. A controller that uses 30 s of CPU time in one call fails. --scenario-schema describes a
+scenario, in JSON: several flows, TCP, links of constant rate, probes; the answer has the
+metrics of every flow.
 )";
 
 namespace {
@@ -63,7 +63,7 @@ std::filesystem::path network_file(const std::string& wanted) {
                               "snakemake --cores 1 build/networks/" + wanted + "/network.json");
 }
 
-// Options whose order matters not at all are gathered first and interpreted afterwards.
+// Options, whose order does not matter, are gathered first and interpreted afterwards.
 struct Parser {
   RunArguments run{};
   std::optional<std::string> host_model{};
@@ -80,7 +80,7 @@ struct Parser {
 
   FlowSettings& flow() { return run.scenario.flows.front(); }
 
-  // Comes before all other options, which replace what it has.
+  // Comes before all other options, which override it.
   void take_network(const std::string& wanted) {
     if (not network.empty()) throw std::invalid_argument("--network is given twice");
     network = wanted;
@@ -97,16 +97,15 @@ struct Parser {
     if (not entry.object.empty()) {
       if (not flow().controller.empty() or not flow().constants.empty()) {
         throw std::invalid_argument(
-            "--entry runs a whole sender: beside it there is neither "
-            "--controller nor --set");
+            "--entry runs a whole sender: it excludes "
+            "--controller and --set");
       }
       flow().entry = entry;
     } else if (flow().controller.empty()) {
       throw std::invalid_argument("--controller NAME is missing, or --entry OBJECT");
     }
     if (not network.empty() and not trace_option.empty()) {
-      throw std::invalid_argument("--network has both links: there is no " + trace_option +
-                                  " beside it");
+      throw std::invalid_argument("--network has both links: it excludes " + trace_option);
     }
     if (network.empty() and run.scenario.uplink.trace.empty()) {
       throw std::invalid_argument("--uplink TRACE is missing, or --network NAME");
@@ -127,8 +126,8 @@ struct Parser {
   RunArguments finish_scenario() {
     if (has_run)
       throw std::invalid_argument(
-          "--scenario FILE has all that a run has: beside it "
-          "there are only --uplink-log and --flow-log");
+          "--scenario FILE describes the whole run: it allows "
+          "only --uplink-log and --flow-log");
     run.scenario = Scenario::parse("scenario " + scenario_file,
                                    read_file(scenario_file, "scenario", most_scenario_bytes));
     run.measures_flows = true;
@@ -243,8 +242,8 @@ RunArguments parse_batch_line(const std::string& line) {
     } else {
       throw std::invalid_argument(
           "the request: " + shown(key) +
-          " is no key, or of another type; there are: scenario (an "
-          "object), flows (true or false), uplink_log and flow_log (texts)");
+          " is unknown or of the wrong type; known: scenario (an "
+          "object), flows (true or false), uplink_log and flow_log (strings)");
     }
   }
   if (not has_scenario) throw std::invalid_argument("the request lacks scenario");

@@ -1,4 +1,4 @@
-// What a run is asked for: by options, the same on the shell and in a line of a batch, or by JSON.
+// The arguments of a run: options, the same on the shell and in a line of a batch, or JSON.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace kneepoint {
 
 struct RunArguments {
   Scenario scenario{};
-  bool measures_flows = false;  // answered with the figures of every flow
+  bool measures_flows = false;  // whether the answer has every flow's metrics
   std::optional<std::filesystem::path> uplink_log{};
   std::optional<std::filesystem::path> flow_log{};
   std::string request{};  // as it was made

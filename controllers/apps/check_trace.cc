@@ -1,4 +1,4 @@
-// check_trace: validates traces. Every reader of traces calls it, so that all agree.
+// check_trace: validates traces, for every program that reads them.
 #include <array>
 #include <cstdlib>
 #include <iostream>
@@ -15,8 +15,8 @@ using namespace kneepoint;
 const char* const usage =
     R"(usage: check_trace NAME < TRACE
 
-Prints nothing if TRACE is one: a whole number of milliseconds a line, of digits alone, none below
-the one before it, the last above 0. Otherwise says which line is wrong; NAME stands for the trace.
+Prints nothing if TRACE is valid: a whole number of milliseconds per line, in digits, never decreasing,
+the last above 0. Otherwise names the wrong line; NAME is the trace's name in messages.
 )";
 
 std::string read_stdin(const std::string& what) {

@@ -1,4 +1,4 @@
-// confine: any command under limits, Landlock and seccomp, and nothing of it is left behind.
+// confine: runs any command under limits, Landlock and seccomp, and leaves nothing behind.
 #include <iostream>
 #include <map>
 #include <stdexcept>
@@ -16,11 +16,11 @@ const char* const usage =
     R"(usage: confine [--read PATH...]... [--write PATH...]... [--run PATH...]... [--cpu-s 60] [--memory-mb 2048]
                [--processes 256] [--file-mb 256] [--wall-s 600] [--no-network] -- COMMAND [ARGUMENT]...
 
-Runs the command with no other files than these: a folder with all that is in it, to be read; to be read,
-written, made and removed; to be read and executed. CPU time and memory are of each process, processes are
-all that are started, MB all that is written, seconds of the clock those of the whole. Exits with the
-command's status, or 128 and the number of the signal that ended it; what stopped it is named on stderr:
-"confine: stopped: more than 60 s of CPU time". Processes that the command leaves behind are ended.
+Runs the command with access to these files and folders only: --read to read, --write to read, write, create
+and remove, --run to read and execute. --cpu-s and --memory-mb limit each process, --processes the number
+started in all, --file-mb all output, --wall-s the whole. Exits with the command's status, or 128 plus the
+number of the signal that ended it; stderr says what stopped it, such as
+"confine: stopped: more than 60 s of CPU time". Ends processes that the command leaves behind.
 )";
 
 // The last word before the command is "--".

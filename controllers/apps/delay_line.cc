@@ -25,9 +25,9 @@ using namespace kneepoint;
 const char* const usage =
     R"(usage: delay_line FIRST SECOND --delays-ms MS,MS --rates-mbps R,R
 
-Hands packets from one TUN device to the other, both open as these file descriptors, until SIGHUP,
-SIGINT or SIGTERM ends it. A packet takes the time of its own transmission, at the rate R, and the
-propagation delay MS; of the two, the first is from FIRST to SECOND, the second back.
+Forwards packets between two TUN devices, open as these file descriptors, until SIGHUP, SIGINT or
+SIGTERM ends it. It delays a packet by its transmission time, at the rate R, and the propagation
+delay MS; the first value of each pair is from FIRST to SECOND, the second back.
 )";
 
 constexpr size_t most_bytes = 1 << 16;
@@ -87,7 +87,7 @@ Microseconds clock_us() {
   return Microseconds{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
 }
 
-// A device that is down, or whose queue is full, loses packets; any other error is the end.
+// A device that is down, or whose queue is full, loses packets; any other error is fatal.
 bool is_passing() { return errno == EAGAIN or errno == EINTR or errno == EIO or errno == ENOBUFS; }
 
 // One direction.
@@ -132,7 +132,7 @@ int run(const Words& words) {
   const Arguments arguments = parse(words);
   const auto [first, second] = arguments.devices;
   catch_stop_signals();
-  prctl(PR_SET_TIMERSLACK, 1);  // ns: a release must not wait for others to be due
+  prctl(PR_SET_TIMERSLACK, 1);  // ns: a release must not wait for later ones
   Way there(first, second, arguments.delays_ms[0], arguments.rates_mbps[0]);
   Way back(second, first, arguments.delays_ms[1], arguments.rates_mbps[1]);
   std::vector<std::byte> buffer(most_bytes);

@@ -22,7 +22,7 @@ using namespace kneepoint;
 
 constexpr int exit_controller_failed = 3;
 
-// Of CPU time, on a machine however slow: a call of a controller takes nanoseconds.
+// Of CPU time, so generous for any machine: a controller's call takes nanoseconds.
 constexpr std::chrono::seconds longest_call{30};
 
 std::string answer(std::string_view status, std::string_view reason) {
@@ -34,7 +34,7 @@ std::string answer(std::string_view status, std::string_view reason) {
       .text();
 }
 
-// Runs one line of a batch. What it returns says nothing of the controller if memory ran out.
+// Runs one line of a batch. Running out of memory is a fault, not the controller's failure.
 std::string run_line(Runner& runner, const std::string& line) {
   try {
     const RunArguments arguments = parse_batch_line(line);
@@ -57,7 +57,7 @@ int run_once(const Words& words) {
   return report.status == RunStatus::ok ? EXIT_SUCCESS : exit_controller_failed;
 }
 
-// One answer per line: an error costs its own run and no other.
+// One answer per line: an error affects only its own run.
 int run_batch() {
   Runner runner;
   std::string line;

@@ -1,4 +1,4 @@
-// entry-sender: one whole sender over real UDP, confined, to a receiver of ours or of its kit.
+// entry-sender: one whole sender over real UDP, confined, to our receiver or its kit's.
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ const char* const usage =
 
 Runs a whole sender, a shared object that exports main or a file in Python, until S seconds are over or SIGHUP, SIGINT or
 SIGTERM ends it; then prints one JSON object. It runs under limits, Landlock and seccomp, with one socket,
-which is connected to HOST, a number, and sends nothing but whole datagrams of its dialect.
+connected to HOST, a numeric address, and can send only whole datagrams of its dialect.
 )";
 
 struct Arguments {
@@ -100,7 +100,7 @@ int connected_socket(const Arguments& arguments) {
   return descriptor;
 }
 
-// The process within: what it is told comes from the process without.
+// The confined process, whose arguments come from the process outside.
 [[noreturn]] void become_entry(int argc, char* argv[]) {
   const uint64_t bytes = std::strtoull(argv[2], nullptr, 10);
   EntryLoader loader(argv + 3, argc - 3);
@@ -128,7 +128,7 @@ int report(const std::string& reason, const EntryPage& page) {
   const uint64_t received = page.received.load();
   const std::string why = not reason.empty() ? reason
                           : sent == 0        ? "the sender sent nothing"
-                          : received == 0    ? "no acknowledgment came"
+                          : received == 0    ? "no acknowledgment arrived"
                                              : "";
   std::cout << JsonWriter()
                    .begin_object()
@@ -160,7 +160,7 @@ int run(const Words& words) {
     std::this_thread::sleep_for(check_interval);
     reason = worker.end(longest_cpu_s).value_or("");
   }
-  worker.stop();  // or it sends more than is reported
+  worker.stop();  // otherwise it would send more than is reported
   return report(reason, worker.page());
 }
 

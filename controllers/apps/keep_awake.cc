@@ -1,8 +1,8 @@
 // keep_awake: keeps the host's processors from idling while it runs in real time.
 //
-// A processor that idles takes time to come back: a virtual one is given away by its host, and
-// comes back when that has time, milliseconds later. Work of the class SCHED_IDLE keeps it, and
-// gives way to everything else at once.
+// An idle processor is slow to wake up: the host reassigns an idle virtual one, which then
+// returns milliseconds later. Work of the class SCHED_IDLE keeps it, and
+// yields at once to everything else.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -28,8 +28,8 @@ using namespace kneepoint;
 const char* const usage =
     R"(usage: keep_awake LOCK [--end-with-parent]
 
-Keeps every processor that it may use busy with nothing, below all other work, until SIGHUP, SIGINT
-or SIGTERM ends it. One process does so for each file LOCK; others wait and take over.
+Keeps every processor that it may use from idling, below all other work, until SIGHUP, SIGINT
+or SIGTERM ends it. One process does so per file LOCK; others wait to take over.
 )";
 
 [[noreturn]] void fail(const std::string& what) {
@@ -64,7 +64,7 @@ void bind_to(int processor) {
   if (sched_setaffinity(0, sizeof set, &set) != 0) fail("sched_setaffinity");
 }
 
-// Of this thread, and of those that it starts.
+// Of this thread and its children.
 void give_way_to_everything() {
   const sched_param none{};
   if (sched_setscheduler(0, SCHED_IDLE, &none) != 0) fail("SCHED_IDLE");
@@ -72,7 +72,7 @@ void give_way_to_everything() {
 
 void keep_awake(int processor) {
   bind_to(processor);
-  // No pause instruction: a host may take that for a reason to give the processor away.
+  // No pause instruction, for which a host may reassign the processor.
   while (not stop_requested()) {
   }
 }

@@ -1,4 +1,4 @@
-// measure: the figures of a run from its link's log, as `emulate` prints them of its own runs.
+// measure: the metrics of a run from its link's log, in the format of `emulate`.
 #include <cstdlib>
 #include <iostream>
 #include <stdexcept>
@@ -15,7 +15,7 @@ using namespace kneepoint;
 const char* const usage =
     R"(usage: measure LOG
 
-Prints the figures of a log of mm-link, or of emulate --uplink-log, as JSON.
+Prints the metrics of a log of mm-link, or of emulate --uplink-log, as JSON.
 )";
 
 std::string describe(const LogFigures& figures) {

@@ -1,4 +1,4 @@
-// What every program does first and last: its words, its help, one line for what goes wrong.
+// Common parts of all programs: arguments, help, one-line errors.
 #pragma once
 
 #include <string>

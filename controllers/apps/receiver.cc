@@ -1,4 +1,4 @@
-// receiver: acknowledges every datagram of a sender of ours or of the public contest kit.
+// receiver: acknowledges every datagram of our sender or the public contest kit's.
 #include <array>
 #include <cstdlib>
 #include <iostream>
@@ -27,7 +27,7 @@ const char* const usage =
     R"(usage: receiver PORT [--address 127.0.0.1] [--peers 0.0.0.0/0] [--end-with-parent]
 
 Acknowledges until SIGHUP, SIGINT or SIGTERM ends it; then prints one JSON object. Port 0 is any free
-one; the first line on stdout names it. A sender inside mahimahi's shells is not on this host's
+port; the first line on stdout names it. A sender inside mahimahi's shells is not on this host's
 loopback: give --address 0.0.0.0 --peers 100.64.0.0/10, so that no other host is answered.
 )";
 

@@ -24,7 +24,7 @@ struct RunReport {
   std::string json;
 };
 
-// Runs one after the other. Keeps every trace that it has read, until its file changes, and every
+// Executes runs one after the other. Caches every trace, until its file changes, and every
 // controller.
 class Runner {
  public:
@@ -35,7 +35,7 @@ class Runner {
  private:
   struct KnownTrace {
     std::shared_ptr<const Trace> trace{};
-    std::string sha256{};  // empty: never asked for
+    std::string sha256{};  // empty: not computed yet
     FileState file{};
   };
 

@@ -1,4 +1,4 @@
-// sender: one controller over real UDP, to a receiver of ours or of the public contest kit.
+// sender: one controller over real UDP, to our receiver or the public contest kit's.
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -103,7 +103,7 @@ int run(const Words& words) {
     const bool heard = report.acknowledgments > 0;
     const std::string reason = report.packets_sent == 0 ? "the controller sent nothing"
                                : heard                  ? ""
-                                                        : "no acknowledgment came";
+                                                        : "no acknowledgment arrived";
     std::cout << describe(heard ? "ok" : "failed", reason, report) << std::endl;
     return heard ? EXIT_SUCCESS : exit_failed;
   } catch (const std::runtime_error& failure) {

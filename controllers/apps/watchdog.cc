@@ -36,7 +36,7 @@ void write_last_words() {
   }
 }
 
-// Calls only what may be called in a signal's handler.
+// Calls only async-signal-safe functions.
 void tick(int) {
   const int saved_errno = errno;
   const uint64_t now = progress.load(std::memory_order_relaxed);

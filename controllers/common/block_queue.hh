@@ -8,10 +8,10 @@
 
 namespace kneepoint {
 
-// Items lie one behind the other. Where they reach the end of their block they move to its
-// beginning, or, if they fill most of it, to a block of twice the size, which is never given back:
+// Items are contiguous. When they reach the end of their block they move to its
+// beginning, or, if they fill most of it, to a block of twice the size, which is never freed:
 // once a run has seen its longest queue it allocates no more, and a batch of runs allocates only in
-// its first ones. A circle would need no moves, but more work for each item.
+// its first ones. A ring buffer would need no moves, but more work for each item.
 template <class Item>
 class BlockQueue {
  public:
@@ -33,7 +33,7 @@ class BlockQueue {
   Item& pop() { return *first_++; }
 
  private:
-  // So that an item moves three times at most, on average.
+  // So that an item moves at most three times on average.
   [[gnu::noinline]] void make_room() {
     const size_t count = size();
     const bool grows = count > capacity_ / 4 * 3;

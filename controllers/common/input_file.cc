@@ -27,18 +27,18 @@ std::string read_file(const std::filesystem::path& path, const std::string& what
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::exists(status) and not std::filesystem::is_regular_file(status)) {
-    refuse("is no regular file; copy its content into one");
+    refuse("is not a regular file; copy its content into one");
   }
   const uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error) refuse("cannot be read: " + error.message() + "; check the path");
   if (bytes > most_bytes) {
-    refuse("has " + std::to_string(bytes) + " bytes; the most are " + std::to_string(most_bytes) +
-           ": shorten it");
+    refuse("has " + std::to_string(bytes) + " bytes, but may have at most " +
+           std::to_string(most_bytes) + ": shorten it");
   }
   std::ifstream file(path, std::ios::binary);
   std::string content(bytes, '\0');
   file.read(content.data(), static_cast<std::streamsize>(bytes));
-  if (not file) refuse("cannot be read; check its permissions, and that nobody is writing it");
+  if (not file) refuse("cannot be read; check its permissions, and that no program is writing it");
   return content;
 }
 

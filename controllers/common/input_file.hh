@@ -7,7 +7,7 @@
 
 namespace kneepoint {
 
-// What tells that a file was replaced or written to.
+// The state by which a change of a file is detected.
 struct FileState {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -17,11 +17,11 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 };
 
-// The state of a file now; of one that cannot be looked at, that of none.
+// The current state of a file; an inaccessible one counts as missing.
 FileState state_of(const std::filesystem::path& path);
 
-// The content of a regular file of at most `most_bytes`: a pipe would be waited for, and a device
-// read, for ever. Throws std::invalid_argument, beginning with `what` and the path.
+// The content of a regular file of at most `most_bytes`: reading a pipe would block, and a device
+// never end. Throws std::invalid_argument, beginning with `what` and the path.
 std::string read_file(const std::filesystem::path& path, const std::string& what,
                       uintmax_t most_bytes);
 

@@ -81,7 +81,7 @@ class JsonParser {
       }
       std::string key = parse_text();
       if (std::ranges::any_of(members, [&](const auto& each) { return each.first == key; })) {
-        refuse("the key " + shown(key) + " twice");
+        refuse("duplicate key " + shown(key));
       }
       skip_blanks();
       expect(':');
@@ -109,9 +109,9 @@ class JsonParser {
     std::string text;
     expect('"');
     while (peek() != '"') {
-      if (position_ == text_.size()) refuse("a text is not closed");
+      if (position_ == text_.size()) refuse("unterminated string");
       const char c = text_[position_++];
-      if (static_cast<unsigned char>(c) < 0x20) refuse("a text runs over its line");
+      if (static_cast<unsigned char>(c) < 0x20) refuse("a control character in a string");
       text += c == '\\' ? parse_escape() : std::string(1, c);
     }
     expect('"');
@@ -122,7 +122,7 @@ class JsonParser {
     static constexpr std::string_view letters = "\"\\/bfnrt";
     static constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
     const size_t letter = position_ < text_.size() ? letters.find(text_[position_]) : letters.npos;
-    if (letter == letters.npos) refuse("an escape that is not known: write it as it is");
+    if (letter == letters.npos) refuse("unknown escape: write the character itself");
     ++position_;
     return std::string(1, meanings[letter]);
   }

@@ -1,4 +1,4 @@
-// A reader of JSON (RFC 8259), which remembers where in the text each value stood.
+// A reader of JSON (RFC 8259), which records the position of each value.
 #pragma once
 
 #include <cstddef>

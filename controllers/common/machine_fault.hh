@@ -1,11 +1,11 @@
-// Failures that say nothing of a controller or an entry.
+// Failures that are not a controller's or an entry's fault.
 #pragma once
 
 #include <stdexcept>
 
 namespace kneepoint {
 
-// The machine cannot do now what another could, or it later.
+// This machine cannot run it now; another one could, or this one later.
 class MachineFault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

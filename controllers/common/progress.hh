@@ -1,4 +1,4 @@
-// That a run goes on, as a signal's handler may see it.
+// A run's progress, readable from a signal handler.
 #pragma once
 
 #include <atomic>
@@ -6,11 +6,11 @@
 
 namespace kneepoint {
 
-// Counts what the emulator gets done between two calls of a controller.
+// Counts the emulator's steps between two calls of a controller.
 inline std::atomic<uint64_t> progress{0};
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-// One thread alone counts, so that no locked instruction is needed.
+// Only one thread counts, so no locked instruction is needed.
 inline void note_progress() {
   progress.store(progress.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }

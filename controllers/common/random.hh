@@ -85,7 +85,7 @@ class ExponentialTable {
   std::array<int32_t, size_t{1} << bits_> quantiles_{};
 };
 
-// Times in whole microseconds as they were measured: one in 2^k reaches element k. Between two
+// Measured times in whole microseconds: one in 2^k reaches element k. Between two
 // elements a draw is uniform; none exceeds the last. Without elements every draw is 0.
 class MeasuredTable {
  public:

@@ -134,7 +134,7 @@ std::vector<std::string> split_words(std::string_view line) {
     }
     last = c;
   }
-  if (in_quotes) throw std::invalid_argument("a quote is not closed: " + std::string(line));
+  if (in_quotes) throw std::invalid_argument("unterminated quote: " + std::string(line));
   return words;
 }
 

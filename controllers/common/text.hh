@@ -12,11 +12,11 @@ namespace kneepoint {
 // The shortest text that reads back as the same double; "inf" for infinity.
 std::string to_text(double value);
 
-// The text in quotes for a message: what would not show is escaped, a long text is cut.
+// The text in quotes for a message: invisible characters are escaped, a long text is cut.
 std::string shown(std::string_view text);
 
-// A foreign text as one line of valid UTF-8 of at most 500 bytes: anything else becomes a question
-// mark. Null is "".
+// An untrusted text as one line of valid UTF-8 of at most 500 bytes; other bytes become question
+// marks. Null is "".
 std::string one_line(const char* text);
 
 // Throw std::invalid_argument, naming `what`, unless the whole text is one finite number of

@@ -15,7 +15,7 @@ namespace kneepoint {
 
 namespace {
 
-// The streams of a run's seed, one for each thing that draws from it.
+// The random streams of a run's seed.
 enum Stream : uint64_t {
   uplink_shell,
   downlink_shell,
@@ -33,11 +33,11 @@ enum Stream : uint64_t {
   entries = 1 << 26,  // what a flow's entry draws from its host
 };
 
-// From a datagram's departure until nothing that it causes at once can happen any more: a second of
-// latency, a second's wait for the processor.
+// The longest time from a datagram's departure until its direct effects are over: a second of
+// latency, and a second's scheduling delay.
 constexpr Microseconds longest_way_us = 2'000'000;
 
-// What a row of shares is fair from, and how many intervals in a row it must be so.
+// Jain's index from which shares are fair, and the number of such intervals in a row.
 constexpr double fair = 0.9;
 constexpr size_t settled_intervals = 5;
 
@@ -233,13 +233,13 @@ void Rig::add_contest_flow(const FlowSettings& flow, size_t number,
   to_far_.add(far);
 }
 
-// A process of its own may use so much CPU time, of which an honest one needs a tenth.
+// CPU time limit of an entry's process; an honest one needs a tenth.
 uint64_t Rig::most_entry_cpu_s() const {
   constexpr uint64_t least_s = 2;
   return least_s + static_cast<uint64_t>(duration_ms_) / 50'000;
 }
 
-// Nothing that an entry sends may come back within the time of which it has been told all.
+// No effect of an entry's datagram may return within the time for which it knows all arrivals.
 Microseconds Rig::entry_lookahead_us() const {
   const auto delay_us = [](const LinkSettings& link) {
     return link.delay_trace.empty() ? link.delay_ms * 1000 : 0;
@@ -376,7 +376,7 @@ RunResult Rig::run() {
   if (const Microseconds from_us = in_us(scenario_.measure_from_s); from_us > 0) {
     run_until(from_us);
     for (size_t i = 0; i < meters_.size(); ++i) {
-      if (not scenario_.flows[i].bytes) meters_[i].begin(from_us);  // a download is whole
+      if (not scenario_.flows[i].bytes) meters_[i].begin(from_us);  // a download counts as a whole
     }
   }
   run_until(end_us_);
@@ -443,7 +443,7 @@ void Rig::write_link(JsonWriter& json, const auto& direction, const LinkSettings
   json.end_object();
 }
 
-// From the last flow's start until, for some intervals in a row, the shares were fair.
+// From the last flow's start until the shares were fair for some intervals in a row.
 std::optional<double> Rig::convergence_s() const {
   if (meters_.size() < 2 or scenario_.interval_s == 0) return std::nullopt;
   double start_s = 0;

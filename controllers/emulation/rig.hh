@@ -49,8 +49,8 @@ struct RunInputs {
 
 // Senders -> uplink -> delay -> receivers -> delay -> downlink -> senders, where the uplink carries
 // the data. Processes act in the order of their next events; of simultaneous ones the order of
-// their places decides. With the ideal host model that is, in each millisecond: what has left the
-// senders, the opportunities of the uplink, of the downlink, what the delays release, and the
+// their places decides. With the ideal host model that is, in each millisecond: departures from the
+// senders, the opportunities of the uplink and of the downlink, releases by the delays, and the
 // senders last.
 class Rig {
  public:
@@ -59,11 +59,11 @@ class Rig {
   // Runs to the end. Throws ControllerFailure.
   RunResult run();
 
-  // What it measured, if it measures flows: fields of the JSON object that has been begun.
+  // The flows' metrics, if measured: fields of the JSON object that has been begun.
   void write(JsonWriter& json);
 
  private:
-  // One direction's parts; those of the other kind of link are null.
+  // One direction's parts; those of other kinds of links are null.
   template <class LinkShell, class DelayShell>
   struct Direction {
     std::unique_ptr<LinkShell> link{};

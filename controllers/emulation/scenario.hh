@@ -1,4 +1,4 @@
-// What a run is: links, flows, probes, the host, the seed.
+// A scenario, which describes a run: links, flows, probes, the host, the seed.
 #pragma once
 
 #include <cstdint>

@@ -67,7 +67,7 @@ void EntryChild::check_alive() {
   }
   idle_checks_ = worker_.is_asleep() ? idle_checks_ + 1 : 0;
   if (idle_checks_ < most_idle_checks) return;
-  throw ControllerFailure("the sender waits for what never comes: it sleeps, and not in poll");
+  throw ControllerFailure("the sender blocks forever: it sleeps outside poll");
 }
 
 }  // namespace kneepoint

@@ -9,7 +9,7 @@
 
 namespace kneepoint {
 
-// While one lives, this process stays on the processor that it is on: a turn that wakes another
+// While one exists, this process stays on its processor: a turn that wakes another
 // processor takes several times as long.
 class OneProcessor {
  public:
@@ -27,10 +27,10 @@ class EntryChild {
   EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s);
 
   EntryPage::Order& order() { return worker_.page().order; }
-  // As the entry writes this, so it may while it is read: copy first, look afterwards.
+  // The entry may write this while it is read: copy first, then check.
   const EntryPage::Report& report() { return worker_.page().report; }
 
-  // Gives the entry its turn, and returns when it gives it back. Throws ControllerFailure where it
+  // Gives the entry its turn, and returns when it hands it back. Throws ControllerFailure if it
   // ends or hangs.
   void take_turn();
 

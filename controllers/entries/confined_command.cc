@@ -190,7 +190,7 @@ uint64_t bytes_in(const std::vector<std::string>& folders) {
   return bytes;
 }
 
-// Whoever has lost its parent is ours: a process is killed, and then its children are our own.
+// Orphans are reparented to this process: when a process is killed, its children become ours.
 void kill_children() {
   while (true) {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -247,7 +247,7 @@ CommandEnd supervise(const Confinement& confinement, pid_t command, int listener
     pollfd waits{.fd = listener, .events = POLLIN, .revents = 0};
     const auto tick_ends = Clock::now() + std::chrono::milliseconds(tick_ms);
     while (Clock::now() < tick_ends and poll(&waits, 1, tick_ms) > 0) {
-      if ((waits.revents & POLLIN) == 0) {  // everybody has ended
+      if ((waits.revents & POLLIN) == 0) {  // all processes have ended
         usleep(1000);
         break;
       }
@@ -275,7 +275,7 @@ CommandEnd run_confined(const Confinement& confinement, const std::vector<std::s
   const int listener = receive_descriptor(ends[0]);
   close(ends[0]);
   const CommandEnd end = supervise(confinement, process, listener);
-  if (listener >= 0) close(listener);  // nobody can start a process any more
+  if (listener >= 0) close(listener);  // no process can be started any more
   kill_children();
   return end;
 }

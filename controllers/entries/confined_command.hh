@@ -1,4 +1,4 @@
-// A command of somebody else's making, such as the build of an entry, and all that it starts.
+// An untrusted command, such as the build of an entry, with its descendants.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct CommandEnd {
   std::string reason{};  // what stopped it; empty: nothing did
 };
 
-// Runs the command with this process's input, output and environment, and ends whatever it leaves
+// Runs the command with this process's input, output and environment, and ends processes left
 // behind. Throws SandboxError where this kernel cannot confine it, std::system_error where no
 // process can be started.
 CommandEnd run_confined(const Confinement& confinement, const std::vector<std::string>& command);

@@ -27,7 +27,7 @@ EntryPage* told = nullptr;
 
 void tell(int call) { told->denied_call = call; }
 
-// What any program does that computes, and writes to its output.
+// Calls of any program that computes and writes to its output.
 void allow_computing(CallFilter& filter) {
   constexpr auto allow = CallFilter::allow;
   filter.rules(
@@ -43,7 +43,7 @@ void allow_computing(CallFilter& filter) {
   filter.rule(SYS_tgkill, allow, {{0, as_int, self}, {2, as_int, SIGABRT}});
 }
 
-// To whom looks for a file there is none; the C library looks for some by itself.
+// Files do not exist; the C library looks for some by itself.
 void refuse_files(CallFilter& filter) {
   filter.rules({SYS_openat, SYS_openat2, SYS_faccessat, SYS_faccessat2, SYS_newfstatat, SYS_statx,
                 SYS_readlinkat},
@@ -69,7 +69,7 @@ void allow_loading(CallFilter& filter) {
 
 void allow_socket(CallFilter& filter, const RealSocket& socket) {
   constexpr auto allow = CallFilter::allow;
-  // Each datagram whole, to the receiver and to nobody else.
+  // Whole datagrams, to the receiver only.
   filter.rule(SYS_sendto, allow,
               {{0, as_int, static_cast<uint64_t>(socket.descriptor)},
                {2, whole, socket.datagram_bytes},
@@ -116,7 +116,7 @@ void allow_socket(CallFilter& filter, const RealSocket& socket) {
 #endif
 }
 
-// The processor's own clock is out of reach; a reading is SIGSEGV.
+// The processor's own clock is disabled; reading it raises SIGSEGV.
 void forbid_cycle_counter() { syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0); }
 
 // Code comes from files alone.

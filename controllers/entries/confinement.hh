@@ -1,4 +1,4 @@
-// What an entry's process may do, before and after its code is loaded.
+// The rights of an entry's process, before and after its code is loaded.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Interpreter {
 void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
                          const Limits& limits, const RealSocket* socket);
 
-// The rest of the process's life.
+// For the rest of the process's life.
 void confine_running(const RealSocket* socket);
 
 }  // namespace kneepoint

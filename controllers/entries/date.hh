@@ -1,4 +1,4 @@
-// What the clocks of a run's hosts show when it begins.
+// The date of a run's hosts when it begins.
 #pragma once
 
 #include <cstdint>

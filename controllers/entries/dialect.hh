@@ -24,7 +24,7 @@ struct Dialect {
                                 Milliseconds received_ms);
 };
 
-// Throws std::invalid_argument for a name that there is not.
+// Throws std::invalid_argument for an unknown name.
 const Dialect& find_dialect(const std::string& name);
 
 std::vector<std::string> dialect_names();

@@ -1,4 +1,4 @@
-// What stands in place of the C library's functions in an entry's process in virtual time.
+// Replacements of the C library's functions in an entry's process in virtual time.
 //
 // The program that loads an entry exports them, and the dynamic linker finds them there before the
 // C library's.
@@ -22,13 +22,13 @@ void make_virtual_host(EntryPage& page);
 // has begun.
 void begin_run();
 
-// The run begins when an interpreter opens this file, which is the entry: what it takes to get
-// there is no part of the run, and differs between interpreters.
+// The run begins when an interpreter opens this file, the entry: the time to get
+// there is not part of the run, and differs between interpreters.
 void begin_run_with(const char* file);
 
 // Where clocks stand at the run's beginning: whole milliseconds, so that what counts milliseconds
-// by truncation agrees with the emulator. The date differs between seeds, for programs seed their
-// random numbers with it.
+// by truncation agrees with the emulator. The date differs between seeds, because programs seed
+// their random numbers with it.
 int64_t epoch_ns();
 
 // Whether a descriptor is the virtual socket's or an epoll's, of which the kernel knows nothing.

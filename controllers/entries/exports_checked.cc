@@ -1,4 +1,4 @@
-// What the C library calls in place of reading from a socket where it checks the sizes of buffers.
+// The C library's variants of reading from a socket that check the sizes of buffers.
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // Files: an entry has none but its output, which is discarded. What it opens to write is discarded
-// as well, for many a student keeps a log; what it opens to read is not there.
+// as well, because many students keep a log; what it opens to read does not exist.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Names of hosts: numbers alone, for there is no network to ask.
+// Names of hosts: numeric addresses only, because there is no name server.
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-// What programs draw from their host: from the run's seed.
+// The host's randomness, drawn from the run's seed.
 #include <sys/random.h>
 #include <unistd.h>
 

@@ -428,7 +428,7 @@ KNEEPOINT_EXPORT int epoll_pwait(int descriptor, epoll_event* events, int count,
   return epoll_wait(descriptor, events, count, limit_ms);
 }
 
-// What is sent is always gone, and output is no terminal.
+// Sent data has always left, and output is not a terminal.
 KNEEPOINT_EXPORT int ioctl(int descriptor, unsigned long request, ...) noexcept {
   va_list arguments;
   va_start(arguments, request);

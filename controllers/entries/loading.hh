@@ -1,4 +1,4 @@
-// What a process that has become an entry's does: it confines itself, loads the entry, and runs it.
+// The process of an entry: it confines itself, loads the entry, and runs it.
 #pragma once
 
 #include <string>
@@ -21,10 +21,10 @@ class EntryLoader {
   // with a reason, where it cannot.
   void confine(const RealSocket* socket, const Interpreter* interpreter = nullptr);
 
-  // All that the entry may know of the environment.
+  // The entry's whole environment.
   void give_environment() const;
 
-  // Runs the entry, as its own program would run, to the end of the process.
+  // Runs the entry as its own program would run, to the end of the process.
   [[noreturn]] void run(const RealSocket* socket);
 
  private:

@@ -1,7 +1,7 @@
 // The one page of memory that the emulator shares with an entry's process.
 //
-// An entry may write whatever it likes into it. The emulator copies each thing out once, and only
-// then looks at it.
+// An entry may write anything into it. The emulator copies each value once, and only
+// then checks it.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct EntryPage {
     Header header;
   };
 
-  // What the emulator says.
+  // The emulator's message.
   struct Order {
     int64_t known_until_ns;  // all that is readable until then has been handed over
     int64_t lateness_ns;     // of the entry's next timer
@@ -57,7 +57,7 @@ struct EntryPage {
     end,      // nothing any more
   };
 
-  // What it says.
+  // The entry's message.
   struct Report {
     int64_t clock_ns;
     int64_t wakes_ns;

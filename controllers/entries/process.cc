@@ -48,7 +48,7 @@ constexpr size_t most_said = 4096;
   setsid();
   personality(ADDR_NO_RANDOMIZE);  // or what depends on addresses differs between runs
   const int nowhere = open("/dev/null", O_RDWR);
-  // Out of the way of the numbers that they get.
+  // Clear of the numbers that they will get.
   constexpr int out_of_the_way = 64;
   for (int i = 0; i < count; ++i) fcntl(descriptors[i], F_DUPFD, out_of_the_way + i);
   const int high_errors = fcntl(errors, F_DUPFD, out_of_the_way + count);
@@ -87,7 +87,7 @@ std::string explain(int status, int32_t denied_call, uint64_t cpu_s) {
   const int number = WTERMSIG(status);
   if (number == SIGXCPU or number == SIGKILL) {
     return "the sender used more than " + std::to_string(cpu_s) +
-           " s of CPU time: it computes or prints without end";
+           " s of CPU time: it computes or prints endlessly";
   }
   return "the sender was ended by " + name_of_signal(number);
 }
@@ -106,7 +106,7 @@ void check_entry(const EntrySettings& settings, bool is_trusted) {
     require_sandbox();
   } catch (const SandboxError& error) {
     throw std::invalid_argument(std::string(error.what()) +
-                                ": use another, or trust the entries (--trust-entries)");
+                                ": use another host, or trust the entries (--trust-entries)");
   }
 }
 
@@ -147,7 +147,7 @@ EntryWorker::EntryWorker(EntryCommand command, const std::vector<int>& descripto
   page_ = new (place) EntryPage{};
   page_->denied_call = -1;
   int ends[2];
-  // Whoever prints for ever must not wait for a reader.
+  // An entry that prints endlessly must not block for a reader.
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) fault("pipe2");
   errors_ = ends[0];
   std::vector<int> given{page};

@@ -1,4 +1,4 @@
-// The process of an entry: how it starts, what it says, why it ended.
+// The process of an entry: its start, its output, its end.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace kneepoint {
 
-// Throws std::invalid_argument for an object that is not there or has another digest, or, unless
+// Throws std::invalid_argument for an object that is missing or has another digest, or, unless
 // entries are trusted, where this kernel cannot confine them.
 void check_entry(const EntrySettings& settings, bool is_trusted);
 
@@ -49,7 +49,7 @@ class EntryWorker {
 
   EntryPage& page() { return *page_; }
 
-  // After this nothing changes the page.
+  // Afterwards nothing changes the page.
   void stop();
 
   // Why it ended, if it has: one line, which begins with "the sender".

@@ -11,7 +11,7 @@ class PythonWords {
  public:
   static constexpr int before_entry = 5;  // interpreter, three options, program
 
-  // Ends the process where they are others.
+  // Ends the process if they differ.
   PythonWords(int count, char* words[]) : count_(count), words_(words) {
     if (count_ < before_entry + 6) std::_Exit(EXIT_FAILURE);
   }

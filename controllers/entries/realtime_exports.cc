@@ -30,9 +30,9 @@ ssize_t counted(int descriptor, ssize_t received) {
   return received;
 }
 
-// In one call that tells the kernel the datagram's size, for the filter of calls looks at it.
+// In one call that has the datagram's size as an argument, which the filter checks.
 ssize_t send_whole(const void* content, size_t bytes, int flags) {
-  // Counted before it is heard: the sender may be ended between the two.
+  // Counted before the sender reads it: the sender may be ended in between.
   the_counts->sent.fetch_add(1, std::memory_order_relaxed);
   const ssize_t sent = syscall(SYS_sendto, the_socket, content, bytes, flags, nullptr, 0);
   if (sent < 0) the_counts->sent.fetch_sub(1, std::memory_order_relaxed);

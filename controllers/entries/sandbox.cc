@@ -64,7 +64,7 @@ constexpr uint32_t architecture = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
 constexpr uint32_t architecture = AUDIT_ARCH_AARCH64;
 #else
-#error "the sandbox knows the system calls of x86-64 and of 64-bit ARM"
+#error "the sandbox supports x86-64 and 64-bit ARM only"
 #endif
 
 constexpr uint32_t word_at(size_t offset) { return static_cast<uint32_t>(offset); }
@@ -135,10 +135,10 @@ constexpr struct {
 
 void require_sandbox() {
   if (landlock_version() < 1) {
-    throw SandboxError("this kernel has no Landlock, which keeps files from an entry");
+    throw SandboxError("this kernel has no Landlock, which denies an entry files");
   }
   if (prctl(PR_GET_SECCOMP) < 0) {
-    throw SandboxError("this kernel has no seccomp, which keeps system calls from an entry");
+    throw SandboxError("this kernel has no seccomp, which denies an entry system calls");
   }
 }
 

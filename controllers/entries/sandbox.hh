@@ -1,4 +1,4 @@
-// What a process of somebody else's code is denied: more than its share, files, system calls.
+// Restrictions of a process that runs untrusted code: resources, files, system calls.
 //
 // The processes that use this replace functions of the C library, so that nothing here calls those:
 // system calls are made directly.
@@ -30,10 +30,10 @@ struct Limits {
 };
 void set_limits(const Limits& limits);
 
-// No privilege comes by a program that is set-uid, nor, to root, by any program.
+// No program gives privileges, neither a set-uid one nor, to root, any other.
 void drop_privileges();
 
-// Landlock: from now on there are no files but these, nor TCP, nor, where the kernel can do that,
+// Landlock: from now on only these files, no TCP, and, if the kernel supports that, no
 // signals to others.
 class FileRules {
  public:
@@ -59,7 +59,7 @@ class FileRules {
   uint64_t handled_ = 0;
 };
 
-// A filter of system calls (seccomp). The first rule that fits decides.
+// A filter of system calls (seccomp). The first matching rule decides.
 class CallFilter {
  public:
   enum : uint32_t { allow = 0x7fff0000, trap = 0x00030000, notify = 0x7fc00000 };
@@ -71,7 +71,7 @@ class CallFilter {
     uint64_t value;  // what is left of it under the mask
   };
 
-  // `otherwise` is for what no rule fits.
+  // `otherwise` applies if no rule matches.
   explicit CallFilter(uint32_t otherwise);
 
   CallFilter& rule(long call, uint32_t action, const std::vector<Argument>& arguments = {});

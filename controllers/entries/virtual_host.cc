@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t clock_reading_ns = 50;
 constexpr int64_t microsecond_ns = 1000;
-constexpr int64_t call_in_vain_ns = 1000;  // to find out that nothing can be read
+constexpr int64_t call_in_vain_ns = 1000;  // to find that nothing can be read
 constexpr int64_t least_cpu_ns = 1000;
 constexpr int64_t most_cpu_ns = 20'000;
 

@@ -1,4 +1,4 @@
-// The host that an entry believes to run on: clocks, sleeps and one UDP socket in virtual time.
+// An entry's host: clocks, sleeps and one UDP socket in virtual time.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class VirtualHost {
 
   // A reading takes 50 ns, or loops that wait for a time would never end.
   int64_t read_clock_ns();
-  // CPU time that it has used: 1 to 20 us between two readings, for entries divide by it.
+  // CPU time used: 1 to 20 us between two readings, because entries divide by it.
   int64_t read_cpu_clock_ns();
 
   void sleep_until(int64_t time_ns);
@@ -49,7 +49,7 @@ class VirtualHost {
   std::optional<Received> receive(int64_t limit_ns);
   std::optional<Received> peek() const;
 
-  // For what a program draws from its host.
+  // A program's randomness from its host.
   Random& random() { return random_; }
 
   // Ends the run's part of this entry. Does not return where the emulator has its way.

@@ -1,4 +1,4 @@
-// Who acts next in virtual time.
+// The agenda of a run: its event queue in virtual time.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the host under mahimahi adds to virtual time.
+// The delays that mahimahi's host adds to virtual time.
 //
 // mahimahi runs each shell as a process around poll(2). A shell sleeps for a whole number of
 // milliseconds, counted from its last wake-up by a truncating clock, and wakes a little late; each

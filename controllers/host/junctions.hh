@@ -1,4 +1,4 @@
-// Where the ways of several flows meet and part.
+// Where the paths of several flows merge and fork.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Small datagrams that are answered at once, to see what others do to a path: ICMP echoes.
+// Small datagrams that are answered at once, like ICMP echoes, to measure a path's RTT.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a run is made of: hops, which packets reach, and processes, which also act by themselves.
+// The parts of a run: hops, which receive packets, and processes, which also act by themselves.
 #pragma once
 
 #include "common/time.hh"

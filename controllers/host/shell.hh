@@ -1,4 +1,4 @@
-// A process of the emulated host around a queue: when it wakes, what it hands on, at what cost.
+// A process of the emulated host around a queue: its wake-ups, its forwarding, their costs.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Packets that each go on at a time that is known beforehand.
+// Packets whose release times are known in advance.
 #pragma once
 
 #include <algorithm>

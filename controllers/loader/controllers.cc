@@ -35,12 +35,11 @@ std::filesystem::path find(const std::string& wanted) {
   if (std::filesystem::exists(path, error)) return path;
   std::string known;
   for (const auto& name : Controllers::names()) known += (known.empty() ? "" : ", ") + name;
-  throw std::invalid_argument(
-      "no controller is named '" + wanted + "'; " +
-      (known.empty() ? "none is built: make build" : "there are: " + known));
+  throw std::invalid_argument("unknown controller '" + wanted + "'; " +
+                              (known.empty() ? "none is built: make build" : "known: " + known));
 }
 
-// What a shared object does when it is loaded is done in a child first: it may end the process.
+// A child loads the shared object first, because loading may end the process.
 std::string describe_isolated(const std::filesystem::path& path) {
   return run_isolated("controller " + path.string() + ", when loaded,",
                       [&] { return SharedObject::load(path).describe(); });

@@ -18,7 +18,7 @@ void ControllerHandle::refuse_window(double packets) const {
   throw_failure(calls_);
   throw ControllerFailure("the window became " + to_text(packets) +
                           " packets; it must stay in [0, " + std::to_string(widest_window_packets) +
-                          "], for the packets in flight are held in memory");
+                          "], because packets in flight take memory");
 }
 
 void ControllerHandle::refuse_keepalive(double silence_ms) const {
@@ -35,7 +35,7 @@ void ControllerHandle::refuse_pacing(double gap_us) const {
 
 void ControllerHandle::refuse_event() const {
   throw_failure(calls_);
-  throw ControllerFailure("the controller failed, and does not say why");
+  throw ControllerFailure("the controller failed without a reason");
 }
 
 }  // namespace kneepoint

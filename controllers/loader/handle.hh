@@ -23,7 +23,7 @@ inline constexpr uint64_t widest_window_packets = 1 << 20;
 // The calls of a controller, and the controller, which must outlive it.
 //
 // Every call throws ControllerFailure where the controller misbehaves, and std::bad_alloc where it
-// says that it lacks memory.
+// reports that memory ran out.
 class ControllerHandle {
  public:
   ControllerHandle(const kneepoint_interface& calls, void* controller)

@@ -25,7 +25,7 @@ namespace {
 constexpr rlim_t longest_cpu_s = 2;
 constexpr std::chrono::seconds longest{30};
 
-// The first byte of what a child says.
+// The first byte of a child's output.
 constexpr char returned = '+';
 constexpr char threw = '-';
 
@@ -69,7 +69,7 @@ void limit(decltype(RLIMIT_CPU) what, rlim_t soft, rlim_t hard) {
   _exit(EXIT_SUCCESS);
 }
 
-// Everything that the child says; it is killed where that takes too long.
+// The child's whole output; a child that takes too long is killed.
 std::string listen(int answers, pid_t child) {
   const auto end = std::chrono::steady_clock::now() + longest;
   std::string said;

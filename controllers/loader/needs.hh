@@ -1,4 +1,4 @@
-// What transports offer to controllers beyond acknowledgments and losses, which all do.
+// What transports offer to controllers besides acknowledgments and losses.
 #pragma once
 
 #include <array>

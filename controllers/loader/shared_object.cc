@@ -20,7 +20,7 @@ namespace {
 constexpr uintmax_t most_bytes = 256 << 20;
 constexpr size_t most_constants = 1000;
 
-// What every interface of this version has: what was there at first.
+// The members that every interface of this version has.
 constexpr size_t least_interface_bytes = offsetof(kneepoint_interface, pacing_us);
 constexpr size_t least_declaration_bytes = offsetof(kneepoint_declaration, needs);
 constexpr size_t least_constant_bytes = sizeof(kneepoint_constant);
@@ -97,9 +97,10 @@ SharedObject SharedObject::load(const std::filesystem::path& path) {
   object.file_ = state_of(path);
   object.sha256_ = kneepoint::sha256(read_file(path, "controller", most_bytes));
   try {
-    // Without a slash the name would be looked for elsewhere.
+    // Without a slash dlopen would search for the name elsewhere.
     void* const library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) refuse("is no shared object for this program: " + one_line(dlerror()));
+    if (library == nullptr)
+      refuse("is not a shared object for this program: " + one_line(dlerror()));
     object.resolve(library, path.stem().string());
     if (state_of(path) != object.file_) refuse("was changed while it was read; start again");
   } catch (const std::exception& error) {
@@ -147,7 +148,7 @@ void SharedObject::read_declaration(const kneepoint_declaration& declared,
   source_ = one_line(declared.source);
   if (declared.constant_count > most_constants or
       (declared.constants == nullptr and declared.constant_count > 0)) {
-    refuse("declares no sound list of parameters");
+    refuse("declares an invalid list of parameters");
   }
   for (size_t i = 0; i < declared.constant_count; ++i) {
     constants_.push_back(to_constant(declared.constants[i]));
@@ -159,7 +160,8 @@ void SharedObject::read_declaration(const kneepoint_declaration& declared,
   if (declared.size >= sizeof declared) needs_ = declared.needs;
   uint32_t known = 0;
   for (const Need& need : all_needs) known |= need.bit;
-  if ((needs_ & ~known) != 0) refuse("needs what this program does not know; build a newer one");
+  if ((needs_ & ~known) != 0)
+    refuse("has a need that this program does not know; build a newer program");
 }
 
 LoadedController SharedObject::make(const Constants::Values& given, const Offer& offer) const {
@@ -184,7 +186,7 @@ LoadedController SharedObject::make(const Constants::Values& given, const Offer&
   void* const controller = calls_.create(values.data(), values.size());
   if (controller == nullptr) {
     throw_failure(calls_);
-    throw ControllerFailure("the controller could not be made, and does not say why");
+    throw ControllerFailure("the controller could not be created and gave no reason");
   }
   return {calls_, controller};
 }

@@ -15,7 +15,7 @@
 
 namespace kneepoint {
 
-// A controller of its own, with values for its constants.
+// One controller, with values for its parameters.
 class LoadedController {
  public:
   LoadedController(const kneepoint_interface& calls, void* controller)

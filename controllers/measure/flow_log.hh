@@ -1,4 +1,4 @@
-// What the senders did and learned, one line an event, in virtual microseconds.
+// The senders' events, one per line, in virtual microseconds.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The figures of one flow, gathered at its two ends.
+// The metrics of one flow, gathered at both ends.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ struct Departure {
   uint16_t bytes;
 };
 
-// A log as far as it has been read. Departures wait until the end of time is known.
+// A partly read log. Departures wait until the end time is known.
 class Reader {
  public:
   void take_header(std::string_view line) {
@@ -100,17 +100,17 @@ class Reader {
 
   void take_departure(Milliseconds time_ms, uint16_t bytes, uint64_t delay_ms) {
     if (delay_ms > static_cast<uint64_t>(time_ms)) {
-      throw std::invalid_argument("has a packet that came before the log");
+      throw std::invalid_argument("has a packet that arrived before the log began");
     }
     const Milliseconds arrival_ms = time_ms - static_cast<Milliseconds>(delay_ms);
     if (packets_held() == 0 or not std::ranges::binary_search(arrivals_ms_, arrival_ms)) {
-      throw std::invalid_argument("has a packet that never came");
+      throw std::invalid_argument("has a packet that never arrived");
     }
     departures_.push_back({stamp(arrival_ms), stamp(time_ms), bytes});
   }
 
   void take_drop(uint64_t packets) {
-    if (packets > packets_held()) throw std::invalid_argument("has more packets than came");
+    if (packets > packets_held()) throw std::invalid_argument("has more packets than arrived");
     packets_dropped_ = packets_dropped_.value_or(0) + packets;
   }
 

@@ -1,4 +1,4 @@
-// The figures of a run, from the log that mahimahi's mm-link wrote of its link.
+// The metrics of a run, from mm-link's log of its link.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
-// The value of element floor(0.95 n) of n sorted delays, whose counts by delay next() tells one
+// The value of element floor(0.95 n) of n sorted delays, whose counts by delay next() returns one
 // after the other.
 template <class Next>
 double percentile_95(uint64_t total, Next next) {
@@ -63,8 +63,8 @@ double Meter::signal_delay_p95_ms() const {
 }
 
 double Meter::signal_delay_p95_ms(const std::vector<FirstDeparture>& departures) const {
-  // How many milliseconds begin to have each delay, minus how many cease to: one with an arrival of
-  // delay d and the k without before it have d, d + 1, ..., d + k.
+  // For each delay, the milliseconds that begin to have it minus those that cease to: one with an
+  // arrival of delay d and the k without before it have d, d + 1, ..., d + k.
   std::vector<uint32_t> changes(delays_ + 1);
   int32_t last_ms = departures.front().arrival_ms - 1;
   for (const auto [arrival_ms, delay_ms] : departures) {

@@ -1,4 +1,4 @@
-// The figures of a run, computed from a link's events as mm-throughput-graph computes them.
+// The metrics of a run, computed from a link's events as in mm-throughput-graph.
 #pragma once
 
 #include <cstddef>

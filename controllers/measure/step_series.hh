@@ -1,4 +1,4 @@
-// A quantity over time that changes in steps.
+// A step function of time.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace kneepoint {
 
-// What stays until it changes, as it is at the end of each interval of a run.
+// Its value at the end of each interval of a run.
 class StepSeries {
  public:
   StepSeries(Microseconds interval_us, Microseconds run_us)

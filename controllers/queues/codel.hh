@@ -13,7 +13,7 @@ namespace kneepoint {
 // Drops at the head while packets have stayed too long.
 class Codel {
  public:
-  // With `marks`, packets of transports that understand it are marked in place of being dropped.
+  // With `marks`, packets of ECN-capable transports are marked instead of dropped.
   Codel(Microseconds target_us, Microseconds interval_us, bool marks)
       : target_us_(target_us), interval_us_(interval_us), marks_(marks) {}
 

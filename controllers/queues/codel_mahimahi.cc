@@ -1,6 +1,6 @@
-// CoDel as mahimahi 0.98 has it. Where RFC 8289 drops the packet at the head and delivers the next
-// one, mahimahi delivers the head and drops the next one (its issue 165). Whether it goes on it
-// decides by what it dropped. The last packet of a queue is never late. Times are whole
+// CoDel as in mahimahi 0.98. Where RFC 8289 drops the packet at the head and delivers the next
+// one, mahimahi delivers the head and drops the next one (its issue 165). Whether to continue it
+// decides by the dropped packet. The last packet of a queue is never late. Times are whole
 // milliseconds.
 #include <cmath>
 
@@ -59,7 +59,7 @@ class MahimahiCodelQueue final : public FifoQueue {
     drop_next(now_ms);
     dropping_ = true;
     const uint32_t drops = count_ - last_count_;
-    // Its numbers have no sign: a next drop in the future is no recent one.
+    // Its numbers are unsigned: a next drop in the future is not recent.
     const bool is_recent = now_ms >= drop_next_ms_ and now_ms - drop_next_ms_ < 16 * interval_ms_;
     count_ = drops > 1 and is_recent ? drops : 1;
     last_count_ = count_;

@@ -9,7 +9,7 @@
 
 namespace kneepoint {
 
-// What a queue can hold; without a word of it, everything.
+// A queue's limits; by default none.
 struct Limit {
   uint64_t packets = std::numeric_limits<uint64_t>::max();
   uint64_t bytes = std::numeric_limits<uint64_t>::max();

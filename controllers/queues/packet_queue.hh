@@ -1,4 +1,4 @@
-// The buffer before a link, and its policy of dropping. A policy is one file here.
+// The buffer before a link, with its drop policy. Each policy is one file here.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +61,7 @@ class PacketQueue {
     drops_.bytes += packet.bytes;
   }
 
-  // Marks the packet in place of dropping it, if its transport understands that (RFC 3168).
+  // Marks the packet instead of dropping it, if its transport is ECN-capable (RFC 3168).
   bool mark(Packet& packet) {
     if (packet.ecn == Ecn::not_capable) return false;
     packet.ecn = Ecn::congestion_experienced;

@@ -12,8 +12,8 @@ namespace {
 
 class PieQueue final : public FifoQueue {
  public:
-  // Below the probability `mark_threshold` packets are marked in place of being dropped, if their
-  // transport understands that; 0: never.
+  // Below the probability `mark_threshold` packets are marked instead of dropped, if their
+  // transport is ECN-capable; 0: never.
   PieQueue(Limit limit, Microseconds reference_us, Microseconds burst_us, double mark_threshold,
            uint64_t seed)
       : FifoQueue(limit),
@@ -29,7 +29,7 @@ class PieQueue final : public FifoQueue {
       FifoQueue::enqueue(packet, now_us);
       return;
     }
-    // Section 5.1: a load that marks do not tame is dropped.
+    // Section 5.1: drop if marks do not reduce the load.
     Packet marked = packet;
     if (probability_ < mark_threshold_ and mark(marked)) {
       FifoQueue::enqueue(marked, now_us);

@@ -1,4 +1,4 @@
-// PIE as mahimahi 0.98 has it (draft-ietf-aqm-pie-09): the delay is the queue's length over a
+// PIE as in mahimahi 0.98 (draft-ietf-aqm-pie-09): the delay is the queue's length over a
 // departure rate that is measured over 16 kB, updates come every 30 ms, the gains have three steps,
 // and no step is bounded. Times are whole milliseconds, and so are delays. mahimahi seeds itself
 // from random_device; here the run's seed does.

@@ -27,7 +27,7 @@ std::unique_ptr<PacketQueue> make_packet_queue(const std::string& description, u
   if (found == queues().end()) {
     std::string known;
     for (const auto& [policy, make] : queues()) known += (known.empty() ? "" : ", ") + policy;
-    arguments.refuse("unknown policy; there are " + known);
+    arguments.refuse("unknown policy; known: " + known);
   }
   auto queue = found->second(arguments, seed);
   arguments.check_all_taken();

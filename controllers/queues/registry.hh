@@ -1,5 +1,5 @@
-// The queues that there are: each file of this folder registers its own, so that another one is
-// another file and nothing else.
+// The available queues: each file of this folder registers its own, so that adding one takes
+// one file and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace kneepoint {
 
-// Makes a queue of its arguments; the seed is for policies that draw random numbers. What it does
-// not take of the arguments is refused afterwards.
+// Makes a queue from its arguments; the seed is for policies that draw random numbers. Arguments
+// that it does not take are refused afterwards.
 using MakeQueue = std::unique_ptr<PacketQueue> (*)(QueueArguments& arguments, uint64_t seed);
 
 class QueueRegistration {

@@ -33,7 +33,7 @@ class DelayedPackets {
 
   Microseconds next_us() const { return waiting_.empty() ? never : waiting_.front().release_us; }
 
-  // The next packet, which there must be.
+  // The next packet; there must be one.
   std::vector<std::byte> pop() {
     std::vector<std::byte> bytes = std::move(waiting_.front().bytes);
     waiting_.pop_front();

@@ -1,4 +1,4 @@
-// How late a program reads its datagrams: what the host's scheduler adds to the network.
+// Scheduling delays: from the kernel's receipt of a datagram until the program reads it.
 #pragma once
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 
 namespace kneepoint {
 
-// What a sender can say of its run when it is over.
+// A sender's report of its finished run.
 struct SenderReport {
   uint64_t packets_sent = 0;
   uint64_t acknowledgments = 0;

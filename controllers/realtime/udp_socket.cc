@@ -34,7 +34,7 @@ const sockaddr* as_address(const Endpoint& endpoint) {
   return reinterpret_cast<const sockaddr*>(&endpoint.address);
 }
 
-// A sender outpaces its buffers, and a receiver may not be there yet: both pass.
+// A sender may outpace its buffers, and a receiver may not be ready yet: both are temporary.
 bool is_passing() {
   return errno == EAGAIN or errno == EWOULDBLOCK or errno == ECONNREFUSED or errno == ENOBUFS;
 }

@@ -153,7 +153,7 @@ TEST(bad_networks_are_refused) {
   for (const std::string option : {"--uplink", "--downlink", "--uplink-sha256"}) {
     const std::string value = option == "--uplink-sha256" ? std::string(64, 'a') : "t";
     expect_refused([&] { on_network(file, rates, option + " " + value); },
-                   "--network has both links: there is no " + option + " beside it");
+                   "--network has both links: it excludes " + option);
   }
   expect_refused([&] { on_network(file, rates, "--network " + file.path().string()); },
                  "--network is given twice");

@@ -254,7 +254,7 @@ TEST(tangra_corrects_in_proportion_to_the_distance_from_its_target) {
 }
 
 TEST(constants_are_checked) {
-  expect_refused([] { make_controller("fixed_windows", {}); }, "no controller is named");
+  expect_refused([] { make_controller("fixed_windows", {}); }, "unknown controller");
   expect_refused([] { make_controller("fixed_window", {{"windwo", 3}}); },
                  "fixed_window has no parameter windwo; it has: keepalive_ms, window");
   expect_refused([] { make_controller("fixed_window", {{"window", 0}}); },

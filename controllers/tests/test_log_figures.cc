@@ -74,18 +74,19 @@ TEST(logs_of_what_cannot_have_happened_are_refused) {
   };
   refused("99995 + 1504\n100000 - 1504 5\n10 # 1504\n",
           "line 3: is earlier than an event before it");
-  refused("1 + 1504\n9 - 1504 9223372036854775808\n", "line 2: has a packet that came before");
+  refused("1 + 1504\n9 - 1504 9223372036854775808\n", "line 2: has a packet that arrived before");
   refused("1 + 1504\n86400001 # 1504\n", "line 2: is more than a day after the base timestamp");
   refused("18446744073709551615 # 1504\n", "more than a day");
   refused("# base timestamp: 18446744073709551615\n1 + 1504\n", "before the base");
-  refused("1 + 1504\n2 - 1504 1\n2 - 1504 1\n", "line 3: has a packet that never came");
-  refused("100000 + 1504\n100100 - 1504 5\n", "line 2: has a packet that never came");
-  refused("1 + 1504\n1 d 2 3008\n", "line 2: has more packets than came");
-  refused("1 + 1504\n1 d 18446744073709551615 1\n", "line 2: has more packets than came");
+  refused("1 + 1504\n2 - 1504 1\n2 - 1504 1\n", "line 3: has a packet that never arrived");
+  refused("100000 + 1504\n100100 - 1504 5\n", "line 2: has a packet that never arrived");
+  refused("1 + 1504\n1 d 2 3008\n", "line 2: has more packets than arrived");
+  refused("1 + 1504\n1 d 18446744073709551615 1\n", "line 2: has more packets than arrived");
 }
 
 TEST(only_a_regular_file_is_read_as_a_log) {
   test::expect_refused([] { read_log_figures("/nonexistent/log"); },
                        "log /nonexistent/log cannot be read: No such file");
-  test::expect_refused([] { read_log_figures("/dev/zero"); }, "log /dev/zero is no regular file");
+  test::expect_refused([] { read_log_figures("/dev/zero"); },
+                       "log /dev/zero is not a regular file");
 }

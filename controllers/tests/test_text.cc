@@ -26,7 +26,7 @@ TEST(words_are_split_as_a_shell_splits_them) {
   EXPECT_EQUAL(words[4], "");
   EXPECT_EQUAL(split_words("\"a \"\"b\"\"\" \"\"\"\"").at(0), "a \"b\"");
   EXPECT_EQUAL(split_words("\"a \"\"b\"\"\" \"\"\"\"").at(1), "\"");
-  expect_refused([] { split_words("\"a"); }, "quote is not closed");
+  expect_refused([] { split_words("\"a"); }, "unterminated quote");
 }
 
 TEST(json_is_escaped_and_undefined_numbers_are_null) {

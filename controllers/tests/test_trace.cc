@@ -57,16 +57,16 @@ TEST(a_trace_has_no_more_lines_than_its_bound) {
 }
 
 TEST(only_a_regular_file_of_bounded_size_is_read_as_a_trace) {
-  expect_refused([] { Trace::load("/dev/zero"); }, "trace /dev/zero is no regular file");
-  expect_refused([] { Trace::load("/tmp"); }, "trace /tmp is no regular file");
+  expect_refused([] { Trace::load("/dev/zero"); }, "trace /dev/zero is not a regular file");
+  expect_refused([] { Trace::load("/tmp"); }, "trace /tmp is not a regular file");
   const TemporaryFile pipe;
   EXPECT_EQUAL(mkfifo(pipe.path().c_str(), 0600), 0);
-  expect_refused([&] { Trace::load(pipe.path()); }, "is no regular file");
+  expect_refused([&] { Trace::load(pipe.path()); }, "is not a regular file");
   const TemporaryFile large;
   std::ofstream(large.path()) << "1\n";
   std::filesystem::resize_file(large.path(), Trace::most_bytes + 1);
   expect_refused([&] { Trace::load(large.path()); },
-                 "has 160000001 bytes; the most are 160000000: shorten it");
+                 "has 160000001 bytes, but may have at most 160000000: shorten it");
 }
 
 TEST(a_trace_of_another_digest_is_refused) {

@@ -1,4 +1,4 @@
-// The time between packets of a sender that is paced.
+// The time between packets of a paced sender.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What travels: a datagram of a flow, or the acknowledgment of one.
+// A packet: a datagram of a flow, or the acknowledgment of one.
 #pragma once
 
 #include <cstdint>

@@ -18,11 +18,11 @@ from engines.supervision import START_AND_END_S, SupervisedRuns
 from networks.scenario import PreparedNetwork
 
 HOST_MODEL = "kernel"
-"""What stands in a run's description for the model of the host: there is none."""
+"""Host model in a run's description: none."""
 
 _DELAY_LINE = "delay_line"
 _MOST_S = 10.0
-"""How long a rig may take to be built."""
+"""Time limit for building a rig."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class KernelSettings:
 
     @classmethod
     def of(cls, build: Path) -> "KernelSettings":
-        """Takes the programs as they are now.
+        """Settings of the current programs.
 
         Raises:
             KneepointError: the rig does not work here, or delay_line is not built.
@@ -59,7 +59,7 @@ class KernelSettings:
 
     @property
     def runs_per_slot(self) -> int:
-        """Four: at some Mbit/s the kernel forwards with little of a core."""
+        """Four: at a few Mbit/s the kernel needs little CPU time to forward."""
         return 4
 
     def keeping(self, log: Path) -> "KernelSettings":
@@ -68,11 +68,11 @@ class KernelSettings:
         return self
 
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network without what is said of the host: this one is real."""
+        """Returns the network without host settings: this host is real."""
         return replace(network, host_model=HOST_MODEL, host_latency_us=0)
 
     def spoils(self, record: RunRecord) -> bool:
-        """No: the kernel needs no process to keep its time."""
+        """No: the kernel's timing depends on no process."""
         del record
         return False
 
@@ -110,11 +110,11 @@ class KernelEngine:
         self._carry_out(scenario, only_builds=True)
 
     def stop(self) -> None:
-        """Ends the run that goes on; the thread that waits for it notices."""
+        """Ends the current run; the thread that waits for it notices."""
         self._runs.stop()
 
     def close(self) -> None:
-        """Ends the run that goes on, if one does."""
+        """Ends the current run, if there is one."""
         self._runs.close()
 
     def _carry_out(self, scenario: Mapping[str, Any], only_builds: bool) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def install(system: System, facts: Facts) -> None:
-    """Installs the packages of the programs that are missing, after what was interrupted.
+    """Installs the packages of missing programs, after finishing interrupted work.
 
     Raises:
         KneepointError: apt cannot install them.

@@ -1,4 +1,4 @@
-"""Network namespaces that exist as long as this process holds them, and no longer."""
+"""Network namespaces that exist only as long as this process holds them."""
 
 import ctypes
 import os
@@ -17,7 +17,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Namespace:
     """A network namespace, held by an open file.
 
-    A thread is in one at a time, and so is what it starts and opens.
+    A thread is in one at a time, as are the processes and sockets that it creates.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -45,12 +45,12 @@ class Namespace:
         return made
 
     def close(self) -> None:
-        """Lets go of it; it ends with all that is in it when no process is in it either."""
+        """Releases it; it ends, with all its devices, when no process is in it."""
         os.close(self.descriptor)
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Puts this thread, and what it starts and opens meanwhile, into the namespace."""
+        """Puts this thread, and what it creates meanwhile, into the namespace."""
         before = Namespace.here()
         try:
             self._enter()
@@ -63,7 +63,7 @@ class Namespace:
         """Runs a command in it.
 
         Raises:
-            KneepointError: it fails; with what it says.
+            KneepointError: it fails; the message quotes it.
         """
         with self.entered():
             result = subprocess.run(

@@ -20,14 +20,14 @@ _MOST_BYTES = 1 << 16
 # linux/tcp.h: the fields of struct tcp_info up to bytes_retrans; the kernel may know more.
 _TCP_INFO = struct.Struct("=8B24I4Q6I4Q2I2Q")
 _RECOVERY = 3
-"""enum tcp_ca_state: from here on the sender repairs a loss."""
+"""enum tcp_ca_state: from here on the sender recovers from a loss."""
 # linux/pkt_sched.h: struct tc_stats, of a queue.
 _TC_STATS = struct.Struct("=QIIIIIII")
 
 
 @dataclass(frozen=True)
 class TcpSocket:
-    """A socket's state; the sender's figures and the receiver's.
+    """A socket's state, as sender and as receiver.
 
     Windows are in packets, `rtt_ms` is the kernel's smoothed RTT.
     """
@@ -47,7 +47,7 @@ class TcpSocket:
 
 @dataclass(frozen=True)
 class QueueState:
-    """A qdisc's counters, and what it holds now; `bytes` are of IP packets."""
+    """A qdisc's counters and occupancy; `bytes` are of IP packets."""
 
     kind: str
     parent: int
@@ -68,7 +68,7 @@ class _Netlink:
         self._socket.close()
 
     def dump(self, kind: int, request: bytes) -> Iterator[memoryview]:
-        """Yields the content of each message that answers."""
+        """Yields the content of each reply."""
         length = _HEADER.size + len(request)
         self._socket.send(_HEADER.pack(length, kind, _NLM_F_DUMP, 1, 0) + request)
         while True:

@@ -5,7 +5,7 @@
                   HTB, pfifo: the uplink's rate and queue
 
 Data goes from the server to the client, so that the queue is the router's, not the sender's own.
-Everything is held by this process: nothing has to be taken back.
+This process holds everything: nothing has to be undone.
 """
 
 import fcntl
@@ -28,12 +28,12 @@ _OFFLOADS = ("tso", "gso", "gro")
 
 _FIRST_PORT = 6001
 _BURST_S = 1e-3
-"""What HTB sends at once after a timer that was late, in time at the link's rate."""
+"""HTB's burst after a late timer, in time at the link's rate."""
 _MAJOR, _ROOT, _FIRST_CLASS = 1, 0x1, 0x10
 
 
 def data_port(number: int) -> int:
-    """Returns the server's TCP port from which a flow's data comes."""
+    """Returns the server's TCP port of a flow."""
     return _FIRST_PORT + number
 
 
@@ -44,7 +44,7 @@ class Rig:
         """Builds it.
 
         Raises:
-            KneepointError: this host does not let us, or lacks something; names it.
+            KneepointError: this host lacks a right or a program, which the message names.
         """
         self._scenario = scenario
         self._devices: list[int] = []
@@ -89,7 +89,7 @@ class Rig:
             (self.router, "server", _ROUTER_TO_SERVER),
             (self.server, "router", SERVER),
         ):
-            # Otherwise a packet is up to 64 KB.
+            # Otherwise a packet could have 64 KB.
             for offload in _OFFLOADS:
                 namespace.run("ethtool", "-K", device, offload, "off")
             _bring_up(namespace, device, address)
@@ -151,7 +151,7 @@ def shape(namespace: Namespace, link: Link) -> None:
 def classify(namespace: Namespace, scenario: Scenario) -> None:
     """Puts flows, by the server's TCP port, and pings into their classes, by u32.
 
-    What belongs to none of them, as iperf3's control connections, is in class 0.
+    All else, such as iperf3's control connections, is in class 0.
     """
     if scenario.uplink.buffer.classes == 1:
         return

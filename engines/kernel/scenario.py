@@ -1,7 +1,7 @@
-"""Which parts of a scenario the kernel can run, and which it refuses.
+"""The scenarios that the kernel can run.
 
-A scenario is the JSON that `build/emulate --scenario` reads. Whatever the kernel would do otherwise
-than the scenario says is refused by name.
+A scenario is the JSON that `build/emulate --scenario` reads. Whatever the kernel would do
+differently from the scenario is refused by name.
 """
 
 import json
@@ -34,11 +34,11 @@ _KERNELS_OWN: Mapping[str, Mapping[str, float]] = {
         "whole_packets": 1,
     },
 }
-"""The parameters of Linux's congestion controls, which no run can change."""
+"""Linux's congestion-control parameters, which no run can change."""
 _OF_DATAGRAMS = ("keepalive_ms",)
-"""Parameters of every controller that TCP does not have."""
+"""Parameters of every controller that do not apply to TCP."""
 _UNLIMITED = ("initial_ssthresh",)
-"""Linux begins without one; a value beyond any window says the same."""
+"""Linux begins without one, which a value beyond any window expresses."""
 
 _QUEUE = re.compile(r"(?P<policy>\w+)(:(?P<arguments>\w+=\d+(,\w+=\d+)*))?")
 _UNLIMITED_PACKETS = 1_000_000
@@ -52,7 +52,7 @@ class _Part(BaseModel):
 
 
 class Queue(_Part):
-    """A drop-tail queue, or one for each of some classes that are served fairly."""
+    """A drop-tail queue, or one for each of several classes that share the link fairly."""
 
     packets: int
     classes: int = 1
@@ -62,7 +62,7 @@ class Queue(_Part):
         """Reads `infinite`, `droptail:packets=N` or `drr:packets=N,classes=C,per_class=1`.
 
         Raises:
-            ValueError: it is another one.
+            ValueError: it is none of these.
         """
         match = _QUEUE.fullmatch(description)
         words = (match["arguments"] or "").split(",") if match else []
@@ -78,7 +78,7 @@ class Queue(_Part):
         if is_fair and not arguments.get("per_class"):
             raise ValueError(
                 f"{description!r}: its classes share one limit, and the longest loses packets; "
-                "each of the kernel's has a limit of its own: add per_class=1, or use the emulator"
+                "each of the kernel's has its own limit: add per_class=1, or use the emulator"
             )
         is_fair &= set(arguments) == {"packets", "classes", "per_class"}
         if is_fair and packets > 0 and 1 <= classes <= MOST_CLASSES and arguments["per_class"] == 1:
@@ -107,7 +107,7 @@ class Flow(_Part):
     """A TCP flow over the uplink: endless, or a download of some bytes of payload."""
 
     controller: str
-    controller_sha256: str = ""  # of the emulator's, which nobody runs here
+    controller_sha256: str = ""  # the emulator's, which does not run here
     constants: Mapping[str, float] = {}
     transport: Literal["datagrams", "tcp"] = "datagrams"
     tcp: Mapping[str, bool | float] = {}
@@ -128,7 +128,7 @@ class Probe(_Part):
 
 
 SAMPLE_S = 0.05
-"""How often the kernel is asked for windows and queues."""
+"""Sampling interval of windows and queues."""
 MOST_FLOWS = 100
 
 
@@ -156,7 +156,7 @@ _ELSEWHERE: Mapping[str, str] = {
     "loss_first": "the kernel's rig loses at full queues only; use the emulator",
     "loss_probability": "the kernel's rig loses at full queues only; use the emulator",
 }
-"""Features of the emulator's links that the kernel's lack; harmless if they have no effect."""
+"""Features of the emulator's links that the kernel's lack; accepted if they have no effect."""
 _OF_EMULATED_HOST = ("host_model", "host_latency_us")
 """A scenario's keys about the emulated host: this one is real."""
 
@@ -177,14 +177,14 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def scenario_of(content: Mapping[str, Any], where: str) -> Scenario:
-    """Takes a decoded scenario.
+    """Checks a decoded scenario.
 
     Args:
         content: an object as `build/emulate --scenario-schema` describes it.
-        where: what to call it in errors.
+        where: its name in errors.
 
     Raises:
-        KneepointError: it is no scenario, or not one that the kernel can run; names the key.
+        KneepointError: it is not a scenario that the kernel can run; the message names the key.
     """
     if not isinstance(content, Mapping):
         raise KneepointError(f"{where}: not an object; see build/emulate --scenario-schema")
@@ -230,7 +230,7 @@ def _check(scenario: Scenario, where: str) -> None:
         raise KneepointError(f"{where}: measure_from_s: not before the end of the run")
     if 0 < scenario.interval_s < SAMPLE_S:
         raise KneepointError(
-            f"{where}: interval_s: the kernel is asked every {SAMPLE_S:g} s; use at least that"
+            f"{where}: interval_s: the kernel is sampled every {SAMPLE_S:g} s; use at least that"
         )
     _check_classes(scenario, where)
     for number, flow in enumerate(scenario.flows):
@@ -278,8 +278,8 @@ def _check_flow(flow: Flow, where: str, duration_s: float) -> None:
             if name in _OF_DATAGRAMS or (name in _UNLIMITED and value >= _UNLIMITED_PACKETS):
                 continue
             if owned.get(name) != value:
-                said = f"has {owned[name]:g}" if name in owned else "cannot be told"
+                said = f"has {owned[name]:g}" if name in owned else "cannot set it"
                 raise KneepointError(
-                    f"{where}.{key}.{name}: {value:g} is the emulator's to do, the kernel {said}; "
-                    "remove it or use the emulator"
+                    f"{where}.{key}.{name}: {value:g} works in the emulator only: the kernel "
+                    f"{said}; remove it or use the emulator"
                 )

@@ -1,9 +1,9 @@
-"""One run on the kernel's rig, from its namespaces to its figures.
+"""One run on the kernel's rig, from its namespaces to its metrics.
 
     unshare -Urnpf --kill-child python -m engines.kernel.supervisor < REQUEST
 
 The request is one line of JSON, {"scenario": ..., "delay_line": PATH}; the answer is another one on
-stdout. With "only_builds": true the rig is built, and the answer has no figures.
+stdout. With "only_builds": true it only builds the rig, and the answer has no metrics.
 
 The supervisor is the first process of a process namespace, and holds the network namespaces: when
 it ends, however it does, the kernel ends all that it started, and the namespaces go with their
@@ -36,7 +36,7 @@ _POLL_S = 0.01
 
 
 class Run:
-    """A scenario's traffic on its rig, and what the kernel says of it over time."""
+    """A scenario's traffic on its rig, and the kernel's state over time."""
 
     def __init__(self, scenario: Scenario, rig: Rig) -> None:
         self._scenario, self._rig = scenario, rig
@@ -59,7 +59,7 @@ class Run:
         """Returns the answer.
 
         Raises:
-            RunEndedError: somebody wants it to end, or it cannot go on.
+            RunEndedError: it is told to end, or cannot continue.
         """
         begun_s = time.monotonic()
         agenda = self._agenda()
@@ -78,7 +78,7 @@ class Run:
         return self._answer()
 
     def _agenda(self) -> list[tuple[float, Callable[[], object]]]:
-        """Returns what is to be done when (s), in this order."""
+        """Returns the actions and their times (s), in this order."""
         planned: list[tuple[float, Callable[[], object]]] = []
         for flow, traffic in zip(self._scenario.flows, self._flows, strict=True):
             planned.append((flow.start_s, traffic.start))

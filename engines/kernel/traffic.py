@@ -1,4 +1,4 @@
-"""What crosses the rig: iperf3, downloads over HTTP, ping."""
+"""The rig's traffic: iperf3, downloads over HTTP, ping."""
 
 import fcntl
 import http.client
@@ -26,12 +26,12 @@ _POLL_S = 0.01
 _TCP_INFO_BYTES = 256
 _CHUNK = bytes(1 << 16)
 _COUNTED = (0, 1)
-"""How ping(8) ends that has sent its count: with an answer, and with none."""
+"""Exit statuses of ping(8) after its count: with answers, and without."""
 _REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
 
 
 class TrafficError(Exception):
-    """A program that makes traffic has failed; the text says which, and why."""
+    """A traffic program has failed; the text says which, and why."""
 
 
 class Traffic(Protocol):
@@ -39,7 +39,7 @@ class Traffic(Protocol):
 
     completion_s: float | None
     last: dict[str, float] | None
-    """The sender's figures at its end, if it has ended."""
+    """The sender's metrics at its end, if it has ended."""
 
     def start(self) -> None:
         """Begins to send."""
@@ -123,7 +123,7 @@ class Download:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def start(self) -> None:
-        """Asks for the object."""
+        """Requests the object."""
         threading.Thread(target=self._fetch, daemon=True).start()
 
     def check(self) -> None:
@@ -132,7 +132,7 @@ class Download:
             raise TrafficError(f"the HTTP server does not answer: {self._failure}")
 
     def stop(self) -> None:
-        """Lets go of it; it ends with this process."""
+        """Abandons it; it ends with this process."""
 
     def send(self, connection: socket.socket) -> None:
         """Sends the object, and waits until all is acknowledged."""
@@ -163,7 +163,7 @@ class Download:
             self._failure = str(error)
             return
         if len(content) != self._bytes:
-            self._failure = f"{len(content)} of {self._bytes} bytes came"
+            self._failure = f"{len(content)} of {self._bytes} bytes arrived"
         self.completion_s = ended_s - begun_s
 
 
@@ -183,7 +183,7 @@ def _handler_of(download: Download) -> type[http.server.BaseHTTPRequestHandler]:
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to a train of pings: an RTT for each, None for one without an answer."""
+    """The RTTs of a train of pings; None for a ping without an answer."""
 
     rtts_ms: list[float | None]
 
@@ -211,10 +211,10 @@ class Ping:
             raise TrafficError(f"ping ended during the run: {self._text().strip()[-200:]}")
 
     def stop(self) -> Answers:
-        """Ends it and returns what came back until now."""
+        """Ends it and returns the answers so far."""
         if self._process is None:
             return Answers([])
-        self._process.send_signal(signal.SIGINT)  # it then says how many it has sent
+        self._process.send_signal(signal.SIGINT)  # it then prints how many it has sent
         try:
             self._process.wait(_START_LIMIT_S)
         except subprocess.TimeoutExpired:
@@ -228,7 +228,7 @@ class Ping:
 
 
 def answers_of(text: str) -> Answers:
-    """Reads what ping(8) has said; an answer that came twice counts once."""
+    """Parses ping(8)'s output; duplicate answers count once."""
     replies = {int(number): float(rtt_ms) for number, rtt_ms in _REPLY.findall(text)}
     sent = re.search(r"(\d+) packets transmitted", text)
     count = int(sent[1]) if sent else max(replies, default=0)
@@ -245,5 +245,5 @@ def require_control(name: str, available: str) -> None:
     if name not in available.split():
         raise KneepointError(
             f"this kernel has no congestion control {name!r}, but {', '.join(available.split())}; "
-            f"load it (modprobe tcp_{name}), or use the emulator for controllers of ours"
+            f"load it (modprobe tcp_{name}), or use the emulator for our controllers"
         )

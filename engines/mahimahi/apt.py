@@ -14,8 +14,8 @@ from networks.apt_sources import debian_entries, read_entries
 # The last releases that package mahimahi: Debian 11 and Ubuntu 20.04.
 _DEBIAN, _UBUNTU = "bullseye", "focal"
 
-# Below 100, the priority of what is installed, and 500, that of the system's own releases: only
-# what they lack comes from there, and nothing is ever replaced by it.
+# Below 100, the priority of installed packages, and 500, that of the system's own releases: only
+# missing packages come from there, and it replaces none.
 PIN = "".join(
     f"Package: *\nPin: release n={suite}\nPin-Priority: 50\n\n" for suite in (_DEBIAN, _UBUNTU)
 )
@@ -67,7 +67,7 @@ def _ubuntu_entries(system: System, codename: str) -> str:
 def prepare_folders(system: System) -> None:
     """Makes folders for apt with the system's own sources and preferences, Debian 11's and the pin.
 
-    Only we use them, so what apt offers to the system stays the same.
+    Only we use them, so apt offers the system the same packages as before.
     """
     folder = system.package_cache
     shutil.rmtree(folder / "entries", ignore_errors=True)
@@ -115,7 +115,7 @@ def plan_installation(system: System, packages: list[str], fix_broken: bool) -> 
 
 
 def finish_interrupted(system: System) -> None:
-    """Lets dpkg finish what an earlier, killed run left half done or is still doing.
+    """Lets dpkg finish the work of an earlier run that was killed or is still in progress.
 
     Its other failures do not matter: apt repairs them or reports them itself.
     """
@@ -143,7 +143,7 @@ def read_plan(simulation: str) -> Plan:
 
 
 def apt_get(system: System) -> list[str]:
-    """Returns the beginning of an apt-get command that uses our folders."""
+    """Returns the first words of an apt-get command that uses our folders."""
     folder = system.package_cache
     settings = {
         "Dir::Etc::SourceList": "/dev/null",

@@ -35,7 +35,7 @@ class Facts:
     without_set_uid: tuple[Path, ...]  # those that are not root's and set-uid
     without_effect: tuple[Path, ...]  # those on a file system mounted nosuid
     no_new_privileges: bool  # of this process and its descendants
-    capabilities: int  # the bounding set: the most that a set-uid program can obtain
+    capabilities: int  # bounding set: the most that a set-uid program can obtain
     ordinary_user_found: bool
     tun: bool
     iptables: Path | None  # the program behind all links and alternatives
@@ -79,7 +79,7 @@ def limit_of_machine(facts: Facts) -> str | None:
 
 
 def lack_of_installation(facts: Facts) -> str | None:
-    """Returns what is missing or wrong in the installation, or None."""
+    """Returns a defect of the installation, or None."""
     if facts.missing:
         return f"mahimahi is not installed ({facts.missing[0]} is not on the PATH); {_INSTALL}"
     if facts.without_set_uid:

@@ -23,11 +23,11 @@ STATUS_FOLDER = Path("build/real-time")
 """Folder of status files, one per run in progress (see supervisor.py)."""
 
 HOST_MODEL = "real"
-"""What stands in a run's description for the model of the host: there is none."""
+"""Host model in a run's description: none."""
 
 _PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
 _ENTRY_SENDER = "entry-sender"
-"""What sends in the place of `sender` where an entry runs."""
+"""Replaces `sender` for an entry."""
 _SHELLS = ("mm-delay", "mm-link")
 _EARLIER = ("earlier try", "earlier tries")
 _ATTEMPTS = 3
@@ -36,7 +36,7 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class MahimahiSettings:
-    """Everything that the engine is made from.
+    """Settings of the engine.
 
     Args:
         build: the folder of sender, receiver and measure, and of controllers/.
@@ -44,7 +44,7 @@ class MahimahiSettings:
         folder: the folder to which paths of traces are relative.
         busy_us: the scheduling delay (99th percentile, see RunRecord) above which a run is spoiled.
         keep_awake: whether processors are kept from idling during runs.
-        keep_log: where the link's log goes at the end of a run; None: nowhere.
+        keep_log: file for the link's log; None: no log.
     """
 
     build: Path
@@ -56,7 +56,7 @@ class MahimahiSettings:
 
     @classmethod
     def of(cls, build: Path, busy_us: float, keep_awake: bool) -> "MahimahiSettings":
-        """Takes the programs as they are now and the current folder; see MahimahiSettings.
+        """Settings of the current programs in the current folder; see MahimahiSettings.
 
         Raises:
             KneepointError: mahimahi does not work here, or the programs are not built.
@@ -90,7 +90,7 @@ class MahimahiSettings:
 
     @property
     def runs_per_slot(self) -> int:
-        """One: it takes what the probe measures."""
+        """One: the probe measures slots with such runs."""
         return 1
 
     def keeping(self, log: Path) -> "MahimahiSettings":
@@ -166,7 +166,7 @@ class MahimahiEngine:
         raise KneepointError(f"mahimahi, a run of {spec.controller}: {answer['reason']}")
 
     def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
-        """Puts the files that the run reads into the folder, and describes the run."""
+        """Puts the run's input files into the folder, and describes the run."""
         settings, network = self._settings, spec.network
         traces = {
             name: _trace(settings.folder / link.trace, link.trace_sha256)
@@ -268,7 +268,7 @@ def _sending_of_entry(entry: Entry, file: Path) -> list[str]:
 
 
 def _last_opportunity_s(times_ms: Sequence[int], duration_s: float) -> float:
-    """When the uplink could send last, its trace repeated to the end; 0 if it never could."""
+    """The last opportunity of the uplink, its trace repeated to the end; 0 if there is none."""
     rounds, rest_ms = divmod(duration_s * 1000, times_ms[-1])
     last_ms = max((time_ms for time_ms in times_ms if time_ms <= rest_ms), default=0)
     return (rounds * times_ms[-1] + last_ms) / 1000

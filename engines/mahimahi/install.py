@@ -65,10 +65,10 @@ def install(system: System, facts: Callable[[], Facts]) -> None:
 
     Args:
         system: the system to change.
-        facts: reads the facts of the system as they are now.
+        facts: reads the system's current facts.
 
     Raises:
-        KneepointError: it cannot be installed, or could not work here if it were.
+        KneepointError: it cannot be installed, or could not work here.
     """
     limit = limit_of_machine(facts())
     if limit is not None:
@@ -92,7 +92,7 @@ def install_missing_packages(system: System, facts: Facts) -> None:
 
 
 def install_packages(system: System, packages: list[str]) -> None:
-    """Installs the first package, and the others for its sake; records all that are new."""
+    """Installs the first package and its dependencies, the others; records all new ones."""
     changes = Changes.read(system)
     interrupted = bool(changes.installing)
     if interrupted:
@@ -155,7 +155,7 @@ def wrap_iptables(system: System, facts: Facts) -> None:
         install_packages(system, ["gcc", "libc6-dev"])
     changes = Changes.read(system)
     changes.wrapper = True
-    if chosen == str(system.wrapper):  # ours, of an earlier version, or its file was deleted
+    if chosen == str(system.wrapper):  # our wrapper, but an earlier version or deleted
         wrapped_before = changes.alternative in query["Alternatives"].splitlines()
         chosen = changes.alternative if wrapped_before else query["Best"]
     elif query["Status"] == "manual":
@@ -174,7 +174,7 @@ def wrap_iptables(system: System, facts: Facts) -> None:
 
 
 def wrapper_is_outdated(system: System) -> bool:
-    """Whether there is a wrapper that was compiled from another version of its source."""
+    """Whether the installed wrapper was compiled from another version of its source."""
     recorded = Changes.read(system).wrapper_sha256
     return system.wrapper.exists() and recorded != sha256_of(WRAPPER_SOURCE.read_bytes())
 
@@ -191,7 +191,7 @@ def compile_wrapper(system: System, iptables: str) -> None:
 
 
 def read_query(text: str) -> dict[str, str]:
-    """Reads `update-alternatives --query`: its first paragraph, and of all others what they name.
+    """Reads `update-alternatives --query`: its first paragraph, and the names in all others.
 
     That is `Alternatives`, a line each, and `SlavesOf:` each of them.
     """
@@ -202,7 +202,7 @@ def read_query(text: str) -> dict[str, str]:
 
 
 def registration(wrapper: Path, wrapped: str, query: dict[str, str]) -> list[str]:
-    """Returns the command that registers the wrapper, with the slaves of what it wraps.
+    """Returns the command that registers the wrapper, with the slaves of the wrapped program.
 
     Without them, selecting the wrapper would remove iptables-save and iptables-restore.
     """

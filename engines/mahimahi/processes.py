@@ -23,7 +23,7 @@ def start_as_ordinary_user(
     output: IO[bytes] | int = subprocess.DEVNULL,
     environment: Mapping[str, str] | None = None,
 ) -> "subprocess.Popen[bytes]":
-    """Starts a command in a session of its own, as `user` if one is given.
+    """Starts a command in its own session, as `user` if one is given.
 
     `env` resets all signals: mm-link ends its child with SIGHUP, which a process started by nohup
     ignores, as do all its descendants; such a run would never end.
@@ -44,7 +44,7 @@ def start_as_ordinary_user(
 
 
 def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 3) -> bool:
-    """Ends such a process and all its children; returns whether none had to be killed.
+    """Ends such a process and all its children; returns whether SIGTERM sufficed.
 
     mahimahi removes its iptables rules on SIGTERM; on SIGKILL it cannot.
     """
@@ -62,7 +62,7 @@ def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 3) -> bo
 
 
 def delete_rules(mark: int) -> None:
-    """Removes the rules of a mahimahi that was killed; without root, does nothing.
+    """Removes the rules of a killed mahimahi; without root, does nothing.
 
     Args:
         mark: its process id, with which it marks its packets.
@@ -84,7 +84,7 @@ def delete_rules_of_the_dead() -> None:
 
 
 def _rules() -> list[list[str]]:
-    """The words of each rule of the nat table; none without root."""
+    """The arguments of each rule of the nat table; none without root."""
     if os.geteuid() != 0:
         return []
     listing = subprocess.run(
@@ -112,7 +112,7 @@ def _mark_of_shell(words: list[str]) -> int | None:
 
 
 def _is_shell(process_id: int) -> bool:
-    """Whether this is a shell of mahimahi."""
+    """Whether this is a mahimahi shell."""
     try:
         return Path(f"/proc/{process_id}/comm").read_text().startswith("mm-")
     except OSError:

@@ -29,7 +29,7 @@ done
 
 @dataclass(frozen=True)
 class Arrival:
-    """A datagram that came out of mahimahi."""
+    """A datagram received from mahimahi."""
 
     size_bytes: int
     delay_ms: float

@@ -1,4 +1,4 @@
-"""The queues of mm-link, by the names that networks have for them."""
+"""The queues of mm-link, by their names in networks."""
 
 from common.errors import KneepointError
 

@@ -38,7 +38,7 @@ def remove(system: System) -> None:
 
 
 def unwrap_iptables(system: System, chosen_by_hand: str) -> None:
-    """Removes the wrapper; iptables is then what it was before."""
+    """Removes the wrapper and restores the previous iptables."""
     wrapper = str(system.wrapper)
     query = system.run(["update-alternatives", "--query", "iptables"]).stdout.splitlines()
     if f"Value: {wrapper}" in query and f"Alternative: {chosen_by_hand}" in query:
@@ -61,7 +61,7 @@ def restore_forwarding(system: System, earlier: str) -> None:
 
 
 def remove_packages(system: System, changes: Changes) -> None:
-    """Removes the packages that were not installed before, except those that others need by now."""
+    """Removes the packages that were not installed before, except those that others now need."""
     finish_interrupted(system)
     _purge_half_installed(system, changes.packages)
     wanted = set(system.run(["apt-mark", "showmanual"]).stdout.split()) - set(changes.named)
@@ -80,7 +80,7 @@ def remove_packages(system: System, changes: Changes) -> None:
 
 
 def _needed_by_others(system: System, ours: list[str]) -> list[str]:
-    """Returns the packages whose removal would make apt also remove others than ours."""
+    """Returns the packages whose removal would make apt remove other packages, too."""
     if set(_removed_with(system, ours)) <= set(ours):
         return []
     return [name for name in ours if not set(_removed_with(system, [name])) <= set(ours)]
@@ -95,7 +95,7 @@ def _removed_with(system: System, packages: list[str]) -> list[str]:
 
 
 def _purge_half_installed(system: System, ours: list[str]) -> None:
-    """Purges packages whose unpacking was killed; dpkg would want them installed first."""
+    """Purges packages whose unpacking was killed; dpkg would insist on installing them first."""
     states = _states(system)
     half = [name for name in ours if states.get(name) == "half-installed"]
     if half:

@@ -59,7 +59,7 @@ class RunFolder:
         return path
 
     def read(self, name: str) -> str:
-        """Returns the content of a file, ours or, as work/NAME, the user's; nothing without it."""
+        """Returns the content of a file, ours or, as work/NAME, the user's; empty if missing."""
         try:
             with self.open(name) as file:
                 return file.read(_MOST_BYTES).decode(errors="replace")

@@ -36,7 +36,7 @@ from engines.supervision import RunEndedError, StopWatch, serve
 _POLL_S = 0.05
 _STATUS_S = 1.0
 _PATIENCE_S = 5.0
-"""How long processes may take to end after SIGTERM."""
+"""Time limit for processes to end after SIGTERM."""
 _START_LIMIT_S = 10.0
 _MEASURE_LIMIT_S = 60.0
 _FULL_BYTES = 64 * 1024
@@ -55,7 +55,7 @@ class Request:
 
     Args:
         folder: of the run (see RunFolder), with its traces; it is removed.
-        sender, receiver, measure, keep_awake: the programs, where the user can start them.
+        sender, receiver, measure, keep_awake: the programs, in a place that the user can access.
         keeps_awake: whether processors are kept from idling.
         shells: mm-delay and mm-link with their arguments; the user's subfolder holds the log,
             uplink.log.
@@ -64,9 +64,9 @@ class Request:
         log_end_s: earliest time at which the uplink's log may end: its last opportunity.
         time_limit_s: time limit of the run.
         user: user and group to run as, because mahimahi refuses root; None: ours.
-        status: file for the run's current figures; None: none.
-        keep_log: where the link's log goes at the end; None: nowhere.
-        is_entry: the sender is somebody else's.
+        status: file for the run's current state, if any.
+        keep_log: file for the link's log; None: no log.
+        is_entry: whether the sender is an entry.
     """
 
     folder: str
@@ -101,17 +101,17 @@ class Supervisor:
         self._tail = LogTail(lambda: folder.open(_LOG))
 
     def run(self) -> dict[str, Any]:
-        """Returns the figures of the run.
+        """Returns the metrics of the run.
 
         Raises:
-            RunEndedError: the run has none.
+            RunEndedError: the run ended without any.
         """
         request = self._request
         delete_rules_of_the_dead()
         with self._awake(), self._process("receiver", self._receiving()) as receiver:
             port = self._port_of(receiver)
             with contextlib.ExitStack() as stack:
-                # A shell takes the first free addresses: if two look at the same time, both
+                # A shell takes the first free addresses: if two start at the same time, both
                 # take the same ones, and one receives nothing.
                 with locked(runtime_folder() / "start.lock"):
                     shells = stack.enter_context(self._process("shells", self._shells(port)))
@@ -131,7 +131,7 @@ class Supervisor:
         }
 
     def _awake(self) -> contextlib.AbstractContextManager[object]:
-        """Keeps processors from idling; of all runs of a user, one does so."""
+        """Keeps processors from idling; one of a user's runs does so for all."""
         if not self._request.keeps_awake:
             return contextlib.nullcontext()
         user = (os.getuid(), os.getgid()) if self._request.user is None else self._request.user
@@ -227,8 +227,8 @@ class Supervisor:
         if answer.get("status") == "ok":
             return
         if answer:
-            # Packets without acknowledgments are not the fault of the controller. What an entry
-            # says of itself excuses nothing: it could keep a whole contest from ending.
+            # Packets without acknowledgments are not the controller's fault. An entry's own
+            # statement excuses nothing: it could prevent a whole contest from ending.
             unheard = answer.get("packets_sent") and not answer.get("acknowledgments")
             unheard = unheard and not self._request.is_entry
             raise RunEndedError(str(answer.get("reason")), "fault" if unheard else "failed")
@@ -249,7 +249,7 @@ class Supervisor:
         end_s = figures["end_ms"] / 1000
         if end_s < 0.99 * self._request.log_end_s:
             raise RunEndedError(
-                f"mahimahi: the link's log ends after {end_s:g} s, and not after "
+                f"mahimahi: the link's log ends after {end_s:g} s, not after "
                 f"{self._request.log_end_s:g} s ({self._complaint()})"
             )
         return figures

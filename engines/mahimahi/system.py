@@ -1,4 +1,4 @@
-"""The system that is changed: its files, its programs, and the record of what was changed."""
+"""The system to change: its files, its programs, and the record of changes."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def run_as_root(command: list[str]) -> Result:
 
 @dataclass(frozen=True)
 class System:
-    """Where files are and how programs are run. A test gives its own folder and its own `run`."""
+    """The places of files, and how to run programs. Tests pass their own folder and `run`."""
 
     root: Path = Path("/")
     run: Callable[[list[str]], Result] = run_as_root
@@ -59,12 +59,12 @@ class System:
 
     @property
     def package_cache(self) -> Path:
-        """Sources, preferences and lists of ours for apt, for as long as it installs."""
+        """Our temporary sources, preferences and lists for apt."""
         return self.root / "var/cache/kneepoint"
 
     @property
     def record(self) -> Path:
-        """What was changed, see Changes."""
+        """The record of changes, see Changes."""
         return self.root / "var/lib/kneepoint/mahimahi.json"
 
     @property
@@ -96,24 +96,24 @@ class System:
 
 @dataclass
 class Changes:
-    """What was changed, each written down before it is done, so that it can be undone.
+    """The changes, each recorded before it is made, so that it can be undone.
 
-    A change that was recorded and then not made does no harm: its undoing finds nothing to do.
+    A change that was recorded but not made does no harm: undoing it does nothing.
     """
 
-    installing: list[str] = field(default_factory=list)  # asked of apt, and not done yet
+    installing: list[str] = field(default_factory=list)  # requested from apt, not done yet
     packages: list[str] = field(default_factory=list)  # not installed before
     named: list[str] = field(
         default_factory=list
-    )  # those of them that apt takes for asked for by the user
+    )  # those of them that apt regards as requested by the user
     wrapper: bool = False
     wrapper_sha256: str = ""  # of its source when it was compiled
-    alternative: str = ""  # the one that had been chosen by hand, if any
+    alternative: str = ""  # chosen by hand before, if any
     ip_forward: str = ""  # its earlier value
 
     @classmethod
     def read(cls, system: System) -> "Changes":
-        """Reads the record; none is made when there is none.
+        """Reads the record, which may be missing.
 
         Raises:
             KneepointError: the record cannot be read.
@@ -129,7 +129,7 @@ class Changes:
             ) from None
 
     def write(self, system: System) -> None:
-        """Replaces the record in one step, on disk before the change that it tells of."""
+        """Replaces the record atomically, on disk before the change that it describes."""
         system.record.parent.mkdir(parents=True, exist_ok=True)
         new = system.record.with_suffix(".new")
         with new.open("w") as file:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
-# A line begins with its time; a departure goes on with its size and its delay. (The numbers are
+# A line begins with its time; in a departure its size and its delay follow. (The numbers are
 # short: the log is the user's, who may write anything into it.)
 _LINE = re.compile(rb"^(\d{1,12}) (?:- (\d{1,9}) (\d{1,12}))?", re.MULTILINE)
 _MOST_BYTES = 1 << 24
@@ -21,7 +21,7 @@ class Recent:
 
 
 class LogTail:
-    """Reads a log of mm-link from where the last call stopped."""
+    """Reads an mm-link log from where the last call stopped."""
 
     def __init__(self, open_log: Callable[[], BinaryIO]) -> None:
         self._open = open_log
@@ -29,7 +29,7 @@ class LogTail:
         self._time_ms = 0
 
     def read(self) -> Recent:
-        """Returns what has happened since the last call; None if nothing departed."""
+        """Returns the activity since the last call; None if nothing departed."""
         try:
             with self._open() as file:
                 file.seek(self._position)

@@ -1,1 +1,1 @@
-"""What the files of a configuration may say."""
+"""Models of the configuration's files."""

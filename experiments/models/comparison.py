@@ -1,4 +1,4 @@
-"""Configuration models of repeats and comparisons, with what was published of them."""
+"""Configuration models of repeats and comparisons, with published numbers."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Self
@@ -48,7 +48,7 @@ class Repeat(ConfigModel):
 
 
 class EngineRuns(ConfigModel):
-    """What an engine runs of a comparison."""
+    """An engine's part of a comparison."""
 
     repeats: int = Field(ge=1, description="replicates of each setting, on each network")
     networks: tuple[Name, ...] | None = Field(
@@ -66,15 +66,15 @@ class PublishedFigure(ConfigModel):
         str,
         matching(
             r"(?a:[\w-]+\.[a-z]\w*)",
-            "the name of a flow or probe, a dot and its metric, as ping.rtt_mean_ms",
+            "the name of a flow or probe, a dot and its metric, such as ping.rtt_mean_ms",
         ),
-    ] = Field(description="which: NAME.METRIC of a flow or probe, or link.METRIC")
+    ] = Field(description="NAME.METRIC of a flow or probe, or link.METRIC")
     value: float = Field(description="the number")
-    high: float | None = Field(default=None, description="its upper end, where a range is printed")
-    step: float = Field(gt=0, description="worth of one in its last printed digit")
+    high: float | None = Field(default=None, description="upper end of a printed range")
+    step: float = Field(gt=0, description="value of one unit in its last printed digit")
     n: int | None = Field(default=None, ge=1, description="measurements behind it, if stated")
-    place: str = Field(min_length=1, description="where in the source it stands")
-    remark: str = Field(default="", description="what its author or the reader adds")
+    place: str = Field(min_length=1, description="place in the source")
+    remark: str = Field(default="", description="note by its author or the reader")
 
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
@@ -88,7 +88,7 @@ class Comparison(ConfigModel):
 
     title: str = Field(min_length=1, description="title in reports")
     engines: Mapping[ComparisonEngine, EngineRuns] = Field(
-        min_length=1, description="where it runs, emulator or kernel, and how often"
+        min_length=1, description="engines, emulator or kernel, with their replicates"
     )
     traffic: tuple[Name, ...] = Field(
         min_length=1, description="file of config/traffic, or a list of them"

@@ -19,10 +19,10 @@ class Hardening(ConfigModel):
     title: str = Field(min_length=1, description="title in reports")
     tune: Name = Field(description="study that tunes the controller, on the networks of round 0")
     worst_case: Name = Field(
-        description="study that searches the worst case; its constants give way to the tuned ones"
+        description="study that searches for the worst case; tuned parameters replace its constants"
     )
-    rounds: int = Field(default=3, ge=1, description="worst cases that join the networks, in turn")
-    repeats: int = Field(default=5, ge=1, description="times that all this is done, for its spread")
+    rounds: int = Field(default=3, ge=1, description="worst cases to add to the networks")
+    repeats: int = Field(default=5, ge=1, description="replicates of all rounds, for their spread")
 
 
 class Showcase(Setting):
@@ -81,7 +81,7 @@ class Calibration(ConfigModel):
         default=(0,),
         min_length=1,
         description="candidate spreads of wake_mean_us between runs (standard deviation of its "
-        "logarithm); the fit takes the one that best reproduces the spread of the real runs",
+        "logarithm); the fit chooses the one that best reproduces the spread of the real runs",
     )
 
     @model_validator(mode="after")
@@ -129,19 +129,19 @@ def _is_usable(path: Path) -> Path:
 
 
 class Audit(ConfigModel):
-    """How many runs the verdict on a published row may take."""
+    """Limits on the runs behind a published row's verdict."""
 
     runs: tuple[Annotated[int, Field(ge=2)], ...] = Field(
         default=(10, 30),
-        description="while the verdict on a row is unclear, its runs are made up to each of these "
-        "numbers in turn; the last is the limit; none: those of the studies suffice",
+        description="while the verdict on a row is unclear, its runs grow to each of these "
+        "numbers in turn; the last is the limit; empty: use those of the studies only",
     )
 
     @field_validator("runs")
     @classmethod
     def _grow(cls, runs: tuple[int, ...]) -> tuple[int, ...]:
         if list(runs) != sorted(set(runs)):
-            raise ValueError("the numbers must grow; sort them, each once")
+            raise ValueError("the numbers must increase; sort them and remove duplicates")
         return runs
 
 
@@ -187,7 +187,7 @@ class Settings(ConfigModel):
     )
     storage: str | None = Field(
         default=None,
-        description="URL of a database that gets a copy of all studies for Optuna's tools, as "
+        description="URL of a database for a copy of all studies for Optuna's tools, such as "
         "postgresql+psycopg://HOST/NAME; null: $KNEEPOINT_STORAGE, or none",
     )
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
@@ -197,7 +197,8 @@ class Settings(ConfigModel):
         default=(), description="names of files in config/comparisons"
     )
     hold_out: HoldOut | None = Field(
-        default=None, description="networks on which published and tuned settings run as well"
+        default=None,
+        description="held-out networks, on which published and tuned settings also run",
     )
     hardening: Mapping[Name, Hardening] = Field(
         default={}, description="controllers tuned against their own worst cases, by name"
@@ -211,7 +212,7 @@ class Settings(ConfigModel):
 
     @property
     def storage_url(self) -> str | None:
-        """URL of the database that gets a copy of all studies; None: there is none."""
+        """URL of the database for a copy of all studies, if any."""
         return self.storage or os.environ.get("KNEEPOINT_STORAGE") or None
 
     @field_validator("studies", "repeats", "comparisons")

@@ -97,10 +97,10 @@ class Sampler(ConfigModel):
 
 
 class Start(ConfigModel):
-    """Trials that a search begins with instead of the defaults; those outside its space do not."""
+    """Trials that a search begins with instead of the defaults, if they lie in its space."""
 
     tables: tuple[Name, ...] = Field(default=(), description="rows of these published tables")
-    studies: tuple[Name, ...] = Field(default=(), description="the best of these studies")
+    studies: tuple[Name, ...] = Field(default=(), description="best trials of these studies")
 
     def __bool__(self) -> bool:
         """Whether there are any."""
@@ -108,11 +108,11 @@ class Start(ConfigModel):
 
 
 class Race(ConfigModel):
-    """Stops trials that can no longer win, so that their runs go to those that can."""
+    """Stops trials that can no longer win, to save their runs."""
 
     pruner: Literal["elitist", "wilcoxon", "median", "hyperband"] = Field(
         default="elitist",
-        description="which test stops a trial: elitist, a paired t test against the best at hand, "
+        description="test that stops a trial: elitist, a paired t test against the best so far, "
         "as in irace; the others are Optuna's",
     )
     first: int = Field(default=2, ge=1, description="pairs that every trial runs")
@@ -145,7 +145,7 @@ Host = Annotated[Mapping[str, Range], AfterValidator(_known_on_host)]
 
 
 Over = Literal["mean", "worst", "mean_log", "cvar"]
-"""How runs on several networks make one value."""
+"""How runs on several networks are combined into one value."""
 
 
 class Setting(ConfigModel):
@@ -182,7 +182,7 @@ class Objective(ConfigModel):
         description="maximise throughput and minimise signal delay over networks: a Pareto front",
     )
     tail: float | None = Field(
-        default=None, gt=0, le=1, description="with cvar: the share of the worst runs; null: 0.25"
+        default=None, gt=0, le=1, description="with cvar: share of the worst runs; null: 0.25"
     )
     flows: Literal["sum_log", "worst", "share"] | None = Field(
         default=None,
@@ -222,7 +222,7 @@ class Objective(ConfigModel):
         if (self.throughput is None) != (self.delay_ms is None):
             raise ValueError("throughput and delay_ms belong together; give both or neither")
         if self.tail is not None and "cvar" not in (self.power, self.throughput):
-            raise ValueError("tail is of cvar; remove it")
+            raise ValueError("tail applies to cvar only; remove it")
         if (self.least is None) != (not self.keeping):
             raise ValueError("least and keeping belong together; give both or neither")
         if len(set(self.fit)) != len(self.fit):
@@ -261,7 +261,7 @@ kernel's own TCP on a link of constant rate, in real time."""
 
 
 NETWORK = "network."
-"""How the parameters of a network begin in a study's space."""
+"""Prefix of network parameters in a study's space."""
 
 
 LEAST_OF_GRID_SEARCH = 3
@@ -371,7 +371,7 @@ class Study(ConfigModel):
                 of_network in parameters or of_network.startswith(OF_QUEUE)
             ):
                 known = ", ".join(NETWORK + each for each in (*parameters, "queue.NAME"))
-                raise ValueError(f"{name!r} is no parameter of a network; known: {known}")
+                raise ValueError(f"{name!r} is not a network parameter; known: {known}")
         if self.objective.least is not None and self.objective.least not in self.space:
             raise ValueError(
                 f"objective: least is {self.objective.least!r}, which space does not search; add it"
@@ -406,7 +406,7 @@ class Study(ConfigModel):
             raise ValueError(f"sampler {kind} is for several objectives; give objective front")
         if self.objective.front and kind in ("ternary", "golden", "cmaes"):
             raise ValueError(
-                f"sampler {kind} knows one objective; use tpe, nsga2 or nsga3 for a front"
+                f"sampler {kind} supports one objective only; use tpe, nsga2 or nsga3 for a front"
             )
 
     def _check_worst_case(self) -> None:
@@ -429,20 +429,20 @@ class Study(ConfigModel):
             raise ValueError("race needs one objective, a power; remove race")
         if self.table or self.sampler.kind in ("ternary", "golden"):
             raise ValueError(
-                "race stops trials, but ternary, golden and table need each; remove race"
+                "race stops trials, but ternary, golden and table need every one; remove race"
             )
         pairs = len(self.networks) * self.runs_per_trial
         if pairs <= self.race.first:
             raise ValueError(
-                f"race: a trial has {pairs} pairs of network and seed, and each runs the first "
-                f"{self.race.first}: nothing is left to save; raise runs_per_trial or add networks"
+                f"race: a trial has {pairs} pairs of network and seed, and runs at least the first "
+                f"{self.race.first}: a race saves nothing; raise runs_per_trial or add networks"
             )
 
     @property
     def is_grid_search(self) -> bool:
-        """Whether its grid is a search: over so many parameters that no figure shows it whole.
+        """Whether its grid is a search: over too many parameters for one figure.
 
-        A grid that is compared with a published table stands beside that table.
+        A grid that is compared with a published table is not.
         """
         varied = [each for each in self.space.values() if each.values and len(each.values) > 1]
         is_grid = self.sampler.kind == "grid" and self.table is None and not self.compare

@@ -1,6 +1,6 @@
 """Runs settings on several networks under the same traffics: trial counts the settings.
 
-Seeds depend on the network and the replicate only, so that all settings meet the same chance.
+Seeds depend on the network and the replicate only (common random numbers).
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from experiments.results import PlannedRun
 from experiments.seeds import derive_seed, study_seed
 
 FOLDERS: Mapping[ComparisonEngine, str] = {"emulator": "comparisons", "kernel": "kernel"}
-"""Where the results of each engine are: comparisons/NAME, kernel/NAME."""
+"""Results folder of each engine: comparisons/NAME, kernel/NAME."""
 
 
 def plan(job: Job, name: str) -> Plan:

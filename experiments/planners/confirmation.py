@@ -32,7 +32,7 @@ SETTINGS_SCHEMA = pa.schema(
         pa.field("trial", pa.int64(), nullable=False),
         pa.field("controller", pa.string(), nullable=False),
         pa.field("constants", pa.string(), nullable=False),
-        # Why it is here, comma-separated: calibration, listed, published, tuned, contradicted.
+        # Origins, comma-separated: calibration, listed, published, tuned, contradicted.
         pa.field("origins", pa.string(), nullable=False),
         pa.field("rows", pa.string(), nullable=False),  # of published tables: "TABLE ROW", commas
     ]
@@ -83,7 +83,7 @@ def plan(job: Job, name: str) -> Plan:
 
 
 def configured(job: Job) -> Confirm:
-    """Returns the configured confirmation, without which these experiments do not exist."""
+    """Returns the configured confirmation, which these experiments require."""
     assert job.workflow.confirm is not None
     return job.workflow.confirm
 
@@ -204,4 +204,4 @@ def _contradicted(
             if (row["comparison"], row["verdict"]) == (REPORTS, CONTRADICTED)
         ]
     except KeyError as error:
-        raise unusable(path, f"there is no published table or row {error}") from None
+        raise unusable(path, f"unknown published table or row {error}") from None

@@ -41,5 +41,5 @@ def _outside(path: Path, settings: int) -> set[int]:
     rows = read_rows(path, AGREEMENT)
     outside = {row["trial"] for row in rows if row["why"] == UNEXPLAINED}
     if not outside <= set(range(settings)):
-        raise unusable(path, f"it lists settings outside the {settings} of confirm")
+        raise unusable(path, f"it lists settings beyond the {settings} of confirm")
     return outside

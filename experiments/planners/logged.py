@@ -1,4 +1,4 @@
-"""One run again, for the logs of its uplink and of its sender."""
+"""Repeats one run, to log its uplink and its sender."""
 
 from collections.abc import Generator, Iterator
 from dataclasses import replace
@@ -17,12 +17,12 @@ FLOW_LOG = "flow.log"
 def run_logged(
     job: Job, engine: EngineSettings, run: PlannedRun
 ) -> Generator[Batch, Iterator[FinishedRun], FinishedRun]:
-    """Runs, and leaves the logs in the folder of the results; none of a run that fails."""
+    """Runs, and writes the logs into the results folder, unless the run fails."""
     temporary, told = (job.out_dir / f".{name}" for name in (LOG, FLOW_LOG))
     keeping = engine.keeping(temporary)
     if isinstance(keeping, EmulatorSettings):
         keeping = replace(keeping, keep_flow_log=told)
-    # A log is only there where the run has just been made.
+    # A log exists only if the run was just made.
     (finished,) = yield Batch([run], engine=keeping, anew=True)
     if finished.record.status != "failed":
         temporary.replace(job.out_dir / LOG)

@@ -22,11 +22,11 @@ from experiments.runner import Batch
 from experiments.seeds import derive_seed, study_seed
 
 TOLERANCES = {"throughput_mbps": 0.01, "signal_delay_p95_ms": 0.02}
-"""Relative differences of means that do not count; the goal of the agreement is the same."""
+"""Tolerated relative differences of means, the same as for the agreement."""
 _ERRORS = 3.0
-"""How many standard errors of the difference chance may explain."""
+"""Standard errors of the difference that chance may explain."""
 _TRIES = 3
-"""How many tries of a level must differ before the difference counts."""
+"""Tries of a level that must differ before the difference counts."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def climb(
     """Doubles the number of concurrent runs until their results differ from those of lone runs.
 
     Args:
-        wanted: how far to go.
+        wanted: the configured probe.
         list_runs: returns the runs of a level, given its number, the number of runs, and the try.
         spoils: whether the host was too busy for a run.
 
@@ -145,7 +145,7 @@ def _list_runs(
     runs: int,
     attempt: int,
 ) -> list[PlannedRun]:
-    """Each try has runs of its own, so that the journal does not answer with those of the last."""
+    """Each try has its own runs, so that the journal does not answer with those of the last."""
     controller = job.controller(wanted.controller)
     network = replace(job.network(wanted.network), duration_s=wanted.duration_s)
     root = study_seed(job.workflow.settings.seed, name)

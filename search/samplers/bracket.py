@@ -30,7 +30,7 @@ class BracketSampler(BaseSampler):
         tolerance: fraction of a real parameter's range at which the bracket is closed.
 
     Raises:
-        ValueError: the space does not fit.
+        ValueError: the space is unsuitable.
     """
 
     def __init__(self, space: Mapping[str, BaseDistribution], tolerance: float = 1e-3) -> None:

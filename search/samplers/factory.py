@@ -1,4 +1,4 @@
-"""Creates the sampler of a study and tells how many trials it can be asked for."""
+"""Creates a study's sampler, with the number of trials that can be asked from it."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -63,7 +63,7 @@ def _optuna_sampler(settings: Sampler, seed: int) -> BaseSampler:
         return optuna.samplers.RandomSampler(seed=seed)
     if settings.kind == "qmc":
         with warnings.catch_warnings():
-            # Its interface may change: not at a locked version.
+            # Its interface may change, but its version is locked.
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             return optuna.samplers.QMCSampler(seed=seed, warn_independent_sampling=False)
     if settings.is_genetic:

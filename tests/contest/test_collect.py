@@ -57,8 +57,8 @@ def test_folders_archives_and_files_are_found(tmp_path: Path) -> None:
     assert [each.name for each in found] == ["anna", "bob", "carl", "dora", "eve.rar", "fred"]
     problems = {each.name: each.problem for each in found if each.problem}
     assert problems == {
-        "eve.rar": "is no folder and no archive that ends in .zip, .tar, .tar.gz, .tgz, .tar.bz2, "
-        ".tbz2, .tar.xz, .txz",
+        "eve.rar": "is neither a folder nor an archive that ends in .zip, .tar, .tar.gz, .tgz, "
+        ".tar.bz2, .tbz2, .tar.xz, .txz",
         "fred": "is a symbolic link; submit what it points to",
     }
     digests = set()
@@ -124,12 +124,12 @@ def test_hooks_and_settings_of_a_repository_do_not_run(repository: Path, tmp_pat
 @pytest.mark.parametrize(
     ("repository_yaml", "reason"),
     [
-        ("{git: ../repositories/gone}", "there is no such repository"),
-        ("{git: ../repositories/anna, branch: gone}", "there is no branch or commit gone"),
+        ("{git: ../repositories/gone}", "no such repository"),
+        ("{git: ../repositories/anna, branch: gone}", "no such branch or commit: gone"),
         ("{git: ..}", "does not appear to be a git repository"),
         ("{git: 'https://example.org/anna.git'}", "is on another machine"),
         ("{git: 'git@example.org:anna'}", "is on another machine"),
-        ("{git: 'ext::sh -c date'}", "there is no such repository"),
+        ("{git: 'ext::sh -c date'}", "no such repository"),
     ],
 )
 def test_repositories_that_cannot_be_taken_are_named(
@@ -148,7 +148,7 @@ def test_repositories_that_cannot_be_taken_are_named(
     ("text", "reason"),
     [
         ("entries: {anna: {git: a, branch: b, commit: abcd}}", "both branch and commit"),
-        ("entries: {anna: {git: a, branch: --upload-pack=x}}", "is none; correct it"),
+        ("entries: {anna: {git: a, branch: --upload-pack=x}}", "invalid name; correct it"),
         ("entries: {anna: {git: a, commit: HEAD}}", "digits of a commit"),
         ("entries: {../anna: {git: a}}", "letters, digits"),
         ("entrys: {}", "did you mean 'entries'"),
@@ -178,7 +178,7 @@ def test_equal_names_are_refused(tmp_path: Path) -> None:
 def test_missing_paths_are_named(tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match="gone: not a folder"):
         find_submissions(tmp_path / "gone")
-    with pytest.raises(KneepointError, match="gone: there is no entry"):
+    with pytest.raises(KneepointError, match="gone: no such entry"):
         submission_at(tmp_path / "gone")
 
 

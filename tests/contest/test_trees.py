@@ -62,8 +62,8 @@ def test_sources_are_those_that_the_makefile_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("named", "reason"),
     [
-        ("gone.cc", "Makefile.am names gone.cc, which is not there"),
-        ("../../../../etc/passwd", "names passwd, outside of the tree"),
+        ("gone.cc", "Makefile.am names gone.cc, which is missing"),
+        ("../../../../etc/passwd", "names passwd, which is outside the tree"),
     ],
 )
 def test_wrong_names_in_the_makefile_are_named(tmp_path: Path, named: str, reason: str) -> None:

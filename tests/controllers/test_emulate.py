@@ -74,7 +74,8 @@ def test_a_pipe_is_no_trace(small_link: Link, tmp_path: Path) -> None:
     os.mkfifo(pipe)
     result = _run(*_line(Link(pipe, small_link.downlink)).split())
     assert result.returncode == 2
-    assert result.stderr == f"error: trace {pipe} is no regular file; copy its content into one\n"
+    refusal = f"trace {pipe} is not a regular file; copy its content into one"
+    assert result.stderr == f"error: {refusal}\n"
 
 
 def test_a_trace_of_another_digest_is_refused(small_link: Link) -> None:

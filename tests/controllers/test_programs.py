@@ -89,4 +89,4 @@ def test_measure_names_file_line_and_remedy(tmp_path: Path) -> None:
         run("measure", str(log)),
         f"log {log}, line 3: is earlier than an event before it; is it a whole log of mm-link?",
     )
-    expect_refused(run("measure", "/dev/zero"), "log /dev/zero is no regular file")
+    expect_refused(run("measure", "/dev/zero"), "log /dev/zero is not a regular file")

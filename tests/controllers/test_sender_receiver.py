@@ -209,7 +209,7 @@ def test_sender_without_a_receiver_says_that_no_acknowledgment_came() -> None:
         port = closed.getsockname()[1]
     status, report = answer(send(port, "--duration-s", "0.3", window=3))
     assert (status, report["status"]) == (3, "failed")
-    assert report["reason"] == "no acknowledgment came"
+    assert report["reason"] == "no acknowledgment arrived"
 
 
 def test_sender_ignores_acknowledgments_from_the_future() -> None:
@@ -222,7 +222,7 @@ def test_sender_ignores_acknowledgments_from_the_future() -> None:
         for datagram in bad:
             receiver.sendto(datagram, address)
         status, report = answer(sender)
-    assert (status, report["reason"]) == (3, "no acknowledgment came")
+    assert (status, report["reason"]) == (3, "no acknowledgment arrived")
     assert report["malformed"] == len(bad)
 
 

@@ -117,12 +117,12 @@ REASONS = {
     "version": "has version 2 of the interface, not 1; build it again",
     "symbol": "has no symbol kneepoint_controller; include algorithms/registry.hh",
     "nonsense": "declares the parameter window, but its low is not below its high",
-    "needs_more": "needs what this program does not know; build a newer one",
+    "needs_more": "has a need that this program does not know; build a newer program",
     "crashes": "when loaded, crashes (SIG",
     "crashes_early": "when loaded, crashes (SIG",
     "hangs": "when loaded, hangs",
     "exits": "when loaded, ends the program",
-    "text": "is no shared object for this program: ",
+    "text": "is not a shared object for this program: ",
     "cut": "when loaded, crashes (SIG",
     "other_name": "declares the name timely; call the file timely.so, or register other_name",
 }
@@ -334,7 +334,7 @@ def test_controller_of_another_digest_is_refused(small_link: Link, program: str)
 def test_unknown_name_lists_the_known_ones(small_link: Link) -> None:
     result = run(small_link, "timly")
     assert result.returncode == 2
-    assert "no controller is named 'timly'; there are: aimd_rtt, " in result.stderr
+    assert "unknown controller 'timly'; known: aimd_rtt, " in result.stderr
     result = run(small_link, "./absent.so")
     assert result.stderr == (
         "error: controller ./absent.so cannot be read: No such file or directory; check the path\n"

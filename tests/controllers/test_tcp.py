@@ -514,7 +514,7 @@ def test_a_scenario_is_the_same_whatever_its_place_in_a_batch(tmp_path: Path) ->
             ".flows[0].start_s is not before the end of the run",
         ),
         ({"flows": [tcp("reno", start_s=2, stop_s=1)]}, ".flows[0].stop_s is not after start_s"),
-        ({"flows": [tcp("renno")]}, "no controller is named 'renno'"),
+        ({"flows": [tcp("renno")]}, "unknown controller 'renno'"),
         ({"flows": [tcp("reno", transport="sctp")]}, 'is neither "datagrams" nor "tcp"'),
         ({"uplink": {"delay_ms": 1}}, ".uplink needs either trace or rate_mbps"),
         (

@@ -208,7 +208,7 @@ def test_run_until_the_trace_ends_takes_its_time(settings: MahimahiSettings) -> 
 
 
 def test_controller_that_hears_nothing_ends_with_that_reason(settings: MahimahiSettings) -> None:
-    with pytest.raises(MachineFaultError, match=r"^no acknowledgment came$"):
+    with pytest.raises(MachineFaultError, match=r"^no acknowledgment arrived$"):
         settings.open().run(spec_for(settings, 1.5, delay_ms=5000))
 
 

@@ -79,7 +79,7 @@ _LOST = {
     "start_program": "system call pipe2",
     "fork": "system call",
     "remove_file": "system call unlink",
-    "thread": "threads, which virtual time has not",
+    "thread": "threads, which virtual time lacks",
     "second_socket": "ended by itself, with exit status 1",
     "small_datagram": "a datagram of 48 bytes",
     "own_code_in_a_file": "system call mmap",

@@ -161,7 +161,7 @@ def test_kernel_is_asked_only_for_networks_that_it_can_make(
 @pytest.mark.parametrize(
     ("file", "changes", "message"),
     [
-        ("study", {"space": {"network.queue": {"values": [1]}}}, "no parameter of a"),
+        ("study", {"space": {"network.queue": {"values": [1]}}}, "not a network parameter"),
         ("study", {"objective": {"least": "beta"}}, "least and keeping belong"),
         (
             "study",
@@ -207,12 +207,12 @@ def test_kernel_is_asked_only_for_networks_that_it_can_make(
         (
             "comparison",
             {"source": "A report", "published": [{**PRINTED, "figure": "wob.completion_s"}]},
-            "published 0: there is no figure wob.completion_s; known: long.METRIC, web.METRIC",
+            "published 0: unknown figure wob.completion_s; known: long.METRIC, web.METRIC",
         ),
         (
             "comparison",
             {"source": "A report", "published": [{**PRINTED, "figure": "ping.completion_s"}]},
-            "there is no figure ping.completion_s; known: sent, answered, rtt_min_ms",
+            "unknown figure ping.completion_s; known: sent, answered, rtt_min_ms",
         ),
         (
             "traffic",

@@ -262,7 +262,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
             "study": {**SPACE, "sampler": {"kind": "ternary"}},
             "config": {"hardening": {"hard": HARD}},
         },
-        "hardening: hard: study windows does not search a worst case",
+        "hardening: hard: study windows does not search for a worst case",
     ),
     "unknown setting of a queue": (
         {
@@ -348,7 +348,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "tail of a mean": (
         {"study": {**SPACE, "objective": {"power": "mean", "tail": 0.1}}},
-        "tail is of cvar; remove it",
+        "tail applies to cvar only; remove it",
     ),
     "generations for one objective": (
         {"study": {**SPACE, "sampler": {"kind": "nsga2", "trials": 9}}},
@@ -362,7 +362,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
                 "objective": {"front": "mean"},
             }
         },
-        "sampler cmaes knows one objective; use tpe, nsga2 or nsga3 for a front",
+        "sampler cmaes supports one objective only; use tpe, nsga2 or nsga3 for a front",
     ),
     "population of TPE": (
         {"study": {**SPACE, "sampler": {"kind": "tpe", "trials": 9, "population": 8}}},
@@ -370,7 +370,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "race without pairs": (
         {"study": {**SPACE, "sampler": {"kind": "tpe", "trials": 9}, "race": {}}},
-        "nothing is left to save; raise runs_per_trial or add networks",
+        "a race saves nothing; raise runs_per_trial or add networks",
     ),
     "race for a front": (
         {
@@ -470,7 +470,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "host from no study": (
         {"network": {"host_from": "windos"}},
-        "wire.yaml: host_from: 'windos' is no study of",
+        "wire.yaml: host_from: 'windos' is not a study of",
     ),
     "host from a study that fits no host": (
         {"network": {"host_from": "windows"}},
@@ -555,7 +555,7 @@ def test_controller_that_cannot_run_on_the_workflows_transport_is_refused(write:
     with pytest.raises(KneepointError) as caught:
         load_workflow(write()).check_against(catalogue)
     assert "studies/windows.yaml: controller fixed_window needs marks" in str(caught.value)
-    assert "which transport datagrams does not have; it runs on tcp only" in str(caught.value)
+    assert "which transport datagrams lacks; it runs on tcp only" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -563,7 +563,7 @@ def test_controller_that_cannot_run_on_the_workflows_transport_is_refused(write:
     [
         ({"transport": "tcp", "tcp": {"ecn": True}}, None),
         ({"transport": "tcp"}, "controller fixed_window needs marks; give its flow tcp: {ecn: "),
-        ({}, "which transport datagrams does not have; it runs on tcp only"),
+        ({}, "which transport datagrams lacks; it runs on tcp only"),
     ],
 )
 def test_controller_runs_on_the_transport_of_its_traffic(

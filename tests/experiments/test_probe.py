@@ -117,12 +117,12 @@ def test_level_that_keeps_the_host_too_busy_is_the_last() -> None:
 def test_run_that_fails_among_others_ends_the_climb() -> None:
     def run(spec: RunSpec) -> RunRecord:
         if spec.seed % 1000 == 201:
-            return RunRecord(spec.run_id, "fault", "no acknowledgment came")
+            return RunRecord(spec.run_id, "fault", "no acknowledgment arrived")
         return record()
 
     levels, finished = climbed(WANTED, run)
     assert [level.agrees for level in levels] == [True, True, False]
-    assert levels[-1].reason == "with 4 at once a run fails: no acknowledgment came"
+    assert levels[-1].reason == "with 4 at once a run fails: no acknowledgment arrived"
     assert len(finished) == 3 + 2 + 4
 
 

@@ -45,7 +45,7 @@ def test_damaged_probe_is_named_with_its_remedy(tmp_path: Path, content: str) ->
     with pytest.raises(KneepointError) as caught:
         slots_of(tmp_path, 3)
     assert str(caught.value) == (
-        f"{path}: cannot be used (it has no number of slots); rebuild it: snakemake "
+        f"{path}: cannot be used (it lacks the number of slots); rebuild it: snakemake "
         f"--cores all --force {path} (and your --configfile, if you have one)"
     )
 

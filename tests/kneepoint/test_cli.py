@@ -179,7 +179,7 @@ def test_run_that_fails_says_why(workspace: Path) -> None:
         ((*RUN, "--set", "window"), "--set window: not NAME=VALUE"),
         ((*RUN, "--set", "window=0"), "window = 0 is outside [1, inf]"),
         ((*RUN[:2], "--network", "wires"), "unknown network 'wires'; known: wire"),
-        ((*RUN, "--plot", "run.gif"), "run.gif: a figure has no such format; use"),
+        ((*RUN, "--plot", "run.gif"), "run.gif: unknown figure format; use"),
         (("run", "./mine.so", "--network", "wire"), "mine.so: No such file or directory"),
         (("run", "./mine.so", "--engine", "mahimahi"), "real runs accept no path"),
         (("study", "window"), "lists no study 'window'; known: windows"),

@@ -168,7 +168,7 @@ def test_failed_run_leaves_out_its_pair_and_is_told() -> None:
     found = planted({"one": [*CLEAR, (None, 1.0)], "two": [(1.0, None)]})
     assert [len(each.a) for each in found.networks] == [8, 0]
     assert found.overall is not None and found.overall.networks == 1
-    assert found.verdict().endswith("Pairs with a failed run are left out.")
+    assert found.verdict().endswith("Pairs with a failed run are excluded.")
     assert found.failures() == [
         "failed: A on one, 1 of 9 runs: no datagram was delivered",
         "failed: B on two, 1 of 1 run: no datagram was delivered",
@@ -177,15 +177,15 @@ def test_failed_run_leaves_out_its_pair_and_is_told() -> None:
     assert described["networks"][1]["ratio"] is None
     json.dumps(described, allow_nan=False)
     assert planted({"two": [(1.0, None)]}).verdict() == (
-        "No pair of runs succeeded: nothing is compared."
+        "No pair of runs succeeded: there is nothing to compare."
     )
 
 
 def test_enough_pairs_are_counted() -> None:
     steady: list[tuple[float | None, float | None]] = [(2.0, 1.0)] * 8
-    assert "6 pairs a network would be enough" in planted({"one": steady}).text()
+    assert "6 pairs per network would be enough" in planted({"one": steady}).text()
     text = planted({"one": steady, "two": [(k, 1.0) for k in range(1, 9)]}).text()
-    assert "takes more pairs than these on 1 of 2 networks" in text
+    assert "More pairs are needed to know A/B within 1 % on 1 of 2 networks" in text
 
 
 def test_ratios_are_drawn(workspace: Path, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_file_is_named_after_the_figure(folder: Path) -> None:
     [
         (["nothing"], "there is no figure nothing; kinds of figures: at-a-glance, agreement"),
         (["plane-moon"], "there is no figure plane-moon; figures of this kind: plane-contest"),
-        (["plane", "--out", "x.jpg"], "x.jpg: a figure has no such format; use .png, .svg or .pdf"),
+        (["plane", "--out", "x.jpg"], "x.jpg: unknown figure format; use .png, .svg or .pdf"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(folder: Path, words: list[str], complaint: str) -> None:

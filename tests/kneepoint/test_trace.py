@@ -50,7 +50,7 @@ def test_check_names_the_line_of_what_is_no_trace(trace: Path, tmp_path: Path) -
     good, found = json.loads(said.stdout)
     assert good["problem"] is None
     assert "line 2: 4 ms follows 5 ms" in found["problem"]
-    assert "no trace: trace" in ask("check", bad).stdout
+    assert "not a trace: trace" in ask("check", bad).stdout
 
 
 def test_a_cut_keeps_what_a_network_would(trace: Path, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_plot_draws_each_trace(trace: Path, tmp_path: Path, suffix: str) -> None
         ),
         (
             ["plot", "{trace}", "--into", "{folder}/x.gif"],
-            "x.gif: a figure has no such format; use .png",
+            "x.gif: unknown figure format; use .png",
         ),
         (
             ["convert", "{trace}", "--time", "t", "--into", "{folder}/x"],

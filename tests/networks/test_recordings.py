@@ -87,7 +87,7 @@ def test_rates_need_no_times(tmp_path: Path) -> None:
         ("t,size\n2,1504\n1,1504\n", "bytes", "size", "row 2: its time is before that of the row"),
         ("t,size\n1,1503\n2,0\n", "bytes", "size", "has less than a packet of 1504 bytes after"),
         ("t,size\n", "bytes", "size", "has less than a packet of 1504 bytes after"),
-        ("t,mbps\n1,5\n", "rate", "mbps", "one rate has no end; add a row, or give --every-s"),
+        ("t,mbps\n1,5\n", "rate", "mbps", "a single rate has no end; add a row, or give --every-s"),
         ("t,n\n1,0\n2,1e7\n", "packets", "n", "has more than 1000000 packets; cut it, or check"),
         ("t,mbps\n1,5e9\n9,0\n", "rate", "mbps", "has more than 1000000 packets; cut it, or check"),
     ],

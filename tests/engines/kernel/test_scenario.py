@@ -60,7 +60,7 @@ def test_classes_have_a_limit_each() -> None:
         (
             {"uplink__queue": "drr:packets=9,classes=2"},
             "uplink.queue: 'drr:packets=9,classes=2': its classes share one limit, and the longest "
-            "loses packets; each of the kernel's has a limit of its own: add per_class=1",
+            "loses packets; each of the kernel's has its own limit: add per_class=1",
         ),
         ({"uplink__queue": "drr:packets=9,classes=2,per_class=0"}, "add per_class=1"),
         ({"uplink__queue": "drr:packets=9,classes=2,per_class=2"}, "per_class=1 with at most 16"),
@@ -79,12 +79,21 @@ def test_classes_have_a_limit_each() -> None:
         ),
         ({"flows": []}, "flows: Tuple should have at least 1 item"),
         ({"flows__0__transport": "datagrams"}, "flows.0.transport: the kernel's engine runs its"),
-        ({"flows__0__constants": {"beta": 0.9}}, "constants.beta: 0.9 is the emulator's to do, "),
-        ({"flows__0__constants": {"gamma": 1}}, "gamma: 1 is the emulator's to do, the kernel ca"),
-        ({"flows__0__tcp": {"least_rto_ms": 1000}}, "least_rto_ms: 1000 is the emulator's to do"),
+        (
+            {"flows__0__constants": {"beta": 0.9}},
+            "constants.beta: 0.9 works in the emulator only: ",
+        ),
+        (
+            {"flows__0__constants": {"gamma": 1}},
+            "gamma: 1 works in the emulator only: the kernel ca",
+        ),
+        (
+            {"flows__0__tcp": {"least_rto_ms": 1000}},
+            "least_rto_ms: 1000 works in the emulator only",
+        ),
         (
             {"flows__0__tcp": {"least_rto_margin_ms": 1}},
-            "least_rto_margin_ms: 1 is the emulator's to do, the kernel has 200",
+            "least_rto_margin_ms: 1 works in the emulator only: the kernel has 200",
         ),
         ({"flows__0__start_s": 15}, "flows.0.start_s: not before the end of the run"),
         ({"flows__0__start_s": -1}, "flows.0.start_s: Input should be greater than or equal to 0"),
@@ -92,7 +101,7 @@ def test_classes_have_a_limit_each() -> None:
         ({"flows__1__stop_s": 9}, "flows.1.stop_s: a download ends with its bytes"),
         ({"probes__0__start_s": 15}, "probes.0.start_s: not before the end of the run"),
         ({"probes__0__bytes": 2000}, "probes.0.bytes: Input should be less than or equal to 1504"),
-        ({"interval_s": 0.01}, "interval_s: the kernel is asked every 0.05 s"),
+        ({"interval_s": 0.01}, "interval_s: the kernel is sampled every 0.05 s"),
         ({"speed": 1}, "speed: Extra inputs are not permitted; see build/emulate --scenario-sch"),
     ],
 )

@@ -61,5 +61,5 @@ def test_congestion_control_that_the_kernel_lacks() -> None:
         require_control("timely", "reno cubic\n")
     assert str(raised.value) == (
         "this kernel has no congestion control 'timely', but reno, cubic; load it "
-        "(modprobe tcp_timely), or use the emulator for controllers of ours"
+        "(modprobe tcp_timely), or use the emulator for our controllers"
     )
