@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from common.files import hold_lock
+from tests import forked
 from tests.conftest import ROOT
 
 PARTS = (
@@ -37,15 +38,8 @@ def copy_to(folder: Path) -> Path:
 
 
 def snakemake(checkout: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    return subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1", *arguments],
-        cwd=checkout,
-        env=environment,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return forked.run("snakemake", "--cores", "1", *arguments, cwd=checkout, PATH=path)
 
 
 @pytest.mark.parametrize(
