@@ -22,7 +22,14 @@ from tests.conftest import ROOT
 IMPORTS = {
     "experiments.run": ("experiments.run", "search.study"),
     "kneepoint": ("kneepoint.compare", "kneepoint.run", "matplotlib.figure", "pandas"),
-    "snakemake": ("numpy", "pyarrow", "snakemake.cli"),
+    "snakemake": (
+        "numpy",
+        "pyarrow",
+        "requests",
+        "snakemake.api",
+        "snakemake.cli",
+        "snakemake.report",
+    ),
 }
 
 

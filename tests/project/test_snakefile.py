@@ -18,6 +18,7 @@ PARTS = (
     "Snakefile analysis common config controllers engines environment.yml experiments networks "
     "profiles reports requirements.txt rules search"
 ).split()
+PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 TARGET = "build/networks/constant-12mbps/network.json"
 
 
@@ -38,8 +39,7 @@ def copy_to(folder: Path) -> Path:
 
 
 def snakemake(checkout: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    return forked.run("snakemake", "--cores", "1", *arguments, cwd=checkout, PATH=path)
+    return forked.run("snakemake", "--cores", "1", *arguments, cwd=checkout, PATH=PATH)
 
 
 @pytest.mark.parametrize(
