@@ -4,8 +4,10 @@ Started afresh, short programs would spend most of their time on imports. But fo
 of Python's hashes, so a test that two processes say the same compares a fork with a fresh one.
 """
 
+import atexit
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -79,6 +81,7 @@ def run_fresh(
 def _server(module: str) -> Path:
     """Starts a server for a module, which ends with this process; returns its socket."""
     folder = Path(tempfile.mkdtemp(prefix="fork-"))  # in pytest's folder, its path would be long
+    atexit.register(shutil.rmtree, folder)
     with chdir(ROOT):
         start_fork_server(IMPORTS[module], folder / "log", folder / "socket")
     return folder / "socket"
