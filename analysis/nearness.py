@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.checks import CLOSE, logarithms, resolution
-from analysis.metrics import METRICS
+from analysis.metrics import METRICS, POWER
 from analysis.schema import WITHIN_SPREAD
 from analysis.spread import Selection, figures
 from common.student_t import student_t_quantile
@@ -25,8 +25,11 @@ _NORMAL = 1.959964
 
 def nearness(rows: pd.DataFrame) -> "pd.Series[str]":
     """`agreements`, with WITHIN_SPREAD for what is off and explained by our spread."""
+    rows = _with_ranges(rows)
     found = agreements(rows)
-    return found.mask((found == OFF) & is_within(rows, "low", "high"), WITHIN_SPREAD)
+    is_off = found == OFF
+    is_explained = is_within(rows[is_off], "low", "high").reindex(rows.index, fill_value=False)
+    return found.mask(is_explained, WITHIN_SPREAD)
 
 
 def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
@@ -34,7 +37,7 @@ def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
 
     The distance is that of the nearest number that could have been printed as this one.
     """
-    judged = _judged(rows)
+    rows, judged = _with_ranges(rows), _judged(rows)
     texts = pd.Series("", index=rows.index, dtype=object)
     texts[judged.any(axis="columns")] = OFF
     exact = {metric: METRICS[metric].relative for metric in METRICS}
@@ -46,29 +49,39 @@ def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
 
 def is_within(rows: pd.DataFrame, low: str, high: str) -> "pd.Series[bool]":
     """Whether each number that is not close lies in the interval of one more run (two columns)."""
-    judged = _judged(rows)
+    rows, judged = _with_ranges(rows), _judged(rows)
     held = pd.DataFrame({m: _is_held(rows, m, low, high) for m in METRICS})
     return judged.any(axis="columns") & (held | ~judged).all(axis="columns")
 
 
 def not_close(rows: pd.DataFrame) -> list[str]:
     """The metrics that count and are not close in any of the rows."""
-    judged = _judged(rows)
+    rows, judged = _with_ranges(rows), _judged(rows)
     return [m for m in METRICS if (judged[m] & ~_is_near(rows, m, CLOSE[m])).all()]
 
 
 def _is_held(rows: pd.DataFrame, metric: str, low: str, high: str) -> "pd.Series[bool]":
-    least, most = printed_range(rows, metric)
-    is_inside = (rows[f"{low}_{metric}"] <= most) & (least <= rows[f"{high}_{metric}"])
+    is_inside = rows[f"{low}_{metric}"] <= rows[f"printed_high_{metric}"]
+    is_inside &= rows[f"printed_low_{metric}"] <= rows[f"{high}_{metric}"]
     return is_inside | _is_near(rows, metric, CLOSE[metric])
 
 
-def printed_range(rows: pd.DataFrame, metric: str) -> "tuple[pd.Series[float], pd.Series[float]]":
-    """The least and greatest number behind a printed one, rounded or truncated."""
-    published = rows[f"published_{metric}"]
-    steps = [resolution(table, metric) for _, table in rows.groupby("table", sort=False)]
-    step = pd.concat(steps).reindex(rows.index).fillna(0.0) if steps else published
-    return published - step / 2, published + step
+def _with_ranges(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with columns printed_low_<metric> and printed_high_<metric>.
+
+    Between these lies the number behind the printed one, which was rounded or truncated.
+    """
+    if f"printed_low_{POWER}" in rows:
+        return rows
+    tables = [table for _, table in rows.groupby("table", sort=False)]
+    found = {}
+    for metric in METRICS:
+        published = rows[f"published_{metric}"]
+        steps = [resolution(table, metric) for table in tables]
+        step = pd.concat(steps).reindex(rows.index).fillna(0.0) if steps else published
+        found[f"printed_low_{metric}"] = published - step / 2
+        found[f"printed_high_{metric}"] = published + step
+    return rows.assign(**found)
 
 
 def sureness(
@@ -86,6 +99,7 @@ def sureness(
         runs: for each row those of its runs that measured something; None: it does not count.
         selections: for some tables, how their rows were selected from many runs.
     """
+    rows = _with_ranges(rows)
     parts = []
     for label, of_row in enumerate(runs):
         if of_row is None or len(of_row) < 2:
@@ -121,8 +135,7 @@ def _judged(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_near(rows: pd.DataFrame, metric: str, tolerance: float) -> "pd.Series[bool]":
-    least, most = printed_range(rows, metric)
     ours = rows[f"ours_{metric}"]
-    away = (ours - ours.clip(least, most)).abs()
+    away = (ours - ours.clip(rows[f"printed_low_{metric}"], rows[f"printed_high_{metric}"])).abs()
     is_near = away <= tolerance * rows[f"published_{metric}"]
     return is_near | (rows[f"difference_{metric}"].abs() <= METRICS[metric].absolute)

@@ -271,11 +271,12 @@ def beside(
 
 def matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of a published row, on any host."""
-    match = (runs["controller"] == line["controller"]) & (runs["network"] == line["network"])
-    match &= bool(line["replayable"])
-    for name in line.index:
-        if name.startswith(CONSTANT) and pd.notna(line[name]):
-            match &= _equal(runs, name, float(line[name]))
+    match = np.full(len(runs), bool(line["replayable"]))
+    for name, value in line.items():
+        if name in ("controller", "network"):
+            match &= (runs[name] == value).to_numpy()
+        elif str(name).startswith(CONSTANT) and pd.notna(value):
+            match &= _equal(runs, str(name), float(value))
     found: pd.DataFrame = runs[match]
     return found
 
@@ -285,10 +286,8 @@ def on_own_host(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[runs["host"].fillna("") == ""] if "host" in runs else runs
 
 
-def _equal(runs: pd.DataFrame, name: str, value: float) -> "pd.Series[bool]":
-    if name not in runs:
-        return pd.Series(False, index=runs.index)
-    return pd.Series(np.isclose(runs[name].astype(float), value, rtol=1e-9), index=runs.index)
+def _equal(runs: pd.DataFrame, name: str, value: float) -> "bool | np.ndarray[Any, Any]":
+    return name in runs and np.isclose(runs[name].to_numpy(dtype=float), value, rtol=1e-9)
 
 
 def _compared(

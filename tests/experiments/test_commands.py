@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from common.files import hold_lock
 from experiments.results import read_frame, read_table
+from tests import forked
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
 from tests.experiments.wire import STUDY as WINDOWS
@@ -71,19 +71,8 @@ def test_results_are_verified(folder: Path) -> None:
     assert command(folder, "windows").returncode == 0
 
     def verify() -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "kneepoint",
-                "verify",
-                "--config",
-                folder / "config/config.yaml",
-            ],
-            cwd=ROOT,
-            check=False,
-            capture_output=True,
-            text=True,
+        return forked.run(
+            "kneepoint", "verify", "--config", folder / "config/config.yaml", cwd=ROOT
         )
 
     sound = verify()

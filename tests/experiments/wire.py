@@ -1,7 +1,6 @@
 """A study on a constant link: the smallest configuration that runs."""
 
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import yaml
 
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
+from tests import forked
 from tests.conftest import ROOT
 
 NETWORK: dict[str, Any] = {
@@ -44,16 +44,5 @@ def prepare_named(folder: Path, name: str, into: Path) -> None:
 
 def command(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
     """Runs an experiment of folder/config on folder/networks, in a process of its own."""
-    options: list[str | Path] = [
-        "--config",
-        folder / "config/config.yaml",
-        "--networks",
-        folder / "networks",
-    ]
-    return subprocess.run(
-        [sys.executable, "-m", "experiments.run", name, *options],
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    options = ("--config", folder / "config/config.yaml", "--networks", folder / "networks")
+    return forked.run("experiments.run", name, *options, cwd=ROOT)

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -23,10 +22,12 @@ from kneepoint.cli import _COMMANDS
 from kneepoint.runs import is_prepared
 from kneepoint.workflow import make
 from reports import over_time
+from tests import forked
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK as WIRE
 from tests.experiments.wire import STUDY, prepare_named, prepare_wire, write
 
+ENVIRONMENT = {"PYTHONPATH": str(ROOT), "COLUMNS": "100"}
 NETWORK = {**WIRE, "title": "Two seconds of a wire", "duration_s": 2}
 
 
@@ -55,14 +56,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def ask(workspace: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "kneepoint", *words],
-        cwd=workspace,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return forked.run("kneepoint", *words, cwd=workspace, **ENVIRONMENT)
 
 
 def answer(workspace: Path, *words: str) -> Any:

@@ -8,10 +8,11 @@ import pytest
 
 from analysis.schema import TABLES
 from common.tables import write
+from tests import forked
 from tests.analysis import synthetic
 from tests.experiments.wire import NETWORK, STUDY
 from tests.experiments.wire import write as write_yaml
-from tests.kneepoint.test_cli import answer, ask
+from tests.kneepoint.test_cli import ENVIRONMENT, answer, ask
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +36,11 @@ def test_all_figures_are_listed(folder: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
 def test_figure_is_drawn_and_again_the_same(folder: Path, tmp_path: Path, suffix: str) -> None:
-    paths = [tmp_path / f"{n}.{suffix}" for n in (1, 2)]
-    for path in paths:
-        assert answer(folder, "plot", "plane", "--out", str(path))["file"] == str(path)
-    assert paths[0].read_bytes() == paths[1].read_bytes()
+    first, second = (tmp_path / f"{n}.{suffix}" for n in (1, 2))
+    assert answer(folder, "plot", "plane", "--out", str(first))["file"] == str(first)
+    words = ("plot", "plane", "--out", str(second))
+    assert forked.run_fresh("kneepoint", *words, cwd=folder, **ENVIRONMENT).returncode == 0
+    assert first.read_bytes() == second.read_bytes()
 
 
 def test_file_is_named_after_the_figure(folder: Path) -> None:

@@ -3,13 +3,13 @@
 import hashlib
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from networks.validate import format_trace
+from tests import forked
 from tests.conftest import ROOT
 
 TIMES_MS = list(range(1, 3001))
@@ -25,8 +25,7 @@ def trace(tmp_path: Path) -> Path:
 
 
 def ask(*words: str | Path) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "kneepoint", "trace", *map(str, words)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return forked.run("kneepoint", "trace", *words, cwd=ROOT)
 
 
 def answer(*words: str | Path) -> Any:

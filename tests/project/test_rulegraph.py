@@ -1,11 +1,10 @@
 """The picture in docs/workflow.md is Snakemake's own, without superfluous arrows."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 
+from tests import forked
 from tests.conftest import ROOT
 
 Edges = set[tuple[str, str]]
@@ -13,10 +12,9 @@ Edges = set[tuple[str, str]]
 
 def drawn() -> Edges:
     """The rules of `snakemake confirm`, each with those that need it."""
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--rulegraph", "mermaid-js"]
-    done = subprocess.run(
-        [*command, "--", "confirm"], cwd=ROOT, check=True, capture_output=True, text=True
-    )
+    options = ("--cores", "1", "--rulegraph", "mermaid-js")
+    done = forked.run("snakemake", *options, "--", "confirm", cwd=ROOT)
+    assert done.returncode == 0, done.stderr
     names = dict(re.findall(r"^\s*(id\d+)\[(\w+)\]$", done.stdout, re.MULTILINE))
     found = re.findall(r"^\s*(id\d+) --> (id\d+)$", done.stdout, re.MULTILINE)
     return {(names[first], names[second]) for first, second in found}

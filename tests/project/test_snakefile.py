@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from common.files import hold_lock
+from tests import forked
 from tests.conftest import ROOT
 
 PARTS = (
     "Snakefile analysis common config controllers engines environment.yml experiments networks "
     "profiles reports requirements.txt rules search"
 ).split()
+PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 TARGET = "build/networks/constant-12mbps/network.json"
 
 
@@ -37,15 +39,7 @@ def copy_to(folder: Path) -> Path:
 
 
 def snakemake(checkout: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    return subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1", *arguments],
-        cwd=checkout,
-        env=environment,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    return forked.run("snakemake", "--cores", "1", *arguments, cwd=checkout, PATH=PATH)
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import forked
 from tests.conftest import ROOT
 
 PARTS = (
     "Snakefile analysis common controllers engines environment.yml experiments networks profiles "
     "reports requirements.txt rules search"
 ).split()
+PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 PROGRAMS = ("emulate", "synthesize", "check_trace")
 
 NETWORK = {
@@ -101,11 +103,10 @@ class Checkout:
     folder: Path
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
         return subprocess.Popen(
             [sys.executable, "-m", "snakemake", *arguments],
             cwd=self.folder,
-            env=environment,
+            env=os.environ | {"PATH": PATH},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -114,9 +115,9 @@ class Checkout:
 
     def run(self, *arguments: str) -> str:
         """Runs Snakemake to its end, which must be a good one; returns what it said."""
-        process = self.start(*arguments)
-        said, _ = process.communicate()
-        assert process.returncode == 0, said
+        done = forked.run("snakemake", *arguments, cwd=self.folder, PATH=PATH)
+        said = done.stdout + done.stderr
+        assert done.returncode == 0, said
         return said
 
     def configure(self, name: str) -> tuple[list[str], list[str]]:
@@ -174,7 +175,9 @@ def finished_workflow(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     checkout = make_checkout(tmp_path_factory.mktemp("finished"))
     arguments, targets = checkout.configure("one")
     command = (*arguments, "--", *targets)
-    checkout.run("--cores", "1", *command)
+    process = checkout.start("--cores", "1", *command)
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
     return Finished(checkout, command, checkout.results("one"))
 
 

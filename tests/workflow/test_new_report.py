@@ -1,9 +1,7 @@
 """The skeleton of `kneepoint new-report` runs as it is, and its fit reaches its networks."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +10,7 @@ import yaml
 
 from experiments.config import load_workflow
 from experiments.schemas import FOLDER as SCHEMAS
+from tests import forked
 from tests.conftest import ROOT
 from tests.workflow.conftest import Checkout
 
@@ -19,14 +18,7 @@ pytestmark = pytest.mark.slow
 
 
 def new_report(*words: str, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "kneepoint", "new-report", *words],
-        cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return forked.run("kneepoint", "new-report", *words, cwd=cwd, PYTHONPATH=str(ROOT))
 
 
 @pytest.fixture(scope="module")
