@@ -277,10 +277,11 @@ def test_loss_events_are_when_a_repair_begins(tmp_path: Path) -> None:
     assert events_s(11, 10, tcp=linux) == [pytest.approx(0.1 + 0.2, abs=1e-3)]
     linux |= {"least_rto_margin_ms": 200}
     assert events_s(11, 10, tcp=linux) == [pytest.approx(0.1 + 0.05 + 0.2, abs=1e-3)]
-    # The ninth of ten segments: only the tenth is above it.
+    # The ninth of ten segments: only the tenth is above it, and late after a quarter of the RTT.
     assert events_s(10, 10, tcp=each) == [pytest.approx(1.1, abs=1e-2)]
-    early = {"early_retransmit": True, **each}
-    assert events_s(10, 10, tcp=early) == [pytest.approx(0.1, abs=1e-3)]
+    rack = {"rack": True, **each}
+    assert events_s(10, 10, tcp=rack) == [pytest.approx(0.1 + 0.05 / 4, abs=1e-3)]
+    assert events_s(11, 10, tcp=rack) == []  # a probe repairs it before the timeout
     assert events_s(100, 30, tcp=each) == []
     assert events_s(15, 30, transport="datagrams") == []  # nobody sends them again
 
