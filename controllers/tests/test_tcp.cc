@@ -393,6 +393,28 @@ TEST(reno_halves_what_is_in_flight_and_starts_again_after_a_timeout) {
   EXPECT_EQUAL(reno->window(), 2);
 }
 
+// As in Linux: a packet more for each window acknowledged, and what remains counts on; after a loss
+// half the window, rounded down, whatever is in flight.
+TEST(reno_in_whole_packets_counts_acknowledgments) {
+  const auto reno = make_controller(
+      "reno", {{"initial_window", 10.7}, {"initial_ssthresh", 10}, {"whole_packets", 1}});
+  std::string windows;
+  for (int i = 0; i < 8; ++i) {
+    reno->on_ack({.sequence_number = 0,
+                  .sent_ms = 0,
+                  .received_ms = 0,
+                  .ack_received_ms = 0,
+                  .acknowledged = 3});
+    windows += std::to_string(static_cast<int>(reno->window())) + " ";
+  }
+  EXPECT_EQUAL(windows, "10 10 10 11 11 11 12 12 ");  // 12 packets, and 9 with the 2 that remain
+  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 5});
+  EXPECT_EQUAL(reno->window(), 6);
+  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 9});
+  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 9});
+  EXPECT_EQUAL(reno->window(), 2);
+}
+
 TEST(a_square_delay_has_its_step_in_the_second_half_of_each_period) {
   DelayTrace delays = DelayTrace::square(7000, 500, 2001);
   for (const Microseconds begin_us : {0, 2001, 100 * 2001}) {

@@ -26,7 +26,7 @@ REQUEST_BYTES = 66
 """What the HTTP client asks for a download with (engines.kernel.traffic)."""
 
 _KERNELS_OWN: Mapping[str, Mapping[str, float]] = {
-    "reno": {"initial_window": 10, "alpha": 1, "beta": 0.5},
+    "reno": {"initial_window": 10, "alpha": 1, "beta": 0.5, "whole_packets": 1},
     "cubic": {
         "initial_window": 10,
         "c": 0.4,
