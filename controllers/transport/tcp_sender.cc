@@ -56,7 +56,11 @@ std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
   }
   if (state_ != State::established) return std::nullopt;
   held_back_until_us_ = never;
-  if (must_probe_) return send_probe(now_us);
+  const bool is_probe = std::exchange(must_probe_, false);
+  if (is_probe) {
+    begin_probe();
+    if (not is_probe_new_) return retransmit(next_ - 1, now_us);
+  }
   if (must_retransmit_ or in_flight_ < window_packets()) {
     const uint64_t end = std::min(examined_, next_);
     to_retransmit_ = std::max(to_retransmit_, una_);
@@ -71,12 +75,10 @@ std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
     }
     must_retransmit_ = false;
   }
-  if (not may_send_new()) return send_doubtful(now_us);
-  if (is_held_back(now_us)) return std::nullopt;
-  return send_new(now_us);
-}
-
-TcpSender::Segment TcpSender::send_new(Microseconds now_us) {
+  if (not is_probe) {
+    if (not may_send_new()) return send_doubtful(now_us);
+    if (is_held_back(now_us)) return std::nullopt;
+  }
   scoreboard_.push_back({.sent_us = now_us});
   ++in_flight_;
   ++prr_.out;
@@ -85,21 +87,18 @@ TcpSender::Segment TcpSender::send_new(Microseconds now_us) {
   const uint64_t number = next_++;
   if (timer_us_ == never) timer_us_ = now_us + rto_.rto_us();
   if (settings_.rack) plan_probe(now_us);
-  return {.number = number,
-          .is_capable = settings_.ecn,
-          .has_reduced = std::exchange(must_tell_reduction_, false)};
+  return Segment{.number = number,
+                 .is_capable = settings_.ecn,
+                 .has_reduced = std::exchange(must_tell_reduction_, false)};
 }
 
-// RFC 8985, section 7.3: new data, whatever the window says, or else the last segment again.
-TcpSender::Segment TcpSender::send_probe(Microseconds now_us) {
-  must_probe_ = false;
+// RFC 8985, section 7.3: new data, whatever the window says, or else the last segment again; then
+// the retransmission timer begins anew.
+void TcpSender::begin_probe() {
   is_probe_new_ = has_new();
+  probe_end_ = next_ + is_probe_new_;
+  probe_us_ = timer_us_ = never;
   if (not is_probe_new_ and not scoreboard_.back().is_lost) --in_flight_;
-  const Segment probe = is_probe_new_ ? send_new(now_us) : retransmit(next_ - 1, now_us);
-  probe_end_ = next_;
-  probe_us_ = never;
-  timer_us_ = now_us + rto_.rto_us();
-  return probe;
 }
 
 // RFC 6675, rules 3 and 4 of NextSeg: a recovery without new data sends what has less than three
@@ -150,7 +149,7 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
   measure(ack, now_us);
   const uint64_t acknowledged = ack.next_expected > una_ ? ack.next_expected - una_ : 0;
   const bool is_duplicate = acknowledged == 0 and ack.next_expected == una_ and next_ > una_;
-  fack_ = highest_sacked_;
+  if (settings_.rack) fack_ = highest_sacked_;
   uint64_t delivered = take_cumulative(ack.next_expected, now_us);
   if (settings_.sack) {
     delivered += take_blocks(ack, now_us);

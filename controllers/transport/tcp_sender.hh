@@ -1,6 +1,7 @@
 // TCP's sender, without I/O, in units of segments: connection, loss detection, recovery, timeouts.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -112,7 +113,9 @@ class TcpSender {
   // When to ask again what to send, for a controller that paces; never, if nothing waits.
   Microseconds held_back_until_us() const { return held_back_until_us_; }
 
-  Microseconds timer_us() const { return std::min(timer_us_, std::min(reordering_us_, probe_us_)); }
+  Microseconds timer_us() const {
+    return settings_.rack ? std::min({timer_us_, reordering_us_, probe_us_}) : timer_us_;
+  }
   void timer(Microseconds now_us);
 
   bool is_open() const { return state_ == State::established; }
@@ -145,8 +148,7 @@ class TcpSender {
   bool has_new() const { return next_ < end_ and next_ - una_ < peer_window_; }
   bool may_send_new() const;
   bool is_held_back(Microseconds now_us);
-  Segment send_new(Microseconds now_us);
-  Segment send_probe(Microseconds now_us);
+  void begin_probe();
   std::optional<Segment> send_doubtful(Microseconds now_us);
   Segment retransmit(uint64_t number, Microseconds now_us);
   // These return how many segments are newly reported.
