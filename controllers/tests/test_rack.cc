@@ -99,6 +99,26 @@ TEST(a_probe_finds_a_lost_tail) {
   EXPECT_EQUAL(t.sender.timeouts(), 0u);
 }
 
+// Section 7.2: with something sacked RACK finds what is lost, and nothing is probed.
+TEST(nothing_is_probed_beside_a_hole) {
+  Opened t(rack, 10);
+  t.send(100'000);
+  t.acknowledge(8, {}, 200'000);
+  t.acknowledge(8, {{9, 10}}, 201'000);
+  EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 101'000 + 25'000);
+  t.sender.timer(226'000);
+  EXPECT_EQUAL(t.send(226'000), "8 ");
+  EXPECT_EQUAL(t.sender.timer_us(), 200'000 + 1'000'000);
+}
+
+TEST(rack_needs_sack) {
+  Opened t({.sack = false, .rack = true});
+  t.send(100'000);
+  for (int i = 1; i <= 3; ++i) t.acknowledge(0, {}, 200'000 + 1000 * i);
+  EXPECT_EQUAL(t.send(203'000), "0 ");  // RFC 6582
+  EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 1'000'000);
+}
+
 // Section 7.3: a probe of new data repairs nothing, and no window holds it back.
 TEST(a_probe_is_new_data_where_there_is_any) {
   Opened t(rack);

@@ -297,6 +297,7 @@ void TcpSender::find_losses_by_time(Microseconds now_us) {
   const Microseconds window_us = rack_.window_us(is_certain, rto_.smoothed_us());
   const uint64_t lost = segments_lost_;
   reordering_us_ = never;
+  if (highest_sacked_ > una_) probe_us_ = never;  // what is below will be found by time
   for (uint64_t number = una_; number < next_; ++number) {
     Sent& segment = sent(number);
     if (segment.is_sacked or segment.is_lost) continue;

@@ -87,7 +87,9 @@ class TcpSender {
         settings_(settings),
         end_(segments),
         log_(log),
-        rto_(settings) {}
+        rto_(settings) {
+    settings_.rack = settings_.rack and settings_.sack;
+  }
 
   // Opens the connection.
   void start() { state_ = State::syn_to_send; }
