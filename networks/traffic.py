@@ -38,10 +38,10 @@ class Tcp(ConfigModel):
         default=None,
         description="whether packets may be marked instead of dropped (RFC 3168; null: false)",
     )
-    early_retransmit: bool | None = Field(
+    rack: bool | None = Field(
         default=None,
-        description="whether losses among a flow's last segments are detected by fewer than three "
-        "segments above them (RFC 5827), as Linux's RACK detects them (null: false)",
+        description="whether losses are found by time, lost retransmissions too, and a flow's last "
+        "segments are probed (RACK-TLP, RFC 8985), as in Linux (null: false)",
     )
     prr: bool | None = Field(
         default=None,
@@ -62,7 +62,7 @@ LINUX = Tcp(
     least_rto_ms=200,
     least_rto_margin_ms=200,
     delayed_ack_ms=40,
-    early_retransmit=True,
+    rack=True,
     prr=True,
     quick_acks=16,
 )

@@ -6,6 +6,7 @@
 
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
+#include "algorithms/whole_window.hh"
 
 namespace kneepoint {
 namespace {
@@ -38,21 +39,15 @@ class WholePackets {
   // After a loss.
   void begin_anew() {
     epoch_start_ms_ = never_;
-    acknowledged_ = 0;
+    whole_window_.begin_anew();
   }
 
   // Returns the window after an acknowledgment; `w_max` is 0 before the first loss.
   double grow(double window, double w_max, int64_t now_us, int64_t least_rtt_us,
               uint64_t acknowledged) {
     update(window, w_max, now_us / 1000, least_rtt_us / 1000, static_cast<double>(acknowledged));
-    if (acknowledged_ >= packets_for_one_) {
-      acknowledged_ = 0;
-      ++window;
-    }
-    acknowledged_ += static_cast<double>(acknowledged);
-    const double more = std::floor(acknowledged_ / packets_for_one_);
-    acknowledged_ -= more * packets_for_one_;
-    return std::min(window + more, widest_);
+    return std::min(whole_window_.grow(window, packets_for_one_, static_cast<double>(acknowledged)),
+                    widest_);
   }
 
   static constexpr double widest_ = 1 << 20;
@@ -105,7 +100,7 @@ class WholePackets {
   double plateau_ = 0;
   double k_ = 0;  // until it is reached, in 1/1024 s
   double packets_for_one_ = 1;
-  double acknowledged_ = 0;  // of those
+  WholeWindow whole_window_{};
   double acknowledged_in_epoch_ = 0;
   double reno_window_ = 0;
 };

@@ -1,9 +1,11 @@
 // TCP's standard congestion control, RFC 5681: slow start and congestion avoidance. The transport
 // detects and retransmits losses.
 #include <algorithm>
+#include <cmath>
 
 #include "algorithms/registry.hh"
 #include "algorithms/slow_start.hh"
+#include "algorithms/whole_window.hh"
 
 namespace kneepoint {
 namespace {
@@ -27,7 +29,11 @@ class Reno final : public Controller {
                               .high = 0.9,
                               .most = 1,
                               .unit = "1",
-                              .meaning = "what a loss leaves of the packets in flight"})) {}
+                              .meaning = "what a loss leaves of the packets in flight"})),
+        has_whole_packets_(
+            constants.flag("whole_packets", "computes in whole packets, as Linux does")) {
+    if (has_whole_packets_) cwnd_ = std::floor(cwnd_);
+  }
 
   double window() const override { return cwnd_; }
 
@@ -39,12 +45,19 @@ class Reno final : public Controller {
       cwnd_ += std::min(acknowledged, room);
       acknowledged -= std::min(acknowledged, room);
     }
-    cwnd_ = std::min(cwnd_ + alpha_ * acknowledged / cwnd_, widest_);
+    const double grown =
+        has_whole_packets_ ? whole_window_.grow(cwnd_, std::max(cwnd_ / alpha_, 1.0), acknowledged)
+                           : cwnd_ + alpha_ * acknowledged / cwnd_;
+    cwnd_ = std::min(grown, widest_);
   }
 
   void on_loss(const Loss& loss) override {
     const double in_flight = loss.in_flight > 0 ? static_cast<double>(loss.in_flight) : cwnd_;
-    ssthresh_ = std::max(beta_ * std::min(in_flight, cwnd_), 2.0);
+    // Linux takes the window, full or not.
+    const double left =
+        has_whole_packets_ ? std::floor(beta_ * cwnd_) : beta_ * std::min(in_flight, cwnd_);
+    ssthresh_ = std::max(left, 2.0);
+    whole_window_.begin_anew();
     cwnd_ = loss.kind == Loss::Kind::timed_out ? 1 : ssthresh_;
   }
 
@@ -60,6 +73,8 @@ class Reno final : public Controller {
   double ssthresh_;
   double alpha_;
   double beta_;
+  bool has_whole_packets_;
+  WholeWindow whole_window_{};
 };
 
 const Registration<Reno> registration{"reno", "TCP Reno: AIMD with slow start", "RFC 5681"};

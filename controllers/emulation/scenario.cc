@@ -218,8 +218,7 @@ Fields tcp_fields(TcpSettings& tcp, TcpTimes& times) {
           whole("receive_window_packets", tcp.receive_window_packets, 1, 1 << 20,
                 "what the receiver offers"),
           flag("ecn", tcp.ecn, "packets may be marked in place of being dropped (RFC 3168)"),
-          flag("early_retransmit", tcp.early_retransmit,
-               "a flow's last segments need fewer than three above them to be lost (RFC 5827)"),
+          flag("rack", tcp.rack, "losses are found by time, and by probes of the tail (RFC 8985)"),
           flag("prr", tcp.prr, "recovery sends in proportion to what is delivered (RFC 6937)")};
 }
 

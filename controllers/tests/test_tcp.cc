@@ -7,65 +7,17 @@
 #include "emulation/scenario.hh"
 #include "links/delay_trace.hh"
 #include "tests/check.hh"
-#include "tests/running.hh"
+#include "tests/opened.hh"
 #include "transport/tcp_receiver.hh"
 #include "transport/tcp_sender.hh"
 
 using namespace kneepoint;
 using kneepoint::test::expect_refused;
-using kneepoint::test::handle_of;
+using kneepoint::test::Halving;
 using kneepoint::test::make_controller;
+using kneepoint::test::Opened;
 
 namespace {
-
-// A window of ten, and of five after a loss; remembers what it heard.
-class Halving final : public Controller {
- public:
-  explicit Halving(Constants constants = Constants()) : Controller(constants, 1000) {}
-  double window() const override { return cwnd; }
-  void on_ack(const Ack& ack) override { acks.push_back(ack); }
-  void on_loss(const Loss& loss) override {
-    losses.push_back(loss);
-    cwnd = loss.kind == Loss::Kind::timed_out ? 1 : 5;
-  }
-
-  double cwnd = 10;
-  std::vector<Ack> acks{};
-  std::vector<Loss> losses{};
-};
-
-// A sender whose connection was opened at 0 in a round trip of 100 ms.
-struct Opened {
-  explicit Opened(bool sack, bool ecn = false, uint64_t segments = 100)
-      : sender(0, handle_of(controller), {.sack = sack, .ecn = ecn}, segments, nullptr) {
-    sender.start();
-    EXPECT_EQUAL(sender.send(0)->is_syn, true);
-    sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 100'000);
-  }
-
-  // The numbers of what is sent now.
-  std::string send(Microseconds now_us) {
-    std::string numbers;
-    while (const auto segment = sender.send(now_us))
-      numbers += std::to_string(segment->number) + " ";
-    return numbers;
-  }
-
-  void acknowledge(uint64_t next, std::vector<SackBlock> blocks, Microseconds now_us) {
-    TcpAcknowledgment ack{.next_expected = next, .window_packets = 1000};
-    for (const SackBlock& block : blocks) ack.blocks[ack.block_count++] = block;
-    sender.acknowledged(ack, now_us);
-  }
-
-  // An acknowledgment that echoes a mark.
-  void echo(uint64_t next, Microseconds now_us) {
-    sender.acknowledged({.next_expected = next, .window_packets = 1000, .echoes_mark = true},
-                        now_us);
-  }
-
-  Halving controller{};
-  TcpSender sender;
-};
 
 std::string text(const TcpAcknowledgment& ack) {
   std::ostringstream said;
@@ -114,14 +66,14 @@ TEST(rto_has_a_least_margin_over_the_smoothed_rtt) {
 }
 
 TEST(an_opened_connection_sends_its_window) {
-  Opened t(true);
+  Opened t;
   EXPECT_EQUAL(t.send(100'000), "0 1 2 3 4 5 6 7 8 9 ");
   EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 1'000'000);
 }
 
 // Three segments above the hole: it is lost, and goes again at once, whatever the window says.
 TEST(sack_finds_a_loss_by_three_segments_above_it) {
-  Opened t(true);
+  Opened t;
   t.send(100'000);
   t.acknowledge(0, {{1, 2}}, 200'000);
   EXPECT_EQUAL(t.send(200'000), "10 ");  // limited transmit
@@ -143,7 +95,7 @@ TEST(sack_finds_a_loss_by_three_segments_above_it) {
 }
 
 TEST(sack_sends_every_hole_again_before_new_data) {
-  Opened t(true);
+  Opened t;
   t.send(100'000);
   t.acknowledge(0, {{5, 10}}, 200'000);  // 0 to 4 have five above them
   EXPECT_EQUAL(t.send(200'000), "0 1 2 3 4 ");
@@ -155,7 +107,7 @@ TEST(sack_sends_every_hole_again_before_new_data) {
 // acknowledged cumulatively.
 // RFC 6675, rules 3 and 4 of NextSeg. Of ten segments 2 and 8 are lost: 8 has one above it.
 TEST(sack_repairs_the_end_of_a_flow) {
-  Opened t(true, false, 10);
+  Opened t({}, 10);
   t.send(100'000);
   t.acknowledge(2, {}, 200'000);
   t.acknowledge(2, {{3, 6}}, 201'000);
@@ -176,7 +128,7 @@ TEST(sack_repairs_the_end_of_a_flow) {
 }
 
 TEST(a_controller_hears_of_each_delivery_once) {
-  Opened t(true);
+  Opened t;
   t.send(100'000);
   t.acknowledge(0, {{1, 4}}, 200'000);  // 1, 2, 3
   EXPECT_EQUAL(t.send(200'000), "0 ");
@@ -196,7 +148,7 @@ TEST(a_controller_hears_of_each_delivery_once) {
 
 // After a timeout, too: the window opens by one segment, not by three.
 TEST(a_timeout_does_not_count_again_what_sack_has_reported) {
-  Opened t(true);
+  Opened t;
   t.send(100'000);
   t.acknowledge(0, {{1, 3}}, 200'000);
   t.sender.timer(t.sender.timer_us());
@@ -206,7 +158,7 @@ TEST(a_timeout_does_not_count_again_what_sack_has_reported) {
 
 // Without SACK each duplicate stands for one of the segments above the hole.
 TEST(newreno_counts_what_duplicates_have_reported_once) {
-  Opened t(false);
+  Opened t({.sack = false});
   t.send(100'000);
   for (int i = 0; i < 5; ++i) t.acknowledge(0, {}, 200'000);
   t.acknowledge(4, {}, 300'000);  // partial: 3 of the 5 were 1 to 3, 2 were above 4
@@ -218,7 +170,7 @@ TEST(newreno_counts_what_duplicates_have_reported_once) {
 
 // RFC 6582: three duplicates; a partial acknowledgment sends the next hole at once.
 TEST(newreno_goes_from_hole_to_hole) {
-  Opened t(false);
+  Opened t({.sack = false});
   t.send(100'000);
   for (int i = 0; i < 3; ++i) t.acknowledge(0, {}, 200'000);
   EXPECT_EQUAL(t.send(200'000), "0 ");
@@ -231,7 +183,7 @@ TEST(newreno_goes_from_hole_to_hole) {
 }
 
 TEST(a_timeout_sends_all_again_and_doubles) {
-  Opened t(true);
+  Opened t;
   t.send(100'000);
   const Microseconds first_us = t.sender.timer_us();
   t.sender.timer(first_us);
@@ -246,7 +198,7 @@ TEST(a_timeout_sends_all_again_and_doubles) {
 
 // Karn: what was sent twice measures nothing.
 TEST(a_retransmission_measures_no_rtt) {
-  Opened t(true);
+  Opened t;
   t.send(100'000);
   t.sender.timer(t.sender.timer_us());
   t.send(1'100'000);
@@ -308,7 +260,7 @@ TEST(new_data_alone_may_be_marked) {
 // Section 6.1.2: the controller hears of marks once in a round trip, the receiver of the reduction
 // with the next new segment, and the window does not grow by what echoes a mark.
 TEST(a_sender_hears_of_marks_once_in_a_round_trip) {
-  Opened t(true, true);
+  Opened t({.ecn = true});
   t.send(100'000);
   t.echo(1, 200'000);
   EXPECT_EQUAL(t.controller.losses.size(), 1u);
@@ -328,14 +280,14 @@ TEST(a_sender_hears_of_marks_once_in_a_round_trip) {
 // What was lost in the round trip of a mark is sent again, but reduces nothing twice; nor does a
 // mark in the round trip of a loss.
 TEST(marks_and_losses_of_one_round_trip_reduce_once) {
-  Opened marked_first(true, true);
+  Opened marked_first({.ecn = true});
   marked_first.send(100'000);
   marked_first.echo(1, 200'000);
   marked_first.acknowledge(1, {{2, 7}}, 201'000);
   EXPECT_EQUAL(marked_first.sender.is_recovering(), true);
   EXPECT_EQUAL(marked_first.send(201'000).starts_with("1 "), true);
   EXPECT_EQUAL(marked_first.controller.losses.size(), 1u);
-  Opened lost_first(true, true);
+  Opened lost_first({.ecn = true});
   lost_first.send(100'000);
   lost_first.acknowledge(0, {{1, 6}}, 200'000);
   lost_first.send(200'000);
@@ -345,7 +297,7 @@ TEST(marks_and_losses_of_one_round_trip_reduce_once) {
 }
 
 TEST(a_sender_without_ecn_ignores_marks) {
-  Opened t(true);
+  Opened t;
   t.send(100'000);
   t.echo(1, 200'000);
   EXPECT_EQUAL(t.controller.losses.size(), 0u);
@@ -438,6 +390,28 @@ TEST(reno_halves_what_is_in_flight_and_starts_again_after_a_timeout) {
   reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 1});
   EXPECT_EQUAL(reno->window(), 2);  // RFC 5681: never below two segments
   reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::marked, .in_flight = 30});
+  EXPECT_EQUAL(reno->window(), 2);
+}
+
+// As in Linux: a packet more for each window acknowledged, and what remains counts on; after a loss
+// half the window, rounded down, whatever is in flight.
+TEST(reno_in_whole_packets_counts_acknowledgments) {
+  const auto reno = make_controller(
+      "reno", {{"initial_window", 10.7}, {"initial_ssthresh", 10}, {"whole_packets", 1}});
+  std::string windows;
+  for (int i = 0; i < 8; ++i) {
+    reno->on_ack({.sequence_number = 0,
+                  .sent_ms = 0,
+                  .received_ms = 0,
+                  .ack_received_ms = 0,
+                  .acknowledged = 3});
+    windows += std::to_string(static_cast<int>(reno->window())) + " ";
+  }
+  EXPECT_EQUAL(windows, "10 10 10 11 11 11 12 12 ");  // 12 packets, and 9 with the 2 that remain
+  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 5});
+  EXPECT_EQUAL(reno->window(), 6);
+  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 9});
+  reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 9});
   EXPECT_EQUAL(reno->window(), 2);
 }
 

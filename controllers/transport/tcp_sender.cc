@@ -24,7 +24,7 @@ uint64_t TcpSender::window_packets() const {
 }
 
 bool TcpSender::may_send_new() const {
-  if (next_ >= end_ or next_ - una_ >= peer_window_) return false;
+  if (not has_new()) return false;
   if (settings_.sack) return in_flight_ < window_packets();
   // RFC 6582 inflates the window by every duplicate: each says that a segment has left the network.
   return next_ - una_ < window_packets() + duplicates_;
@@ -56,6 +56,11 @@ std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
   }
   if (state_ != State::established) return std::nullopt;
   held_back_until_us_ = never;
+  const bool is_probe = std::exchange(must_probe_, false);
+  if (is_probe) {
+    begin_probe();
+    if (not is_probe_new_) return retransmit(next_ - 1, now_us);
+  }
   if (must_retransmit_ or in_flight_ < window_packets()) {
     const uint64_t end = std::min(examined_, next_);
     to_retransmit_ = std::max(to_retransmit_, una_);
@@ -70,25 +75,37 @@ std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
     }
     must_retransmit_ = false;
   }
-  if (not may_send_new()) return send_doubtful(now_us);
-  if (is_held_back(now_us)) return std::nullopt;
+  if (not is_probe) {
+    if (not may_send_new()) return send_doubtful(now_us);
+    if (is_held_back(now_us)) return std::nullopt;
+  }
   scoreboard_.push_back({.sent_us = now_us});
   ++in_flight_;
   ++prr_.out;
-  if (timer_us_ == never) restart_timer(now_us);
   if (controller_.hears_of_sending()) controller_.on_sent(next_, whole_ms(now_us));
   if (log_ != nullptr) log_->sent(now_us, flow_, next_);
-  return Segment{.number = next_++,
+  const uint64_t number = next_++;
+  if (timer_us_ == never) timer_us_ = now_us + rto_.rto_us();
+  if (settings_.rack) plan_probe(now_us);
+  return Segment{.number = number,
                  .is_capable = settings_.ecn,
                  .has_reduced = std::exchange(must_tell_reduction_, false)};
+}
+
+// RFC 8985, section 7.3: new data, whatever the window says, or else the last segment again; then
+// the retransmission timer begins anew.
+void TcpSender::begin_probe() {
+  is_probe_new_ = has_new();
+  probe_end_ = next_ + is_probe_new_;
+  probe_us_ = timer_us_ = never;
+  if (not is_probe_new_ and not scoreboard_.back().is_lost) --in_flight_;
 }
 
 // RFC 6675, rules 3 and 4 of NextSeg: a recovery without new data sends what has less than three
 // sacked segments above it, and once the last of all, whose loss nothing else would tell.
 std::optional<TcpSender::Segment> TcpSender::send_doubtful(Microseconds now_us) {
-  if (not settings_.sack or not is_recovering_ or in_flight_ >= window_packets()) {
-    return std::nullopt;
-  }
+  const bool may_doubt = settings_.sack and not settings_.rack;
+  if (not may_doubt or not is_recovering_ or in_flight_ >= window_packets()) return std::nullopt;
   uint64_t number = std::max(to_retransmit_, una_);
   while (number < highest_sacked_ and (sent(number).is_sacked or sent(number).is_retransmitted)) {
     ++number;
@@ -132,20 +149,22 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
   measure(ack, now_us);
   const uint64_t acknowledged = ack.next_expected > una_ ? ack.next_expected - una_ : 0;
   const bool is_duplicate = acknowledged == 0 and ack.next_expected == una_ and next_ > una_;
-  uint64_t delivered = take_cumulative(ack.next_expected);
+  if (settings_.rack) fack_ = highest_sacked_;
+  uint64_t delivered = take_cumulative(ack.next_expected, now_us);
   if (settings_.sack) {
-    delivered += take_blocks(ack);
+    delivered += take_blocks(ack, now_us);
   } else if (acknowledged > 0) {
     // Duplicates take the place of SACK: each has told of a segment. The window deflates by them.
     const uint64_t known = std::min(duplicates_, acknowledged - 1);
     delivered -= known;
     duplicates_ -= known;
   }
-  if (is_recovering_ and una_ >= recovery_end_) {
+  if (is_recovering_ and not is_repairing()) {
     is_recovering_ = false;
     duplicates_ = 0;
   }
   const uint64_t lost = segments_lost_;
+  if (probe_end_ != none_) hear_of_probe(ack, acknowledged > 0, now_us);
   find_losses(is_duplicate, now_us);
   if (settings_.prr and is_recovering_) {
     reduce_in_proportion(delivered, acknowledged > 0 and segments_lost_ == lost);
@@ -172,12 +191,17 @@ void TcpSender::measure(const TcpAcknowledgment& ack, Microseconds now_us) {
   ++rtt_samples_;
 }
 
-uint64_t TcpSender::take_cumulative(uint64_t next_expected) {
+uint64_t TcpSender::take_cumulative(uint64_t next_expected, Microseconds now_us) {
   uint64_t delivered = 0;
   for (; una_ < next_expected; ++una_) {
     const Sent& segment = scoreboard_.front();
-    delivered += not segment.is_sacked;
-    if (not segment.is_sacked and not segment.is_lost) --in_flight_;
+    if (not segment.is_sacked) {
+      ++delivered;
+      if (not segment.is_lost) --in_flight_;
+      if (settings_.rack) {
+        rack_.delivered(una_, segment.sent_us, segment.is_retransmitted, fack_, now_us);
+      }
+    }
     scoreboard_.pop_front();
   }
   examined_ = std::max(examined_, una_);
@@ -186,7 +210,7 @@ uint64_t TcpSender::take_cumulative(uint64_t next_expected) {
 }
 
 // Blocks grow: what the last acknowledgment said of one need not be read again.
-uint64_t TcpSender::take_blocks(const TcpAcknowledgment& ack) {
+uint64_t TcpSender::take_blocks(const TcpAcknowledgment& ack, Microseconds now_us) {
   uint64_t delivered = 0;
   for (size_t i = 0; i < ack.block_count; ++i) {
     const auto [begin, end] = ack.blocks[i];
@@ -195,8 +219,8 @@ uint64_t TcpSender::take_blocks(const TcpAcknowledgment& ack) {
       const SackBlock& last = last_blocks_[j];
       if (begin <= last.begin and last.end <= end) known = last;
     }
-    delivered += sack(begin, known.begin);
-    delivered += sack(known.end, end);
+    delivered += sack(begin, known.begin, now_us);
+    delivered += sack(known.end, end, now_us);
     highest_sacked_ = std::max(highest_sacked_, std::min(end, next_));
   }
   last_block_count_ = ack.block_count;
@@ -204,7 +228,7 @@ uint64_t TcpSender::take_blocks(const TcpAcknowledgment& ack) {
   return delivered;
 }
 
-uint64_t TcpSender::sack(uint64_t begin, uint64_t end) {
+uint64_t TcpSender::sack(uint64_t begin, uint64_t end, Microseconds now_us) {
   uint64_t delivered = 0;
   end = std::min(end, next_);
   for (uint64_t number = std::max(begin, una_); number < end; ++number) {
@@ -213,6 +237,9 @@ uint64_t TcpSender::sack(uint64_t begin, uint64_t end) {
     segment.is_sacked = true;
     ++delivered;
     if (not segment.is_lost) --in_flight_;
+    if (settings_.rack) {
+      rack_.delivered(number, segment.sent_us, segment.is_retransmitted, fack_, now_us);
+    }
   }
   return delivered;
 }
@@ -222,34 +249,32 @@ void TcpSender::mark_lost_below(uint64_t end) {
   for (examined_ = std::max(examined_, una_); examined_ < end; ++examined_) {
     Sent& segment = sent(examined_);
     if (segment.is_sacked or segment.is_lost or segment.is_retransmitted) continue;
-    segment.is_lost = true;
-    --in_flight_;
-    ++segments_lost_;
+    mark_lost(segment);
   }
 }
 
-// RFC 5827, section 3.1: fewer than four segments in flight and nothing new to send.
-uint64_t TcpSender::duplicate_threshold() const {
-  const uint64_t outstanding = next_ - una_;
-  const bool is_tail = next_ >= end_ and outstanding >= 2 and outstanding < 4;
-  return settings_.early_retransmit and is_tail ? outstanding - 1 : duplicate_threshold_;
+void TcpSender::mark_lost(Sent& segment) {
+  segment.is_lost = true;
+  --in_flight_;
+  ++segments_lost_;
 }
 
 // RFC 6675: lost is what has three sacked segments above it. RFC 6582: three duplicates.
 void TcpSender::find_losses(bool is_duplicate, Microseconds now_us) {
-  if (settings_.sack) {
-    const uint64_t threshold = duplicate_threshold();
+  if (settings_.rack) {
+    find_losses_by_time(now_us);
+  } else if (settings_.sack) {
     uint64_t above = 0;
     uint64_t number = highest_sacked_;
-    while (number > std::max(una_, examined_) and above < threshold) {
+    while (number > std::max(una_, examined_) and above < duplicate_threshold_) {
       above += sent(--number).is_sacked;
     }
-    if (above == threshold) mark_lost_below(number);
+    if (above == duplicate_threshold_) mark_lost_below(number);
     const bool is_lost = not scoreboard_.empty() and scoreboard_.front().is_lost;
-    if (is_lost and not is_recovering_ and una_ >= recovery_end_) enter_recovery(now_us);
+    if (is_lost and not is_recovering_ and not is_repairing()) enter_recovery(now_us);
   } else if (is_duplicate) {
     ++duplicates_;
-    if (duplicates_ == duplicate_threshold_ and not is_recovering_ and una_ >= recovery_end_) {
+    if (duplicates_ == duplicate_threshold_ and not is_recovering_ and not is_repairing()) {
       mark_lost_below(una_ + 1);
       enter_recovery(now_us);
     }
@@ -258,19 +283,63 @@ void TcpSender::find_losses(bool is_duplicate, Microseconds now_us) {
   }
 }
 
+bool TcpSender::has_sacked(uint64_t count) {
+  for (uint64_t number = highest_sacked_; number > una_ and count > 0;) {
+    count -= sent(--number).is_sacked;
+  }
+  return count == 0;
+}
+
+// RFC 8985, section 6.2, step 5: lost is what is late, retransmissions too. Segments that were sent
+// once have left in their order: after one that nothing has overtaken, nothing is.
+void TcpSender::find_losses_by_time(Microseconds now_us) {
+  const bool is_certain = is_repairing() or has_sacked(duplicate_threshold_);
+  const Microseconds window_us = rack_.window_us(is_certain, rto_.smoothed_us());
+  const uint64_t lost = segments_lost_;
+  reordering_us_ = never;
+  if (highest_sacked_ > una_) probe_us_ = never;  // what is below will be found by time
+  for (uint64_t number = una_; number < next_; ++number) {
+    Sent& segment = sent(number);
+    if (segment.is_sacked or segment.is_lost) continue;
+    if (not rack_.was_overtaken(number, segment.sent_us)) {
+      if (not segment.is_retransmitted) break;
+      continue;
+    }
+    const Microseconds due_us = rack_.due_us(segment.sent_us, window_us);
+    if (due_us > now_us) {
+      reordering_us_ = reordering_us_ == never ? due_us : std::max(reordering_us_, due_us);
+      continue;
+    }
+    mark_lost(segment);
+    to_retransmit_ = std::min(to_retransmit_, number);
+    examined_ = std::max(examined_, number + 1);
+  }
+  if (segments_lost_ > lost and not is_repairing()) enter_recovery(now_us);
+}
+
+// RFC 8985, section 7.4: if the probe repaired the loss that it was sent for, nothing else tells.
+void TcpSender::hear_of_probe(const TcpAcknowledgment& ack, bool is_progress, Microseconds now_us) {
+  if (ack.next_expected < probe_end_) return;
+  const bool has_repaired = not is_probe_new_ and ack.next_expected > probe_end_;
+  const bool came_twice = not is_progress and ack.block_count == 0;
+  if (not is_probe_new_ and not has_repaired and not came_twice) return;
+  probe_end_ = none_;
+  if (not has_repaired) return;
+  ++loss_events_;
+  reduce(Loss::Kind::lost, now_us);
+}
+
 void TcpSender::enter_recovery(Microseconds now_us) {
   prr_ = {.recover_fs = window_packets()};
   is_recovering_ = true;
   is_rescued_ = false;
   must_retransmit_ = true;
   recovery_end_ = next_;
+  probe_us_ = never;
+  probe_end_ = none_;
   ++loss_events_;
-  if (una_ < reduction_end_) return;  // a mark in the same round trip has reduced the window
-  reduced();
-  controller_.on_loss({.now_ms = whole_ms(now_us),
-                       .now_us = now_us,
-                       .kind = Loss::Kind::lost,
-                       .in_flight = next_ - una_});
+  // A mark in the same round trip has reduced the window.
+  if (una_ >= reduction_end_) reduce(Loss::Kind::lost, now_us);
 }
 
 // RFC 6937, section 3.1, with its slow start reduction bound as Linux has it: one packet more only
@@ -294,17 +363,16 @@ void TcpSender::reduce_in_proportion(uint64_t delivered, bool is_progress) {
 // RFC 3168, section 6.1.2: at most once in a round trip, whether by marks or by losses.
 void TcpSender::hear_of_mark(Microseconds now_us) {
   if (not settings_.ecn or is_recovering_ or una_ < reduction_end_) return;
-  reduced();
-  controller_.on_loss({.now_ms = whole_ms(now_us),
-                       .now_us = now_us,
-                       .kind = Loss::Kind::marked,
-                       .in_flight = next_ - una_});
+  reduce(Loss::Kind::marked, now_us);
 }
 
-void TcpSender::reduced() {
-  if (not settings_.ecn) return;
-  reduction_end_ = next_;
-  must_tell_reduction_ = true;
+void TcpSender::reduce(Loss::Kind kind, Microseconds now_us) {
+  if (settings_.ecn) {
+    reduction_end_ = next_;
+    must_tell_reduction_ = true;
+  }
+  controller_.on_loss(
+      {.now_ms = whole_ms(now_us), .now_us = now_us, .kind = kind, .in_flight = next_ - una_});
 }
 
 // Of segments that are newly delivered: windows must not grow again by what SACK has reported
@@ -329,9 +397,32 @@ void TcpSender::tell_controller(const TcpAcknowledgment& ack, uint64_t delivered
 
 void TcpSender::restart_timer(Microseconds now_us) {
   timer_us_ = una_ == next_ ? never : now_us + rto_.rto_us();
+  if (settings_.rack) plan_probe(now_us);
+}
+
+// RFC 8985, section 7.2: of a tail that no loss is known in, one probe at a time.
+void TcpSender::plan_probe(Microseconds now_us) {
+  probe_us_ = never;
+  const bool is_in_order = highest_sacked_ <= una_ and not is_repairing();
+  if (una_ == next_ or not is_in_order or probe_end_ != none_) return;
+  const Microseconds smoothed_us = rto_.smoothed_us();
+  Microseconds wait_us = smoothed_us < 0 ? 1'000'000 : 2 * smoothed_us;
+  if (next_ - una_ == 1) wait_us += longest_delayed_ack_us_;
+  probe_us_ = std::min(now_us + wait_us, timer_us_);
 }
 
 void TcpSender::timer(Microseconds now_us) {
+  if (reordering_us_ <= now_us) {
+    find_losses_by_time(now_us);
+  } else if (probe_us_ <= now_us) {
+    probe_us_ = never;
+    must_probe_ = true;
+  } else {
+    time_out(now_us);
+  }
+}
+
+void TcpSender::time_out(Microseconds now_us) {
   rto_.back_off();
   ++timeouts_;
   if (state_ == State::syn_sent) {
@@ -341,23 +432,25 @@ void TcpSender::timer(Microseconds now_us) {
     return;
   }
   ++loss_events_;
-  // Everything not sacked is retransmitted, in slow start.
+  // What is not sacked is retransmitted, in slow start; with RACK what may still arrive is not
+  // (RFC 8985, section 6.3).
   is_recovering_ = false;
   recovery_end_ = next_;
-  examined_ = to_retransmit_ = una_;
+  to_retransmit_ = una_;
   duplicates_ = 0;
-  for (Sent& segment : scoreboard_) {
+  reordering_us_ = probe_us_ = never;
+  probe_end_ = none_;
+  for (uint64_t number = una_; number < next_; ++number) {
+    Sent& segment = sent(number);
     if (segment.is_sacked) continue;
+    const bool may_arrive = settings_.rack and rack_.due_us(segment.sent_us, 0) > now_us;
+    if (may_arrive and number > una_) continue;
     if (not segment.is_lost) --in_flight_;
     segment.is_lost = true;
   }
   examined_ = next_;
   must_retransmit_ = true;
-  reduced();
-  controller_.on_loss({.now_ms = whole_ms(now_us),
-                       .now_us = now_us,
-                       .kind = Loss::Kind::timed_out,
-                       .in_flight = next_ - una_});
+  reduce(Loss::Kind::timed_out, now_us);
   timer_us_ = now_us + rto_.rto_us();
 }
 

@@ -1,6 +1,7 @@
 // TCP's sender, without I/O, in units of segments: connection, loss detection, recovery, timeouts.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
 #include "transport/pacer.hh"
+#include "transport/rack.hh"
 
 namespace kneepoint {
 
@@ -29,9 +31,9 @@ struct TcpSettings {
   Microseconds delayed_ack_us = 40'000;  // at most; 0: every segment is acknowledged at once
   uint64_t quick_acks = 0;  // so many of a connection's first segments are; 16 in Linux
   uint64_t receive_window_packets = 1 << 20;
-  bool ecn = false;               // RFC 3168
-  bool early_retransmit = false;  // of a flow's last segments, RFC 5827; with SACK
-  bool prr = false;  // recovery sends in proportion to what is delivered, RFC 6937; with SACK
+  bool ecn = false;   // RFC 3168
+  bool rack = false;  // losses are found by time, and a lost tail by a probe, RFC 8985; with SACK
+  bool prr = false;   // recovery sends in proportion to what is delivered, RFC 6937; with SACK
 };
 
 // Segments [begin, end) that have arrived out of order.
@@ -85,7 +87,9 @@ class TcpSender {
         settings_(settings),
         end_(segments),
         log_(log),
-        rto_(settings) {}
+        rto_(settings) {
+    settings_.rack = settings_.rack and settings_.sack;
+  }
 
   // Opens the connection.
   void start() { state_ = State::syn_to_send; }
@@ -111,7 +115,9 @@ class TcpSender {
   // When to ask again what to send, for a controller that paces; never, if nothing waits.
   Microseconds held_back_until_us() const { return held_back_until_us_; }
 
-  Microseconds timer_us() const { return timer_us_; }
+  Microseconds timer_us() const {
+    return settings_.rack ? std::min({timer_us_, reordering_us_, probe_us_}) : timer_us_;
+  }
   void timer(Microseconds now_us);
 
   bool is_open() const { return state_ == State::established; }
@@ -141,26 +147,36 @@ class TcpSender {
 
   Sent& sent(uint64_t number) { return scoreboard_[number - una_]; }
   uint64_t window_packets() const;
+  bool has_new() const { return next_ < end_ and next_ - una_ < peer_window_; }
   bool may_send_new() const;
   bool is_held_back(Microseconds now_us);
+  void begin_probe();
   std::optional<Segment> send_doubtful(Microseconds now_us);
   Segment retransmit(uint64_t number, Microseconds now_us);
   // These return how many segments are newly reported.
-  uint64_t take_cumulative(uint64_t next_expected);
-  uint64_t take_blocks(const TcpAcknowledgment& ack);
-  uint64_t sack(uint64_t begin, uint64_t end);
+  uint64_t take_cumulative(uint64_t next_expected, Microseconds now_us);
+  uint64_t take_blocks(const TcpAcknowledgment& ack, Microseconds now_us);
+  uint64_t sack(uint64_t begin, uint64_t end, Microseconds now_us);
   void mark_lost_below(uint64_t end);
-  uint64_t duplicate_threshold() const;
+  void mark_lost(Sent& segment);
   void find_losses(bool is_duplicate, Microseconds now_us);
+  void find_losses_by_time(Microseconds now_us);
+  bool has_sacked(uint64_t count);
+  void hear_of_probe(const TcpAcknowledgment& ack, bool is_progress, Microseconds now_us);
   void enter_recovery(Microseconds now_us);
+  bool is_repairing() const { return una_ < recovery_end_; }
   void reduce_in_proportion(uint64_t delivered, bool is_progress);
   void hear_of_mark(Microseconds now_us);
-  void reduced();
+  void reduce(Loss::Kind kind, Microseconds now_us);
   void measure(const TcpAcknowledgment& ack, Microseconds now_us);
   void tell_controller(const TcpAcknowledgment& ack, uint64_t delivered, Microseconds now_us);
   void restart_timer(Microseconds now_us);
+  void plan_probe(Microseconds now_us);
+  void time_out(Microseconds now_us);
 
   static constexpr uint64_t duplicate_threshold_ = 3;
+  static constexpr Microseconds longest_delayed_ack_us_ = 200'000;  // RFC 8985, section 7.2
+  static constexpr uint64_t none_ = std::numeric_limits<uint64_t>::max();
 
   uint16_t flow_;
   ControllerHandle controller_;
@@ -181,6 +197,14 @@ class TcpSender {
   uint64_t segments_lost_ = 0;  // as found by acknowledgments
   uint64_t to_retransmit_ = 0;  // below it, all losses were retransmitted
   uint64_t peer_window_ = 1;
+
+  Rack rack_{};
+  uint64_t fack_ = 0;                   // highest_sacked_ before the last acknowledgment
+  Microseconds reordering_us_ = never;  // when what is late counts as lost
+  Microseconds probe_us_ = never;       // when a probe of the tail is due
+  bool must_probe_ = false;
+  uint64_t probe_end_ = none_;  // next_ when the probe that is out was sent
+  bool is_probe_new_ = false;   // whether it carries new data
 
   bool is_recovering_ = false;
   bool is_rescued_ = false;       // whether this recovery has sent the last segment again

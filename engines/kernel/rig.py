@@ -204,6 +204,9 @@ def _prepare(namespace: Namespace) -> None:
     namespace.write_setting("net.ipv4.ip_forward", "1")
     # Otherwise a connection inherits ssthresh from the one before.
     namespace.write_setting("net.ipv4.tcp_no_metrics_save", "1")
+    # iperf3 sets a connection's congestion control once it is open. If it was opened with the
+    # host's default and that is BBR, it stays paced.
+    namespace.write_setting("net.ipv4.tcp_congestion_control", "reno")
 
 
 def _bring_up(namespace: Namespace, device: str, address: str) -> None:

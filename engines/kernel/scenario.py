@@ -22,9 +22,11 @@ SEGMENT_BYTES, PAYLOAD_BYTES = 1504, 1448
 LONGEST_S = 86_400
 _PING_BYTES = HEADERS_BYTES + 28
 """Of IP and ICMP."""
+REQUEST_BYTES = 66
+"""What the HTTP client asks for a download with (engines.kernel.traffic)."""
 
 _KERNELS_OWN: Mapping[str, Mapping[str, float]] = {
-    "reno": {"initial_window": 10, "alpha": 1, "beta": 0.5},
+    "reno": {"initial_window": 10, "alpha": 1, "beta": 0.5, "whole_packets": 1},
     "cubic": {
         "initial_window": 10,
         "c": 0.4,
@@ -115,6 +117,7 @@ class Flow(_Part):
     start_s: _Seconds = 0
     stop_s: _Seconds | None = None
     bytes: int | None = Field(default=None, ge=1, le=1 << 50)
+    request_bytes: int | None = None
 
 
 class Probe(_Part):
@@ -270,6 +273,13 @@ def _check_flow(flow: Flow, where: str, duration_s: float) -> None:
         raise KneepointError(f"{where}.stop_s: not after start_s")
     if flow.stop_s is not None and flow.bytes is not None:
         raise KneepointError(f"{where}.stop_s: a download ends with its bytes; remove stop_s")
+    if flow.request_bytes is not None and flow.bytes is None:
+        raise KneepointError(f"{where}.request_bytes: needs bytes, the size of the answer; add it")
+    if flow.request_bytes not in (None, REQUEST_BYTES):
+        raise KneepointError(
+            f"{where}.request_bytes: {flow.request_bytes} is the emulator's to do, the kernel's "
+            f"HTTP client sends {REQUEST_BYTES}; use that"
+        )
     for key, owned, given in (
         ("constants", _KERNELS_OWN.get(flow.controller, {}), flow.constants),
         ("tcp", LINUX.model_dump(exclude_none=True), flow.tcp),

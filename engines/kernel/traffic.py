@@ -6,6 +6,7 @@ import http.server
 import re
 import signal
 import socket
+import socketserver
 import struct
 import subprocess
 import tempfile
@@ -115,7 +116,8 @@ class Download:
         self._rig, self._bytes, self._port = rig, flow.bytes, data_port(number)
         self._failure = ""
         with rig.server.entered():
-            self._server = http.server.HTTPServer((SERVER, self._port), _handler_of(self))
+            # Not http.server.HTTPServer, which asks for its own name: no DNS is here to answer.
+            self._server = socketserver.TCPServer((SERVER, self._port), _handler_of(self))
         # Connections inherit it.
         self._server.socket.setsockopt(
             socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow.controller.encode()

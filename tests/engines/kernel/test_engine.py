@@ -137,6 +137,24 @@ def test_congestion_control_that_the_kernel_lacks(settings: KernelSettings) -> N
             act(short(flows=flows))
 
 
+@pytest.mark.usefixtures("settings")
+def test_connections_open_without_the_hosts_congestion_control() -> None:
+    """BBR would leave them paced, whatever they are told later."""
+    ask = (
+        "from pathlib import Path\n"
+        "from engines.kernel.rig import Rig\n"
+        "from engines.kernel.scenario import scenario_of\n"
+        "from tests.engines.kernel.bufferbloat import BUFFERBLOAT\n"
+        "with Rig(scenario_of(BUFFERBLOAT, 's'), Path('build/delay_line')) as rig:\n"
+        "    with rig.server.entered():\n"
+        "        print(Path('/proc/sys/net/ipv4/tcp_congestion_control').read_text().strip())\n"
+    )
+    unshare = ["unshare", "--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child"]
+    command = [*unshare, sys.executable, "-c", ask]
+    said = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
+    assert said.stdout.strip() == "reno"
+
+
 @pytest.mark.parametrize("kind", ["htb", "pfifo"])
 def test_queue_discipline_that_the_kernel_lacks(
     settings: KernelSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str

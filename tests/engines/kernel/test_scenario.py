@@ -99,6 +99,8 @@ def test_classes_have_a_limit_each() -> None:
         ({"flows__0__start_s": -1}, "flows.0.start_s: Input should be greater than or equal to 0"),
         ({"flows__0__stop_s": 0}, "flows.0.stop_s: not after start_s"),
         ({"flows__1__stop_s": 9}, "flows.1.stop_s: a download ends with its bytes"),
+        ({"flows__0__request_bytes": 66}, "flows.0.request_bytes: needs bytes, the size"),
+        ({"flows__1__request_bytes": 9}, "flows.1.request_bytes: 9 is the emulator's to do, the "),
         ({"probes__0__start_s": 15}, "probes.0.start_s: not before the end of the run"),
         ({"probes__0__bytes": 2000}, "probes.0.bytes: Input should be less than or equal to 1504"),
         ({"interval_s": 0.01}, "interval_s: the kernel is sampled every 0.05 s"),

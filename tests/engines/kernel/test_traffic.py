@@ -1,12 +1,13 @@
 import subprocess
+from http.client import HTTPConnection
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from common.errors import KneepointError
-from engines.kernel.rig import Rig
-from engines.kernel.scenario import Probe
+from engines.kernel.rig import SERVER, Rig, data_port
+from engines.kernel.scenario import MOST_FLOWS, REQUEST_BYTES, Probe
 from engines.kernel.traffic import Answers, Ping, TrafficError, answers_of, require_control
 
 PING = """\
@@ -18,6 +19,15 @@ PING 10.0.1.2 (10.0.1.2) 56(84) bytes of data.
 --- 10.0.1.2 ping statistics ---
 4 packets transmitted, 2 received, +1 duplicates, 50% packet loss, time 3004ms
 """
+
+
+def test_download_is_requested_with_as_many_bytes_as_scenarios_say() -> None:
+    for number in (0, MOST_FLOWS - 1):
+        sent: list[bytes] = []
+        connection = HTTPConnection(SERVER, data_port(number))
+        connection.sock = cast(Any, SimpleNamespace(sendall=sent.append))
+        connection.request("GET", "/")
+        assert len(b"".join(sent)) == REQUEST_BYTES
 
 
 def test_answers_of_ping() -> None:

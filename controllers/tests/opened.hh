@@ -1,0 +1,63 @@
+// A TCP sender with an open connection, and what its controller hears.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "algorithms/controller.hh"
+#include "tests/check.hh"
+#include "tests/running.hh"
+#include "transport/tcp_sender.hh"
+
+namespace kneepoint::test {
+
+// A window of ten, and of five after a loss; remembers what it heard.
+class Halving final : public Controller {
+ public:
+  explicit Halving(Constants constants = Constants()) : Controller(constants, 1000) {}
+  double window() const override { return cwnd; }
+  void on_ack(const Ack& ack) override { acks.push_back(ack); }
+  void on_loss(const Loss& loss) override {
+    losses.push_back(loss);
+    cwnd = loss.kind == Loss::Kind::timed_out ? 1 : 5;
+  }
+
+  double cwnd = 10;
+  std::vector<Ack> acks{};
+  std::vector<Loss> losses{};
+};
+
+// A sender whose connection was opened at 0 in a round trip of 100 ms.
+struct Opened {
+  explicit Opened(const TcpSettings& settings = {}, uint64_t segments = 100)
+      : sender(0, handle_of(controller), settings, segments, nullptr) {
+    sender.start();
+    EXPECT_EQUAL(sender.send(0)->is_syn, true);
+    sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 100'000);
+  }
+
+  // The numbers of what is sent now.
+  std::string send(Microseconds now_us) {
+    std::string numbers;
+    while (const auto segment = sender.send(now_us))
+      numbers += std::to_string(segment->number) + " ";
+    return numbers;
+  }
+
+  void acknowledge(uint64_t next, std::vector<SackBlock> blocks, Microseconds now_us) {
+    TcpAcknowledgment ack{.next_expected = next, .window_packets = 1000};
+    for (const SackBlock& block : blocks) ack.blocks[ack.block_count++] = block;
+    sender.acknowledged(ack, now_us);
+  }
+
+  // An acknowledgment that echoes a mark.
+  void echo(uint64_t next, Microseconds now_us) {
+    sender.acknowledged({.next_expected = next, .window_packets = 1000, .echoes_mark = true},
+                        now_us);
+  }
+
+  Halving controller{};
+  TcpSender sender;
+};
+
+}  // namespace kneepoint::test

@@ -1,0 +1,187 @@
+// RACK-TLP by hand: RFC 8985, sections 6.2, 6.3 and 7. The RTT is 100 ms throughout.
+#include "tests/check.hh"
+#include "tests/opened.hh"
+#include "transport/rack.hh"
+
+using namespace kneepoint;
+using kneepoint::test::Opened;
+
+namespace {
+
+constexpr TcpSettings rack{.rack = true};
+constexpr TcpSettings rack_of_linux{
+    .least_rto_us = 200'000, .least_rto_margin_us = 200'000, .rack = true};
+
+}  // namespace
+
+// Section 6.2, steps 4 and 5: a quarter of the least RTT for what was sent before.
+TEST(rack_waits_for_what_may_be_reordered) {
+  Opened t(rack);
+  t.send(100'000);
+  t.acknowledge(0, {{2, 3}}, 200'000);
+  EXPECT_EQUAL(t.send(200'000), "10 ");
+  EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 100'000 + 25'000);
+  t.sender.timer(225'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);
+  EXPECT_EQUAL(t.send(225'000), "0 ");
+  t.acknowledge(0, {{2, 9}}, 226'000);  // in flight: 9, 10 and 0, of a window of 5
+  EXPECT_EQUAL(t.send(226'000), "1 11 ");
+}
+
+TEST(rack_does_not_wait_after_three_duplicates) {
+  Opened t(rack);
+  t.send(100'000);
+  t.acknowledge(0, {{2, 4}}, 200'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 0u);
+  t.acknowledge(0, {{2, 5}}, 201'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);
+  EXPECT_EQUAL(t.send(201'000), "0 ");
+}
+
+// Step 3: once something has come out of order, three duplicates are no proof. 5 comes before 4,
+// and neither is sent again.
+TEST(rack_waits_longer_once_something_was_reordered) {
+  Opened t(rack);
+  t.send(100'000);
+  t.acknowledge(4, {{5, 6}}, 200'000);
+  t.acknowledge(6, {}, 201'000);
+  t.send(201'000);
+  t.acknowledge(6, {{7, 10}}, 202'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 0u);
+  EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 102'000 + 25'000);
+  t.acknowledge(10, {}, 203'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 0u);
+  EXPECT_EQUAL(t.sender.retransmissions(), 0u);
+}
+
+// A retransmission is judged like any segment: by 10, which was sent after it.
+TEST(rack_finds_a_lost_retransmission) {
+  for (const bool has_rack : {true, false}) {
+    Opened t({.rack = has_rack});
+    t.send(100'000);
+    t.acknowledge(0, {{1, 4}}, 200'000);
+    EXPECT_EQUAL(t.send(200'000), "0 ");
+    t.acknowledge(0, {{1, 8}}, 205'000);  // in flight: 8, 9 and 0, of a window of 5
+    EXPECT_EQUAL(t.send(205'000), "10 11 ");
+    t.acknowledge(0, {{1, 10}}, 206'000);
+    EXPECT_EQUAL(t.send(206'000), "12 13 ");
+    t.acknowledge(0, {{1, 11}}, 305'000);
+    EXPECT_EQUAL(t.send(305'000), has_rack ? "0 14 " : "14 ");
+    EXPECT_EQUAL(t.controller.losses.size(), 1u);  // one recovery, one reduction
+  }
+}
+
+// The RTT of a retransmission that seems faster than any is that of its original.
+TEST(rack_learns_nothing_from_an_original_that_was_sent_again) {
+  Rack times;
+  times.delivered(0, 0, false, 0, 100'000);
+  times.delivered(5, 150'000, true, 1, 210'000);
+  EXPECT_EQUAL(times.was_overtaken(4, 140'000), false);
+  times.delivered(5, 150'000, true, 1, 255'000);
+  EXPECT_EQUAL(times.was_overtaken(4, 140'000), true);
+  EXPECT_EQUAL(times.due_us(140'000, times.window_us(false, 100'000)), 140'000 + 105'000 + 25'000);
+  EXPECT_EQUAL(times.due_us(140'000, times.window_us(true, 100'000)), 140'000 + 105'000);
+}
+
+// Section 7.2: two smoothed RTTs. Section 7.3: the last segment again. Its SACK shows RACK that the
+// one before is lost.
+TEST(a_probe_finds_a_lost_tail) {
+  Opened t(rack, 10);
+  t.send(100'000);
+  t.acknowledge(8, {}, 200'000);
+  EXPECT_EQUAL(t.sender.timer_us(), 200'000 + 2 * 100'000);
+  t.sender.timer(400'000);
+  EXPECT_EQUAL(t.send(400'000), "9 ");
+  EXPECT_EQUAL(t.sender.timer_us(), 400'000 + 1'000'000);  // the RTO; one probe only
+  t.acknowledge(8, {{9, 10}}, 500'000);
+  EXPECT_EQUAL(t.send(500'000), "8 ");
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);
+  EXPECT_EQUAL(t.sender.timeouts(), 0u);
+}
+
+// Section 7.2: with something sacked RACK finds what is lost, and nothing is probed.
+TEST(nothing_is_probed_beside_a_hole) {
+  Opened t(rack, 10);
+  t.send(100'000);
+  t.acknowledge(8, {}, 200'000);
+  t.acknowledge(8, {{9, 10}}, 201'000);
+  EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 101'000 + 25'000);
+  t.sender.timer(226'000);
+  EXPECT_EQUAL(t.send(226'000), "8 ");
+  EXPECT_EQUAL(t.sender.timer_us(), 200'000 + 1'000'000);
+}
+
+TEST(rack_needs_sack) {
+  Opened t({.sack = false, .rack = true});
+  t.send(100'000);
+  for (int i = 1; i <= 3; ++i) t.acknowledge(0, {}, 200'000 + 1000 * i);
+  EXPECT_EQUAL(t.send(203'000), "0 ");  // RFC 6582
+  EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 1'000'000);
+}
+
+// Section 7.3: a probe of new data repairs nothing, and no window holds it back.
+TEST(a_probe_is_new_data_where_there_is_any) {
+  Opened t(rack);
+  t.send(100'000);
+  EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 2 * 100'000);
+  t.sender.timer(300'000);
+  EXPECT_EQUAL(t.send(300'000), "10 ");
+  t.acknowledge(11, {}, 400'000);
+  EXPECT_EQUAL(t.controller.losses.size(), 0u);
+}
+
+// Section 7.2: the receiver of a single segment may delay its acknowledgment by 200 ms.
+TEST(a_probe_of_one_segment_waits_for_a_delayed_acknowledgment) {
+  Opened t(rack, 10);
+  t.send(100'000);
+  t.acknowledge(9, {}, 200'000);
+  EXPECT_EQUAL(t.sender.timer_us(), 200'000 + 2 * 100'000 + 200'000);
+  Opened soon(rack_of_linux, 1);  // but no longer than the RTO, 100 ms + 4 * 50 ms
+  soon.send(100'000);
+  EXPECT_EQUAL(soon.sender.timer_us(), 100'000 + 300'000);
+  soon.sender.timer(400'000);
+  EXPECT_EQUAL(soon.send(400'000), "0 ");
+  EXPECT_EQUAL(soon.sender.timeouts(), 0u);
+  EXPECT_EQUAL(soon.sender.timer_us(), 400'000 + 300'000);
+}
+
+// Section 7.4: what is acknowledged beyond a probe, and no duplicate before: it has repaired a
+// loss.
+TEST(a_loss_that_a_probe_repairs_reduces_the_window) {
+  for (const bool came_twice : {false, true}) {
+    Opened t(rack, 10);
+    t.send(100'000);
+    t.acknowledge(9, {}, 200'000);
+    t.sender.timer(600'000);
+    EXPECT_EQUAL(t.send(600'000), "9 ");
+    t.acknowledge(10, {}, 650'000);
+    if (came_twice) t.acknowledge(10, {}, 700'000);
+    t.sender.offer(1);
+    EXPECT_EQUAL(t.send(800'000), "10 ");
+    t.acknowledge(11, {}, 900'000);
+    EXPECT_EQUAL(t.controller.losses.size(), came_twice ? 0u : 1u);
+    EXPECT_EQUAL(t.sender.loss_events(), came_twice ? 0u : 1u);
+  }
+}
+
+// Section 6.3: 2 was sent 50 ms before the timeout, and may still arrive.
+TEST(a_timeout_spares_what_was_sent_of_late) {
+  for (const bool has_rack : {true, false}) {
+    TcpSettings settings = rack_of_linux;
+    settings.rack = has_rack;
+    Opened t(settings, 2);
+    t.send(100'000);
+    t.acknowledge(1, {}, 200'000);  // RTTVAR = 3/4 50 ms, and RTO = 100 ms + 200 ms
+    if (has_rack) t.sender.timer(500'000);
+    EXPECT_EQUAL(t.send(500'000), has_rack ? "1 " : "");
+    const Microseconds timeout_us = t.sender.timer_us();
+    EXPECT_EQUAL(timeout_us, has_rack ? 800'000 : 500'000);
+    t.sender.offer(1);
+    EXPECT_EQUAL(t.send(timeout_us - 50'000), "2 ");
+    t.sender.timer(timeout_us);
+    EXPECT_EQUAL(t.sender.timeouts(), 1u);
+    EXPECT_EQUAL(t.send(timeout_us), "1 ");
+    t.acknowledge(2, {}, timeout_us + 20'000);
+    EXPECT_EQUAL(t.send(timeout_us + 20'000), has_rack ? "" : "2 ");
+  }
+}
