@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import os
 import signal
 from collections.abc import Iterator
 from functools import cache
@@ -15,11 +16,15 @@ from tests.analysis.workspace import make_workspace
 ROOT = Path(__file__).parent.parent
 
 
+REAL_TIME = "pytest.mark.real_time"
+
+
 class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """Keeps the tests of a file in one process, and those of files that belong together.
 
-    What a file sets up for its module, a Ray for example, is set up once then. All tests of real
-    mahimahi, where time is real, belong together; so do those on one finished workflow.
+    What a file sets up for its module, a Ray for example, is set up once then. All tests in real
+    time belong together, in the process that begins with them; so do those on one finished
+    workflow.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -29,7 +34,7 @@ class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
 @cache
 def _group(path: str) -> str:
     text = (ROOT / path).read_text()
-    shared = ("pytest.mark.real_time", "finished_workflow")
+    shared = (REAL_TIME, "finished_workflow")
     return next((each for each in shared if each in text), path)
 
 
@@ -41,12 +46,28 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FileSch
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that no process is left alone with it at the end."""
-    items.sort(key=_is_short)
+    items.sort(key=lambda item: (not _is_in_real_time(item), _is_short(item)))
 
 
 def _is_short(item: pytest.Item) -> bool:
-    takes_long = any(map(item.get_closest_marker, ("real_time", "slow")))
-    return not takes_long and "workflow" not in item.path.parts
+    return item.get_closest_marker("slow") is None and "workflow" not in item.path.parts
+
+
+def _is_in_real_time(item: pytest.Item) -> bool:
+    return _group(str(item.path)) == REAL_TIME
+
+
+_begun: set[str] = set()
+"""The processes that have begun with a test: of us, one at most."""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Of several processes, all give way to the one that begins with the tests in real time."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker and worker not in _begun:
+        _begun.add(worker)
+        if not _is_in_real_time(item):
+            os.nice(10)
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from analysis.frames import CONSTANT, records
 from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
@@ -12,6 +13,8 @@ from tests.analysis import published, synthetic
 from tests.benchmarks import planted
 from tests.benchmarks.planted import ALONE, FOLLOWS, POOL, Pool
 from tests.benchmarks.verdicts import accused
+
+pytestmark = pytest.mark.slow
 
 TABLES = ("001-fixed-window", "001-aimd")
 

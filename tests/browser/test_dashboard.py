@@ -14,6 +14,8 @@ from search.storage_copy import write_sqlite
 from tests.browser import chromium
 from tests.search import many_kinds
 
+pytestmark = pytest.mark.slow
+
 WIDE = "--window-size=1600,1400"
 FRONT, RACED = 0, 1
 

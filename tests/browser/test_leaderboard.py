@@ -4,20 +4,25 @@ from pathlib import Path
 
 import pytest
 
-from contest.office import PAGE, Office
+from contest.contenders import Workshop
+from contest.office import PAGE
 from tests.browser import chromium
 from tests.browser.test_report_page import DARK, PHONE, VIOLATIONS, WIDE
-from tests.contest.conftest import office, workshop
+from tests.contest.conftest import make_office, workshop
 from tests.contest.trees import bad, kit
 
-__all__ = ["office", "workshop"]  # fixtures
+__all__ = ["workshop"]  # a fixture
+
+pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def page(office: Office, tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def page(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Two entries that are ranked, a yardstick, and an entry that is not."""
     chromium.program()
-    entries = tmp_path / "entries"
+    folder = tmp_path_factory.mktemp("contest")
+    office = make_office(folder, workshop)
+    entries = folder / "entries"
     for window in (5, 12):
         kit(entries / f"window-{window}", window)
     bad(entries / "crashes", "crashes-on-first-ack")

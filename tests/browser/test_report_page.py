@@ -9,6 +9,8 @@ from tests.analysis import synthetic
 from tests.browser import chromium
 from tests.reports.told import told_by
 
+pytestmark = pytest.mark.slow
+
 WIDE = ("--window-size=1400,1000",)
 PHONE = ("--window-size=390,844",)
 DARK = ("--blink-settings=preferredColorScheme=0",)

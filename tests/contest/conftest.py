@@ -45,16 +45,21 @@ def place(folder: Path, name: str, gap_ms: int, *, is_public: bool, pause_ms: in
 
 @pytest.fixture
 def office(tmp_path: Path, workshop: Workshop) -> Office:
+    """An office in the test's own folder."""
+    return make_office(tmp_path, workshop)
+
+
+def make_office(folder: Path, workshop: Workshop) -> Office:
     """Holds a contest of two runs on a public and two unseen links, with one yardstick."""
     contest = Contest(title="Test", public="known", unseen=("slow", "fast"), runs=2)
     places = [
-        place(tmp_path, "known", 3, is_public=True),
-        place(tmp_path, "slow", 6, is_public=False),
-        place(tmp_path, "fast", 2, is_public=False),
+        place(folder, "known", 3, is_public=True),
+        place(folder, "slow", 6, is_public=False),
+        place(folder, "fast", 2, is_public=False),
     ]
     window = load_catalogue(EMULATE).controller("fixed_window", "test")
     yardstick = Contender(
         "fixed_window 20", controller=(window, window.complete({"window": 20}, "test"))
     )
     engine = EmulatorSettings.of(EMULATE)
-    return Office(contest, places, [yardstick], engine, workshop, tmp_path / "board", tmp_path)
+    return Office(contest, places, [yardstick], engine, workshop, folder / "board", folder)

@@ -17,6 +17,8 @@ from engines.catalogue import Catalogue
 from tests.conftest import ROOT
 from tests.controllers.emulator import EMULATE, Link
 
+pytestmark = pytest.mark.slow
+
 BUILT = ROOT / "build/controllers"
 COMPILER = os.environ.get("CXX", "c++").split()
 

@@ -17,6 +17,8 @@ from experiments.schemas import FILES
 from kneepoint.cli import _COMMANDS
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:

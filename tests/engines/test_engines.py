@@ -183,7 +183,7 @@ def test_nonsense_never_becomes_a_measurement(nonsense: object) -> None:
     answer = {**figures, "signal_delay_p95_ms": 1.0, "power": nonsense}
     record = RunRecord.measured(run_spec(), answer)
     assert (record.status, record.power) == ("failed", None)
-    assert record.reason == f"nonsense: power is {nonsense}"
+    assert record.reason == f"invalid metric: power is {nonsense}"
 
 
 def test_emulator_is_asked_for_the_whole_scenario(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_emulator_that_reports_a_failure_is_believed(script: EmulatorSettings) -
     record = engine.run(run_spec(673))
     assert (record.status, record.reason) == ("failed", "the window is nan")
     record = engine.run(run_spec(674))
-    assert (record.status, record.reason) == ("failed", "nonsense: power is None")
+    assert (record.status, record.reason) == ("failed", "invalid metric: power is None")
     engine.close()
 
 

@@ -21,6 +21,8 @@ from experiments.executor import Executor, RayExecutor, SerialExecutor
 from tests.conftest import ROOT
 from tests.experiments.fakes import FakeEngine, FakeSettings, measure, run_spec
 
+pytestmark = pytest.mark.slow
+
 _PATIENCE_S = 300
 
 # What a Snakefile does: starts the cluster, and lives until it is killed.

@@ -14,6 +14,8 @@ from reports.figures import READS
 from tests.analysis.test_results import ask_for_real_runs, run_for_real
 from tests.analysis.workspace import make_workspace
 
+pytestmark = pytest.mark.slow
+
 CONFIG = Path("config/config.yaml")
 
 
