@@ -56,6 +56,12 @@ class Tcp(ConfigModel):
         "0 (null), or 16 in Linux",
     )
 
+    @model_validator(mode="after")
+    def _hears_of_what_arrived(self) -> Self:
+        if self.rack and self.sack is False:
+            raise ValueError("rack: needs sack; remove one of them")
+        return self
+
 
 LINUX = Tcp(
     sack=True,

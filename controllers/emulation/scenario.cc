@@ -460,6 +460,7 @@ void check(const Scenario& scenario, const std::string& name) {
     if (flow.stop_s and *flow.stop_s <= flow.start_s) {
       refuse(where + ".stop_s", "is not after start_s");
     }
+    if (flow.tcp.rack and not flow.tcp.sack) refuse(where + ".tcp.rack", "needs sack");
     if (flow.request_bytes > 0 and flow.transport != Transport::tcp) {
       refuse(where + ".request_bytes", "needs transport tcp");
     }

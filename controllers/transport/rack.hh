@@ -37,7 +37,9 @@ class Rack {
     return std::min(least_rtt_us_ / 4, smoothed_rtt_us);
   }
 
-  // Step 5: whether something sent later has been delivered; and when it is late.
+  // Step 5: whether all that was delivered had been sent before; whether something sent later has
+  // been delivered; and when a segment is late.
+  bool was_sent_before(Microseconds sent_us) const { return sent_us_ < sent_us; }
   bool was_overtaken(uint64_t number, Microseconds sent_us) const {
     return is_after(sent_us_, number_, sent_us, number);
   }

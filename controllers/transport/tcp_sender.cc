@@ -62,24 +62,17 @@ std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
     if (not is_probe_new_) return retransmit(next_ - 1, now_us);
   }
   if (must_retransmit_ or in_flight_ < window_packets()) {
-    const uint64_t end = std::min(examined_, next_);
-    to_retransmit_ = std::max(to_retransmit_, una_);
-    while (to_retransmit_ < end) {
-      const Sent& candidate = sent(to_retransmit_);
-      if (candidate.is_lost and not candidate.is_sacked) {
-        if (is_held_back(now_us)) return std::nullopt;
-        must_retransmit_ = false;
-        return retransmit(to_retransmit_++, now_us);
-      }
-      ++to_retransmit_;
-    }
+    const auto lost = first_lost();
+    if (lost and is_held_back(now_us)) return std::nullopt;
     must_retransmit_ = false;
+    if (lost) return retransmit(*lost, now_us);
   }
   if (not is_probe) {
     if (not may_send_new()) return send_doubtful(now_us);
     if (is_held_back(now_us)) return std::nullopt;
   }
   scoreboard_.push_back({.sent_us = now_us});
+  if (settings_.rack) transmissions_.push_back({now_us, next_});
   ++in_flight_;
   ++prr_.out;
   if (controller_.hears_of_sending()) controller_.on_sent(next_, whole_ms(now_us));
@@ -90,6 +83,22 @@ std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
   return Segment{.number = number,
                  .is_capable = settings_.ecn,
                  .has_reduced = std::exchange(must_tell_reduction_, false)};
+}
+
+// The first segment that is lost and was not retransmitted since.
+std::optional<uint64_t> TcpSender::first_lost() {
+  const auto is_missing = [this](uint64_t number) {
+    const Sent& segment = sent(number);
+    return segment.is_lost and not segment.is_sacked;
+  };
+  if (settings_.rack) {
+    while (not lost_.empty() and (lost_.top() < una_ or not is_missing(lost_.top()))) lost_.pop();
+    return lost_.empty() ? std::nullopt : std::optional{lost_.top()};
+  }
+  const uint64_t end = std::min(examined_, next_);
+  to_retransmit_ = std::max(to_retransmit_, una_);
+  while (to_retransmit_ < end and not is_missing(to_retransmit_)) ++to_retransmit_;
+  return to_retransmit_ < end ? std::optional{to_retransmit_} : std::nullopt;
 }
 
 // RFC 8985, section 7.3: new data, whatever the window says, or else the last segment again; then
@@ -126,6 +135,7 @@ std::optional<TcpSender::Segment> TcpSender::send_doubtful(Microseconds now_us) 
 TcpSender::Segment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
   Sent& segment = sent(number);
   segment.sent_us = now_us;
+  if (settings_.rack) transmissions_.push_back({now_us, number});
   segment.is_lost = false;
   segment.is_retransmitted = true;
   ++in_flight_;
@@ -195,7 +205,9 @@ uint64_t TcpSender::take_cumulative(uint64_t next_expected, Microseconds now_us)
   uint64_t delivered = 0;
   for (; una_ < next_expected; ++una_) {
     const Sent& segment = scoreboard_.front();
-    if (not segment.is_sacked) {
+    if (segment.is_sacked) {
+      --sacked_;
+    } else {
       ++delivered;
       if (not segment.is_lost) --in_flight_;
       if (settings_.rack) {
@@ -235,6 +247,7 @@ uint64_t TcpSender::sack(uint64_t begin, uint64_t end, Microseconds now_us) {
     Sent& segment = sent(number);
     if (segment.is_sacked) continue;
     segment.is_sacked = true;
+    ++sacked_;
     ++delivered;
     if (not segment.is_lost) --in_flight_;
     if (settings_.rack) {
@@ -247,16 +260,17 @@ uint64_t TcpSender::sack(uint64_t begin, uint64_t end, Microseconds now_us) {
 // Segments neither sacked nor marked before: they have left the network.
 void TcpSender::mark_lost_below(uint64_t end) {
   for (examined_ = std::max(examined_, una_); examined_ < end; ++examined_) {
-    Sent& segment = sent(examined_);
+    const Sent& segment = sent(examined_);
     if (segment.is_sacked or segment.is_lost or segment.is_retransmitted) continue;
-    mark_lost(segment);
+    mark_lost(examined_);
+    ++segments_lost_;
   }
 }
 
-void TcpSender::mark_lost(Sent& segment) {
-  segment.is_lost = true;
+void TcpSender::mark_lost(uint64_t number) {
+  sent(number).is_lost = true;
   --in_flight_;
-  ++segments_lost_;
+  if (settings_.rack) lost_.push(number);
 }
 
 // RFC 6675: lost is what has three sacked segments above it. RFC 6582: three duplicates.
@@ -283,38 +297,40 @@ void TcpSender::find_losses(bool is_duplicate, Microseconds now_us) {
   }
 }
 
-bool TcpSender::has_sacked(uint64_t count) {
-  for (uint64_t number = highest_sacked_; number > una_ and count > 0;) {
-    count -= sent(--number).is_sacked;
-  }
-  return count == 0;
-}
-
-// RFC 8985, section 6.2, step 5: lost is what is late, retransmissions too. Segments that were sent
-// once have left in their order: after one that nothing has overtaken, nothing is.
+// RFC 8985, section 6.2, step 5: lost is what is late, retransmissions too. Whatever is out was
+// sent in the order of the list, so that the search ends at the first that nothing has overtaken.
 void TcpSender::find_losses_by_time(Microseconds now_us) {
-  const bool is_certain = is_repairing() or has_sacked(duplicate_threshold_);
+  const bool is_certain = is_repairing() or sacked_ >= duplicate_threshold_;
   const Microseconds window_us = rack_.window_us(is_certain, rto_.smoothed_us());
   const uint64_t lost = segments_lost_;
   reordering_us_ = never;
   if (highest_sacked_ > una_) probe_us_ = never;  // what is below will be found by time
-  for (uint64_t number = una_; number < next_; ++number) {
-    Sent& segment = sent(number);
-    if (segment.is_sacked or segment.is_lost) continue;
-    if (not rack_.was_overtaken(number, segment.sent_us)) {
-      if (not segment.is_retransmitted) break;
-      continue;
+  for (size_t place = 0; place < transmissions_.size();) {
+    const auto [sent_us, number] = transmissions_[place];
+    if (rack_.was_sent_before(sent_us)) break;
+    if (is_out(number, sent_us) and rack_.was_overtaken(number, sent_us)) {
+      const Microseconds due_us = rack_.due_us(sent_us, window_us);
+      if (due_us > now_us) {
+        reordering_us_ = due_us;  // the last is the latest
+      } else {
+        mark_lost(number);
+        ++segments_lost_;
+      }
     }
-    const Microseconds due_us = rack_.due_us(segment.sent_us, window_us);
-    if (due_us > now_us) {
-      reordering_us_ = reordering_us_ == never ? due_us : std::max(reordering_us_, due_us);
-      continue;
+    if (place == 0 and not is_out(number, sent_us)) {
+      transmissions_.pop_front();
+    } else {
+      ++place;
     }
-    mark_lost(segment);
-    to_retransmit_ = std::min(to_retransmit_, number);
-    examined_ = std::max(examined_, number + 1);
   }
   if (segments_lost_ > lost and not is_repairing()) enter_recovery(now_us);
+}
+
+// Whether that transmission is neither acknowledged, nor lost, nor repeated.
+bool TcpSender::is_out(uint64_t number, Microseconds sent_us) {
+  if (number < una_) return false;
+  const Sent& segment = sent(number);
+  return segment.sent_us == sent_us and not segment.is_sacked and not segment.is_lost;
 }
 
 // RFC 8985, section 7.4: if the probe repaired the loss that it was sent for, nothing else tells.
@@ -441,12 +457,11 @@ void TcpSender::time_out(Microseconds now_us) {
   reordering_us_ = probe_us_ = never;
   probe_end_ = none_;
   for (uint64_t number = una_; number < next_; ++number) {
-    Sent& segment = sent(number);
+    const Sent& segment = sent(number);
     if (segment.is_sacked) continue;
     const bool may_arrive = settings_.rack and rack_.due_us(segment.sent_us, 0) > now_us;
     if (may_arrive and number > una_) continue;
-    if (not segment.is_lost) --in_flight_;
-    segment.is_lost = true;
+    if (not segment.is_lost) mark_lost(number);
   }
   examined_ = next_;
   must_retransmit_ = true;

@@ -6,8 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <queue>
+#include <vector>
 
 #include "common/time.hh"
 #include "loader/handle.hh"
@@ -158,10 +161,11 @@ class TcpSender {
   uint64_t take_blocks(const TcpAcknowledgment& ack, Microseconds now_us);
   uint64_t sack(uint64_t begin, uint64_t end, Microseconds now_us);
   void mark_lost_below(uint64_t end);
-  void mark_lost(Sent& segment);
+  void mark_lost(uint64_t number);
+  std::optional<uint64_t> first_lost();
   void find_losses(bool is_duplicate, Microseconds now_us);
   void find_losses_by_time(Microseconds now_us);
-  bool has_sacked(uint64_t count);
+  bool is_out(uint64_t number, Microseconds sent_us);
   void hear_of_probe(const TcpAcknowledgment& ack, bool is_progress, Microseconds now_us);
   void enter_recovery(Microseconds now_us);
   bool is_repairing() const { return una_ < recovery_end_; }
@@ -190,6 +194,7 @@ class TcpSender {
   uint64_t una_ = 0;               // the first that is not acknowledged
   uint64_t next_ = 0;              // the next to be sent for the first time
   uint64_t in_flight_ = 0;         // RFC 6675's pipe
+  uint64_t sacked_ = 0;            // segments above una_
   uint64_t highest_sacked_ = 0;    // the first number above all that is sacked
   size_t last_block_count_ = 0;
   std::array<SackBlock, 3> last_blocks_{};
@@ -199,6 +204,13 @@ class TcpSender {
   uint64_t peer_window_ = 1;
 
   Rack rack_{};
+  struct Transmission {
+    Microseconds sent_us;
+    uint64_t number;
+  };
+  std::deque<Transmission> transmissions_{};  // in the order of time; some are no longer out
+  std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>>
+      lost_{};                          // or repeated since
   uint64_t fack_ = 0;                   // highest_sacked_ before the last acknowledgment
   Microseconds reordering_us_ = never;  // when what is late counts as lost
   Microseconds probe_us_ = never;       // when a probe of the tail is due

@@ -557,6 +557,7 @@ def test_a_scenario_is_the_same_whatever_its_place_in_a_batch(tmp_path: Path) ->
             ".request_bytes needs transport tcp",
         ),
         ({"flows": [tcp("reno", bytes=1, requests=2)]}, "but no request_bytes"),
+        ({"flows": [tcp("reno", tcp={"sack": False, "rack": True})]}, ".tcp.rack needs sack"),
         ({"duration_s": None}, "duration_s is not a number"),
         ({"bandwidth": 1}, "has no key 'bandwidth'; there are: uplink downlink flows"),
     ],

@@ -229,6 +229,11 @@ def test_kernel_is_asked_only_for_networks_that_it_can_make(
             {"flows": {"a": {"tcp": {"sack": True}}}},
             "its transport is datagrams",
         ),
+        (
+            "traffic",
+            {"flows": {"a": {"transport": "tcp", "tcp": {"sack": False, "rack": True}}}},
+            "rack: needs sack",
+        ),
         ("traffic", {"flows": {"a": {"constants": {"beta": 1}}}}, "under study vary"),
         (
             "traffic",
