@@ -72,12 +72,9 @@ std::optional<TcpSender::Segment> TcpSender::send(Microseconds now_us) {
     if (is_held_back(now_us)) return std::nullopt;
   }
   scoreboard_.push_back({.sent_us = now_us});
-  if (settings_.rack) transmissions_.push_back({now_us, next_});
-  ++in_flight_;
-  ++prr_.out;
-  if (controller_.hears_of_sending()) controller_.on_sent(next_, whole_ms(now_us));
-  if (log_ != nullptr) log_->sent(now_us, flow_, next_);
   const uint64_t number = next_++;
+  if (controller_.hears_of_sending()) controller_.on_sent(number, whole_ms(now_us));
+  depart(number, now_us);
   if (timer_us_ == never) timer_us_ = now_us + rto_.rto_us();
   if (settings_.rack) plan_probe(now_us);
   return Segment{.number = number,
@@ -135,15 +132,19 @@ std::optional<TcpSender::Segment> TcpSender::send_doubtful(Microseconds now_us) 
 TcpSender::Segment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
   Sent& segment = sent(number);
   segment.sent_us = now_us;
-  if (settings_.rack) transmissions_.push_back({now_us, number});
   segment.is_lost = false;
   segment.is_retransmitted = true;
+  ++retransmissions_;
+  depart(number, now_us);
+  if (timer_us_ == never) restart_timer(now_us);
+  return {.number = number, .is_retransmission = true};  // never capable: RFC 3168, 6.1.5
+}
+
+void TcpSender::depart(uint64_t number, Microseconds now_us) {
   ++in_flight_;
   ++prr_.out;
-  ++retransmissions_;
-  if (timer_us_ == never) restart_timer(now_us);
+  if (settings_.rack) transmissions_.push_back({now_us, number});
   if (log_ != nullptr) log_->sent(now_us, flow_, number);
-  return {.number = number, .is_retransmission = true};  // never capable: RFC 3168, 6.1.5
 }
 
 void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) {
@@ -209,10 +210,7 @@ uint64_t TcpSender::take_cumulative(uint64_t next_expected, Microseconds now_us)
       --sacked_;
     } else {
       ++delivered;
-      if (not segment.is_lost) --in_flight_;
-      if (settings_.rack) {
-        rack_.delivered(una_, segment.sent_us, segment.is_retransmitted, fack_, now_us);
-      }
+      arrive(una_, segment, now_us);
     }
     scoreboard_.pop_front();
   }
@@ -249,12 +247,16 @@ uint64_t TcpSender::sack(uint64_t begin, uint64_t end, Microseconds now_us) {
     segment.is_sacked = true;
     ++sacked_;
     ++delivered;
-    if (not segment.is_lost) --in_flight_;
-    if (settings_.rack) {
-      rack_.delivered(number, segment.sent_us, segment.is_retransmitted, fack_, now_us);
-    }
+    arrive(number, segment, now_us);
   }
   return delivered;
+}
+
+void TcpSender::arrive(uint64_t number, const Sent& segment, Microseconds now_us) {
+  if (not segment.is_lost) --in_flight_;
+  if (settings_.rack) {
+    rack_.delivered(number, segment.sent_us, segment.is_retransmitted, fack_, now_us);
+  }
 }
 
 // Segments neither sacked nor marked before: they have left the network.

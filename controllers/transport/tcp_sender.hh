@@ -156,6 +156,9 @@ class TcpSender {
   void begin_probe();
   std::optional<Segment> send_doubtful(Microseconds now_us);
   Segment retransmit(uint64_t number, Microseconds now_us);
+  // A segment, or its retransmission, leaves; and is newly reported.
+  void depart(uint64_t number, Microseconds now_us);
+  void arrive(uint64_t number, const Sent& segment, Microseconds now_us);
   // These return how many segments are newly reported.
   uint64_t take_cumulative(uint64_t next_expected, Microseconds now_us);
   uint64_t take_blocks(const TcpAcknowledgment& ack, Microseconds now_us);
