@@ -9,8 +9,7 @@ ROUNDS ?= 20
 SEED ?= 1
 PYTHON ?= python3
 VENV ?= .venv
-# One has the tests in real time, which mostly wait.
-TEST_PROCESSES ?= 3
+TEST_PROCESSES ?= 2
 
 # An activated conda environment (other than base) replaces the virtual environment.
 ifneq ($(filter-out base,$(CONDA_DEFAULT_ENV)),)
