@@ -168,8 +168,9 @@ class RunRecord:
     """The outcome of a run; a metric that does not exist is None, never NaN.
 
     `scheduling_delay_p99_us` is what the host added in real time: the 99th percentile of the time
-    from the kernel's receipt of a datagram until the receiver reads it. Element k of
-    `scheduling_delays_us` is the time that one datagram in 2^k took at least. In virtual time
+    from the kernel's receipt of a datagram until the receiver reads it, or, on the kernel's own
+    TCP, from the end of a packet's delay until the delay line releases it. Element k of
+    `scheduling_delays_us` is the time that one packet in 2^k took at least. In virtual time
     it does not exist. `flows` and `probes` are those of the traffic, in its order, each with its
     `name` and its metrics and series; traffic that is not measured by flows has neither.
     """
@@ -317,9 +318,8 @@ class EngineSettings(Protocol):
     def is_real_time(self) -> bool:
         """Whether runs take real time, and one of the host's slots."""
 
-    @property
-    def runs_per_slot(self) -> int:
-        """Number of concurrent runs that load the host as much as one real-time slot allows."""
+    def runs_at_once(self, slots: int, cores: int) -> int:
+        """Number of concurrent runs for a host with so many real-time slots and cores."""
 
     def keeping(self, log: Path) -> "EngineSettings":
         """Returns settings that write each run's uplink log to a file at its end."""

@@ -96,10 +96,10 @@ class EmulatorSettings:
         """Returns itself: in virtual time no host is too busy."""
         return self
 
-    @property
-    def runs_per_slot(self) -> int:
-        """One: it takes a core."""
-        return 1
+    def runs_at_once(self, slots: int, cores: int) -> int:
+        """One on each core."""
+        del slots
+        return cores
 
     def keeping(self, log: Path) -> "EmulatorSettings":
         """Returns the same with a log (see EngineSettings)."""

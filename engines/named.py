@@ -17,8 +17,8 @@ def settings_of(
     Args:
         engine: emulator, mahimahi or kernel.
         build: folder of the built programs.
-        busy_us: for mahimahi: see MahimahiSettings.
-        keep_awake: likewise.
+        busy_us: in real time: see RealTimeSettings.
+        keep_awake: for mahimahi: see MahimahiSettings.
 
     Raises:
         KneepointError: it is not built, or does not work on this machine.
@@ -26,5 +26,5 @@ def settings_of(
     if engine == "emulator":
         return EmulatorSettings.of(build / "emulate")
     if engine == "kernel":
-        return KernelSettings.of(build)
+        return KernelSettings.of(build, busy_us)
     return MahimahiSettings.of(build, busy_us, keep_awake)

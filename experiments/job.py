@@ -135,7 +135,7 @@ class Job:
             return SlotExecutor(engine.taking_all(), len(batch.runs), slots, pauses_s=())
         if engine.is_real_time:
             slots_of_host = slots_of(self.workflow.results, self.cores)
-            return SlotExecutor(engine, engine.runs_per_slot * slots_of_host)
+            return SlotExecutor(engine, engine.runs_at_once(slots_of_host, self.cores))
         if total is not None and total <= _WITHOUT_RAY:
             return SerialExecutor(engine)
         if self.cluster:

@@ -161,7 +161,7 @@ class RealTimeProgress(Progress):
         if not running:
             return ""
         last = min(running, key=lambda status: status.elapsed_s)
-        text = f"; {len(running)} in progress"
+        text = f"; on this host {len(running)} in mahimahi"
         text += f", the last at {last.elapsed_s:.0f} of {last.expected_s:.0f} s"
         if last.throughput_mbps is not None and last.queueing_delay_ms is not None:
             text += f" ({last.throughput_mbps:.2f} Mbit/s, {last.queueing_delay_ms:.0f} ms queued)"

@@ -93,8 +93,11 @@ def before(experiment):
 def host_of(experiment):
     """Returns the host settings of an engine; changing them makes its runs out of date."""
     real_time = WORKFLOW.settings.real_time
-    is_served = experiment.engine == MAHIMAHI
-    return f"{real_time.busy_us} {real_time.keep_awake}" if is_served else None
+    settings = {
+        MAHIMAHI: f"{real_time.busy_us} {real_time.keep_awake}",
+        KERNEL: f"{real_time.busy_us}",
+    }
+    return settings.get(experiment.engine)
 
 
 def output_of(experiment):

@@ -8,14 +8,17 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <iostream>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 
 #include "apps/program.hh"
+#include "common/json.hh"
 #include "common/text.hh"
 #include "realtime/delayed_packets.hh"
+#include "realtime/scheduling_delays.hh"
 #include "realtime/stop_signal.hh"
 
 namespace {
@@ -27,7 +30,8 @@ const char* const usage =
 
 Forwards packets between two TUN devices, open as these file descriptors, until SIGHUP, SIGINT or
 SIGTERM ends it. It delays a packet by its transmission time, at the rate R, and the propagation
-delay MS; the first value of each pair is from FIRST to SECOND, the second back.
+delay MS; the first value of each pair is from FIRST to SECOND, the second back. At its end it prints one
+JSON object: how late packets were released, element k of scheduling_delays_us what one in 2^k was.
 )";
 
 constexpr size_t most_bytes = 1 << 16;
@@ -107,8 +111,9 @@ class Way {
     }
   }
 
-  void release(Microseconds now_us) {
+  void release(Microseconds now_us, SchedulingDelays& delays) {
     while (packets_.next_us() <= now_us) {
+      delays.add(packets_.next_us(), now_us);
       const std::vector<std::byte> packet = packets_.pop();
       if (::write(to_, packet.data(), packet.size()) < 0 and not is_passing()) fail("write");
     }
@@ -135,6 +140,7 @@ int run(const Words& words) {
   prctl(PR_SET_TIMERSLACK, 1);  // ns: a release must not wait for later ones
   Way there(first, second, arguments.delays_ms[0], arguments.rates_mbps[0]);
   Way back(second, first, arguments.delays_ms[1], arguments.rates_mbps[1]);
+  SchedulingDelays delays;
   std::vector<std::byte> buffer(most_bytes);
   while (not stop_requested()) {
     std::array<pollfd, 2> readable{{{first, POLLIN, 0}, {second, POLLIN, 0}}};
@@ -146,9 +152,16 @@ int run(const Words& words) {
     if (readable[0].revents != 0) there.read(buffer);
     if (readable[1].revents != 0) back.read(buffer);
     const Microseconds now_us = clock_us();
-    there.release(now_us);
-    back.release(now_us);
+    there.release(now_us, delays);
+    back.release(now_us, delays);
   }
+  std::cout << JsonWriter()
+                   .begin_object()
+                   .field("scheduling_delay_p99_us", delays.p99_us())
+                   .field("scheduling_delays_us", delays.by_rarity_us())
+                   .end_object()
+                   .text()
+            << std::endl;
   return EXIT_SUCCESS;
 }
 

@@ -10,7 +10,7 @@
 #include "common/json.hh"
 #include "common/text.hh"
 #include "common/time.hh"
-#include "realtime/read_delays.hh"
+#include "realtime/scheduling_delays.hh"
 #include "realtime/stop_signal.hh"
 #include "realtime/udp_socket.hh"
 #include "transport/contest_datagram.hh"
@@ -42,7 +42,7 @@ struct Report {
   uint64_t packets_received = 0;
   uint64_t malformed = 0;
   uint64_t foreign = 0;  // from elsewhere than our peers
-  ReadDelays read_delays{};
+  SchedulingDelays read_delays{};
 };
 
 Report serve(UdpSocket& socket, const Subnet& peers, Microseconds start_us) {

@@ -7,7 +7,7 @@
 
 #include "loader/handle.hh"
 #include "measure/flow_log.hh"
-#include "realtime/read_delays.hh"
+#include "realtime/scheduling_delays.hh"
 #include "realtime/udp_socket.hh"
 #include "transport/contest_sender.hh"
 
@@ -43,7 +43,7 @@ class UdpSender {
   // On a whole millisecond, so that our milliseconds are the system clock's.
   Microseconds start_us_ = system_time_us() / 1000 * 1000;
   SenderReport report_{};
-  ReadDelays read_delays_{};
+  SchedulingDelays read_delays_{};
 };
 
 }  // namespace kneepoint

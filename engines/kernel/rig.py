@@ -9,12 +9,14 @@ This process holds everything: nothing has to be undone.
 """
 
 import fcntl
+import json
 import os
 import struct
 import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from common.errors import KneepointError
 from engines.kernel.namespaces import Namespace
@@ -67,11 +69,26 @@ class Rig:
     def __exit__(self, *_: object) -> None:
         if self._wire is not None:
             self._wire.kill()
-            self._wire.wait()
+            self._wire.communicate()
         for device in self._devices:
             os.close(device)
         for namespace in (self.server, self.client, self.router):
             namespace.close()
+
+    def end_wire(self) -> dict[str, Any]:
+        """Ends the delay line; returns how late it released packets (see RunRecord).
+
+        Raises:
+            KneepointError: it does not say.
+        """
+        assert self._wire is not None
+        self._wire.terminate()
+        said, _ = self._wire.communicate()
+        try:
+            delays: dict[str, Any] = json.loads(said)
+        except ValueError:
+            raise KneepointError("the delay line ended during the run; run it again") from None
+        return delays
 
     def check(self) -> None:
         """Raises KneepointError if the delay line has ended."""
@@ -106,7 +123,11 @@ class Rig:
         words += ["--rates-mbps", ",".join(repr(link.rate_mbps) for link in links)]
         try:
             self._wire = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, pass_fds=self._devices
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=self._devices,
             )
         except OSError as error:
             raise KneepointError(f"{delay_line}: {error.strerror}; run: make build") from None

@@ -120,7 +120,8 @@ class Run:
         for traffic, samples in zip(self._flows, self._samples, strict=True):
             samples.completion_s, samples.last = traffic.completion_s, traffic.last
             traffic.stop()
-        return answer_of(self._scenario, self._links, self._samples, answers)
+        answer = answer_of(self._scenario, self._links, self._samples, answers)
+        return answer | self._rig.end_wire()
 
 
 def supervise(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The mahimahi engine: one supervisor per run, with retries when the host was too busy."""
 
 import hashlib
-import math
 import shutil
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from engines.mahimahi.diagnosis import diagnose, ordinary_user
 from engines.mahimahi.queues import queue_of
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
+from engines.real_time import RealTimeSettings, run_undisturbed
 from engines.supervision import START_AND_END_S, SupervisedRuns
 from networks.scenario import NOT_IN_MAHIMAHI, PreparedNetwork
 
@@ -29,28 +29,19 @@ _PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
 _ENTRY_SENDER = "entry-sender"
 """Replaces `sender` for an entry."""
 _SHELLS = ("mm-delay", "mm-link")
-_EARLIER = ("earlier try", "earlier tries")
-_ATTEMPTS = 3
-"""Attempts at a run on a busy host."""
 
 
 @dataclass(frozen=True)
-class MahimahiSettings:
-    """Settings of the engine.
+class MahimahiSettings(RealTimeSettings):
+    """Settings of the engine, whose programs are sender, receiver, mm-delay, mm-link.
 
     Args:
-        build: the folder of sender, receiver and measure, and of controllers/.
-        sha256: digest of sender, receiver, mm-delay, mm-link and, if it runs, keep_awake.
         folder: the folder to which paths of traces are relative.
-        busy_us: the scheduling delay (99th percentile, see RunRecord) above which a run is spoiled.
         keep_awake: whether processors are kept from idling during runs.
         keep_log: file for the link's log; None: no log.
     """
 
-    build: Path
-    sha256: str
     folder: Path
-    busy_us: float
     keep_awake: bool = True
     keep_log: Path | None = None
 
@@ -63,35 +54,21 @@ class MahimahiSettings:
         """
         diagnose()
         digest = _digest(build, keep_awake)
-        return cls(build.resolve(), digest, Path.cwd(), busy_us, keep_awake)
+        return cls(build.resolve(), digest, busy_us, Path.cwd(), keep_awake)
 
     @property
     def engine(self) -> str:
         """The engine's name in results."""
         return "mahimahi"
 
-    @property
-    def is_real_time(self) -> bool:
-        """Runs take one of the host's slots."""
-        return True
-
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
         """Returns the network without its host settings: this host is real."""
         return replace(network, host_model=HOST_MODEL, host_latency_us=0)
 
-    def spoils(self, record: RunRecord) -> bool:
-        """Whether the host was too busy for a run that finished."""
-        delay_us = record.scheduling_delay_p99_us
-        return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
-
-    def taking_all(self) -> "MahimahiSettings":
-        """Returns the same with no run repeated (see EngineSettings)."""
-        return replace(self, busy_us=math.inf)
-
-    @property
-    def runs_per_slot(self) -> int:
-        """One: the probe measures slots with such runs."""
-        return 1
+    def runs_at_once(self, slots: int, cores: int) -> int:
+        """One in each slot: the probe measures them with such runs."""
+        del cores
+        return slots
 
     def keeping(self, log: Path) -> "MahimahiSettings":
         """Returns the same with a log (see EngineSettings)."""
@@ -110,20 +87,8 @@ class MahimahiEngine:
         self._runs = SupervisedRuns()
 
     def run(self, spec: RunSpec) -> RunRecord:
-        """Executes one run (see Engine); if the host was too busy, marks and repeats it.
-
-        The mark is the reason in the record of the run that finally counts.
-        """
-        spoilt: list[float] = []
-        for _ in range(_ATTEMPTS):
-            record = self._run_once(spec)
-            if not self._settings.spoils(record):
-                return replace(record, reason=record.reason or _mark(spoilt, *_EARLIER))
-            spoilt.append(record.scheduling_delay_p99_us or 0)
-        raise MachineFaultError(
-            f"{_mark(spoilt, 'try', 'tries')}; use fewer slots or reduce other load",
-            is_final=True,
-        )
+        """Executes one run (see Engine), again if the host was too busy."""
+        return run_undisturbed(self._settings, lambda: self._run_once(spec))
 
     def stop(self) -> None:
         """Ends the current run; the thread that waits for it notices."""
@@ -305,11 +270,3 @@ def _find(shell: str) -> str:
     if path is None:
         raise KneepointError(f"{shell} is not installed; install mahimahi: make mahimahi")
     return path
-
-
-def _mark(spoilt: list[float], one: str, many: str) -> str:
-    if not spoilt:
-        return ""
-    delays = ", ".join(f"{delay_us / 1000:.1f}" for delay_us in spoilt)
-    tries = f"{len(spoilt)} {one if len(spoilt) == 1 else many}"
-    return f"the host was too busy in {tries} (scheduling delay {delays} ms)"

@@ -103,7 +103,7 @@ def test_log_hears_of_runs_in_progress_every_ten_seconds(
     write(tmp_path, "last", throughput_mbps=None, queueing_delay_ms=None)
     clock.now_s += 10
     progress.add(0)
-    last = "confirm: 0 of 4 runs; 2 in progress, the last at 20 of 140 s"
+    last = "confirm: 0 of 4 runs; on this host 2 in mahimahi, the last at 20 of 140 s"
     assert said(capsys) == [
         "confirm: 0 of 4 runs",
         *[f"{last} (3.46 Mbit/s, 79 ms queued)"] * 2,

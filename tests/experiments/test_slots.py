@@ -76,7 +76,6 @@ class Settings(FakeSettings):
 
     behaviour: Callable[[RunSpec], RunRecord] = measure
     is_real_time: bool = True
-    runs_per_slot: int = 1
 
     def open(self) -> FakeEngine:
         return FakeEngine(self.behaviour)

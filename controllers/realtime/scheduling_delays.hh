@@ -1,4 +1,4 @@
-// Scheduling delays: from the kernel's receipt of a datagram until the program reads it.
+// Scheduling delays: from the time when a program should act until it does.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,13 @@
 
 namespace kneepoint {
 
-// Times from the kernel's receipt of a datagram to its reading.
-class ReadDelays {
+// What the host added to the times of a program's acts: to the receipt of a datagram until it was
+// read, or to the time of a timer until it was served.
+class SchedulingDelays {
  public:
-  void add(Microseconds received_us, Microseconds read_us) {
+  void add(Microseconds due_us, Microseconds done_us) {
     // The clock may be set back in between.
-    delays_us_.push_back(static_cast<uint32_t>(std::max<Microseconds>(0, read_us - received_us)));
+    delays_us_.push_back(static_cast<uint32_t>(std::max<Microseconds>(0, done_us - due_us)));
   }
 
   // Element floor(0.99 n) of the sorted delays; 0 without any.
@@ -26,7 +27,7 @@ class ReadDelays {
     return *nth;
   }
 
-  // Element k is the delay that one datagram in 2^k reaches: element 0 the least delay, 1 the
+  // Element k is the delay that one act in 2^k reaches: element 0 the least delay, 1 the
   // median, the last one the greatest.
   std::vector<double> by_rarity_us() {
     std::ranges::sort(delays_us_);

@@ -1,0 +1,69 @@
+"""What the engines in real time share: a run that a busy host has disturbed does not count."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from engines.base import MachineFaultError, RunRecord
+
+_EARLIER = ("earlier try", "earlier tries")
+_ATTEMPTS = 3
+"""Attempts at a run on a busy host."""
+
+
+@dataclass(frozen=True)
+class RealTimeSettings:
+    """Settings of an engine in real time.
+
+    Args:
+        build: the folder of its programs.
+        sha256: their digest.
+        busy_us: the scheduling delay (99th percentile, see RunRecord) above which a run is spoiled.
+    """
+
+    build: Path
+    sha256: str
+    busy_us: float
+
+    @property
+    def is_real_time(self) -> bool:
+        """Runs take one of the host's slots."""
+        return True
+
+    def spoils(self, record: RunRecord) -> bool:
+        """Whether the host was too busy for a run that finished."""
+        delay_us = record.scheduling_delay_p99_us
+        return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
+
+    def taking_all(self) -> Self:
+        """Returns the same with no run repeated (see EngineSettings)."""
+        return replace(self, busy_us=math.inf)
+
+
+def run_undisturbed(settings: RealTimeSettings, run: Callable[[], RunRecord]) -> RunRecord:
+    """Returns the record of a run, which is repeated while the host is too busy for it.
+
+    The earlier tries are the reason in the record of the run that finally counts.
+
+    Raises:
+        MachineFaultError: the host was too busy every time.
+    """
+    spoilt: list[float] = []
+    for _ in range(_ATTEMPTS):
+        record = run()
+        if not settings.spoils(record):
+            return replace(record, reason=record.reason or _mark(spoilt, *_EARLIER))
+        spoilt.append(record.scheduling_delay_p99_us or 0)
+    raise MachineFaultError(
+        f"{_mark(spoilt, 'try', 'tries')}; use fewer slots or reduce other load", is_final=True
+    )
+
+
+def _mark(spoilt: list[float], one: str, many: str) -> str:
+    if not spoilt:
+        return ""
+    delays = ", ".join(f"{delay_us / 1000:.1f}" for delay_us in spoilt)
+    tries = f"{len(spoilt)} {one if len(spoilt) == 1 else many}"
+    return f"the host was too busy in {tries} (scheduling delay {delays} ms)"
