@@ -151,9 +151,10 @@ class Cubic final : public Controller {
     } else if (rtt_s_ == 0) {
       rtt_s_ = static_cast<double>(ack.rtt_ms()) / 1e3;
     }
+    // As in Linux, the acknowledgment that ends slow start no longer lets the window double.
+    if (has_hystart_ and cwnd_ < ssthresh_ and hystart_.sees_the_end(ack, cwnd_)) ssthresh_ = cwnd_;
     if (cwnd_ < ssthresh_) {
       cwnd_ = std::min(cwnd_ + static_cast<double>(ack.acknowledged), ssthresh_);
-      if (has_hystart_ and hystart_.sees_the_end(ack, cwnd_)) ssthresh_ = cwnd_;
     } else if (whole_packets_.are_counted()) {
       cwnd_ = whole_packets_.grow(cwnd_, w_max_, now_us(ack), least_rtt_us_, ack.acknowledged);
     } else {

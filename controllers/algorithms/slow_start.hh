@@ -37,12 +37,12 @@ inline double initial_ssthresh(Constants& constants) {
 // Taming the elephants, Computer Networks 55, 2011; HyStart as in Linux).
 class HyStart {
  public:
-  // Whether slow start should end. `round_end` is the number of the packet sent last.
+  // Whether slow start should end, before the acknowledgment changes the window.
   bool sees_the_end(const Ack& ack, double window) {
     const double rtt_ms = ack.rtt_us >= 0 ? static_cast<double>(ack.rtt_us) / 1000
                                           : static_cast<double>(ack.rtt_ms());
-    if (ack.sequence_number >= round_end_) {
-      round_end_ = ack.sequence_number + ack.in_flight;
+    if (ack.sequence_number >= next_round_) {
+      next_round_ = ack.sequence_number + ack.in_flight + 1;
       round_start_us_ = last_ack_us_ = ack.now_us;
       round_rtt_ms_ = std::numeric_limits<double>::infinity();
       samples_ = 0;
@@ -53,8 +53,8 @@ class HyStart {
       last_ack_us_ = ack.now_us;
       if (static_cast<double>(ack.now_us - round_start_us_) / 1000 > least_rtt_ms_ / 2) return true;
     }
+    round_rtt_ms_ = std::min(round_rtt_ms_, rtt_ms);
     if (samples_ < rtt_samples_) {
-      round_rtt_ms_ = std::min(round_rtt_ms_, rtt_ms);
       ++samples_;
       return false;
     }
@@ -66,7 +66,7 @@ class HyStart {
   static constexpr int64_t train_gap_us_ = 2000;
   static constexpr int rtt_samples_ = 8;
 
-  uint64_t round_end_ = 0;
+  uint64_t next_round_ = 0;  // begins with this packet, the first sent in the present one
   int64_t round_start_us_ = 0;
   int64_t last_ack_us_ = 0;
   double least_rtt_ms_ = std::numeric_limits<double>::infinity();

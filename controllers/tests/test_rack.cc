@@ -108,7 +108,34 @@ TEST(nothing_is_probed_beside_a_hole) {
   EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 101'000 + 25'000);
   t.sender.timer(226'000);
   EXPECT_EQUAL(t.send(226'000), "8 ");
-  EXPECT_EQUAL(t.sender.timer_us(), 200'000 + 1'000'000);
+  EXPECT_EQUAL(t.sender.timer_us(), 226'000 + 1'000'000);
+}
+
+// As Linux has it, which RFC 6298 does not ask for: the timer begins anew as the first segment is
+// sent again, and as long as there comes what was sent before.
+TEST(the_timer_gives_the_first_retransmission_its_time) {
+  for (const bool has_rack : {true, false}) {
+    Opened t({.rack = has_rack});
+    t.send(100'000);
+    t.acknowledge(0, {{1, 4}}, 200'000);
+    EXPECT_EQUAL(t.send(200'000), "0 ");
+    EXPECT_EQUAL(t.sender.timer_us(), (has_rack ? 200'000 : 100'000) + 1'000'000);
+    t.acknowledge(0, {{1, 10}}, 206'000);
+    EXPECT_EQUAL(t.send(206'000), "10 11 12 13 ");
+    EXPECT_EQUAL(t.sender.timer_us(), (has_rack ? 206'000 : 100'000) + 1'000'000);
+    t.acknowledge(0, {{1, 11}}, 299'000);
+    EXPECT_EQUAL(t.sender.timer_us(), (has_rack ? 206'000 : 100'000) + 1'000'000);
+  }
+}
+
+// While a hole keeps the left edge, SACKs tell that the RTT has grown from 100 to 500 ms: smoothed
+// 150 ms, its variation 137.5 ms.
+TEST(sacks_measure_the_rtt) {
+  Opened t(rack_of_linux);
+  t.send(100'000);
+  t.acknowledge(0, {{1, 4}}, 600'000);
+  EXPECT_EQUAL(t.send(600'000), "0 ");
+  EXPECT_EQUAL(t.sender.timer_us(), 600'000 + 150'000 + 4 * 137'500);
 }
 
 TEST(rack_needs_sack) {

@@ -136,7 +136,8 @@ TcpSender::Segment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
   segment.is_retransmitted = true;
   ++retransmissions_;
   depart(number, now_us);
-  if (timer_us_ == never) restart_timer(now_us);
+  // Linux begins anew with the first segment, or the timer could expire before its answer comes.
+  if (timer_us_ == never or (settings_.rack and number == una_)) restart_timer(now_us);
   return {.number = number, .is_retransmission = true};  // never capable: RFC 3168, 6.1.5
 }
 
@@ -162,8 +163,10 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
   const bool is_duplicate = acknowledged == 0 and ack.next_expected == una_ and next_ > una_;
   if (settings_.rack) fack_ = highest_sacked_;
   uint64_t delivered = take_cumulative(ack.next_expected, now_us);
+  oldest_sacked_us_ = never;
   if (settings_.sack) {
     delivered += take_blocks(ack, now_us);
+    if (settings_.rack) measure_by_sack(now_us);
   } else if (acknowledged > 0) {
     // Duplicates take the place of SACK: each has told of a segment. The window deflates by them.
     const uint64_t known = std::min(duplicates_, acknowledged - 1);
@@ -200,6 +203,16 @@ void TcpSender::measure(const TcpAcknowledgment& ack, Microseconds now_us) {
   last_rtt_us_ = now_us - newest.sent_us;
   rto_.add(last_rtt_us_);
   ++rtt_samples_;
+}
+
+// As in Linux: the oldest segment that is newly sacked, sent once, gives the RTT if nothing else
+// does; and while what was sent before the first segment's last copy arrives, the timer waits.
+void TcpSender::measure_by_sack(Microseconds now_us) {
+  if (oldest_sacked_us_ == never) return;
+  if (last_rtt_us_ < 0) rto_.add(now_us - oldest_sacked_us_);
+  if (not scoreboard_.empty() and oldest_sacked_us_ < scoreboard_.front().sent_us) {
+    restart_timer(now_us);
+  }
 }
 
 uint64_t TcpSender::take_cumulative(uint64_t next_expected, Microseconds now_us) {
@@ -247,6 +260,9 @@ uint64_t TcpSender::sack(uint64_t begin, uint64_t end, Microseconds now_us) {
     segment.is_sacked = true;
     ++sacked_;
     ++delivered;
+    if (not segment.is_retransmitted) {
+      oldest_sacked_us_ = std::min(oldest_sacked_us_, segment.sent_us);
+    }
     arrive(number, segment, now_us);
   }
   return delivered;

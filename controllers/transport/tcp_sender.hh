@@ -176,6 +176,7 @@ class TcpSender {
   void hear_of_mark(Microseconds now_us);
   void reduce(Loss::Kind kind, Microseconds now_us);
   void measure(const TcpAcknowledgment& ack, Microseconds now_us);
+  void measure_by_sack(Microseconds now_us);
   void tell_controller(const TcpAcknowledgment& ack, uint64_t delivered, Microseconds now_us);
   void restart_timer(Microseconds now_us);
   void plan_probe(Microseconds now_us);
@@ -193,12 +194,13 @@ class TcpSender {
   RtoEstimate rto_;
   State state_ = State::closed;
 
-  std::deque<Sent> scoreboard_{};  // from una_ to next_
-  uint64_t una_ = 0;               // the first that is not acknowledged
-  uint64_t next_ = 0;              // the next to be sent for the first time
-  uint64_t in_flight_ = 0;         // RFC 6675's pipe
-  uint64_t sacked_ = 0;            // segments above una_
-  uint64_t highest_sacked_ = 0;    // the first number above all that is sacked
+  std::deque<Sent> scoreboard_{};          // from una_ to next_
+  uint64_t una_ = 0;                       // the first that is not acknowledged
+  uint64_t next_ = 0;                      // the next to be sent for the first time
+  uint64_t in_flight_ = 0;                 // RFC 6675's pipe
+  uint64_t sacked_ = 0;                    // segments above una_
+  uint64_t highest_sacked_ = 0;            // the first number above all that is sacked
+  Microseconds oldest_sacked_us_ = never;  // when that was sent which is newly sacked, sent once
   size_t last_block_count_ = 0;
   std::array<SackBlock, 3> last_blocks_{};
   uint64_t examined_ = 0;       // below it, losses are marked
