@@ -28,7 +28,7 @@ CLANG_FORMAT = clang-format --style=file:controllers/.clang-format
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-pages test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak storage-tools
+.PHONY: help setup compiler build reproduce confirm test test-pages test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -150,10 +150,12 @@ browser-tools: setup ## what tests in a browser need: chromium (as root, on Debi
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium; }
 	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes -r tests/browser/requirements.txt
 
-storage-tools: setup ## what tests of studies in PostgreSQL need: the server (as root, on Debian), psycopg
-	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { apt-get update -qq && \
-	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql; }
-	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes -r tests/storage/requirements.txt
+cluster-tools: setup ## what tests of PostgreSQL and Slurm need: servers (as root, on Debian), psycopg, a plugin
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && PATH=$$PATH:/usr/sbin command -v slurmd >/dev/null || \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -qq --no-install-recommends postgresql slurm-wlm munge; }
+	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes \
+	  -r tests/storage/requirements.txt -r tests/slurm/requirements.txt
 
 lock: setup ## new versions in requirements.txt and environment.yml, from pyproject.toml
 	uv pip compile pyproject.toml --group dev --upgrade --universal --python-version 3.11 \

@@ -9,7 +9,7 @@ from tests.conftest import ROOT
 
 CI = (ROOT / ".ci/run").read_text()
 CONTAINER = (ROOT / "Containerfile").read_text()
-ON_A_HOST = {"make mahimahi", "make kernel-rig", "make browser-tools", "make storage-tools"}
+ON_A_HOST = {"make mahimahi", "make kernel-rig", "make browser-tools", "make cluster-tools"}
 """CI goes on without: namespaces, which the building of an image does not have; a browser; a
 database."""
 

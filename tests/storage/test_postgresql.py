@@ -21,9 +21,9 @@ USER = "postgres"
 def program(name: str) -> str:
     found = [*Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), shutil.which(name)]
     if found[0] is None:
-        pytest.skip("NOT TESTED: no PostgreSQL; run `make storage-tools` as root")
+        pytest.skip("NOT TESTED: no PostgreSQL; run `make cluster-tools` as root")
     if importlib.util.find_spec("psycopg") is None:
-        pytest.skip("NOT TESTED: no psycopg; run `make storage-tools`")
+        pytest.skip("NOT TESTED: no psycopg; run `make cluster-tools`")
     return str(found[0])
 
 

@@ -113,9 +113,10 @@ class Checkout:
             text=True,
         )
 
-    def run(self, *arguments: str) -> str:
+    def run(self, *arguments: str, **environment: str) -> str:
         """Runs Snakemake to its end, which must be a good one; returns what it said."""
-        done = forked.run("snakemake", *arguments, cwd=self.folder, PATH=PATH)
+        told = {"PATH": PATH, **environment}
+        done = forked.run("snakemake", *arguments, cwd=self.folder, **told)
         said = done.stdout + done.stderr
         assert done.returncode == 0, said
         return said
