@@ -62,6 +62,10 @@ def canonical_json(value: object) -> str:
     )
 
 
+WITHOUT_OUR_CONTROLLERS = ("kernel",)
+"""Engines that run the kernel's algorithms of the same names: ours do not identify their runs."""
+
+
 @dataclass(frozen=True)
 class RunSpec:
     """One run: a controller with all its parameters, in one scenario, on one engine.
@@ -146,7 +150,11 @@ class RunSpec:
         }
         if self.entry is not None:
             subject = {"entry": self.entry.in_flow()}
-        return scenario_of(self.network, self.traffic, subject, self.seed)
+        scenario = scenario_of(self.network, self.traffic, subject, self.seed)
+        if self.engine in WITHOUT_OUR_CONTROLLERS:
+            for flow in scenario["flows"]:
+                flow.pop("controller_sha256", None)
+        return scenario
 
     def __post_init__(self) -> None:
         scenario = self._identified()

@@ -109,7 +109,7 @@ class Flow(_Part):
     """A TCP flow over the uplink: endless, or a download of some bytes of payload."""
 
     controller: str
-    controller_sha256: str = ""  # the emulator's, which does not run here
+    controller_sha256: str = ""  # of a scenario for the emulator; it does not run here
     constants: Mapping[str, float] = {}
     transport: Literal["datagrams", "tcp"] = "datagrams"
     tcp: Mapping[str, bool | float] = {}

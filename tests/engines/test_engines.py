@@ -169,6 +169,11 @@ def test_run_id_depends_on_everything_that_a_result_can() -> None:
     assert same.run_id == specs[0].run_id
 
 
+def test_kernels_run_does_not_depend_on_our_controller_of_the_same_name() -> None:
+    one, other = (run_spec(engine="kernel", controller_sha256=each * 64) for each in "01")
+    assert one.run_id == other.run_id
+
+
 def test_canonical_json_is_one_text_and_refuses_nan() -> None:
     assert canonical_json({"b": 0.1, "a": [1, "é"]}) == '{"a":[1,"é"],"b":0.1}'
     with pytest.raises(ValueError, match="not JSON compliant"):
