@@ -24,21 +24,25 @@ class ElitistRacePruner(BasePruner):
     The best so far is the trial with the greatest mean over the pairs that this one has run, among
     those that have run them all, finished or not: the race goes on among the trials that were asked
     together, as in irace (Lopez-Ibanez et al., Operations Research Perspectives 2016), and against
-    all that finished. Tests are repeated after every pair, so more than `p` of equal trials stop.
+    all that finished. What a difference between two trials varies by from pair to pair is pooled
+    over the best that have finished, once there are NEAREST: two or three differences of its own
+    say little. Tests are repeated after every pair, so more than `p` of equal trials stop.
 
     Args:
         p: p value of the one-sided test that stops a trial.
         first: pairs before the first test; two are the least that a test needs.
+        pairs: all of them; that some are known already narrows what the others can change.
     """
 
-    def __init__(self, p: float, first: int) -> None:
+    def __init__(self, p: float, first: int, pairs: int) -> None:
         self._p = p
         self._first = max(2, first)
+        self._all = pairs
 
     def prune(self, study: optuna.Study, trial: FrozenTrial) -> bool:
         """Returns whether to stop the trial."""
         own = _pairs(trial)
-        if len(own) < self._first:
+        if not self._first <= len(own) < self._all:
             return False
         sign = 1 if study.direction == StudyDirection.MAXIMIZE else -1
         others = [
@@ -51,7 +55,14 @@ class ElitistRacePruner(BasePruner):
         if not others:
             return False
         best = max(others, key=lambda values: sign * math.fsum(values[: len(own)]))
-        return _is_worse([sign * (a - b) for a, b in zip(own, best, strict=False)], self._p)
+        differences = [sign * (a - b) for a, b in zip(own, best, strict=False)]
+        finished = [values for values in others if len(values) == self._all]
+        finished.sort(key=lambda values: -sign * math.fsum(values))
+        leader, *nearest = finished[: NEAREST + 1] or [own]
+        groups = [[a - b for a, b in zip(values, leader, strict=True)] for values in nearest]
+        return _is_worse(
+            differences, groups if len(groups) == NEAREST else [differences], self._p, self._all
+        )
 
 
 def _pairs(trial: FrozenTrial) -> list[float]:
@@ -61,23 +72,40 @@ def _pairs(trial: FrozenTrial) -> list[float]:
     return [total - before for before, total in zip([0.0, *sums], sums, strict=False)]
 
 
-def _is_worse(differences: Sequence[float], p: float) -> bool:
-    """Whether their mean is below 0 at level p; equal differences need no test."""
+NEAREST = 8
+"""Finished trials behind the best one that tell how far a difference varies."""
+
+
+def _is_worse(
+    differences: Sequence[float], groups: Sequence[Sequence[float]], p: float, pairs: int
+) -> bool:
+    """Whether the mean of all differences is below 0 at level p, by those of the first pairs.
+
+    Args:
+        differences: some of them.
+        groups: of differences that vary as much.
+        p: the level.
+        pairs: how many differences there are in all.
+    """
     n = len(differences)
     mean = math.fsum(differences) / n
     if mean >= 0:
         return False
-    variance = math.fsum((each - mean) ** 2 for each in differences) / (n - 1)
-    if variance == 0:
+    squares = 0.0
+    for group in groups:
+        center = math.fsum(group) / len(group)
+        squares += math.fsum((each - center) ** 2 for each in group)
+    if squares == 0:
         return True
-    statistic = mean / math.sqrt(variance / n)
-    return student_t_cdf(statistic, n - 1) < p
+    degrees = sum(len(group) - 1 for group in groups)
+    statistic = mean / math.sqrt(squares / degrees * (1 / n - 1 / pairs))
+    return student_t_cdf(statistic, degrees) < p
 
 
 def make_pruner(race: Race, pairs: int) -> BasePruner:
     """Makes the pruner of a study whose trials have so many pairs."""
     if race.pruner == "elitist":
-        return ElitistRacePruner(race.p, race.first)
+        return ElitistRacePruner(race.p, race.first, pairs)
     if race.pruner == "wilcoxon":
         with warnings.catch_warnings():
             # Its interface may change, but its version is locked.

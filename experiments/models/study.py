@@ -117,7 +117,7 @@ class Race(ConfigModel):
     )
     first: int = Field(default=2, ge=1, description="pairs that every trial runs")
     p: float = Field(
-        default=0.3, gt=0, le=0.5, description="p value that stops a trial; elitist and wilcoxon"
+        default=0.1, gt=0, le=0.5, description="p value that stops a trial; elitist and wilcoxon"
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from optuna.trial import TrialState
 
 from experiments.models.study import Race
-from search.race import ElitistRacePruner, make_pruner, reported
+from search.race import NEAREST, ElitistRacePruner, make_pruner, reported
 
 
 def report(trial: optuna.Trial, values: Sequence[float]) -> None:
@@ -23,9 +23,10 @@ def judged(
     p: float = 0.1,
     first: int = 2,
     direction: Literal["minimize", "maximize"] = "maximize",
+    pairs: int = 1_000_000,
 ) -> list[bool]:
     """Which trials are stopped, when each has reported its values."""
-    study = optuna.create_study(direction=direction, pruner=ElitistRacePruner(p, first))
+    study = optuna.create_study(direction=direction, pruner=ElitistRacePruner(p, first, pairs))
     trials = [study.ask() for _ in values]
     for trial, own in zip(trials, values, strict=True):
         report(trial, own)
@@ -44,6 +45,27 @@ def test_t_test_by_hand() -> None:
     assert judged(values, p=0.035) == [False, False]
 
 
+def test_what_is_known_already_narrows_what_the_rest_can_change() -> None:
+    # Of four pairs three are known: t = -3.46 / sqrt(1 - 3/4) = -6.93, p = 0.0101.
+    values = [[10.0, 10, 10], [9.0, 8, 7]]
+    assert judged(values, p=0.0102, pairs=4) == [False, True]
+    assert judged(values, p=0.0100, pairs=4) == [False, False]
+    assert judged(values, p=0.5, pairs=3) == [False, False]  # nothing is left to save
+
+
+def test_differences_vary_as_those_of_the_best_that_have_finished() -> None:
+    study = optuna.create_study(direction="maximize", pruner=ElitistRacePruner(0.1, 2, 4))
+    for number in range(NEAREST + 1):  # differences from the best: 1 and 3 by turns, variance 4/3
+        trial = study.ask()
+        report(trial, [0.0, 0, 0, 0] if number == 0 else [-1.0, -3, -1, -3])
+        study.tell(trial, 0 if number == 0 else -2)
+    # Behind by d: t = -d / sqrt(4/3 * (1/2 - 1/4)) = -1.73 d with 24 degrees, where -1.318 has 0.1.
+    near, far = study.ask(), study.ask()
+    report(near, [-0.75, -0.75])  # with a spread of its own, it would have none
+    report(far, [-0.77, -0.77])
+    assert far.should_prune() and not near.should_prune()
+
+
 def test_nobody_is_stopped_before_the_first_pairs_or_alone() -> None:
     assert judged([[5, 7], [4, 6]], first=3) == [False, False]
     assert judged([[1.0, 2, 3]]) == [False]
@@ -51,7 +73,7 @@ def test_nobody_is_stopped_before_the_first_pairs_or_alone() -> None:
 
 
 def test_trial_is_compared_with_those_that_ran_its_pairs() -> None:
-    study = optuna.create_study(direction="maximize", pruner=ElitistRacePruner(0.1, 2))
+    study = optuna.create_study(direction="maximize", pruner=ElitistRacePruner(0.1, 2, 8))
     ahead, stopped, behind = (study.ask() for _ in range(3))
     report(ahead, [1.0, 1.1, 1.2])
     stopped.report(9.0, 0)
