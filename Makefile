@@ -9,7 +9,7 @@ ROUNDS ?= 20
 SEED ?= 1
 PYTHON ?= python3
 VENV ?= .venv
-TEST_PROCESSES ?= 2
+TEST_PROCESSES ?= 3
 
 # An activated conda environment (other than base) replaces the virtual environment.
 ifneq ($(filter-out base,$(CONDA_DEFAULT_ENV)),)

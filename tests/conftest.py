@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -57,18 +58,35 @@ def _is_in_real_time(item: pytest.Item) -> bool:
     return _group(str(item.path)) == REAL_TIME
 
 
-_begun: set[str] = set()
-"""The processes that have begun with a test: of us, one at most."""
+_in_real_time_have_ended: list[Path] = []
+"""The file that says so, in the process that begins with the tests in real time."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _leave_room_for_tests_in_real_time(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Of several processes, one begins with those and one gives way to it; the others wait."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is None or not any(map(_is_in_real_time, request.session.items)):
+        yield
+        return
+    ended = tmp_path_factory.getbasetemp().parent / "in-real-time-have-ended"
+    if worker == "gw0":
+        _in_real_time_have_ended.append(ended)
+    else:
+        # Not by niceness: only an idle process gives way as soon as another wakes up.
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        while worker != "gw1" and not ended.exists():
+            time.sleep(0.1)
+    yield
+    ended.touch()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Of several processes, all give way to the one that begins with the tests in real time."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER")
-    if worker and worker not in _begun:
-        _begun.add(worker)
-        if not _is_in_real_time(item):
-            # Not by niceness: only an idle process gives way as soon as another wakes up.
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    """Lets the processes that wait begin."""
+    if _in_real_time_have_ended and not _is_in_real_time(item):
+        _in_real_time_have_ended.pop().touch()
 
 
 @pytest.fixture(autouse=True)

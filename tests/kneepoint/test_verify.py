@@ -87,7 +87,7 @@ def test_real_programs_are_those_that_the_configuration_uses(
 def test_kernels_programs_are_compared_with_the_kernels(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = SimpleNamespace(of=lambda _: SimpleNamespace(sha256="now"))
+    now = SimpleNamespace(of=lambda *_: SimpleNamespace(sha256="now"))
     monkeypatch.setattr(named, "KernelSettings", now)
     change(folder, engine="kernel", engine_sha256="now")
     assert complaints(folder) == []
