@@ -18,8 +18,6 @@ from tests.engines.real import real_engine
 
 pytestmark = pytest.mark.real_time
 WINDOW = 40
-BUSY_US = 1500
-"""As config/config.yaml has it: a run that the host disturbs is no result, and is made again."""
 
 
 def steady(folder: Path) -> PreparedNetwork:
@@ -28,7 +26,7 @@ def steady(folder: Path) -> PreparedNetwork:
 
 
 def run(entry: Entry, folder: Path) -> RunRecord:
-    settings = replace(real_engine(busy_us=BUSY_US), folder=folder)
+    settings = replace(real_engine(), folder=folder)
     network = settings.place(steady(folder))
     engine = settings.open()
     try:
