@@ -117,7 +117,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=8, help="on the kernel (%(default)s)")
     parser.add_argument("--packets", type=int, nargs="+", default=[20, 50, 100], help="of buffer")
     parser.add_argument("--busy-us", type=float, default=1500, help="see real_time.busy_us")
-    parser.add_argument("controllers", nargs="*", default=[*CONSTANTS])
+    parser.add_argument("--controllers", nargs="+", choices=[*CONSTANTS], default=[*CONSTANTS])
     given = parser.parse_args()
     for packets in given.packets:
         for controller in given.controllers:
