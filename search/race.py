@@ -57,12 +57,12 @@ class ElitistRacePruner(BasePruner):
         best = max(others, key=lambda values: sign * math.fsum(values[: len(own)]))
         differences = [sign * (a - b) for a, b in zip(own, best, strict=False)]
         finished = [values for values in others if len(values) == self._all]
-        finished.sort(key=lambda values: -sign * math.fsum(values))
-        leader, *nearest = finished[: NEAREST + 1] or [own]
-        groups = [[a - b for a, b in zip(values, leader, strict=True)] for values in nearest]
-        return _is_worse(
-            differences, groups if len(groups) == NEAREST else [differences], self._p, self._all
-        )
+        groups = [differences]
+        if len(finished) > NEAREST:
+            finished.sort(key=lambda values: -sign * math.fsum(values))
+            leader, *nearest = finished[: NEAREST + 1]
+            groups = [[a - b for a, b in zip(values, leader, strict=True)] for values in nearest]
+        return _is_worse(differences, groups, self._p, self._all)
 
 
 def _pairs(trial: FrozenTrial) -> list[float]:

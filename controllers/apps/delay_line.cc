@@ -30,8 +30,9 @@ const char* const usage =
 
 Forwards packets between two TUN devices, open as these file descriptors, until SIGHUP, SIGINT or
 SIGTERM ends it. It delays a packet by its transmission time, at the rate R, and the propagation
-delay MS; the first value of each pair is from FIRST to SECOND, the second back. At its end it prints one
-JSON object: how late packets were released, element k of scheduling_delays_us what one in 2^k was.
+delay MS; the first value of each pair is from FIRST to SECOND, the second back. At its end it
+prints one JSON object: how late packets were released, element k of scheduling_delays_us what one
+in 2^k was.
 )";
 
 constexpr size_t most_bytes = 1 << 16;

@@ -38,8 +38,9 @@ MpiDefault=none
 SlurmdParameters=config_overrides
 PartitionName=all Nodes=ALL Default=YES
 """
-_NODE = "NodeName={node} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port}"
-_CLAIMS = " CPUs=16 RealMemory=64000\n"
+_NODE = """\
+NodeName={node} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs=16 RealMemory=64000
+"""
 
 
 def lacking() -> list[str]:
@@ -77,7 +78,7 @@ class Slurm:
             host=socket.gethostname(), port=port, user=getpass.getuser(), folder=self._folder
         )
         for node, port in zip(NODES, ports, strict=True):
-            text += _NODE.format(node=node, port=port) + _CLAIMS
+            text += _NODE.format(node=node, port=port)
         (self._folder / "slurm.conf").write_text(text)
         # The plugin hides SLURM_CONF from srun: a cluster's is in /etc.
         srun = self._folder / "bin" / "srun"
