@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 from tests.analysis.workspace import make_workspace
 
@@ -23,13 +23,52 @@ REAL_TIME = "pytest.mark.real_time"
 class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """Keeps the tests of a file in one process, and those of files that belong together.
 
-    What a file sets up for its module, a Ray for example, is set up once then. All tests in real
-    time belong together, in the process that begins with them; so do those on one finished
-    workflow.
+    What a file sets up for its module, a Ray for example, is set up once then. All tests on one
+    finished workflow belong together, and all tests in real time. Until the latter have ended, one
+    other process runs tests beside them, and gives way to them; further ones wait.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         return _group(nodeid.partition("::")[0])
+
+    def schedule(self) -> None:
+        super().schedule()
+        if self._real_time_goes_on():
+            for node in self.nodes:
+                if REAL_TIME not in self.assigned_work[node]:
+                    # Not by niceness: only an idle process gives way as soon as another wakes up.
+                    _schedule_as(os.SCHED_IDLE, node)
+
+    def mark_test_complete(
+        self, node: WorkerController, item_index: int, duration: float = 0
+    ) -> None:
+        went_on = self._real_time_goes_on()
+        super().mark_test_complete(node, item_index, duration)
+        if went_on and not self._real_time_goes_on():
+            self._go_on_alike()
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        others = [each for each in self.nodes if each != node]
+        busy = sum(self._pending_of(self.assigned_work[each]) > 0 for each in others)
+        if busy < 2 or not self._real_time_goes_on():
+            super()._assign_work_unit(node)
+
+    def _real_time_goes_on(self) -> bool:
+        assigned = (units.get(REAL_TIME, {}) for units in self.assigned_work.values())
+        return any(not completed for unit in assigned for completed in unit.values())
+
+    def _go_on_alike(self) -> None:
+        # Only root takes idleness back. Beside a process that is not idle, others would starve.
+        policy = os.SCHED_OTHER if os.geteuid() == 0 else os.SCHED_IDLE
+        for node in self.nodes:
+            _schedule_as(policy, node)
+        for _ in range(2):  # a process runs a test when it knows the next
+            self.schedule()
+
+
+def _schedule_as(policy: int, node: WorkerController) -> None:
+    pid = node.gateway._rinfo().pid  # xdist has asked for it before
+    os.sched_setscheduler(pid, policy, os.sched_param(0))
 
 
 @cache
@@ -56,37 +95,6 @@ def _is_short(item: pytest.Item) -> bool:
 
 def _is_in_real_time(item: pytest.Item) -> bool:
     return _group(str(item.path)) == REAL_TIME
-
-
-_in_real_time_have_ended: list[Path] = []
-"""The file that says so, in the process that begins with the tests in real time."""
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _leave_room_for_tests_in_real_time(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
-    """Of several processes, one begins with those and one gives way to it; the others wait."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER")
-    if worker is None or not any(map(_is_in_real_time, request.session.items)):
-        yield
-        return
-    ended = tmp_path_factory.getbasetemp().parent / "in-real-time-have-ended"
-    if worker == "gw0":
-        _in_real_time_have_ended.append(ended)
-    else:
-        # Not by niceness: only an idle process gives way as soon as another wakes up.
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-        while worker != "gw1" and not ended.exists():
-            time.sleep(0.1)
-    yield
-    ended.touch()
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Lets the processes that wait begin."""
-    if _in_real_time_have_ended and not _is_in_real_time(item):
-        _in_real_time_have_ended.pop().touch()
 
 
 @pytest.fixture(autouse=True)
