@@ -283,7 +283,7 @@ def matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
 
 def on_own_host(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs on the host that their network has."""
-    return runs[runs["host"].fillna("") == ""] if "host" in runs else runs
+    return runs[runs["host"].isna() | (runs["host"] == "")] if "host" in runs else runs
 
 
 def _equal(runs: pd.DataFrame, name: str, value: float) -> "bool | np.ndarray[Any, Any]":

@@ -230,9 +230,11 @@ class Supervisor:
             # Packets without acknowledgments are not the controller's fault. An entry's own
             # statement excuses nothing: it could prevent a whole contest from ending.
             unheard = answer.get("packets_sent") and not answer.get("acknowledgments")
-            unheard = unheard and not self._request.is_entry
-            raise RunEndedError(str(answer.get("reason")), "fault" if unheard else "failed")
-        if said := self._last_words(_SENDER_SAID, ""):
+            if not unheard or self._request.is_entry:
+                raise RunEndedError(str(answer.get("reason")), "failed")
+            if self._complaint() == _NO_WORD:
+                raise RunEndedError(str(answer.get("reason")))
+        elif said := self._last_words(_SENDER_SAID, ""):
             raise RunEndedError(f"the sender refuses: {said}", "error")
         raise RunEndedError(f"mahimahi: {self._complaint()}")
 
