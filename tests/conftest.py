@@ -24,8 +24,8 @@ class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """Keeps the tests of a file in one process, and those of files that belong together.
 
     What a file sets up for its module, a Ray for example, is set up once then. All tests on one
-    finished workflow belong together, and all tests in real time. Until the latter have ended, one
-    other process runs tests beside them, and gives way to them; further ones wait.
+    finished workflow belong together, and all tests in real time. To the latter, other processes
+    give way until they have ended.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -34,10 +34,9 @@ class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
     def schedule(self) -> None:
         super().schedule()
         if self._real_time_goes_on():
-            for node in self.nodes:
-                if REAL_TIME not in self.assigned_work[node]:
-                    # Not by niceness: only an idle process gives way as soon as another wakes up.
-                    _schedule_as(os.SCHED_IDLE, node)
+            # Not by niceness: only an idle process gives way as soon as another wakes up.
+            others = [node for node in self.nodes if REAL_TIME not in self.assigned_work[node]]
+            self._schedule_as(os.SCHED_IDLE, others)
 
     def mark_test_complete(
         self, node: WorkerController, item_index: int, duration: float = 0
@@ -45,30 +44,17 @@ class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
         went_on = self._real_time_goes_on()
         super().mark_test_complete(node, item_index, duration)
         if went_on and not self._real_time_goes_on():
-            self._go_on_alike()
-
-    def _assign_work_unit(self, node: WorkerController) -> None:
-        others = [each for each in self.nodes if each != node]
-        busy = sum(self._pending_of(self.assigned_work[each]) > 0 for each in others)
-        if busy < 2 or not self._real_time_goes_on():
-            super()._assign_work_unit(node)
+            # Only root takes idleness back. Beside one that is not idle, others would starve.
+            self._schedule_as(os.SCHED_OTHER if os.geteuid() == 0 else os.SCHED_IDLE, self.nodes)
 
     def _real_time_goes_on(self) -> bool:
         assigned = (units.get(REAL_TIME, {}) for units in self.assigned_work.values())
         return any(not completed for unit in assigned for completed in unit.values())
 
-    def _go_on_alike(self) -> None:
-        # Only root takes idleness back. Beside a process that is not idle, others would starve.
-        policy = os.SCHED_OTHER if os.geteuid() == 0 else os.SCHED_IDLE
-        for node in self.nodes:
-            _schedule_as(policy, node)
-        for _ in range(2):  # a process runs a test when it knows the next
-            self.schedule()
-
-
-def _schedule_as(policy: int, node: WorkerController) -> None:
-    pid = node.gateway._rinfo().pid  # xdist has asked for it before
-    os.sched_setscheduler(pid, policy, os.sched_param(0))
+    def _schedule_as(self, policy: int, nodes: list[WorkerController]) -> None:
+        for node in nodes:
+            pid = node.gateway._rinfo().pid  # xdist has asked for it before
+            os.sched_setscheduler(pid, policy, os.sched_param(0))
 
 
 @cache

@@ -1,5 +1,6 @@
 """Entries in real mahimahi: the same trees, in the same sandbox, on real clocks and sockets."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from networks.scenario import PreparedNetwork
 from tests.conftest import ROOT
 from tests.contest.conftest import EMULATE, place
 from tests.contest.trees import PYTHON_CLASS, bad, kit
-from tests.engines.real import real_engine
+from tests.engines.real import real_engine, unless_disturbed
 
 pytestmark = pytest.mark.real_time
 WINDOW = 40
@@ -35,21 +36,28 @@ def run(entry: Entry, folder: Path) -> RunRecord:
         engine.close()
 
 
+@unless_disturbed
+def agree(run: Callable[[], RunRecord], other: Callable[[], RunRecord]) -> None:
+    one, two = run(), other()
+    for record in (one, two):
+        assert record.status == "ok", record.reason
+    assert one.throughput_mbps == pytest.approx(two.throughput_mbps, rel=0.05)
+    assert one.signal_delay_p95_ms == pytest.approx(two.signal_delay_p95_ms, rel=0.1)
+
+
 def test_an_entry_runs_in_real_time_as_in_virtual_time(
     tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     made = workshop.make(submission_at(kit(tmp_path / "anna", WINDOW)))
     assert made.entry is not None, made.reason
-    real = run(made.entry, tmp_path)
-    assert real.status == "ok", real.reason
     settings = EmulatorSettings.of(EMULATE)
     network = replace(steady(tmp_path), host_latency_us=0)
     engine = settings.open()
     emulated = engine.run(RunSpec.of_entry(settings, made.entry, network, 1))
     engine.close()
-    assert real.throughput_mbps == pytest.approx(emulated.throughput_mbps, rel=0.05)
-    assert real.signal_delay_p95_ms == pytest.approx(emulated.signal_delay_p95_ms, rel=0.1)
+    entry = made.entry
+    agree(lambda: run(entry, tmp_path), lambda: emulated)
 
 
 def test_an_entry_in_python_runs_in_real_time(
@@ -60,15 +68,9 @@ def test_an_entry_in_python_runs_in_real_time(
     (tmp_path / "anna/sender.py").write_text(PYTHON_CLASS.replace("12", str(WINDOW)))
     twin = workshop.make(submission_at(kit(tmp_path / "bob", WINDOW)))
     made = workshop.make(submission_at(tmp_path / "anna"))
-    assert made.entry is not None and twin.entry is not None, made.reason
-    records = []
-    for name, entry in (("python", made.entry), ("c++", twin.entry)):
-        (tmp_path / name).mkdir()
-        records.append(run(entry, tmp_path / name))
-        assert records[-1].status == "ok", records[-1].reason
-    ours, its = records
-    assert ours.throughput_mbps == pytest.approx(its.throughput_mbps, rel=0.05)
-    assert ours.signal_delay_p95_ms == pytest.approx(its.signal_delay_p95_ms, rel=0.1)
+    entry, other = made.entry, twin.entry
+    assert entry is not None and other is not None, made.reason
+    agree(lambda: run(entry, tmp_path), lambda: run(other, tmp_path))
 
 
 def test_an_entry_that_crashes_in_real_time_says_so(

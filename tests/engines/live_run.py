@@ -66,15 +66,30 @@ def nothing_is_left(run: LiveRun, patience_s: float = PATIENCE_S) -> None:
     assert not left, left
 
 
+def descendants(pid: int) -> dict[int, str]:
+    """Returns the names of all processes that a process has started, by process id."""
+    children: dict[int, list[int]] = {}
+    for each in _pids():
+        if fields := _stat(each):
+            children.setdefault(int(fields[1]), []).append(each)
+    found: dict[int, str] = {}
+    waiting = list(children.get(pid, []))
+    while waiting:
+        child = waiting.pop()
+        waiting += children.get(child, [])
+        found[child] = _text(child, "comm").strip()
+    return found
+
+
 def lives(pid: int) -> bool:
     """Whether there is such a process, and it is no zombie."""
-    fields = _text(pid, "stat").rpartition(")")[2].split()
+    fields = _stat(pid)
     return bool(fields) and fields[0] != "Z"
 
 
 def parent_of(pid: int) -> int:
     """The process that started it."""
-    return int(_text(pid, "stat").rpartition(")")[2].split()[1])
+    return int(_stat(pid)[1])
 
 
 def status_of(pid: int) -> dict[str, str]:
@@ -84,16 +99,9 @@ def status_of(pid: int) -> dict[str, str]:
 
 
 def _look(supervisor: int, folder: Path) -> LiveRun | None:
-    children: dict[int, list[int]] = {}
-    for pid in _pids():
-        if fields := _text(pid, "stat").rpartition(")")[2].split():
-            children.setdefault(int(fields[1]), []).append(pid)
     processes: dict[str, list[int]] = {}
-    waiting = list(children.get(supervisor, []))
-    while waiting:
-        pid = waiting.pop()
-        waiting += children.get(pid, [])
-        processes.setdefault(_text(pid, "comm").strip(), []).append(pid)
+    for pid, name in descendants(supervisor).items():
+        processes.setdefault(name, []).append(pid)
     if "sender" not in processes:
         return None
     work = _text(processes["receiver"][0], "cwd")
@@ -113,6 +121,11 @@ def _supervisors(folder: Path) -> list[int]:
 
 def _pids() -> list[int]:
     return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()]
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat from the state on, or none if the process has ended."""
+    return _text(pid, "stat").rpartition(")")[2].split()
 
 
 def _text(pid: int, name: str) -> str:

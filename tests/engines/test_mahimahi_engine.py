@@ -34,7 +34,7 @@ from experiments.progress import statuses
 from tests.benchmarks.first_hop import joined_packets, silent_network
 from tests.conftest import ROOT
 from tests.engines.live_run import PATIENCE_S, nothing_is_left, observe, status_of, wait_until
-from tests.engines.real import real_engine, write_traces
+from tests.engines.real import real_engine, unless_disturbed, write_traces
 from tests.experiments.fakes import built_spec, measure, network, run_spec
 
 pytestmark = pytest.mark.real_time
@@ -111,8 +111,8 @@ def start_worker(
     return worker
 
 
+@unless_disturbed
 def test_figures_are_the_emulators(settings: MahimahiSettings) -> None:
-    """Within 10 % and 10 ms: the host may be busy with anything."""
     spec = spec_for(settings, 3)
     real = settings.open().run(spec)
     emulator = EmulatorSettings.of(ROOT / "build" / "emulate")
@@ -128,6 +128,7 @@ def test_figures_are_the_emulators(settings: MahimahiSettings) -> None:
     assert min(delays_us) < (real.scheduling_delay_p99_us or 0) <= max(delays_us)
 
 
+@unless_disturbed
 def test_queue_with_a_limit_drops(settings: MahimahiSettings) -> None:
     spec = spec_for(settings, 2, queue="droptail:packets=5")
     record = settings.open().run(spec)
@@ -135,6 +136,7 @@ def test_queue_with_a_limit_drops(settings: MahimahiSettings) -> None:
     assert (record.queueing_delay_p95_ms or 99) < 25  # a queue without a limit: 40
 
 
+@unless_disturbed
 def test_burst_loses_what_the_first_device_cannot_hold(
     settings: MahimahiSettings, tmp_path: Path
 ) -> None:
@@ -201,6 +203,7 @@ def test_link_that_is_silent_at_the_end_is_measured(settings: MahimahiSettings) 
     assert settings.open().run(spec).status == "ok"
 
 
+@unless_disturbed
 def test_run_until_the_trace_ends_takes_its_time(settings: MahimahiSettings) -> None:
     record = settings.open().run(spec_for(settings, None))
     assert record.status == "ok"

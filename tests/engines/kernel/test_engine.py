@@ -25,7 +25,8 @@ from engines.kernel import diagnosis, engine
 from engines.kernel.engine import KernelEngine, KernelSettings
 from tests.conftest import ROOT
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
-from tests.engines.kernel.real import PATIENCE_S, descendants, kernel_engine, lives, wait_until
+from tests.engines.live_run import PATIENCE_S, descendants, lives, wait_until
+from tests.engines.real import kernel_engine, unless_disturbed
 
 pytestmark = pytest.mark.real_time
 
@@ -65,6 +66,7 @@ def in_path(folder: Path, name: str, script: str) -> str:
     return f"{folder}:{diagnosis.SEARCH_PATH}"
 
 
+@unless_disturbed
 def test_bufferbloat_of_the_kernel_is_like_the_emulators(
     settings: KernelSettings, tmp_path: Path
 ) -> None:
@@ -96,6 +98,7 @@ def test_bufferbloat_of_the_kernel_is_like_the_emulators(
     assert ours["flows"][1]["packets_sent"] >= 123  # 177,669 bytes
 
 
+@unless_disturbed
 def test_two_classes_keep_pings_out_of_the_long_flows_queue(settings: KernelSettings) -> None:
     uplink = {**BUFFERBLOAT["uplink"], "queue": "drr:packets=100,classes=2,per_class=1"}
     flows = [
