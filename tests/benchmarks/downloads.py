@@ -115,13 +115,15 @@ def main() -> None:
     """Prints a line for each setting."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--runs", type=int, default=8, help="on the kernel (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of the first run (%(default)s)")
     parser.add_argument("--packets", type=int, nargs="+", default=[20, 50, 100], help="of buffer")
     parser.add_argument("--busy-us", type=float, default=1500, help="see real_time.busy_us")
     parser.add_argument("--controllers", nargs="+", choices=[*CONSTANTS], default=[*CONSTANTS])
     given = parser.parse_args()
     for packets in given.packets:
         for controller in given.controllers:
-            wanted = [scenario(controller, packets, seed) for seed in range(EMULATED * given.runs)]
+            seeds = range(given.seed, given.seed + EMULATED * given.runs)
+            wanted = [scenario(controller, packets, seed) for seed in seeds]
             ours = times_s(emulated(wanted))
             kernels = times_s(real(wanted[: given.runs], given.busy_us))
             if len(kernels) < 2:
