@@ -265,9 +265,8 @@ class Supervisor:
 
     def _complaint(self) -> str:
         """Returns the message of the shell that failed first."""
-        lines = [
-            line for line in self._folder.read("shells.out").splitlines() if _AFTERMATH not in line
-        ]
+        said = self._folder.read("shells.out").splitlines()
+        lines = [line for line in said if line.strip() and _AFTERMATH not in line]
         return lines[-1].removeprefix("Died on std::runtime_error: ") if lines else _NO_WORD
 
     def _last_words(self, name: str, otherwise: str = _NO_WORD) -> str:
