@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,7 +9,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from common.errors import KneepointError
+from common.errors import KneepointError, suggestion
 from common.files import read_text
 
 _MOST_BYTES = 2**20
@@ -35,9 +34,7 @@ class ConfigModel(BaseModel):
             known = [field.alias or name for name, field in cls.model_fields.items()]
             for key in data:
                 if key not in known:
-                    near = get_close_matches(str(key), known, n=1)
-                    remedy = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-                    raise ValueError(f"unknown key {key!r}; {remedy}")
+                    raise ValueError(f"unknown key {key!r}; {suggestion(str(key), known)}")
         return data
 
 

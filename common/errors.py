@@ -6,7 +6,8 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
@@ -48,6 +49,13 @@ def unusable(path: Path, why: object) -> KneepointError:
         f"{path}: cannot be used ({why}); rebuild it: snakemake --cores all --force "
         f"{shlex.quote(str(path))} (and your --configfile, if you have one)"
     )
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Returns the remedy for an unknown name: the known name most like it, or all of them."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
 
 
 def of_file(error: OSError) -> KneepointError | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from common.errors import suggestion
 from engines.base import METRICS, RunRecord
 from networks.omniscient import Bound
 from networks.scenario import PreparedNetwork
@@ -114,7 +115,7 @@ def _check(node: ast.AST, depth: int = 0) -> None:
             raise ValueError(f"a number is at most {_MOST_NUMBER:g}")
     elif isinstance(node, ast.Name):
         if node.id not in VARIABLES:
-            raise ValueError(f"{node.id!r} is not a metric; known: {', '.join(VARIABLES)}")
+            raise ValueError(f"{node.id!r} is not a metric; {suggestion(node.id, VARIABLES)}")
     elif isinstance(node, ast.BinOp | ast.UnaryOp) and type(node.op) in _OPERATORS:
         for operand in _operands(node):
             _check(operand, depth + 1)

@@ -6,12 +6,11 @@ import subprocess
 from collections.abc import Container, Mapping
 from copy import copy
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self
 
 from common.code import ROOT
-from common.errors import KneepointError
+from common.errors import KneepointError, suggestion
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Controller:
         if name not in self.constants:
             raise KneepointError(
                 f"{where}: controller {self.name} has no parameter {name!r}; "
-                f"{_suggest(name, self.constants)}"
+                f"{suggestion(name, sorted(self.constants))}"
             )
         return self.constants[name]
 
@@ -176,9 +175,6 @@ def _constant(item: Mapping[str, Any]) -> Constant:
 
 
 def _unknown(name: str, where: str, known: Mapping[str, object]) -> KneepointError:
-    return KneepointError(f"{where}: unknown controller {name!r}; {_suggest(name, known)}")
-
-
-def _suggest(name: str, known: Mapping[str, object]) -> str:
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}"
+    return KneepointError(
+        f"{where}: unknown controller {name!r}; {suggestion(name, sorted(known))}"
+    )

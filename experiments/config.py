@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from common.config_file import complaint_of, read_config
-from common.errors import KneepointError
+from common.errors import KneepointError, suggestion
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
 from engines.kernel.scenario import Queue as KernelQueue
 from engines.mahimahi.queues import queue_of
@@ -93,9 +93,9 @@ def _networks_named(
 def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
     path = config.parent / folder / f"{name}.yaml"
     if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
+        near = suggestion(name, sorted(file.stem for file in path.parent.glob("*.yaml")))
         raise KneepointError(
-            f"{config}: {folder} lists {name!r}, but {path} does not exist; known: {known}"
+            f"{config}: {folder} lists {name!r}, but {path} does not exist; {near}"
         )
     return read_config(path, model)
 
@@ -168,7 +168,7 @@ def _check_fitted_hosts(workflow: Workflow) -> None:
                 fits = [each for each, found in workflow.studies.items() if found.host]
                 raise KneepointError(
                     f"{where}: {study_name!r} is not a study of {workflow.path} that searches the "
-                    f"host; known: {', '.join(fits) or 'none'}"
+                    f"host; {suggestion(study_name, fits)}"
                 )
             (fitted_on,) = study.networks
             if fitted_on in before:
@@ -224,10 +224,9 @@ def _check_warm_starts(workflow: Workflow) -> None:
             first = waiting.pop()
             other = workflow.studies.get(first)
             if other is None:
-                known = ", ".join(workflow.studies)
                 raise KneepointError(
                     f"{path}: start names the study {first!r}, which {workflow.path} does not "
-                    f"list; known: {known}"
+                    f"list; {suggestion(first, workflow.studies)}"
                 )
             if first == name:
                 raise KneepointError(f"{path}: start leads back to {name} itself; remove it")
@@ -313,11 +312,11 @@ def _check_hardening(workflow: Workflow) -> None:
     for name, wanted in workflow.settings.hardening.items():
         where = f"{workflow.path}: hardening: {name}"
         for key in ("tune", "worst_case"):
-            if getattr(wanted, key) not in workflow.studies:
-                known = ", ".join(workflow.studies) or "none"
+            study_name = getattr(wanted, key)
+            if study_name not in workflow.studies:
                 raise KneepointError(
-                    f"{where}: {key} names {getattr(wanted, key)!r}, which is not among studies; "
-                    f"known: {known}"
+                    f"{where}: {key} names {study_name!r}, which is not among studies; "
+                    f"{suggestion(study_name, workflow.studies)}"
                 )
         tune, worst = workflow.studies[wanted.tune], workflow.studies[wanted.worst_case]
         if not tune.tunes or tune.engine != EMULATOR:
@@ -384,5 +383,5 @@ def _check_traces(config: Path, networks: Mapping[str, Network]) -> None:
             if trace not in catalogue:
                 raise KneepointError(
                     f"{config.parent / 'networks' / name}.yaml: trace {trace!r} is not in "
-                    f"traces.yaml; known: {', '.join(sorted(catalogue))}"
+                    f"traces.yaml; {suggestion(trace, sorted(catalogue))}"
                 )

@@ -9,7 +9,7 @@ showcase, probe, confirm and so on.
 import argparse
 from importlib import import_module
 
-from common.errors import KneepointError, run_command_line
+from common.errors import KneepointError, run_command_line, suggestion
 from experiments.config import load_workflow
 from experiments.job import add_arguments, open_job
 from experiments.pipeline import carry_out
@@ -27,8 +27,8 @@ def run(arguments: argparse.Namespace) -> None:
     experiments = experiments_of(workflow)
     name: str = arguments.name
     if name not in experiments:
-        known = ", ".join(experiments)
-        raise KneepointError(f"{workflow.path}: lists no experiment {name!r}; known: {known}")
+        near = suggestion(name, experiments)
+        raise KneepointError(f"{workflow.path}: lists no experiment {name!r}; {near}")
     planner = experiments[name].kind.planner
     job = open_job(workflow, name, arguments)
     carry_out(job, name, planner, import_module(planner).plan(job, name))

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from common.errors import KneepointError
+from common.errors import KneepointError, suggestion
 from common.files import sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from engines.built import (
@@ -37,8 +37,8 @@ def require_networks(config: Path, networks: Collection[str]) -> None:
     for name in networks:
         source = _source_of(config, name)
         if not source.is_file():
-            known = ", ".join(sorted(path.stem for path in source.parent.glob("*.yaml")))
-            raise KneepointError(f"{source}: unknown network {name!r}; known: {known}")
+            near = suggestion(name, sorted(path.stem for path in source.parent.glob("*.yaml")))
+            raise KneepointError(f"{source}: unknown network {name!r}; {near}")
 
 
 def is_prepared(config: Path, network: str) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from common.errors import KneepointError, unusable
+from common.errors import KneepointError, suggestion, unusable
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
 from kneepoint.cli import config_option, cores_option, examples, json_option, say
@@ -29,8 +29,8 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
     """
     workflow = load_workflow(config)
     if name not in workflow.studies:
-        known = ", ".join(workflow.studies) or "none"
-        raise KneepointError(f"{config}: lists no study {name!r}; known: {known}")
+        near = suggestion(name, workflow.studies)
+        raise KneepointError(f"{config}: lists no study {name!r}; {near}")
     folder = workflow.results / name
     experiment = experiments_of(workflow)[name]
     make(config, [folder / file for file in experiment.files], cores, quiet=as_json)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, Field, RootModel, model_validator
 
 from common.config_file import ConfigModel, matching, read_config
-from common.errors import KneepointError
+from common.errors import KneepointError, suggestion
 from networks.notation import Notation
 from networks.queues import check_queue
 from networks.scenario import DELAYS, DELAYS_MS
@@ -334,8 +334,8 @@ def load_network(config: Path, name: str, named_in: str | None = None) -> Networ
     if not re.fullmatch(NAME, name):
         raise KneepointError(f"{path}: invalid name; use {NAMES}")
     if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
-        raise KneepointError(f"{named_in or path}: unknown network {name!r}; known: {known}")
+        near = suggestion(name, sorted(file.stem for file in path.parent.glob("*.yaml")))
+        raise KneepointError(f"{named_in or path}: unknown network {name!r}; {near}")
     return read_config(path, Network)
 
 

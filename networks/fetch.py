@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from common.config_file import read_config
-from common.errors import KneepointError, run_command_line
+from common.errors import KneepointError, run_command_line, suggestion
 from common.files import locked, sha256_of, write_whole
 from networks.config import FetchSettings, TraceEntry, load_trace_catalogue
 from networks.trace_sources import FolderSource, TraceSource, sources_of
@@ -149,7 +149,7 @@ def _describe_unlisted(
         if isinstance(source, FolderSource) and (path := source.folder / name).is_file():
             digest = sha256_of(path.read_bytes())
             return f"traces.yaml: lacks the trace; add `{name}: {{sha256: {digest}}}`"
-    return f"traces.yaml: unknown trace {name}; known: {', '.join(catalogue)}"
+    return f"traces.yaml: unknown trace {name}; {suggestion(name, catalogue)}"
 
 
 def _note(message: str) -> None:

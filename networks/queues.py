@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from common.errors import suggestion
 from networks.notation import Notation
 
 
@@ -88,7 +89,8 @@ def check_queue(text: str) -> str:
     notation = Notation.parse(text)
     queue = QUEUES.get(notation.kind)
     if queue is None:
-        raise ValueError(f"{notation.kind!r} is not a queue discipline; known: {', '.join(QUEUES)}")
+        near = suggestion(notation.kind, QUEUES)
+        raise ValueError(f"{notation.kind!r} is not a queue discipline; {near}")
     for name, value in notation.parameters.items():
         if name not in queue.settings:
             known = ", ".join(queue.settings) or "none"

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from common.config_file import ConfigModel
+from common.errors import suggestion
 from networks.config import SYNTHETIC_PARAMETERS, Name
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
 
@@ -136,7 +137,8 @@ HOST_SETTINGS = (
 def _known_on_host(host: Mapping[str, Range]) -> Mapping[str, Range]:
     for name in host:
         if name not in HOST_SETTINGS:
-            raise ValueError(f"{name!r} is not a host parameter; known: {', '.join(HOST_SETTINGS)}")
+            near = suggestion(name, HOST_SETTINGS)
+            raise ValueError(f"{name!r} is not a host parameter; {near}")
     return host
 
 
@@ -370,8 +372,8 @@ class Study(ConfigModel):
             if name.startswith(NETWORK) and not (
                 of_network in parameters or of_network.startswith(OF_QUEUE)
             ):
-                known = ", ".join(NETWORK + each for each in (*parameters, "queue.NAME"))
-                raise ValueError(f"{name!r} is not a network parameter; known: {known}")
+                near = suggestion(name, (NETWORK + each for each in (*parameters, "queue.NAME")))
+                raise ValueError(f"{name!r} is not a network parameter; {near}")
         if self.objective.least is not None and self.objective.least not in self.space:
             raise ValueError(
                 f"objective: least is {self.objective.least!r}, which space does not search; add it"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from common.complaints import complaints
-from common.errors import KneepointError, run_command_line
+from common.errors import KneepointError, run_command_line, suggestion
 from common.files import require_folder, write_whole
 from tests.conftest import ROOT
 
@@ -46,6 +46,19 @@ def _write_over_a_folder(folder: Path) -> None:
 
 def _read_only(folder: Path) -> None:
     raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(folder))
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("windw", "did you mean 'window'?"),
+        ("delay", "known: window, alpha"),
+        ("", "known: window, alpha"),
+    ],
+)
+def test_unknown_name_has_the_nearest_for_a_remedy(name: str, remedy: str) -> None:
+    assert suggestion(name, ["window", "alpha"]) == remedy
+    assert suggestion(name, []) == "known: none"
 
 
 @pytest.mark.parametrize(

@@ -69,5 +69,5 @@ def test_a_run_without_a_score_says_so(rule: str) -> None:
 
 
 def test_unknown_metrics_are_named_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="'thruput' is not a metric; known: throughput_mbps"):
-        score_of("thruput / 2")
+    with pytest.raises(ValueError, match="'speed' is not a metric; known: throughput_mbps"):
+        score_of("speed / 2")

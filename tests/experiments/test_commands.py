@@ -154,11 +154,11 @@ def test_example_leaves_a_log(folder: Path) -> None:
 
 
 def test_unknown_experiment_is_refused(folder: Path) -> None:
-    result = command(folder, "window")
+    result = command(folder, "probes")
     assert result.returncode == 2
     config = folder / "config/config.yaml"
     known = "windows, repeats/again, showcase, real_showcase"
-    message = f"lists no experiment 'window'; known: {known}"
+    message = f"lists no experiment 'probes'; known: {known}"
     assert result.stderr == f"error: {config}: {message}\n"
 
 

@@ -135,7 +135,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         {"study": {"networks": ["air"]}},
         "studies/windows.yaml: unknown network 'air'",
     ),
-    "unknown table": ({"study": {"table": "print"}}, "no such table; known: printed"),
+    "unknown table": ({"study": {"table": "print"}}, "no such table; did you mean 'printed'?"),
     "unknown controller": (
         {"repeat": {"settings": [{"controller": "fixed_windw"}]}},
         "again.yaml: unknown controller 'fixed_windw'; did you mean 'fixed_window'?",

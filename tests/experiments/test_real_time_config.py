@@ -140,7 +140,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "calibration of a misspelt setting": (
         calibration(host={"wak_mean_us": {"values": [100]}}),
         "config.yaml",
-        "'wak_mean_us' is not a host parameter; known: host_latency_us, wake_us, wake_mean_us",
+        "'wak_mean_us' is not a host parameter; did you mean 'wake_mean_us'?",
     ),
     "calibration of no window": (
         calibration(windows=[]),

@@ -172,11 +172,11 @@ def test_run_that_fails_says_why(workspace: Path) -> None:
         ((*RUN, "--set", "widow=3"), "has no parameter 'widow'; did you mean 'window'?"),
         ((*RUN, "--set", "window"), "--set window: not NAME=VALUE"),
         ((*RUN, "--set", "window=0"), "window = 0 is outside [1, inf]"),
-        ((*RUN[:2], "--network", "wires"), "unknown network 'wires'; known: wire"),
+        ((*RUN[:2], "--network", "wires"), "unknown network 'wires'; did you mean 'wire'?"),
         ((*RUN, "--plot", "run.gif"), "run.gif: unknown figure format; use"),
         (("run", "./mine.so", "--network", "wire"), "mine.so: No such file or directory"),
         (("run", "./mine.so", "--engine", "mahimahi"), "real runs accept no path"),
-        (("study", "window"), "lists no study 'window'; known: windows"),
+        (("study", "window"), "lists no study 'window'; did you mean 'windows'?"),
         (("list", "--config", "config/none.yaml"), "config/none.yaml: No such file"),
     ],
 )

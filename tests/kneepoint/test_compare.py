@@ -99,7 +99,7 @@ def test_same_seed_gives_the_same_bytes(workspace: Path) -> None:
     ("words", "message"),
     [
         (WINDOWS, "has no hold_out; name networks: --network NAME"),
-        ((*WINDOWS, "--network", "wires"), "unknown network 'wires'; known: "),
+        ((*WINDOWS, "--network", "wires"), "unknown network 'wires'; did you mean 'wire'?"),
         ((*WINDOWS[:2], "fixed_window:window=4.0", "--network", "wire"), "are the same setting"),
         ((*WINDOWS[:2], "fixed_window:window", "--network", "wire"), "not CONTROLLER:NAME=VALUE"),
         ((*WINDOWS[:2], "fixed_window:window=x", "--network", "wire"), "not NAME=VALUE with a"),

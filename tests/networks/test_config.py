@@ -101,8 +101,8 @@ def test_load_network_refuses(tmp_path: Path, text: str, message: str) -> None:
 
 def test_load_network_lists_the_networks_that_there_are(tmp_path: Path) -> None:
     load(tmp_path, GOOD)
-    with pytest.raises(KneepointError, match=r"unknown network 'met'; known: net"):
-        load_network(tmp_path / "config.yaml", "met")
+    with pytest.raises(KneepointError, match=r"unknown network 'air'; known: net"):
+        load_network(tmp_path / "config.yaml", "air")
 
 
 def test_trace_sources_want_a_folder_for_the_source_folder(tmp_path: Path) -> None:
