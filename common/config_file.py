@@ -38,6 +38,11 @@ class ConfigModel(BaseModel):
         return data
 
 
+def names_in(folder: Path) -> list[str]:
+    """Returns the names of a folder's YAML files, sorted."""
+    return sorted(path.stem for path in folder.glob("*.yaml"))
+
+
 def matching(pattern: str, meaning: str) -> AfterValidator:
     """Returns a validator of text against a pattern; `meaning` describes the pattern."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from common.config_file import complaint_of, read_config
+from common.config_file import complaint_of, names_in, read_config
 from common.errors import KneepointError, suggestion
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
 from engines.kernel.scenario import Queue as KernelQueue
@@ -93,7 +93,7 @@ def _networks_named(
 def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
     path = config.parent / folder / f"{name}.yaml"
     if not path.is_file():
-        near = suggestion(name, sorted(file.stem for file in path.parent.glob("*.yaml")))
+        near = suggestion(name, names_in(path.parent))
         raise KneepointError(
             f"{config}: {folder} lists {name!r}, but {path} does not exist; {near}"
         )

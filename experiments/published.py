@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from common.config_file import ConfigModel, quote, read_config
+from common.config_file import ConfigModel, names_in, quote, read_config
 from common.errors import KneepointError, suggestion
 from common.files import read_text
 from engines.catalogue import Catalogue
@@ -196,7 +196,7 @@ def load_table(config: Path, name: str) -> PublishedTable:
     folder = config.parent / "published"
     description_path, path = folder / f"{name}.yaml", folder / f"{name}.csv"
     if not description_path.is_file():
-        near = suggestion(name, sorted(file.stem for file in folder.glob("*.yaml")))
+        near = suggestion(name, names_in(folder))
         raise KneepointError(f"{description_path}: no such table; {near}")
     description = read_config(description_path, TableDescription)
     header, *lines = _read_lines(path) or [[]]

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from common.config_file import names_in
 from engines.catalogue import Controller, load_catalogue
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
@@ -35,7 +36,7 @@ def _list(kind: str, config: Path) -> list[dict[str, Any]]:
         catalogue = load_catalogue(Path("build/emulate"))
         return [_described(each) for each in catalogue.controllers.values()]
     if kind == "networks":
-        names = sorted(path.stem for path in (config.parent / "networks").glob("*.yaml"))
+        names = names_in(config.parent / "networks")
         return [{"name": name, "title": load_network(config, name).title} for name in names]
     workflow = load_workflow(config)
     return [

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from common.config_file import names_in
 from common.errors import KneepointError, suggestion
 from common.files import sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
@@ -37,7 +38,7 @@ def require_networks(config: Path, networks: Collection[str]) -> None:
     for name in networks:
         source = _source_of(config, name)
         if not source.is_file():
-            near = suggestion(name, sorted(path.stem for path in source.parent.glob("*.yaml")))
+            near = suggestion(name, names_in(source.parent))
             raise KneepointError(f"{source}: unknown network {name!r}; {near}")
 
 

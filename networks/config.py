@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, RootModel, model_validator
 
-from common.config_file import ConfigModel, matching, read_config
+from common.config_file import ConfigModel, matching, names_in, read_config
 from common.errors import KneepointError, suggestion
 from networks.notation import Notation
 from networks.queues import check_queue
@@ -334,7 +334,7 @@ def load_network(config: Path, name: str, named_in: str | None = None) -> Networ
     if not re.fullmatch(NAME, name):
         raise KneepointError(f"{path}: invalid name; use {NAMES}")
     if not path.is_file():
-        near = suggestion(name, sorted(file.stem for file in path.parent.glob("*.yaml")))
+        near = suggestion(name, names_in(path.parent))
         raise KneepointError(f"{named_in or path}: unknown network {name!r}; {near}")
     return read_config(path, Network)
 
