@@ -1,6 +1,6 @@
-"""Derives apt source entries for an older Debian release from those of this system."""
+"""Derives apt source entries for an older release from those of this system."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 
 from common.errors import KneepointError
@@ -14,36 +14,42 @@ _DEBIAN_SUITES = frozenset(
 )
 
 
-def debian_entries(apt_folder: Path, suite: str) -> str:
+def derive_entries(
+    apt_folder: Path,
+    suite: str,
+    components: str = "main",
+    from_suites: Set[str] = _DEBIAN_SUITES,
+) -> str:
     """Returns deb822 source entries for `suite` with the mirrors and keys of this system.
 
     The function skips entries of other vendors and of security and update suites.
 
     Raises:
-        KneepointError: the system has no Debian entry.
+        KneepointError: the system has no entry of one of `from_suites`.
     """
     derived: list[str] = []
-    for stanza in read_entries(apt_folder):
+    for stanza in _read_entries(apt_folder):
         suites = stanza.get("suites", "").split()
         if (
             stanza.get("enabled", "yes").lower() in ("yes", "true", "1")
             and "deb" in stanza.get("types", "").split()
             and "main" in stanza.get("components", "").split()
-            and not _DEBIAN_SUITES.isdisjoint(suites)
+            and not from_suites.isdisjoint(suites)
         ):
-            entry = stanza | {"types": "deb", "suites": suite, "components": "main"}
+            entry = stanza | {"types": "deb", "suites": suite, "components": components}
             text = "".join(f"{field}: {value}\n" for field, value in entry.items())
             if text not in derived:
                 derived.append(text)
     if not derived:
+        release = "a Debian release" if from_suites is _DEBIAN_SUITES else "/".join(from_suites)
         raise KneepointError(
-            f"{apt_folder}: has no source entry of a Debian release; "
-            "choose another traces.source in the configuration"
+            f"{apt_folder}: has no source entry of {release}, from which that of {suite} would be "
+            "derived; add one, or choose another traces.source in the configuration"
         )
     return "\n".join(derived)
 
 
-def read_entries(apt_folder: Path) -> list[Stanza]:
+def _read_entries(apt_folder: Path) -> list[Stanza]:
     """Returns all entries of sources.list and sources.list.d, fields in lower case."""
     entries: list[Stanza] = []
     parts = apt_folder / "sources.list.d"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from common.errors import KneepointError
 from common.programs import complaint, require_program, run_program
-from networks.apt_sources import debian_entries
+from networks.apt_sources import derive_entries
 
 _SUITE = "bullseye"  # the last Debian release that carries mahimahi
 
@@ -22,7 +22,7 @@ def unpack_debian_package(name: str, apt_folder: Path, work: Path) -> Path:
     """
     for tool in ("apt-get", "dpkg"):
         require_program(tool, "this is not a Debian system; choose another traces.source")
-    entries = debian_entries(apt_folder, _SUITE)
+    entries = derive_entries(apt_folder, _SUITE)
     for folder in ("lists/partial", "cache/archives/partial", "entries", "package"):
         (work / folder).mkdir(parents=True)
     (work / "entries/traces.sources").write_text(entries)

@@ -1,185 +1,128 @@
-"""Installs packages with apt: this system's, and Debian 11's where it has none."""
+"""Installs packages with apt, those that this release lacks from Debian 11 or Ubuntu 20.04."""
 
 import re
 import shutil
-import time
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 
 from common.errors import KneepointError
-from common.programs import complaint
-from engines.mahimahi.system import System
-from networks.apt_sources import debian_entries, read_entries
+from engines.mahimahi.system import Changes, run
+from networks.apt_sources import derive_entries
 
-# The last releases that package mahimahi: Debian 11 and Ubuntu 20.04.
-_DEBIAN, _UBUNTU = "bullseye", "focal"
+_APT = Path("/etc/apt")
+_OWN = Path("/var/cache/kneepoint")
+_LAST = {"debian": "bullseye", "ubuntu": "focal"}
+"""The last releases that package mahimahi."""
 
 # Below 100, the priority of installed packages, and 500, that of the system's own releases: only
 # missing packages come from there, and it replaces none.
 PIN = "".join(
-    f"Package: *\nPin: release n={suite}\nPin-Priority: 50\n\n" for suite in (_DEBIAN, _UBUNTU)
+    f"Package: *\nPin: release n={suite}\nPin-Priority: 50\n\n" for suite in _LAST.values()
 )
 
-_LOCK_PATIENCE_S = 120  # another apt may be running
-_REMEDY = "check the network and apt sources of this machine, then run this again to resume"
 
-
-@dataclass(frozen=True)
-class Plan:
-    """What apt would do."""
-
-    new: list[str]
-    upgraded: list[str]
-    removed: list[str]
-
-
-def older_entries(system: System) -> str:
+def older_entries(os_release: str, apt: Path) -> str:
     """Returns source entries of the last release with mahimahi; none if this release is that old.
+
+    Args:
+        os_release: os-release(5).
+        apt: folder of the system's sources.
 
     Raises:
         KneepointError: there is no entry to derive them from.
     """
-    codename = _release(system).get("VERSION_CODENAME", "")
-    if _is_ubuntu(system):
-        entries = "" if codename == _UBUNTU else _ubuntu_entries(system, codename)
-    elif codename in ("buster", _DEBIAN):
-        entries = ""
-    else:
-        entries = debian_entries(system.apt_folder, _DEBIAN)
-    return entries
+    pairs = (line.partition("=") for line in os_release.splitlines())
+    release = {name: value.strip("\"'") for name, _, value in pairs}
+    codename = release.get("VERSION_CODENAME", "")
+    if codename in ("buster", *_LAST.values()):
+        return ""
+    if release.get("ID") == "ubuntu":
+        return derive_entries(apt, _LAST["ubuntu"], "main universe", {codename})
+    return derive_entries(apt, _LAST["debian"])
 
 
-def _ubuntu_entries(system: System, codename: str) -> str:
-    derived = [
-        "".join(f"{field}: {value}\n" for field, value in entry.items())
-        for stanza in read_entries(system.apt_folder)
-        if stanza.get("enabled", "yes") == "yes"
-        and "deb" in stanza.get("types", "").split()
-        and codename in stanza.get("suites", "").split()
-        and "main" in stanza.get("components", "").split()
-        for entry in [stanza | {"types": "deb", "suites": _UBUNTU, "components": "main universe"}]
-    ]
-    if not derived:
-        raise KneepointError(f"{system.apt_folder}: has no source entry of Ubuntu {codename}")
-    return "\n".join(dict.fromkeys(derived))
+def install_packages(first: str, *others: str) -> None:
+    """Installs packages and what they need; records those that are new.
 
-
-def prepare_folders(system: System) -> None:
-    """Makes folders for apt with the system's own sources and preferences, Debian 11's and the pin.
-
-    Only we use them, so apt offers the system the same packages as before.
-    """
-    folder = system.package_cache
-    shutil.rmtree(folder / "entries", ignore_errors=True)
-    shutil.rmtree(folder / "preferences", ignore_errors=True)
-    for name in ("entries", "preferences", "lists/partial", "archives/partial"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    for part in ("sources.list", "sources.list.d/*.list", "sources.list.d/*.sources"):
-        _link(system.apt_folder, part, folder / "entries")
-    for part in ("preferences", "preferences.d/*"):
-        _link(system.apt_folder, part, folder / "preferences")
-    try:
-        entries = older_entries(system)
-    except KneepointError as error:
-        raise KneepointError(
-            f"{str(error).partition(';')[0]} to derive that of an older one, which has mahimahi; "
-            "add this release's own entry, or install mahimahi from its source"
-        ) from None
-    if entries:
-        (folder / "entries/kneepoint.sources").write_text(entries)
-        (folder / "preferences/kneepoint").write_text(PIN)
-
-
-def plan_installation(system: System, packages: list[str], fix_broken: bool) -> Plan:
-    """Fetches apt's lists and simulates the installation; changes nothing.
+    All but the first become `auto` for apt, so that the removal keeps what the user requests later.
 
     Raises:
-        KneepointError: apt cannot install the packages, or only by removing others.
+        KneepointError: apt cannot install them, or only by removing others.
     """
-    # One source of several may fail; the simulation tells whether that one was needed.
-    update = system.run([*apt_get(system), "update"])
-    simulation = system.run(
-        [*apt_get(system), "install", "--simulate", *_options(fix_broken), *packages]
-    )
-    if simulation.returncode != 0:
-        raise KneepointError(
-            f"apt cannot install {packages[0]} ({complaint(update, simulation)}); {_REMEDY}"
+    finish_interrupted()
+    apt = _apt_with_own_folders()
+    install = (*apt, "install", "--no-install-recommends", "--fix-broken", first, *others)
+    unreached: KneepointError | None = None
+    try:
+        run(*apt, "update", "-oAPT::Update::Error-Mode=any")
+    except KneepointError as error:
+        unreached = error  # one source of several; the simulation tells if it is needed
+    try:
+        new, removed = read_plan(
+            run(*install, "--simulate", remedy="check the network and apt's sources")
         )
-    plan = read_plan(simulation.stdout)
-    if plan.removed:
+    except KneepointError as error:
+        raise (unreached or error) from None
+    if removed:
         raise KneepointError(
-            f"apt would remove {' '.join(plan.removed)} to install {' '.join(packages)}; "
-            "nothing was changed; remove them yourself if you do not need them"
+            f"apt would remove {' '.join(removed)} to install {first}; nothing was changed; "
+            "remove them yourself if you do not need them"
         )
-    return plan
+    changes = Changes.read()
+    changes.packages += [name for name in new if name not in changes.packages]
+    changes.named += [first] if first in new else []
+    changes.write()
+    if new:
+        print(f"Installing {len(new)} packages: {' '.join(new)}")
+    run(*install, "--yes", remedy="check the network, then run this again to resume")
+    if automatic := [name for name in changes.packages if name not in changes.named]:
+        run("apt-mark", "auto", *automatic)
+    shutil.rmtree(_OWN)
 
 
-def finish_interrupted(system: System) -> None:
-    """Lets dpkg finish the work of an earlier run that was killed or is still in progress.
+def finish_interrupted() -> None:
+    """Lets dpkg finish an earlier run that was killed; what it cannot, apt repairs or reports."""
+    if Changes.read().packages:
+        with suppress(KneepointError):
+            run("dpkg", "--configure", "-a")
 
-    Its other failures do not matter: apt repairs them or reports them itself.
+
+def read_plan(simulation: str) -> tuple[list[str], list[str]]:
+    """Returns the packages that apt would install anew, and those that it would remove.
+
+    Its lines are `Inst NAME (...)`, `Inst NAME [OLD VERSION] (...)` and `Remv NAME ...`.
     """
-    for _ in range(_LOCK_PATIENCE_S):
-        if "lock" not in system.run(["dpkg", "--configure", "-a"]).stderr:
-            break
-        time.sleep(1)
+    new = re.findall(r"^Inst (\S+) \(", simulation, re.MULTILINE)
+    return new, re.findall(r"^Remv (\S+)", simulation, re.MULTILINE)
 
 
-def install_packages(system: System, packages: list[str], fix_broken: bool) -> None:
-    """Installs packages and what they need."""
-    system.run_or_fail(
-        [*apt_get(system), "install", "--yes", *_options(fix_broken), *packages], _REMEDY
-    )
+def _apt_with_own_folders() -> list[str]:
+    """Returns apt-get with the system's sources and preferences, an older release's, and the pin.
 
-
-def read_plan(simulation: str) -> Plan:
-    """Reads `Inst NAME (...)`, `Inst NAME [OLD VERSION] (...)` and `Remv NAME ...`."""
-    lines = re.findall(r"^(Inst|Remv) (\S+)( \[)?", simulation, re.MULTILINE)
-    return Plan(
-        new=[name for action, name, old in lines if action == "Inst" and not old],
-        upgraded=[name for action, name, old in lines if action == "Inst" and old],
-        removed=[name for action, name, _ in lines if action == "Remv"],
-    )
-
-
-def apt_get(system: System) -> list[str]:
-    """Returns the first words of an apt-get command that uses our folders."""
-    folder = system.package_cache
+    Only we use these folders, so apt offers the system the same packages as before.
+    """
+    shutil.rmtree(_OWN, ignore_errors=True)
+    for name in ("sources", "preferences", "lists/partial", "archives/partial"):
+        (_OWN / name).mkdir(parents=True)
+    for path in (*_APT.glob("sources.list"), *_APT.glob("sources.list.d/*")):
+        # sources.list must end in .list to be read from a folder of parts.
+        name = "system.list" if path.name == "sources.list" else path.name
+        (_OWN / "sources" / name).symlink_to(path)
+    for path in (*_APT.glob("preferences"), *_APT.glob("preferences.d/*")):
+        (_OWN / "preferences" / path.name).symlink_to(path)
+    if entries := older_entries(Path("/etc/os-release").read_text(), _APT):
+        (_OWN / "sources/kneepoint.sources").write_text(entries)
+        (_OWN / "preferences/kneepoint").write_text(PIN)
     settings = {
         "Dir::Etc::SourceList": "/dev/null",
-        "Dir::Etc::SourceParts": folder / "entries",
+        "Dir::Etc::SourceParts": _OWN / "sources",
         "Dir::Etc::Preferences": "/dev/null",
-        "Dir::Etc::PreferencesParts": folder / "preferences",
-        "Dir::State::Lists": folder / "lists",
-        "Dir::Cache": folder,
+        "Dir::Etc::PreferencesParts": _OWN / "preferences",
+        "Dir::State::Lists": _OWN / "lists",
+        "Dir::Cache": _OWN,
         "Acquire::Languages": "none",
         "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
-        "Acquire::Retries": "2",
-        "DPkg::Lock::Timeout": _LOCK_PATIENCE_S,
+        "Acquire::Retries": 2,
+        "DPkg::Lock::Timeout": 120,  # another apt may be running
     }
-    options = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
-    return ["apt-get", "-q", *options]
-
-
-def _options(fix_broken: bool) -> list[str]:
-    return ["--no-install-recommends", *(["--fix-broken"] if fix_broken else [])]
-
-
-def _link(apt_folder: Path, pattern: str, folder: Path) -> None:
-    for path in apt_folder.glob(pattern):
-        # sources.list must end in .list to be read from a folder of parts.
-        (folder / path.name.replace("sources.list", "system.list")).symlink_to(path)
-
-
-def _is_ubuntu(system: System) -> bool:
-    return _release(system).get("ID") == "ubuntu"
-
-
-def _release(system: System) -> dict[str, str]:
-    """Reads os-release(5)."""
-    try:
-        lines = (system.root / "etc/os-release").read_text().splitlines()
-    except FileNotFoundError:
-        return {}
-    pairs = (line.partition("=") for line in lines)
-    return {name: value.strip("\"'") for name, _, value in pairs}
+    return ["apt-get", "-q", *(f"-o{key}={value}" for key, value in settings.items())]

@@ -3,112 +3,70 @@
 python3 -B -m engines.mahimahi.remove
 """
 
-import shutil
 from contextlib import suppress
 
 from common.errors import run_command_line
 from engines.mahimahi.apt import finish_interrupted, read_plan
-from engines.mahimahi.install import require_root
-from engines.mahimahi.system import Changes, System
-
-_REMEDY = "run this again to resume"
+from engines.mahimahi.system import (
+    IP_FORWARD,
+    IP_FORWARD_AT_BOOT,
+    RECORD,
+    WRAPPER,
+    Changes,
+    require_root,
+    run,
+)
 
 
 def main() -> None:
-    """Takes no arguments; must be root."""
+    """Takes no arguments; must be root. Undoes the recorded changes, last first."""
     require_root("make mahimahi-remove")
-    remove(System())
-
-
-def remove(system: System) -> None:
-    """Undoes the recorded changes, last first; removes the record at the end."""
-    changes = Changes.read(system)
-    if not system.record.exists():
+    changes = Changes.read()
+    if not RECORD.exists():
         print("Nothing to undo: `make mahimahi` has changed nothing here.")
     if changes.wrapper:
-        unwrap_iptables(system, changes.alternative)
+        _unwrap_iptables(changes.alternative)
     if changes.ip_forward:
-        restore_forwarding(system, changes.ip_forward)
+        print(f"Setting net.ipv4.ip_forward to {changes.ip_forward}, now and at boot")
+        IP_FORWARD_AT_BOOT.unlink(missing_ok=True)
+        IP_FORWARD.write_text(f"{changes.ip_forward}\n")
     if changes.packages:
-        remove_packages(system, changes)
-    shutil.rmtree(system.package_cache, ignore_errors=True)
-    system.record.unlink(missing_ok=True)
-    with suppress(OSError):  # not empty, or not there
-        system.record.parent.rmdir()
+        _remove_packages(changes)
+    RECORD.unlink(missing_ok=True)
+    for folder in (WRAPPER.parent, RECORD.parent):
+        with suppress(OSError):  # not empty, or not there
+            folder.rmdir()
 
 
-def unwrap_iptables(system: System, chosen_by_hand: str) -> None:
-    """Removes the wrapper and restores the previous iptables."""
-    wrapper = str(system.wrapper)
-    query = system.run(["update-alternatives", "--query", "iptables"]).stdout.splitlines()
-    if f"Value: {wrapper}" in query and f"Alternative: {chosen_by_hand}" in query:
-        print(f"Selecting {chosen_by_hand} as iptables again")
-        system.run_or_fail(["update-alternatives", "--set", "iptables", chosen_by_hand], _REMEDY)
-    if f"Alternative: {wrapper}" in query:
-        print(f"Removing {wrapper} from the alternatives of iptables")
-        system.run_or_fail(["update-alternatives", "--remove", "iptables", wrapper], _REMEDY)
-    print(f"Deleting {wrapper}")
-    system.wrapper.unlink(missing_ok=True)
-    with suppress(OSError):
-        system.wrapper.parent.rmdir()
+def _unwrap_iptables(chosen_by_hand: str) -> None:
+    query = run("update-alternatives", "--query", "iptables").splitlines()
+    print(f"Removing {WRAPPER}, which was selected as iptables")
+    if f"Value: {WRAPPER}" in query and f"Alternative: {chosen_by_hand}" in query:
+        run("update-alternatives", "--set", "iptables", chosen_by_hand)
+    if f"Alternative: {WRAPPER}" in query:
+        run("update-alternatives", "--remove", "iptables", WRAPPER)
+    WRAPPER.unlink(missing_ok=True)
 
 
-def restore_forwarding(system: System, earlier: str) -> None:
-    """Sets net.ipv4.ip_forward to its earlier value, now and at boot."""
-    print(f"Setting net.ipv4.ip_forward to {earlier}, deleting {system.ip_forward_at_boot}")
-    system.ip_forward_at_boot.unlink(missing_ok=True)
-    system.ip_forward.write_text(f"{earlier}\n")
+def _remove_packages(changes: Changes) -> None:
+    """Removes the packages, except those that the user wants or other packages need by now."""
+    finish_interrupted()
+    listing = run("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n")
+    installed = {line.split()[0] for line in listing.splitlines() if "not-inst" not in line}
+    recorded = installed.intersection(changes.packages)
+    wanted = set(run("apt-mark", "showmanual").split()).difference(changes.named)
+    ours = recorded - wanted
+    if not _removed_with(*ours) <= ours:
+        ours = {name for name in ours if _removed_with(name) <= ours}
+    if kept := recorded - ours:
+        print(f"Keeping {' '.join(sorted(kept))}: installed on request since, or needed by others")
+    if ours:
+        print(f"Removing {len(ours)} packages: {' '.join(sorted(ours))}")
+        run("apt-get", "purge", "--yes", *ours)
 
 
-def remove_packages(system: System, changes: Changes) -> None:
-    """Removes the packages that were not installed before, except those that others now need."""
-    finish_interrupted(system)
-    _purge_half_installed(system, changes.packages)
-    wanted = set(system.run(["apt-mark", "showmanual"]).stdout.split()) - set(changes.named)
-    if changes.installing:  # a killed apt has not marked the dependencies
-        wanted = set()
-    installed = _states(system)
-    ours = [name for name in changes.packages if name in installed and name not in wanted]
-    needed = _needed_by_others(system, ours)
-    kept = [name for name in changes.packages if name in wanted or name in needed]
-    if kept:
-        print(f"Keeping {' '.join(kept)}: installed on request since, or needed by others")
-    unneeded = [name for name in ours if name not in needed]
-    if unneeded:
-        print(f"Removing {len(unneeded)} packages: {' '.join(unneeded)}")
-        system.run_or_fail(["apt-get", "purge", "--yes", *unneeded], _REMEDY)
-
-
-def _needed_by_others(system: System, ours: list[str]) -> list[str]:
-    """Returns the packages whose removal would make apt remove other packages, too."""
-    if set(_removed_with(system, ours)) <= set(ours):
-        return []
-    return [name for name in ours if not set(_removed_with(system, [name])) <= set(ours)]
-
-
-def _removed_with(system: System, packages: list[str]) -> list[str]:
-    if not packages:
-        return []
-    return read_plan(
-        system.run_or_fail(["apt-get", "remove", "--simulate", *packages], _REMEDY)
-    ).removed
-
-
-def _purge_half_installed(system: System, ours: list[str]) -> None:
-    """Purges packages whose unpacking was killed; dpkg would insist on installing them first."""
-    states = _states(system)
-    half = [name for name in ours if states.get(name) == "half-installed"]
-    if half:
-        print(f"Removing half-installed packages: {' '.join(half)}")
-        force = ["--force-remove-reinstreq", "--force-depends"]  # its dependents are next
-        system.run_or_fail(["dpkg", *force, "--purge", *half], _REMEDY)
-
-
-def _states(system: System) -> dict[str, str]:
-    """Returns dpkg's state of every package that is at least partly installed."""
-    listing = system.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n"]).stdout
-    pairs = (line.split() for line in listing.splitlines())
-    return {name: state for name, state in pairs if state != "not-installed"}
+def _removed_with(*packages: str) -> set[str]:
+    return set(read_plan(run("apt-get", "remove", "--simulate", *packages))[1])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import KneepointError
-from networks.apt_sources import debian_entries
+from networks.apt_sources import derive_entries
 
 
 def apt_folder(tmp_path: Path, **files: str) -> Path:
@@ -17,7 +17,7 @@ def apt_folder(tmp_path: Path, **files: str) -> Path:
     return tmp_path
 
 
-def test_debian_entries_from_deb822(tmp_path: Path) -> None:
+def test_derive_entries_from_deb822(tmp_path: Path) -> None:
     folder = apt_folder(
         tmp_path,
         debian__sources="""\
@@ -35,7 +35,7 @@ Suites: bookworm-security
 Components: main
 """,
     )
-    assert debian_entries(folder, "bullseye") == (
+    assert derive_entries(folder, "bullseye") == (
         "types: deb\n"
         "uris: http://mirror.example/debian\n"
         "suites: bullseye\n"
@@ -44,7 +44,7 @@ Components: main
     )
 
 
-def test_debian_entries_keep_a_key_written_out(tmp_path: Path) -> None:
+def test_derive_entries_keep_a_key_written_out(tmp_path: Path) -> None:
     key = "Signed-By:\n -----BEGIN KEY-----\n .\n abc\n -----END KEY-----\n"
     folder = apt_folder(
         tmp_path,
@@ -52,11 +52,11 @@ def test_debian_entries_keep_a_key_written_out(tmp_path: Path) -> None:
         f"Components: main\n{key}",
     )
     assert key.lower().replace("signed-by:", "signed-by: ") in (
-        debian_entries(folder, "bullseye").lower()
+        derive_entries(folder, "bullseye").lower()
     )
 
 
-def test_debian_entries_from_one_line_style(tmp_path: Path) -> None:
+def test_derive_entries_from_one_line_style(tmp_path: Path) -> None:
     folder = apt_folder(
         tmp_path,
         sources_list="""\
@@ -67,7 +67,7 @@ deb http://mirror.example/debian trixie-updates main
 deb cdrom:[Debian 13]/ trixie main
 """,
     )
-    assert debian_entries(folder, "bullseye") == (
+    assert derive_entries(folder, "bullseye") == (
         "types: deb\n"
         "architectures: amd64 arm64\n"
         "signed-by: /keys/a.gpg\n"
@@ -77,12 +77,12 @@ deb cdrom:[Debian 13]/ trixie main
     )
 
 
-def test_debian_entries_name_a_mirror_once(tmp_path: Path) -> None:
+def test_derive_entries_name_a_mirror_once(tmp_path: Path) -> None:
     line = "deb http://mirror.example/debian {} main\n"
     folder = apt_folder(
         tmp_path, sources_list=line.format("bookworm"), more__list=line.format("trixie")
     )
-    assert debian_entries(folder, "bullseye").count("uris:") == 1
+    assert derive_entries(folder, "bullseye").count("uris:") == 1
 
 
 @pytest.mark.parametrize(
@@ -95,17 +95,17 @@ def test_debian_entries_name_a_mirror_once(tmp_path: Path) -> None:
         "",
     ],
 )
-def test_debian_entries_refuse_a_system_without_debian(tmp_path: Path, entry: str) -> None:
+def test_derive_entries_refuse_a_system_without_debian(tmp_path: Path, entry: str) -> None:
     folder = apt_folder(tmp_path, sources_list=entry)
     with pytest.raises(KneepointError, match="no source entry of a Debian release"):
-        debian_entries(folder, "bullseye")
+        derive_entries(folder, "bullseye")
 
 
-def test_debian_entries_leave_out_what_is_disabled(tmp_path: Path) -> None:
+def test_derive_entries_leave_out_what_is_disabled(tmp_path: Path) -> None:
     folder = apt_folder(
         tmp_path,
         debian__sources="Enabled: no\nTypes: deb\nURIs: http://mirror.example\n"
         "Suites: bookworm\nComponents: main\n",
     )
     with pytest.raises(KneepointError, match="no source entry"):
-        debian_entries(folder, "bullseye")
+        derive_entries(folder, "bullseye")

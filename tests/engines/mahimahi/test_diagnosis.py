@@ -7,8 +7,19 @@ import pytest
 
 from common.errors import KneepointError
 from engines.mahimahi.diagnosis import Facts, diagnose, ordinary_user, read_facts
-from tests.engines.mahimahi.fakes import HEALTHY
 
+HEALTHY = Facts(
+    missing=(),
+    without_set_uid=(),
+    without_effect=(),
+    no_new_privileges=False,
+    capabilities=(1 << 41) - 1,
+    ordinary_user_found=True,
+    tun=True,
+    iptables=Path("/usr/sbin/xtables-nft-multi"),
+    iptables_version=(1, 8, 7),
+    ip_forward=True,
+)
 MM_LINK = Path("/usr/bin/mm-link")
 
 
