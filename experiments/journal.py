@@ -1,7 +1,6 @@
 """The journal of finished runs: one line of JSON each, on disk before a trial is told."""
 
 import hashlib
-import json
 import os
 import sys
 from collections.abc import Iterable
@@ -13,7 +12,6 @@ from common.files import write_whole
 from engines.base import RunRecord
 
 VERSION = 2
-"""Version 1 had neither a header nor checksums, and is refused."""
 
 _HEADER = f'{{"kneepoint_journal":{VERSION}}}\n'.encode()
 _OPENING, _MIDDLE, _CLOSING = b'{"record":', b',"sha256":"', b'"}\n'
@@ -32,7 +30,7 @@ class RunJournal:
         path: the file; made if absent.
 
     Raises:
-        KneepointError: an older or a newer Kneepoint wrote the file.
+        KneepointError: the file is no journal of this version.
     """
 
     def __init__(self, path: Path) -> None:
@@ -133,28 +131,17 @@ class RunJournal:
         with self._path.open("rb") as file:
             while line := file.readline(_LONGEST_LINE):
                 if offset == 0 and line.endswith(b"\n"):
-                    self._check_header(line)
+                    if line != _HEADER:
+                        raise KneepointError(
+                            f"{self._path}: does not begin as a journal of version {VERSION} does; "
+                            "remove the file, and its runs are executed again"
+                        )
                 elif record := _parse(line):
                     self._places[_key(record.run_id)] = (offset, len(line))
                 else:
                     damaged += 1
                 offset += len(line)
         return damaged
-
-    def _check_header(self, line: bytes) -> None:
-        if line == _HEADER:
-            return
-        try:
-            version = json.loads(line)["kneepoint_journal"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise KneepointError(
-                f"{self._path}: has no journal header, because it is damaged or an older Kneepoint "
-                "wrote it; remove the file, and its runs are executed again"
-            ) from None
-        raise KneepointError(
-            f"{self._path}: has journal version {version}, this Kneepoint reads {VERSION}; use the "
-            "Kneepoint that wrote it, or remove the file, and its runs are executed again"
-        )
 
 
 def _key(run_id: str) -> bytes:

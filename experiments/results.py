@@ -1,10 +1,6 @@
 """The results schema: tables of runs and trials in Parquet, the same bytes for the same content.
 
-Version 6. A newer version is refused; an older one is upgraded step by step when it is read.
-Version 1 had no real-time runs, and so no column scheduling_delay_p99_us; version 2 had no
-scheduling_delays_us; up to version 3 a fault of the machine had the status failed; up to
-version 4 runs had neither traffic nor flows; version 5 had neither loss events nor extreme RTTs nor
-the queue over time.
+A table of another version is refused.
 """
 
 import io
@@ -12,16 +8,15 @@ import itertools
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from common.errors import KneepointError, unusable
+from common.errors import unusable
 from common.files import write_whole
 from engines.base import (
     COUNTS,
@@ -42,10 +37,6 @@ _VERSION_KEY = b"kneepoint_schema"
 
 TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
 
-# Of real-time runs: see RunRecord.
-_SCHEDULING_P99 = pa.field("scheduling_delay_p99_us", pa.float64())
-_SCHEDULING = pa.field("scheduling_delays_us", pa.list_(pa.float64()))
-
 # Of runs whose traffic is measured by flows: see RunRecord.
 _FLOW = pa.struct(
     [
@@ -61,24 +52,6 @@ _PROBE = pa.struct(
         *(pa.field(name, pa.float64()) for name in PROBE_METRICS),
     ]
 )
-_OF_TRAFFIC = (
-    pa.field("traffic", pa.string()),
-    pa.field("flows", pa.list_(_FLOW)),
-    pa.field("probes", pa.list_(_PROBE)),
-    pa.field("queue_by_interval_packets", pa.list_(pa.float64())),
-)
-
-# Upgrades of a table from version n to n + 1.
-_UPGRADES: dict[int, Callable[[pa.Table], pa.Table]] = {
-    1: lambda table: _with_columns(table, [_SCHEDULING_P99]),
-    2: lambda table: _with_columns(table, [_SCHEDULING]),
-    3: lambda table: _with_faults(table),
-    4: lambda table: _with_columns(table, _OF_TRAFFIC),
-    5: lambda table: _with_all_figures(table),
-}
-_MACHINE = "machine: "
-"""First words of a fault's reason up to version 3."""
-
 _BATCH = 4096
 """Rows held in memory as Python objects at a time."""
 
@@ -98,9 +71,13 @@ RUNS_SCHEMA = pa.schema(
         pa.field("reason", pa.string(), nullable=False),
         *(pa.field(name, pa.float64(), nullable=False) for name in METRICS),
         *(pa.field(name, pa.int64()) for name in COUNTS),
-        _SCHEDULING_P99,
-        _SCHEDULING,
-        *_OF_TRAFFIC,
+        # Of real-time runs, and of runs whose traffic is measured by flows: see RunRecord.
+        pa.field("scheduling_delay_p99_us", pa.float64()),
+        pa.field("scheduling_delays_us", pa.list_(pa.float64())),
+        pa.field("traffic", pa.string()),
+        pa.field("flows", pa.list_(_FLOW)),
+        pa.field("probes", pa.list_(_PROBE)),
+        pa.field("queue_by_interval_packets", pa.list_(pa.float64())),
     ]
 )
 
@@ -238,10 +215,10 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def read_table(path: Path) -> pa.Table:
-    """Reads a table of this version or an older one.
+    """Reads a table.
 
     Raises:
-        KneepointError: the file is missing, damaged, not ours, or of a newer version.
+        KneepointError: the file is missing, damaged, not ours, or of another version.
     """
     try:
         # pq.read_table would import pandas, which takes longer than a short study.
@@ -253,13 +230,8 @@ def read_table(path: Path) -> pa.Table:
         raise unusable(path, f"damaged: {error}") from None
     except (KeyError, ValueError):
         raise unusable(path, "not a table of results") from None
-    if version > VERSION:
-        raise KneepointError(
-            f"{path}: has schema version {version}, this Kneepoint reads up to {VERSION}; "
-            "use the newer Kneepoint that wrote it"
-        )
-    while version < VERSION:
-        table, version = _UPGRADES[version](table), version + 1
+    if version != VERSION:
+        raise unusable(path, f"has version {version} of the schema, not {VERSION}")
     return table
 
 
@@ -322,48 +294,6 @@ def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
         **dict(zip(OBJECTIVES, trial.objectives, strict=False)),
         VIOLATION: trial.violation,
     }
-
-
-def _with_columns(table: pa.Table, columns: Iterable[pa.Field]) -> pa.Table:
-    """A table of runs with further columns, without values; other tables stay as they are."""
-    if "run_id" in table.column_names:
-        for column in columns:
-            table = table.append_column(column, pa.nulls(table.num_rows, column.type))
-    return table
-
-
-def _with_all_figures(table: pa.Table) -> pa.Table:
-    """A table of runs whose flows and probes have every field; other tables stay as they are."""
-    if "run_id" not in table.column_names or "queue_by_interval_packets" in table.column_names:
-        return table
-    for column in _OF_TRAFFIC[1:3]:
-        place = table.schema.get_field_index(column.name)
-        told = [
-            None if each is None else [{**dict.fromkeys(_names_of(column)), **one} for one in each]
-            for each in table[column.name].to_pylist()
-        ]
-        table = table.set_column(place, column, pa.array(told, column.type))
-    return _with_columns(table, _OF_TRAFFIC[3:])
-
-
-def _names_of(column: pa.Field) -> list[str]:
-    return [field.name for field in column.type.value_type]
-
-
-def _with_faults(table: pa.Table) -> pa.Table:
-    """A table of runs that distinguishes machine faults; other tables stay as they are."""
-    if "run_id" not in table.column_names:
-        return table
-    is_fault = pc.starts_with(table["reason"], _MACHINE)
-    of_fault = {
-        "status": pa.scalar("fault"),
-        "reason": pc.utf8_slice_codeunits(table["reason"], len(_MACHINE)),
-    }
-    for name, value in of_fault.items():
-        place = table.schema.get_field_index(name)
-        column = pc.if_else(is_fault, value, table[name])
-        table = table.set_column(place, table.schema.field(place), column)
-    return table
 
 
 def _or_nan(value: float | None) -> float:

@@ -112,23 +112,22 @@ def test_last_line_of_a_run_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rewrite", "message"),
+    "rewrite",
     [
-        (lambda _: b"".join(f"{r.to_json()}\n".encode() for r in RECORDS), "has no journal header"),
-        (lambda content: content.partition(b"\n")[2], "has no journal header"),
-        (lambda content: b"\0" + content[1:], "has no journal header"),
-        (lambda content: content.replace(b'journal":2', b'journal":1'), "has journal version 1,"),
-        (lambda content: content.replace(b'journal":2', b'journal":3'), "has journal version 3,"),
+        lambda _: b"".join(f"{r.to_json()}\n".encode() for r in RECORDS),
+        lambda content: content.partition(b"\n")[2],
+        lambda content: b"\0" + content[1:],
+        lambda content: content.replace(b'journal":2', b'journal":3'),
     ],
-    ids=["version 1", "header removed", "header damaged", "older header", "newer header"],
+    ids=["no journal", "header removed", "header damaged", "another version"],
 )
 def test_a_journal_of_another_version_is_refused_and_left_alone(
-    tmp_path: Path, rewrite: Callable[[bytes], bytes], message: str
+    tmp_path: Path, rewrite: Callable[[bytes], bytes]
 ) -> None:
     path = tmp_path / "runs.jsonl"
     content = rewrite(b"".join(lines_of(path)))
     path.write_bytes(content)
-    with pytest.raises(KneepointError, match=rf"runs\.jsonl: {message}.*remove the file"):
+    with pytest.raises(KneepointError, match=r"runs\.jsonl: .*version 2.*remove the file"):
         RunJournal(path)
     assert path.read_bytes() == content
 

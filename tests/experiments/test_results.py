@@ -13,7 +13,7 @@ from common.errors import KneepointError
 from engines.base import RunRecord
 from experiments import results
 from experiments.results import (
-    RUNS_SCHEMA,
+    VERSION,
     FinishedRun,
     FinishedTrial,
     PlannedRun,
@@ -35,9 +35,6 @@ def finished(trial: int, window: int, status: str = "ok", row: int | None = None
 
 
 RUNS = [finished(0, 12), finished(1, 13, "failed", row=4), finished(2, 14, "fault")]
-
-
-OF_TRAFFIC = ["traffic", "flows", "probes", "queue_by_interval_packets"]
 
 
 def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
@@ -87,47 +84,15 @@ def test_same_content_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
-def test_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "runs.parquet"
-    with monkeypatch.context() as future:
-        newer = results.VERSION + 1
-        future.setattr(results, "VERSION", newer)
-        write_table(path, runs_table("windows", RUNS))
-    message = rf"runs.parquet: has schema version {newer}.* up to {results.VERSION}"
-    with pytest.raises(KneepointError, match=message):
-        read_table(path)
-
-
-def test_older_version_is_upgraded_step_by_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "runs.parquet"
-    with monkeypatch.context() as past:
-        past.setattr(results, "VERSION", 1)
-        write_table(path, runs_table("windows", RUNS))
-
-    def rename(old: str, new: str) -> object:
-        return lambda t: t.rename_columns([new if n == old else n for n in t.column_names])
-
-    newest = results.VERSION
-    monkeypatch.setattr(results, "VERSION", newest + 2)
-    monkeypatch.setitem(results._UPGRADES, newest, rename("study", "search"))
-    monkeypatch.setitem(results._UPGRADES, newest + 1, rename("search", "quest"))
-    assert "quest" in read_table(path).column_names
-
-
-def test_earlier_versions_called_a_fault_of_the_machine_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = [finished(0, 12), finished(1, 13, "failed", row=4), finished(2, 14, "failed")]
-    reason = "machine: the disk is full"
-    old[2] = FinishedRun(old[2].planned, RunRecord(old[2].record.run_id, "failed", reason))
-    with monkeypatch.context() as past:
-        past.setattr(results, "VERSION", 3)
-        write_table(tmp_path / "runs.parquet", runs_table("windows", old))
-    frame = read_frame(tmp_path / "runs.parquet")
-    assert list(frame["status"]) == ["ok", "failed", "fault"]
-    assert list(frame["reason"]) == ["", "why", "the disk is full"]
+    for version in (VERSION - 1, VERSION + 1):
+        table = runs_table("windows", RUNS).replace_schema_metadata(
+            {b"kneepoint_schema": str(version).encode()}
+        )
+        pq.write_table(table, path)
+        with pytest.raises(KneepointError, match=rf"runs.parquet: .*version {version} .*{VERSION}"):
+            read_table(path)
 
 
 def test_table_made_a_few_rows_at_a_time_has_the_same_bytes(
@@ -154,25 +119,6 @@ assert list(table.to_pandas()["a"].isna()) == [False, True]
 
 
 @pytest.mark.parametrize(
-    ("version", "lacked"),
-    [
-        (1, ["scheduling_delay_p99_us", "scheduling_delays_us", *OF_TRAFFIC]),
-        (2, ["scheduling_delays_us", *OF_TRAFFIC]),
-        (4, OF_TRAFFIC),
-    ],
-)
-def test_earlier_versions_had_fewer_columns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, lacked: list[str]
-) -> None:
-    with monkeypatch.context() as past:
-        past.setattr(results, "VERSION", version)
-        write_table(tmp_path / "runs.parquet", runs_table("windows", RUNS).drop_columns(lacked))
-        write_table(tmp_path / "trials.parquet", trials_table("windows", {}, []))
-    assert read_table(tmp_path / "runs.parquet").schema.equals(RUNS_SCHEMA)
-    assert not set(lacked) & set(read_table(tmp_path / "trials.parquet").column_names)
-
-
-@pytest.mark.parametrize(
     ("content", "message"),
     [
         (None, "No such file"),
@@ -192,20 +138,3 @@ def test_table_of_somebody_else_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
     with pytest.raises(KneepointError, match="not a table of results"):
         read_table(tmp_path / "other.parquet")
-
-
-def test_flows_of_version_5_lack_the_figures_that_came_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flows = [{"name": "long", "controller": "reno", "throughput_mbps": 1.4}]
-    old = pa.Table.from_pylist(
-        [{"run_id": "a", "flows": flows, "probes": [{"name": "ping", "sent": 3.0}]}]
-    )
-    with monkeypatch.context() as past:
-        past.setattr(results, "VERSION", 5)
-        write_table(tmp_path / "runs.parquet", old)
-    (run,) = read_table(tmp_path / "runs.parquet").to_pylist()
-    (flow,), (probe,) = run["flows"], run["probes"]
-    assert (flow["throughput_mbps"], flow["loss_events"]) == (1.4, None)
-    assert (probe["sent"], probe["rtt_min_ms"]) == (3.0, None)
-    assert run["queue_by_interval_packets"] is None
