@@ -7,28 +7,31 @@ import logging
 import os
 import shutil
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from common.errors import KneepointError
-from experiments.ray_folder import find_token, ray_folder, write_token
+from experiments.ray_folder import find_token, own_token, ray_folder, write_token
 from experiments.worker import CODE, PACKAGES, Worker, difference, facts_here
 
-RAY_POLL_S = 0.2
-"""Polling interval for Ray's processes (s)."""
-_VITAL = ("gcs_server", "raylet")
+RAY_POLL_S = 1.0
+"""Polling interval for Ray's server (s)."""
 _ANSWER_S = 5.0
 """Time limit for a server's answer (s)."""
 _NODE_S = 120.0
 """Time limit for a node to fetch the code and report its facts (s)."""
 _MISSED_S = 30.0
 """Time that Ray takes to notice a dead node (s)."""
+_START_S = 100.0
+"""Time limit for the start of a Ray (s)."""
+_RAY = Path(sys.executable).with_name("ray")
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AUTH_MODE": "token",
@@ -58,12 +61,7 @@ class Cluster:
     is_joined: bool = False
 
     def dead_part(self) -> str:
-        """Returns a message if Ray has ended, otherwise "".
-
-        Ray itself waits a minute for a dead server.
-        """
-        if not self.is_joined:
-            return _dead_process()
+        """Returns a message if Ray has ended, otherwise ""."""
         return "" if _answers(self.address) else f"Ray at {self.address} ended"
 
 
@@ -81,27 +79,59 @@ def own_ray(cores: int) -> Iterator[Cluster]:
     # Workers import this package from the same place, whatever their folder.
     path = [str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(path)
-    with ray_folder() as folder:
-        token = str(write_token(folder))
-        ray = import_ray("127.0.0.1:0", token)
-        _leave_out_helpers()
+    with ray_folder() as folder, _server(folder, cores) as address:
+        token = str(own_token())
+        ray = import_ray(address, token)
         ray.init(
-            address="local",
-            num_cpus=cores,
+            address=address,
             namespace=Cluster.namespace,
-            include_dashboard=False,
             log_to_driver=False,
             logging_level=logging.ERROR,
-            object_store_memory=80 * 2**20,
-            _temp_dir=str(folder / "ray"),
         )
         try:
             names, workers = _start_workers(cores, facts_here())
             ray.get([worker.ready.remote() for worker in workers])
-            yield Cluster(ray.get_runtime_context().gcs_address, names, token)
+            yield Cluster(address, names, token)
         finally:
-            if not _dead_process():  # or it would wait for that, too
+            if _answers(address):  # or it would wait for that, too
                 ray.shutdown()
+
+
+@contextmanager
+def _server(folder: Path, cores: int) -> Iterator[str]:
+    """Runs `ray start --block`, which ends with its first process that ends; gives its address."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address, log = f"127.0.0.1:{port}", folder / "start.log"
+    options = {
+        "node-ip-address": "127.0.0.1",
+        "port": port,
+        "num-cpus": cores,
+        "object-store-memory": 80 * 2**20,
+        "include-dashboard": False,
+        "include-log-monitor": False,
+        "temp-dir": folder / "ray",
+    }
+    given = [f"--{name}={value}" for name, value in options.items()]
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "TERM", _RAY, "start", "--head", "--block", *given],
+            env={**os.environ, **_variables(address, str(own_token()))},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        deadline = time.monotonic() + _START_S
+        while b"Ray runtime started" not in log.read_bytes():
+            if server.poll() is not None or time.monotonic() > deadline:
+                last = log.read_text(errors="replace").strip().splitlines()[-1:]
+                raise KneepointError(f"Ray cannot be started: {''.join(last)}")
+            time.sleep(RAY_POLL_S / 4)
+        yield address
+    finally:
+        server.terminate()
+        server.wait()
 
 
 @contextmanager
@@ -159,19 +189,21 @@ def require_answer(address: str) -> None:
 
 
 def import_ray(address: str, token: str) -> Any:
-    """Imports Ray for a cluster at an address that requires a file's token."""
+    """Imports Ray for a cluster at an address that requires a file's token.
+
+    Ray reads both once in a process.
+    """
     os.environ.pop("RAY_AUTH_TOKEN", None)
     os.environ.pop(_ON_THIS_MACHINE, None)
-    if address.startswith("127."):
-        os.environ[_ON_THIS_MACHINE] = "0"
-    os.environ.update(_ENVIRONMENT, RAY_AUTH_TOKEN_PATH=token)
+    os.environ.update(_variables(address, token))
     import ray
-    from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]
 
-    # Modules imported before keep their mode and token.
-    Config.initialize("")
-    AuthenticationTokenLoader.instance().reset_cache()
     return ray
+
+
+def _variables(address: str, token: str) -> dict[str, str]:
+    here = {_ON_THIS_MACHINE: "0"} if address.startswith("127.") else {}
+    return {**_ENVIRONMENT, **here, "RAY_AUTH_TOKEN_PATH": token}
 
 
 def _start_workers(cores: int, expected: Mapping[str, str]) -> tuple[tuple[str, ...], list[Any]]:
@@ -236,20 +268,24 @@ def _require_token(address: str, token: Path, wrong: Path) -> None:
 
 
 def _lets_in(address: str, token: Path) -> bool:
-    import_ray(address, str(token))
-    from ray._raylet import GcsClient  # type: ignore[attr-defined]
-    from ray.exceptions import AuthenticationError
-
-    try:
-        GcsClient(address=address).internal_kv_keys(b"", namespace=b"kneepoint", timeout=_ANSWER_S)
-    except AuthenticationError:
+    environment = {**os.environ, **_variables(address, str(token))}
+    environment.pop("RAY_AUTH_TOKEN", None)
+    answer = subprocess.run(
+        [_RAY, "status", "--address", address],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if answer.returncode == 0:
+        return True
+    if "AuthenticationError" in answer.stderr:
         return False
-    except Exception as error:  # of Ray's transport, which has many types
-        raise _not_joined(address, error) from None
-    return True
+    raise _not_joined(address, answer.stderr.strip().rpartition("\n")[2])
 
 
-def _not_joined(address: str, error: Exception) -> KneepointError:
+def _not_joined(address: str, error: object) -> KneepointError:
     reason = " ".join(str(error).split())
     remedy = "correct the address or the cluster"
     if "raylet" in reason.lower():
@@ -266,26 +302,3 @@ def _answers(address: str) -> bool:
     except OSError:
         return False
     return True
-
-
-def _dead_process() -> str:
-    """Returns a message if a vital process of this process's Ray has ended, otherwise ""."""
-    from ray._private import worker
-
-    node: Any = worker._global_node
-    dead = [] if node is None else [name for name, _ in node.dead_processes()]
-    return next((f"Ray ended (its {name} died)" for name in dead if name in _VITAL), "")
-
-
-def _leave_out_helpers() -> None:
-    """Keeps Ray from starting its unused dashboard, autoscaler and log monitor.
-
-    They take two fifths of the CPU time of Ray's start, which waits for the dashboard; no option of
-    `ray.init` disables them.
-    """
-    from ray._private import parameter, services
-
-    params: Any = parameter.RayParams
-    lean: Any = partial(params, no_monitor=True, include_log_monitor=False)
-    parameter.RayParams = lean  # type: ignore[misc]
-    services.start_api_server = lambda *_, **__: (None, None)

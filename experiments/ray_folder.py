@@ -46,6 +46,20 @@ def write_token(folder: Path) -> Path:
     return path
 
 
+def own_token() -> Path:
+    """Returns the token file of the Rays that this user's workflows start; makes it.
+
+    One for all of them, because Ray reads its token once in a process.
+    """
+    folder = runtime_folder()
+    path = folder / "token"
+    with locked(folder / "ray.lock"):
+        if not path.exists() or not path.read_text():  # killed while it was written
+            path.unlink(missing_ok=True)
+            write_token(folder)
+    return path
+
+
 def find_token() -> Path:
     """Returns the token file of an existing Ray, where Ray itself looks for it.
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from experiments.ray_cluster import import_ray
-from experiments.ray_folder import ray_folder, write_token
+from experiments.ray_folder import own_token, ray_folder
 from tests.conftest import ROOT
 
 
@@ -32,7 +32,7 @@ class Nodes:
     def __enter__(self) -> Self:
         self._stack = ExitStack()
         self._folder = self._stack.enter_context(ray_folder())
-        token = write_token(self._folder)
+        token = own_token()  # Ray reads its token once in a test's process
         self.environment = {
             **os.environ,
             "RAY_AUTH_MODE": "token",

@@ -178,14 +178,19 @@ def test_executor_passes_an_error_on(make_executor: object) -> None:
 def test_ray_listens_on_this_machine_only(workflow: Workflow) -> None:
     cluster = find_cluster(workflow.file)
     assert cluster.address.startswith("127.0.0.1:")
-    port = int(cluster.address.partition(":")[2])
+    sockets = {
+        link.readlink().name
+        for process in session_of(workflow)
+        for link in (process / "fd").iterdir()
+        if link.is_symlink()
+    }
     listening = [
         fields[1]
         for name in ("tcp", "tcp6")
         for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
-        if (fields := line.split())[3] == "0A" and int(fields[1].rpartition(":")[2], 16) == port
+        if (fields := line.split())[3] == "0A" and f"socket:[{fields[9]}]" in sockets
     ]
-    assert listening
+    assert len(listening) > 1
     assert all("0100007F" in address for address in listening)
 
 
@@ -198,19 +203,10 @@ def session_of(workflow: Workflow) -> list[Path]:
     ]
 
 
-def test_ray_starts_no_helpers_that_nothing_uses(workflow: Workflow) -> None:
-    find_cluster(workflow.file)
-    words = b"\0".join((path / "cmdline").read_bytes() for path in session_of(workflow))
-    assert b"gcs_server" in words
-    for program in (b"dashboard.py", b"monitor.py", b"log_monitor.py"):
-        assert b"/" + program not in words
-
-
 def test_ray_is_for_those_who_can_read_the_token(workflow: Workflow) -> None:
     cluster = find_cluster(workflow.file)
     token = Path(cluster.token)
     assert token.stat().st_mode & 0o777 == 0o600
-    assert token.parent.stat().st_mode & 0o777 == 0o700
     session = session_of(workflow)
     names = {(path / "comm").read_text().strip() for path in session}
     assert {"gcs_server", "raylet", "ray::Worker"} <= names
@@ -224,30 +220,32 @@ def test_ray_is_for_those_who_can_read_the_token(workflow: Workflow) -> None:
     assert all(b"RAY_AUTH_MODE=token\0" in (path / "environ").read_bytes() for path in vital)
 
 
-def test_ray_that_dies_ends_its_studies_with_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", ["gcs_server", "raylet"])
+def test_ray_that_dies_ends_its_studies_with_one_line(program: str, tmp_path: Path) -> None:
     dying = start_workflow(tmp_path)
-    folder = Path(find_cluster(dying.file).token).parent
+    address = find_cluster(dying.file).address
     study = subprocess.Popen(
         [sys.executable, "-c", DRIVER, dying.file], cwd=ROOT, stderr=subprocess.PIPE, text=True
     )
     wait_until((tmp_path / "cluster.attached").exists)
     pid = dying.cluster_pid
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    for child in children:
-        if Path(f"/proc/{child}/comm").read_text().startswith("gcs_server"):
-            os.kill(int(child), signal.SIGKILL)
+    (vital,) = (
+        int(each.name)
+        for each in session_of(dying)
+        if (each / "comm").read_text().strip() == program
+    )
+    os.kill(vital, signal.SIGKILL)
     _, said = study.communicate()
-    line = "error: Ray ended (its gcs_server died); run the command again: finished runs are kept"
+    line = f"error: Ray at {address} ended; run the command again: finished runs are kept"
     # Ray's own library may have noticed before us that it could not tell the dead server of a task.
     ours = [
         each for each in said.splitlines() if not re.match(r"\[[\d-]+ .*\] \w+\.cc:\d+: ", each)
     ]
     assert ours == [line] and said.endswith(line + "\n")
     assert study.returncode == 2
-    with pytest.raises(KneepointError, match="its gcs_server died"):
+    with pytest.raises(KneepointError, match=r"Ray at .* ended"):
         find_cluster(dying.file)
     wait_until(lambda: is_gone(pid))
-    assert not folder.exists()
     end(dying.owner)
 
 

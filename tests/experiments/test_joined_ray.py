@@ -96,8 +96,7 @@ def test_node_that_dies_in_mid_study_changes_no_record(
     assert all(record.status == "ok" for record in by_id(got).values())
 
 
-def test_node_that_differs_is_refused_by_name(study: Study, token: pytest.MonkeyPatch) -> None:
-    del study
+def test_node_that_differs_is_refused_by_name(token: pytest.MonkeyPatch, tmp_path: Path) -> None:
     if shutil.which("setarch") is None:
         pytest.skip("NOT TESTED: no setarch (util-linux)")
     with Nodes() as nodes:
@@ -107,7 +106,7 @@ def test_node_that_differs_is_refused_by_name(study: Study, token: pytest.Monkey
         with pytest.raises(KneepointError, match=refusal), joined_ray(nodes.address):
             pass
         # Whoever shows another token, or none, comes no further.
-        other = Path(nodes.environment["RAY_AUTH_TOKEN_PATH"]).with_name("other")
+        other = tmp_path / "other"
         other.write_text("f" * 64)
         token.setenv("RAY_AUTH_TOKEN_PATH", str(other))
         with (
