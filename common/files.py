@@ -6,9 +6,11 @@ import hashlib
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TextIO
 from uuid import uuid4
 
@@ -67,6 +69,19 @@ def write_folder(
         unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+@contextmanager
+def private_folder(prefix: str) -> Iterator[Path]:
+    """Makes a temporary folder and removes it with all that others put there, however deep.
+
+    Python's own removal calls itself for each level (until 3.13).
+    """
+    folder = Path(mkdtemp(prefix=prefix))
+    try:
+        yield folder
+    finally:
+        subprocess.run(["rm", "-rf", "--", folder], check=False)
 
 
 def read_text(path: Path, most_bytes: int) -> str:

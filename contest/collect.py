@@ -7,22 +7,22 @@ folder of ours. No code of the submission runs, and none changes.
 import hashlib
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from common.config_file import read_config
 from common.errors import KneepointError
-from common.files import sha256_of
+from common.files import private_folder, sha256_of
 from contest.config import ENTRY_NAME, ENTRY_NAMES, REPOSITORIES, Repositories, Repository
 from contest.confine import Confined
 from contest.unpack import (
     ARCHIVES,
-    MOST_ARCHIVE_BYTES,
+    copy_repository,
     copy_tree,
+    files_of,
     is_archive,
     name_of_archive,
+    take_file,
     unpack,
     unpack_stream,
 )
@@ -130,6 +130,7 @@ def take(submission: Submission, into: Path, confined: Confined) -> None:
 
     Raises:
         KneepointError: it cannot be taken; the message says why.
+        OSError: it cannot be read.
     """
     if submission.problem:
         raise KneepointError(submission.problem)
@@ -139,12 +140,9 @@ def take(submission: Submission, into: Path, confined: Confined) -> None:
     elif path.is_file() and is_archive(path):
         unpack(path, into)
     elif path.is_file():
-        if path.stat().st_size > MOST_ARCHIVE_BYTES:
-            raise KneepointError(f"it has more than {MOST_ARCHIVE_BYTES >> 20} MiB")
-        into.mkdir(parents=True, exist_ok=True)
-        (into / path.name).write_bytes(path.read_bytes())
+        take_file(path, into)
     elif _is_bare(path):
-        _fetch(Repository(git=str(path.resolve())), path.parent, into, confined)
+        _archive(path, Repository(git=path.name), into, confined)
     else:
         copy_tree(path, into)
 
@@ -152,7 +150,7 @@ def take(submission: Submission, into: Path, confined: Confined) -> None:
 def digest_of_tree(folder: Path) -> str:
     """Returns the digest of the names and contents of a folder's files."""
     digest = hashlib.sha256()
-    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+    for path in files_of(folder):
         for part in (path.relative_to(folder).as_posix().encode(), path.read_bytes()):
             digest.update(hashlib.sha256(part).digest())
     return digest.hexdigest()
@@ -163,16 +161,24 @@ def _is_bare(path: Path) -> bool:
 
 
 def _fetch(repository: Repository, folder: Path, into: Path, confined: Confined) -> None:
-    """Takes the files of a revision as git archives them, without the repository's hooks."""
-    source = Path(repository.git.removeprefix("file://"))
-    if "://" in str(repository.git.removeprefix("file://")) or re.match(r"[\w.-]+@", str(source)):
+    """Takes the files of a repository on this machine."""
+    address = repository.git.removeprefix("file://")
+    if "://" in address or re.match(r"[\w.-]+@", address):
         raise KneepointError(f"{repository.git} is on another machine; clone it and name the clone")
-    source = (folder / source).resolve()
+    source = (folder / address).resolve()
     if not source.is_dir():
         raise KneepointError(f"{repository.git}: no such repository")
+    _archive(source, repository, into, confined)
+
+
+def _archive(source: Path, repository: Repository, into: Path, confined: Confined) -> None:
+    """Takes the files of a revision as git archives them.
+
+    Git reads our own copy of the repository, and a clone of that, which has none of its settings.
+    """
     revision = repository.commit or repository.branch or "HEAD"
-    with ExitStack() as stack:
-        work = Path(stack.enter_context(TemporaryDirectory(prefix="kneepoint-git-")))
+    with private_folder("kneepoint-git-") as work:
+        copy_repository(source, work / "copy")
         (work / "config").write_text(_SAFE)
         environment = {
             "GIT_CONFIG_GLOBAL": str(work / "config"),
@@ -182,14 +188,15 @@ def _fetch(repository: Repository, folder: Path, into: Path, confined: Confined)
         }
 
         def git(*words: str, problem: str = "") -> str:
-            answer = confined.run(["git", *words], work, [source], [work], environment)
+            answer = confined.run(["git", *words], work, [], [work], environment)
             if answer.returncode != 0:
                 lines = answer.stderr.strip().splitlines() or ["it failed without a reason"]
                 first = next((line for line in lines if line.startswith("fatal: ")), lines[-1])
+                first = first.replace(f"{work}/", "")
                 raise KneepointError(f"{repository.git}: {problem or f'git: {first}'}")
             return answer.stdout.strip()
 
-        git("clone", "--quiet", "--mirror", "--no-local", f"file://{source}", "clone")
+        git("clone", "--quiet", "--mirror", "--no-local", "--", f"file://{work}/copy", "clone")
         commit = git(
             *("-C", "clone", "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"),
             problem=f"no such branch or commit: {revision}",

@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from common.errors import KneepointError
+from common.files import private_folder
+from contest import within
 from contest.build import Builder, BuildError
 from contest.collect import Submission, digest_of_tree, take
 from contest.config import ENTRY_FILE, EntryFile, load_entry_file
@@ -80,8 +80,8 @@ class Workshop:
     def make(self, submission: Submission) -> Contender:
         """Takes, recognizes and builds a submission; a failure becomes its reason."""
         contender = Contender(submission.name, submission.author)
-        with TemporaryDirectory(prefix="kneepoint-entry-") as work:
-            folder = Path(work) / "tree"
+        with private_folder("kneepoint-entry-") as work:
+            folder = work / "tree"
             try:
                 take(submission, folder, self.builder.confined)
                 contender = replace(contender, digest=digest_of_tree(folder))
@@ -99,6 +99,12 @@ class Workshop:
                 return replace(contender, reason=str(error), message=error.message)
             except KneepointError as error:
                 return replace(contender, reason=str(error).replace(f"{folder}/", ""))
+            except OSError as error:
+                if within.is_fault(error):
+                    raise
+                return replace(contender, reason=f"cannot be read: {error.strerror}")
+            except (ValueError, RecursionError) as error:
+                return replace(contender, reason=str(KneepointError(f"cannot be read: {error}")))
 
     def make_all(
         self, submissions: Sequence[Submission], on_made: Callable[[Contender], None]

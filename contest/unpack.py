@@ -1,7 +1,7 @@
 """Takes in submissions: copies a tree or unpacks an archive, and trusts neither.
 
 The result lies in the given folder, consists of plain files and folders, and is no larger
-than an entry can reasonably be.
+than an entry can reasonably be. A link within a tree becomes the file that it names.
 """
 
 import bz2
@@ -13,24 +13,61 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from common.errors import KneepointError
+from common.files import private_folder
+from contest import within
 
 MOST_BYTES = 64 * 2**20
 MOST_FILES = 5_000
 MOST_ARCHIVE_BYTES = 32 * 2**20
 _MOST_PATH = 250
-_LEFT_OUT = {".git", ".hg", ".svn", ".deps", ".libs", "__pycache__", "autom4te.cache"}
-"""Folders that no build needs."""
-_BUILT = {".o", ".a", ".lo", ".la", ".so", ".pyc", ".log"}
+_MOST_LINK = 4096
 _COMPRESSIONS: dict[bytes, Callable[[IO[bytes]], Any]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ": lzma.LZMAFile,
 }
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """What is taken of a folder.
+
+    Args:
+        most_bytes: in all.
+        most_files: in all, folders and what is left out included.
+        left_out: names of files and folders that nothing needs.
+        endings: of files that are left out.
+        links_left_out: names of links that autotools makes to files of its own.
+        reach_compiler: whether names must be safe as a program's arguments.
+    """
+
+    most_bytes: int
+    most_files: int
+    left_out: frozenset[str]
+    endings: frozenset[str] = frozenset()
+    links_left_out: frozenset[str] = frozenset()
+    reach_compiler: bool = True
+
+
+_TREE = _Rules(
+    MOST_BYTES,
+    MOST_FILES,
+    frozenset(".git .hg .svn .deps .libs __pycache__ autom4te.cache".split()),
+    frozenset(".o .a .lo .la .so .pyc .log".split()),
+    frozenset(
+        "INSTALL COPYING ar-lib compile config.guess config.sub depcomp install-sh "
+        "ltmain.sh missing test-driver".split()
+    ),
+)
+_REPOSITORY = _Rules(
+    256 * 2**20, 50_000, frozenset("hooks logs lfs modules worktrees".split()), reach_compiler=False
+)
 
 
 def is_archive(path: Path) -> bool:
@@ -48,31 +85,38 @@ def copy_tree(source: Path, into: Path) -> None:
     """Copies the files of a folder, links within it as what they point to.
 
     Raises:
-        KneepointError: a link leads out, a file is special, or there is too much.
+        KneepointError: a link leads out, a file is special or unreadable, or there is too much.
     """
-    root = source.resolve()
-    taken = _Taken(into)
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
-        for name in [*folders, *sorted(names)]:
-            path = Path(folder) / name
-            relative = path.relative_to(root)
-            mode = path.lstat().st_mode
-            if stat.S_ISDIR(mode):
-                continue
-            if stat.S_ISLNK(mode):
-                target = path.resolve()
-                if not target.is_relative_to(root) or not target.exists():
-                    raise KneepointError(f"{relative} is a link that leads out of the entry")
-                if target.is_dir():
-                    raise KneepointError(f"{relative} is a link to a folder; put the folder there")
-                mode = target.stat().st_mode
-            if not stat.S_ISREG(mode):
-                raise KneepointError(f"{relative} is neither a file nor a folder")
-            if relative.suffix in _BUILT:
-                continue
-            with path.open("rb") as file:
-                taken.add(relative.as_posix(), file)
+    with within.opened(source) as root:
+        _copy(root, _Taken(into, _TREE))
+
+
+def copy_repository(source: Path, into: Path) -> None:
+    """Copies a git repository, or that of a working tree, without its hooks.
+
+    Raises:
+        KneepointError: there is none, or it cannot be copied (see `copy_tree`).
+    """
+    taken = _Taken(into, _REPOSITORY)
+    with within.opened(source) as root:
+        try:
+            with within.located(root, ".git", follows=False) as own:
+                _copy(own, taken)
+        except FileNotFoundError:
+            _copy(root, taken)
+    for name in ("objects", "refs"):  # git wants them even if they are empty
+        (into / name).mkdir(exist_ok=True)
+
+
+def files_of(folder: Path) -> list[Path]:
+    """Returns the files of a tree that was taken, sorted."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        mode = path.lstat().st_mode
+        assert stat.S_ISREG(mode) or stat.S_ISDIR(mode), path
+        if stat.S_ISREG(mode):
+            found.append(path)
+    return found
 
 
 def unpack(archive: Path, into: Path) -> None:
@@ -81,26 +125,98 @@ def unpack(archive: Path, into: Path) -> None:
     Raises:
         KneepointError: it is damaged, leads out of its folder, or is a bomb.
     """
-    if archive.stat().st_size > MOST_ARCHIVE_BYTES:
-        raise KneepointError(f"the archive has more than {MOST_ARCHIVE_BYTES >> 20} MiB")
-    with archive.open("rb") as file:
+    with read_plain(archive) as file:
+        if os.fstat(file.fileno()).st_size > MOST_ARCHIVE_BYTES:
+            raise KneepointError(f"the archive has more than {MOST_ARCHIVE_BYTES >> 20} MiB")
         unpack_stream(file, into)
+
+
+def take_file(path: Path, into: Path) -> None:
+    """Copies a single file into a folder.
+
+    Raises:
+        KneepointError: it is no plain file, or too large.
+    """
+    with read_plain(path) as file:
+        _Taken(into, _TREE).add(path.name, file)
+
+
+def read_plain(path: Path) -> IO[bytes]:
+    """Opens a plain file; raises KneepointError if it is anything else."""
+    with within.opened(path) as found:
+        if not within.is_file(found):
+            raise KneepointError("is neither a folder nor a file")
+        return within.reading(found)
 
 
 def unpack_stream(file: IO[bytes], into: Path) -> None:
     """Unpacks a tar or zip file that is open (see `unpack`)."""
-    taken = _Taken(into)
+    with private_folder("kneepoint-unpacked-") as work:
+        taken = _Taken(work / "tree", _TREE)
+        try:
+            if zipfile.is_zipfile(file):
+                _unpack_zip(file, taken)
+            else:
+                file.seek(0)
+                _unpack_tar(file, taken)
+            taken.write_links()
+        except (
+            *(tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, lzma.LZMAError),
+            *(ValueError, NotImplementedError, RuntimeError, MemoryError, UnicodeError),
+        ) as error:
+            if isinstance(error, OSError) and within.is_fault(error):
+                raise
+            raise KneepointError(f"the archive is damaged ({error})") from None
+        copy_tree(work / "tree", into)
+
+
+def _copy(root: int, taken: "_Taken") -> None:
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        try:
+            with within.located(root, folder) as found:
+                names = within.names_in(found, taken.rules.most_files)
+        except OSError as error:
+            raise _refusal(folder or "the folder", error) from None
+        taken.expect_files(len(names))
+        for name in names:
+            if name not in taken.rules.left_out:
+                try:
+                    folders += _copy_one(root, f"{folder}{name}", taken)
+                except OSError as error:
+                    raise _refusal(f"{folder}{name}", error) from None
+
+
+def _copy_one(root: int, path: str, taken: "_Taken") -> list[str]:
+    """Copies a file; returns the path if it is a folder."""
+    taken.check(path)
+    with within.located(root, path, follows=False) as found:
+        if within.is_folder(found):
+            return [f"{path}/"]
+        link = within.is_link(found)
+    place = PurePosixPath(path)
+    if place.suffix in taken.rules.endings or (link and place.name in taken.rules.links_left_out):
+        return []
     try:
-        if zipfile.is_zipfile(file):
-            _unpack_zip(file, taken)
-        else:
-            file.seek(0)
-            _unpack_tar(file, taken)
-    except (
-        *(tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, lzma.LZMAError),
-        *(ValueError, NotImplementedError, RuntimeError, MemoryError, UnicodeError),
-    ) as error:
-        raise KneepointError(f"the archive is damaged ({error})") from None
+        with within.located(root, path) as found:
+            if within.is_folder(found):
+                raise KneepointError(f"{path} is a link to a folder; put the folder there")
+            if not within.is_file(found):
+                raise KneepointError(f"{path} is neither a file nor a folder")
+            with within.reading(found) as file:
+                taken.add(path, file)
+    except OSError as error:
+        if error.errno not in within.OUTSIDE:
+            raise
+        raise KneepointError(f"{path} is a link that leads out of the entry") from None
+    return []
+
+
+def _refusal(path: str, error: OSError) -> Exception:
+    if within.is_fault(error):
+        return error
+    return KneepointError(f"{path[:_MOST_PATH]}: {error.strerror}; submit plain, readable files")
 
 
 def _unpack_tar(file: IO[bytes], taken: "_Taken") -> None:
@@ -113,17 +229,21 @@ def _unpack_tar(file: IO[bytes], taken: "_Taken") -> None:
     capped = cast(IO[bytes], _Capped(stream, 2 * MOST_BYTES))
     with tarfile.open(fileobj=capped, mode="r|") as archive:
         for member in archive:
+            taken.expect_files(1)
             if member.isdir():
                 taken.check(member.name)
-                continue
-            if member.issym() or member.islnk():
-                raise KneepointError(f"the archive has a link, {member.name}; archive files only")
-            if not member.isfile():
+            elif member.issym():
+                taken.add_link(member.name, member.linkname)
+            elif member.islnk():  # names a member from the archive's top
+                up = "../" * (len(PurePosixPath(member.name).parts) - 1)
+                taken.add_link(member.name, up + member.linkname)
+            elif not member.isfile():
                 raise KneepointError(f"the archive has a device, {member.name}")
-            taken.expect(member.name, member.size)
-            content = archive.extractfile(member)
-            assert content is not None
-            taken.add(member.name, content)
+            else:
+                taken.expect(member.name, member.size)
+                content = archive.extractfile(member)
+                assert content is not None
+                taken.add(member.name, content)
 
 
 def _unpack_zip(file: IO[bytes], taken: "_Taken") -> None:
@@ -131,52 +251,64 @@ def _unpack_zip(file: IO[bytes], taken: "_Taken") -> None:
         members = archive.infolist()
         taken.expect_files(len(members))
         for member in members:
-            mode = member.external_attr >> 16
             if member.is_dir():
                 taken.check(member.filename)
                 continue
-            if stat.S_ISLNK(mode):
-                raise KneepointError(f"the archive has a link, {member.filename}")
             taken.expect(member.filename, member.file_size)
             with archive.open(member) as content:
-                taken.add(member.filename, content)
+                if stat.S_ISLNK(member.external_attr >> 16):
+                    taken.add_link(member.filename, os.fsdecode(content.read(_MOST_LINK)))
+                else:
+                    taken.add(member.filename, content)
 
 
 class _Taken:
     """Writes files into a folder and counts them."""
 
-    def __init__(self, into: Path) -> None:
+    def __init__(self, into: Path, rules: _Rules) -> None:
+        self.rules = rules
         self._into = into
         self._bytes = 0
         self._files = 0
+        self._links: dict[Path, str] = {}
         into.mkdir(parents=True, exist_ok=True)
 
     def check(self, name: str) -> Path:
-        """Returns a file's path; raises KneepointError if it is outside the folder."""
+        """Returns a file's path.
+
+        Raises:
+            KneepointError: it is outside the folder, too long, or no name for a file.
+        """
         path = PurePosixPath(name.replace("\\", "/"))
-        if path.is_absolute() or ".." in path.parts or "\0" in name or ":" in path.parts[:1]:
-            raise KneepointError(f"{name!r} leads out of the archive's folder")
-        if len(name) > _MOST_PATH or any(len(part) > _MOST_PATH for part in path.parts):
+        if path.is_absolute() or ".." in path.parts:
+            raise KneepointError(f"{name!r} leads out of the entry's folder")
+        if len(os.fsencode(name)) > _MOST_PATH:
             raise KneepointError(f"{name[:60]!r}... is too long a name")
+        if not name.isprintable():
+            raise KneepointError(f"{name!r} has unprintable characters, or is not UTF-8; rename it")
+        if self.rules.reach_compiler and any(part[0] in "-@" for part in path.parts):
+            raise KneepointError(f"{name!r} would be an option of the compiler; rename it")
         return self._into / path
 
     def expect(self, name: str, size: int) -> None:
         """Raises KneepointError if a file of this size would be too much."""
-        if self._bytes + size > MOST_BYTES:
+        most = self.rules.most_bytes
+        if self._bytes + size > most:
             raise KneepointError(
-                f"it has more than {MOST_BYTES >> 20} MiB (at {name!r}); submit sources only"
+                f"it has more than {most >> 20} MiB (at {name!r}); submit sources only"
             )
 
     def expect_files(self, number: int) -> None:
-        """Raises KneepointError if so many more files would be too many."""
-        if self._files + number > MOST_FILES:
-            raise KneepointError(f"it has more than {MOST_FILES} files; submit sources only")
+        """Counts names; raises KneepointError if there are too many."""
+        self._files += number
+        if self._files > self.rules.most_files:
+            raise KneepointError(
+                f"it has more than {self.rules.most_files} files; submit sources only"
+            )
 
     def add(self, name: str, content: IO[bytes]) -> None:
         """Writes a file."""
         place = self.check(name)
-        self.expect_files(1)
-        self._files += 1
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("xb") as file:
@@ -186,6 +318,23 @@ class _Taken:
                     file.write(part)
         except (FileExistsError, NotADirectoryError, IsADirectoryError):
             raise KneepointError(f"{name!r} occurs twice") from None
+
+    def add_link(self, name: str, target: str) -> None:
+        """Notes a link, which `write_links` writes."""
+        place = self.check(name)
+        if place in self._links:
+            raise KneepointError(f"{name!r} occurs twice")
+        self._links[place] = target
+
+    def write_links(self) -> None:
+        """Writes the links, once all folders are there: none is written through another."""
+        try:
+            for place in self._links:
+                place.parent.mkdir(parents=True, exist_ok=True)
+            for place, target in self._links.items():
+                place.symlink_to(target)
+        except (FileExistsError, NotADirectoryError):
+            raise KneepointError("a link of the archive occurs twice") from None
 
 
 class _Capped(io.RawIOBase):
