@@ -24,6 +24,11 @@ _REMEDIES: Mapping[int, str] = {
 _MOST_CHARACTERS = 2000
 
 
+def printable(text: str) -> str:
+    """Returns text in which control characters are spelled out, so that no terminal obeys them."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 class KneepointError(Exception):
     """A mistake that the user can correct.
 
@@ -32,8 +37,7 @@ class KneepointError(Exception):
     """
 
     def __init__(self, message: object) -> None:
-        line = " ".join(str(message).splitlines())
-        line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+        line = printable(" ".join(str(message).splitlines()))
         if len(line) > _MOST_CHARACTERS:
             line = f"{line[: _MOST_CHARACTERS // 2]} ... {line[-_MOST_CHARACTERS // 2 :]}"
         super().__init__(line)

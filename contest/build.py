@@ -2,7 +2,8 @@
 
 A source's object is kept under the digest of all that the compiler could read when it made it: the
 source, the headers, the flags and the compiler itself. It compiles in a folder that has nothing
-else, and the sandbox keeps it there.
+else, and the sandbox keeps it there. What all commands of one build may use is limited, and a build
+that fails leaves nothing.
 """
 
 import hashlib
@@ -11,31 +12,34 @@ import shutil
 import subprocess
 import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from common.errors import KneepointError
-from common.files import sha256_of, write_whole
+from common.files import private_folder, sha256_of, write_whole
 from contest.confine import Confined, environment_of
+from contest.messages import own_part, reason_of
 from contest.tree import SUFFIXES, Tree
+from contest.unpack import files_of
 
 _STANDARDS = ("-std=gnu++20", "-std=gnu++11")
 """Tried in this order."""
-_FLAGS = (
-    *("-O2", "-g0", "-fPIC", "-pthread", "-w"),
-    *(
-        word
-        for header in ("numeric", "functional", "stdexcept", "algorithm")
-        for word in ("-include", header)
-    ),
+_IMPLICIT = (
+    *("numeric", "functional", "stdexcept", "algorithm"),
+    *("cmath", "cstdlib", "cstdio", "cstring", "climits"),
 )
-"""Entries of 2016 rely on headers that compilers of that time included implicitly."""
+"""Entries of 2013 and 2016 rely on headers that compilers of that time included implicitly."""
+_FLAGS = (
+    *("-O2", "-g0", "-fPIC", "-pthread", "-w", "-fmax-errors=20"),
+    *(word for header in _IMPLICIT for word in ("-include", header)),
+)
 _LINK = ("-shared", "-pthread", "-Wl,-z,defs")
 _LIBRARIES = ("-lm",)
-_MOST_MESSAGE = 4000
+_TRIES = 3
+"""Of a command that was killed from outside."""
 
 
 class BuildError(Exception):
@@ -46,12 +50,77 @@ class BuildError(Exception):
         self.message = message
 
 
+class _LimitError(BuildError):
+    """It needs more than it may use; nothing else is tried."""
+
+
 @dataclass(frozen=True)
 class Built:
     """An entry's shared object."""
 
     object: Path
     sha256: str
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What the build of one entry may use in all.
+
+    Args:
+        cpu_s: CPU time of its commands.
+        object_bytes: size of its objects.
+        commands: number of its commands.
+    """
+
+    cpu_s: float = 120
+    object_bytes: int = 64_000_000
+    commands: int = 100
+
+
+class _Build:
+    """One build.
+
+    Args:
+        tree: what is built.
+        work: a folder for its objects.
+        budget: what it may use.
+    """
+
+    def __init__(self, tree: Tree, work: Path, budget: Budget) -> None:
+        self.tree = tree
+        self.root = tree.root.resolve()
+        self.digests = {
+            path.relative_to(self.root).as_posix(): sha256_of(path.read_bytes())
+            for path in files_of(self.root)
+        }
+        self.work = work
+        self.made: list[Path] = []  # in the cache
+        self._budget = budget
+        self._cpu_s = 0.0
+        self._object_bytes = 0
+        self._commands = 0
+
+    @property
+    def cpu_s_left(self) -> int:
+        """A limit of CPU time for the next command, a little more than it may use."""
+        return int(self._budget.cpu_s - self._cpu_s) + 1
+
+    def spend(self, cpu_s: float = 0, object_bytes: int = 0, commands: int = 0) -> None:
+        """Counts what is used; raises _LimitError if it is too much."""
+        self._cpu_s += cpu_s
+        self._object_bytes += object_bytes
+        self._commands += commands
+        most = self._budget
+        if self._cpu_s > most.cpu_s:
+            raise _LimitError(f"does not build within {most.cpu_s:g} s of CPU time")
+        if self._object_bytes > most.object_bytes:
+            raise _LimitError(f"has objects of more than {most.object_bytes / 1e6:g} MB")
+        if self._commands > most.commands:
+            raise _LimitError(f"does not build within {most.commands} commands")
+
+    def name_of(self, path: Path) -> str:
+        """Returns a path in the tree, relative to its root."""
+        return path.resolve().relative_to(self.root).as_posix()
 
 
 @dataclass
@@ -62,31 +131,39 @@ class Builder:
         folder: cache of objects.
         confined: runs the compiler.
         compiler: g++ or clang++.
+        budget: of each build.
+        most_bytes: size of the cache, which forgets what was not used for longest.
     """
 
     folder: Path
     confined: Confined
     compiler: str = os.environ.get("CXX") or "c++"
+    budget: Budget = field(default_factory=Budget)
+    most_bytes: int = 2_000_000_000
     _locks: defaultdict[str, threading.Lock] = field(
         default_factory=lambda: defaultdict(threading.Lock)
     )
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _given: set[Path] = field(default_factory=set)
+    """What this process may still run."""
 
     def build(self, tree: Tree, macros: Mapping[str, str]) -> Built:
         """Compiles and links an entry in C++.
 
         Raises:
             BuildError: it does not build.
-            KneepointError: there is no compiler.
+            KneepointError: there is no compiler, or something ended it.
         """
-        first: BuildError | None = None
-        for standard in _STANDARDS:
+        with private_folder("kneepoint-objects-") as work:
+            build = _Build(tree, work, self.budget)
             try:
-                return self._build(tree, standard, macros)
-            except BuildError as error:
-                first = first or error
-        assert first is not None
-        raise first
+                built = self._build_in_any_standard(build, macros)
+            except BaseException:
+                for each in build.made:
+                    each.unlink(missing_ok=True)
+                raise
+        self._give(built)
+        return built
 
     def keep(self, tree: Tree) -> Built:
         """Stores the single file of a Python entry."""
@@ -97,80 +174,147 @@ class Builder:
         with self._locked(sha256):
             if not place.is_file():
                 write_whole(place, content)
-        return Built(place, sha256)
+        built = Built(place, sha256)
+        self._give(built)
+        return built
 
-    def _build(self, tree: Tree, standard: str, macros: Mapping[str, str]) -> Built:
+    def _build_in_any_standard(self, build: _Build, macros: Mapping[str, str]) -> Built:
+        first: BuildError | None = None
+        for standard in _STANDARDS:
+            try:
+                return self._build(build, standard, macros)
+            except _LimitError:
+                raise
+            except BuildError as error:
+                first = first or error
+        assert first is not None
+        raise first
+
+    def _build(self, build: _Build, standard: str, macros: Mapping[str, str]) -> Built:
         defined = [f"-D{name}={value}" for name, value in sorted(macros.items())]
-        everything = _files_of(tree.root)
-        objects = [
-            self._compile_alone(tree, source, [standard], _files_of(source.parent), everything)
-            for source in tree.library
-        ]
-        objects += [
-            self._compile_alone(tree, source, [standard, *defined], everything, everything)
-            for source in tree.sources
-        ]
-        return self._link(objects)
+        objects = {}
+        for path in build.tree.library:
+            source = build.name_of(path)
+            folder = f"{source.rpartition('/')[0]}/".removeprefix("/")
+            near = [name for name in build.digests if name.startswith(folder)]
+            objects[self._compile_alone(build, source, [standard], near)] = source
+        for path in build.tree.sources:
+            source = build.name_of(path)
+            place = self._compile_alone(build, source, [standard, *defined], list(build.digests))
+            objects[place] = source
+        return self._link(build, objects)
 
     def _compile_alone(
-        self,
-        tree: Tree,
-        source: Path,
-        flags: Sequence[str],
-        near: Sequence[Path],
-        everything: Sequence[Path],
+        self, build: _Build, source: str, flags: Sequence[str], near: Sequence[str]
     ) -> Path:
-        """Compiles a source with nearby headers, or with all if those do not suffice."""
-        headers = [path for path in near if path.suffix not in SUFFIXES]
+        """Compiles a source with nearby headers, or with all files if those do not suffice."""
+        headers = [name for name in near if not name.endswith(SUFFIXES)]
         try:
-            return self._compile(tree, source, flags, [*headers, source.resolve()])
+            return self._compile(build, source, flags, [*headers, source])
+        except _LimitError:
+            raise
         except BuildError:
-            return self._compile(tree, source, flags, everything)
+            return self._compile(build, source, flags, list(build.digests))
 
     def _compile(
-        self, tree: Tree, source: Path, flags: Sequence[str], files: Sequence[Path]
+        self, build: _Build, source: str, flags: Sequence[str], names: Sequence[str]
     ) -> Path:
-        """Returns a source's object; the compiler sees only the given files."""
-        root = tree.root.resolve()
+        """Returns a source's object; the compiler sees only the named files."""
         words = [
             *(*_FLAGS, *flags),
-            *(f"-I{each.resolve().relative_to(root)}" for each in tree.includes),
-            str(source.resolve().relative_to(root)),
+            *(f"-I./{build.name_of(each)}" for each in build.tree.includes),
+            f"./{source}",
         ]
-        content = [f"{each.relative_to(root)} {sha256_of(each.read_bytes())}" for each in files]
-        key = self._digest("compile", *words, *content)
-        place = self.folder / "objects" / f"{key}.o"
-        with self._locked(key), TemporaryDirectory(prefix="kneepoint-tree-") as stage:
-            if not place.is_file():
-                for each in files:
-                    copy = Path(stage) / each.relative_to(root)
-                    copy.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(each, copy)
-                self._make(place, [self.compiler, *words, "-c"], Path(stage), [Path(stage)])
-        return place
+        content = [f"{name} {build.digests[name]}" for name in names]
+        place = self.folder / "objects" / f"{self._digest('compile', *words, *content)}.o"
 
-    def _link(self, objects: Sequence[Path]) -> Built:
+        def make(copy: Path) -> None:
+            with private_folder("kneepoint-tree-") as stage:
+                for name in names:
+                    (stage / name).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(build.root / name, stage / name)
+                command = [self.compiler, *words, "-c"]
+                self._run(build, command, copy, stage, [stage], build.digests, {})
+
+        return self._made(build, place, make)
+
+    def _link(self, build: _Build, objects: Mapping[Path, str]) -> Built:
         key = self._digest("link", *_LINK, *_LIBRARIES, *(each.stem for each in objects))
         place = self.folder / "entries" / f"{key}.so"
-        with self._locked(key):
-            if not place.is_file():
-                names = [each.resolve() for each in objects]
-                words = [self.compiler, *_LINK, *map(str, names), *_LIBRARIES]
-                self._make(place, words, self.folder, names)
-        return Built(place, sha256_of(place.read_bytes()))
 
-    def _make(self, place: Path, words: Sequence[str], folder: Path, read: Sequence[Path]) -> None:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix="kneepoint-build-") as work:
-            out = Path(work) / "out"
-            answer = self.confined.run(
-                [*words, "-o", out], folder, read, [Path(work)], environment_of(Path(work))
-            )
-            if answer.returncode != 0 or not out.is_file():
-                raise _refusal(answer, work)
-            part = place.with_name(f"{place.name}.{os.getpid()}.{threading.get_ident()}")
-            shutil.copyfile(out, part)
-            part.replace(place)
+        def make(copy: Path) -> None:
+            command = [self.compiler, *_LINK, *map(str, objects), *_LIBRARIES]
+            own = {*objects.values(), *(name.rpartition("/")[2] for name in objects.values())}
+            names = {str(path): source for path, source in objects.items()}
+            self._run(build, command, copy, build.work, [build.work], own, names)
+
+        copy = self._made(build, place, make)
+        return Built(place, sha256_of(copy.read_bytes()))
+
+    def _made(self, build: _Build, place: Path, make: Callable[[Path], None]) -> Path:
+        """Returns the build's own copy of what the cache has at a place, or will have."""
+        copy = build.work / place.name
+        with self._locked(place.name):
+            try:
+                shutil.copyfile(place, copy)
+                os.utime(place)
+            except FileNotFoundError:
+                make(copy)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                part = place.with_name(f"{place.name}.{os.getpid()}.{threading.get_ident()}")
+                shutil.copyfile(copy, part)
+                part.replace(place)
+                build.made.append(place)
+        build.spend(object_bytes=copy.stat().st_size)
+        return copy
+
+    def _run(
+        self,
+        build: _Build,
+        command: Sequence[str],
+        place: Path,
+        folder: Path,
+        read: Sequence[Path],
+        own: Collection[str],
+        names: Mapping[str, str],
+    ) -> None:
+        """Runs a command that makes a file; see `own_part` for `own` and `names`."""
+        for _ in range(_TRIES):
+            build.spend(commands=1)
+            with private_folder("kneepoint-build-") as work:
+                out = work / "out"
+                words: list[str | Path] = [*command, "-o", out]
+                environment, cpu_s = environment_of(work), build.cpu_s_left
+                ended = self.confined.run(words, folder, read, [work], environment, cpu_s)
+                if ended.was_killed:
+                    continue
+                build.spend(cpu_s=ended.cpu_s)
+                if ended.returncode != 0 or out.is_symlink() or not out.is_file():
+                    message = own_part(ended.stderr, own, names)
+                    raise BuildError(f"does not build: {reason_of(message)}", message)
+                shutil.copyfile(out, place)
+                return
+        raise KneepointError(
+            f"could not be built: something ended the compiler {_TRIES} times, perhaps for want of "
+            "memory; free some and run the command again"
+        )
+
+    def _give(self, built: Built) -> None:
+        """Protects an object from being forgotten, and keeps the cache within its size."""
+        with self._lock:
+            self._given.add(built.object)
+            found = []
+            for path in self.folder.glob("*/*"):
+                with suppress(FileNotFoundError):  # another process forgot it
+                    status = path.stat()
+                    found.append((status.st_mtime_ns, status.st_size, path))
+            size = sum(each[1] for each in found)
+            for _, bytes_, path in sorted(found):
+                if size <= self.most_bytes:
+                    break
+                if path not in self._given:
+                    path.unlink(missing_ok=True)
+                    size -= bytes_
 
     @cached_property
     def _identity(self) -> str:
@@ -187,16 +331,3 @@ class Builder:
     def _locked(self, key: str) -> threading.Lock:
         with self._lock:
             return self._locks[key]
-
-
-def _files_of(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.resolve().rglob("*") if path.is_file())
-
-
-def _refusal(answer: "subprocess.CompletedProcess[str]", work: str) -> BuildError:
-    message = answer.stderr.replace(work, "").strip()
-    lines = [line.strip() for line in message.splitlines()]
-    marks = ("error:", "undefined reference", "undefined symbol", "multiple definition", "confine:")
-    found = [line for line in lines if any(mark in line.lower() for mark in marks)]
-    reason = (found or lines or ["the compiler gave no reason"])[0]
-    return BuildError(f"does not build: {reason}", message[:_MOST_MESSAGE])

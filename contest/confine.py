@@ -1,10 +1,15 @@
 """Runs programs on behalf of entries: under limits, in a sandbox, with files of their own."""
 
 import os
+import re
+import select
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from common.errors import KneepointError
 
@@ -19,6 +24,40 @@ _READ = tuple(
     for each in ("/usr/include", "/usr/local/include", "/etc/ld.so.cache", "/etc/alternatives")
     if Path(each).exists()
 )
+
+
+_MOST_SAID = 2**18
+_KILLED = re.compile(
+    r"confine: stopped: (ended by signal (1|2|9|15)|asked to stop|more than \d+ s)$"
+    r"|^[\w+.-]+: fatal error: (Killed|Terminated|Hangup|Interrupt) signal terminated program"
+    r"|^[\w+.-]+: error: unable to execute command: (Killed|Terminated|Hangup|Interrupt)",
+    re.MULTILINE,
+)
+"""What is said of a program that was ended from outside; no limit of CPU time, size or memory."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended.
+
+    Args:
+        returncode: its exit status.
+        stdout: its output, up to a limit.
+        stderr: likewise.
+        cpu_s: CPU time of all its processes.
+    """
+
+    returncode: int
+    stdout: str
+    stderr: str
+    cpu_s: float
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether it was ended for a reason outside itself, such as a lack of memory."""
+        return self.returncode < 0 or (
+            self.returncode != 0 and _KILLED.search(self.stderr) is not None
+        )
 
 
 @dataclass(frozen=True)
@@ -51,7 +90,8 @@ class Confined:
         read: Sequence[Path] = (),
         write: Sequence[Path] = (),
         environment: Mapping[str, str] | None = None,
-    ) -> "subprocess.CompletedProcess[str]":
+        cpu_s: int | None = None,
+    ) -> Ended:
         """Runs a command in a folder; output that is no UTF-8 is replaced.
 
         Args:
@@ -60,26 +100,27 @@ class Confined:
             read: files and folders that it may read, beside the system's.
             write: folders that it may write to.
             environment: all that the command gets besides PATH.
+            cpu_s: less CPU time than the limit.
         """
         words = [str(word) for word in command]
         if self.program is not None:
-            words = [*self._prefix(read, write), *words]
-        try:
-            return subprocess.run(
-                words,
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                timeout=self.limits.wall_s + 30,
-                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", **(environment or {})},
-            )
-        except subprocess.TimeoutExpired:
-            return subprocess.CompletedProcess(words, 1, "", "error: timed out")
-        except OSError as error:
-            raise KneepointError(f"{words[0]}: {error.strerror}; build it: make build") from None
+            words = [*self._prefix(read, write, cpu_s or self.limits.cpu_s), *words]
+        with TemporaryFile() as output, TemporaryFile() as errors:
+            try:
+                process = subprocess.Popen(
+                    words,
+                    cwd=folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=errors,
+                    env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", **(environment or {})},
+                )
+            except OSError as error:
+                raise KneepointError(
+                    f"{words[0]}: {error.strerror}; build it: make build"
+                ) from None
+            cpu_s_used = _wait(process, self.limits.wall_s + 30)
+            return Ended(process.returncode, _said(output), _said(errors), cpu_s_used)
 
     def check(self) -> None:
         """Raises KneepointError if commands must be confined but this host cannot do so."""
@@ -92,7 +133,7 @@ class Confined:
                     "you trust all of them, --trust-entries"
                 )
 
-    def _prefix(self, read: Sequence[Path], write: Sequence[Path]) -> list[str]:
+    def _prefix(self, read: Sequence[Path], write: Sequence[Path], cpu_s: int) -> list[str]:
         assert self.program is not None
         limits = self.limits
         return [
@@ -100,10 +141,36 @@ class Confined:
             *("--read", *map(str, (*_READ, *(path.resolve() for path in read)))),
             *(("--write", *(str(path.resolve()) for path in write)) if write else ()),
             *("--run", *map(str, _SYSTEM)),
-            *("--cpu-s", str(limits.cpu_s), "--memory-mb", str(limits.memory_mb)),
+            *("--cpu-s", str(cpu_s), "--memory-mb", str(limits.memory_mb)),
             *("--processes", str(limits.processes), "--file-mb", str(limits.file_mb)),
             *("--wall-s", str(limits.wall_s), "--no-network", "--"),
         ]
+
+
+def _wait(process: "subprocess.Popen[bytes]", most_s: float) -> float:
+    """Waits for a process, ends it when its time is up, and returns its CPU time."""
+    ended = select.poll()
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        ended.register(descriptor, select.POLLIN)
+        if not ended.poll(most_s * 1000):
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+    finally:
+        os.close(descriptor)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _said(file: IO[bytes]) -> str:
+    """Returns what a program said; of too much, its beginning and its end."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    said = file.read(_MOST_SAID)
+    if size > _MOST_SAID:
+        file.seek(max(_MOST_SAID, size - 1000))
+        said += b"\n" + file.read()
+    return said.decode(errors="replace")
 
 
 def environment_of(folder: Path) -> dict[str, str]:

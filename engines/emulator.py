@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from common.errors import KneepointError
+from common.errors import KneepointError, printable
 from engines.base import MachineFaultError, RunRecord, RunSpec, canonical_json
 from networks.scenario import PreparedNetwork
 
@@ -218,7 +218,7 @@ class EmulatorEngine:
             raise MachineFaultError(f"the emulator answered {text!r}") from None
         if status == "ok":
             return RunRecord.measured(spec, answer)
-        reason = str(answer.get("reason", "no reason given"))
+        reason = printable(str(answer.get("reason", "no reason given")))
         if status == "failed":
             self.close()  # it may have ended, and serves no other controller in any case
             return RunRecord(spec.run_id, "failed", reason)

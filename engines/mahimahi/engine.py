@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from common.errors import KneepointError
+from common.errors import KneepointError, printable
 from common.files import sha256_of
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.entry import PYTHON_RUNNER, Entry
@@ -125,7 +125,7 @@ class MahimahiEngine:
         if status == "ok":
             return RunRecord.measured(spec, answer)
         if status == "failed":
-            return RunRecord(spec.run_id, "failed", answer["reason"])
+            return RunRecord(spec.run_id, "failed", printable(answer["reason"]))
         if status == "fault":
             raise MachineFaultError(answer["reason"])
         raise KneepointError(f"mahimahi, a run of {spec.controller}: {answer['reason']}")

@@ -1,0 +1,170 @@
+"""What the build of an entry may use, what it leaves, and what its message shows."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from common.code import ROOT
+from common.errors import KneepointError
+from contest.build import Budget, Builder, BuildError
+from contest.collect import submission_at
+from contest.confine import Confined, Ended
+from contest.contenders import Workshop
+from contest.messages import own_part
+from contest.tree import recognize
+
+CONFINED = Confined(ROOT / "build/confine")
+
+
+def flat(folder: Path, **sources: str) -> Path:
+    """Writes a tree of these sources, and a sender if there is none."""
+    folder.mkdir(parents=True)
+    for name, text in {"sender": "int main() {}\n", **sources}.items():
+        (folder / f"{name}.cc").write_text(text)
+    return folder
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("budget", "reason"),
+    [
+        (Budget(cpu_s=0.01), r"within 0\.01 s of CPU time"),
+        (Budget(object_bytes=1_000_000), "objects of more than 1 MB"),
+        (Budget(commands=1), "within 1 commands"),
+    ],
+)
+def test_what_a_build_may_use_is_limited_and_nothing_is_left(
+    tmp_path: Path, budget: Budget, reason: str
+) -> None:
+    tree = recognize(flat(tmp_path / "anna", a='asm(".data; .fill 4000000");'))
+    builder = Builder(tmp_path / "kept", CONFINED, budget=budget)
+    with pytest.raises(BuildError, match=reason):
+        builder.build(tree, {})
+    assert files_in(tmp_path / "kept") == []
+
+
+def test_a_build_that_fails_leaves_nothing_but_what_others_made(tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "kept", CONFINED)
+    builder.build(recognize(flat(tmp_path / "anna")), {})
+    before = files_in(tmp_path / "kept")
+    with pytest.raises(BuildError, match=r"z\.cc:1:1: error: 'mistake'"):
+        builder.build(recognize(flat(tmp_path / "bob", b="int b;", z="mistake;")), {})
+    assert files_in(tmp_path / "kept") == before and len(before) == 2
+
+
+def test_the_cache_forgets_what_was_not_used_for_longest(tmp_path: Path) -> None:
+    trees = {name: recognize(flat(tmp_path / name, a=f"int {name};")) for name in ("a", "b", "c")}
+    for number, tree in enumerate(trees.values()):
+        Builder(tmp_path / "kept", CONFINED).build(tree, {})
+        for path in (tmp_path / "kept").rglob("*.*"):
+            if path.stat().st_mtime > 10:
+                os.utime(path, (number, number))
+    size = sum(path.stat().st_size for path in (tmp_path / "kept").rglob("*.*"))
+    kept = set(files_in(tmp_path / "kept"))
+    builder = Builder(tmp_path / "kept", CONFINED, most_bytes=size - 1)
+    built = builder.build(trees["a"], {})
+    left = set(files_in(tmp_path / "kept"))
+    assert left < kept and built.object.name in left
+    small = replace(builder, most_bytes=1)
+    assert small.build(trees["a"], {}) == built
+    assert files_in(tmp_path / "kept") == [built.object.name], "what may still run is kept"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (-9, ""),
+        (137, "confine: stopped: ended by signal 9"),
+        (1, "c++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated."),
+        (137, "confine: stopped: more than 240 s"),
+    ],
+)
+def test_a_compiler_that_was_killed_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, said: str
+) -> None:
+    run = Confined.run
+    kills = [Ended(code, "", said, 1)] * 2
+
+    def kill_twice(*words: object) -> Ended:
+        return kills.pop() if kills else run(*words)  # type: ignore[arg-type]
+
+    tree = recognize(flat(tmp_path / "anna"))
+    monkeypatch.setattr(Confined, "run", kill_twice)
+    assert Builder(tmp_path / "kept", CONFINED).build(tree, {}).object.is_file()
+    monkeypatch.setattr(Confined, "run", lambda *_: Ended(code, "", said, 1))
+    with pytest.raises(KneepointError, match="ended the compiler 3 times"):
+        Builder(tmp_path / "other", CONFINED).build(tree, {})
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [(152, "confine: stopped: more than 2 s of CPU time"), (1, "./a.cc:1:1: error: mistake")],
+)
+def test_limits_and_mistakes_are_no_kills(code: int, said: str) -> None:
+    assert not Ended(code, "", said, 1).was_killed
+
+
+def test_a_message_quotes_no_other_file_and_moves_no_cursor(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("the secret\n" * 9)
+    source = (
+        '#error "\x1b[31mred\x9b"\n'
+        "int right = wrong;\n"
+        f'#line 3 "{tmp_path}/secret"\n'
+        "int left = gone;\n"
+        '#line 9 "../secret"\n'
+        "int far = away;\n"
+    )
+    tree = recognize(flat(tmp_path / "anna", controller=source))
+    for confined in (CONFINED, Confined(None)):
+        with pytest.raises(BuildError, match=r"controller\.cc:1:2: error: #error") as refused:
+            Builder(tmp_path / "kept", confined).build(tree, {})
+        message = refused.value.message
+        assert "int right = wrong;" in message, "the entry's own line is quoted"
+        assert "secret" not in message and str(tmp_path) not in message
+        assert "\\x1b[31m" in message and message.replace("\n", "").isprintable()
+        assert str(refused.value).isprintable()
+
+
+def test_errors_in_headers_of_the_system_keep_their_text_only() -> None:
+    message = """\
+In file included from /usr/include/c++/12/algorithm:61,
+                 from ./datagrump/controller.cc:4:
+/usr/include/c++/12/bits/stl_algo.h: In instantiation of 'void std::sort(int)':
+./datagrump/controller.cc:20:12:   required from here
+   20 |   sort(a);
+/usr/include/c++/12/bits/stl_algo.h:1938:50: error: no match for 'operator-'
+ 1938 |     std::__lg(__last - __first) * 2,
+/tmp/work/ccAbc123.s:12: Error: no such instruction: `frobnicate'
+/home/anna/x.h:3:1: error: 'root' does not name a type
+    3 | root:x:0:0
+/usr/bin/ld: /kept/0a1b.o: in function `main':
+controller.cc:(.text+0x5): undefined reference to `missing()'
+collect2: error: ld returned 1 exit status
+"""
+    own = {"datagrump/controller.cc", "controller.cc"}
+    assert own_part(message, own, {"/kept/0a1b.o": "datagrump/controller.cc"}).splitlines() == [
+        "datagrump/controller.cc:20:12:   required from here",
+        "   20 |   sort(a);",
+        "stl_algo.h: error: no match for 'operator-'",
+        "as: Error: no such instruction: `frobnicate'",
+        "ld: datagrump/controller.cc: in function `main':",
+        "controller.cc:(.text+0x5): undefined reference to `missing()'",
+        "collect2: error: ld returned 1 exit status",
+    ]
+
+
+def test_names_are_no_options_of_the_compiler(tmp_path: Path) -> None:
+    workshop = Workshop(Builder(tmp_path / "kept", CONFINED))
+    for name in ("@inject.cc", "-wrapper,x.cc"):
+        tree = flat(tmp_path / "anna")
+        (tree / name).write_text("-DX")
+        made = workshop.make(submission_at(tree))
+        assert made.entry is None and repr(name) in made.reason and "rename it" in made.reason
+        tree.rename(tmp_path / f"done{name}")
+    spaced = flat(tmp_path / "bob", **{"a b": "int a;", "c;$(d)": "int c;", "e,-x": "int e;"})
+    assert workshop.make(submission_at(spaced)).reason == ""
