@@ -103,8 +103,9 @@ class Workshop:
                 if within.is_fault(error):
                     raise
                 return replace(contender, reason=f"cannot be read: {error.strerror}")
-            except (ValueError, RecursionError) as error:
-                return replace(contender, reason=str(KneepointError(f"cannot be read: {error}")))
+            except Exception as error:
+                reason = f"cannot be read: {type(error).__name__}: {error}"
+                return replace(contender, reason=str(KneepointError(reason)))
 
     def make_all(
         self, submissions: Sequence[Submission], on_made: Callable[[Contender], None]
@@ -142,6 +143,7 @@ class Workshop:
             declared.arguments,
             declared.environment(values),
             tree.dialect,
+            tree.clock_epoch_ms,
             runner_sha256,
             self.is_trusting,
         )

@@ -7,13 +7,15 @@ is a whole sender.
 
 import ast
 import hashlib
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from common.errors import KneepointError
+from contest.makefile import read_makefile
 
 Language = Literal["c++", "python"]
 
@@ -23,10 +25,14 @@ _HEADERS = (".hh", ".h", ".hpp", ".hxx", ".ipp", ".inc")
 _CLASS_METHODS = {"window_size", "datagram_was_sent", "ack_received", "timeout_ms"}
 _MOST_PYTHON_BYTES = 2**18
 _MOST_DEPTH = 3
-_VARIABLE = re.compile(r"\$[({](\w+)[)}]")
-_ASSIGNMENT = re.compile(r"^\s*(\w+)\s*(\+?=)\s*(.*)$")
+_MOST_TEXT = 2**20
+_MAKEFILES = ("Makefile.am", "GNUmakefile", "makefile", "Makefile")
 _MAIN = re.compile(r"\bint\s+main\s*\(")
 _THREADS = re.compile(r"#\s*include\s*<(thread|future|pthread\.h|threads\.h)>")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_NUMBER = re.compile(r"\b\d[\d']{0,30}(?:\.\d{1,30})?(?:[eE]\+?\d{1,2})?")
+_DATES_S = range(1_200_000_000, 1_500_000_000)
+"""From which the clocks of a kit of 2013 may count."""
 _BOOST = re.compile(r"#\s*include\s*[<\"]boost/")
 _KIT = Path(__file__).parent / "kit"
 _PUBLIC_RECEIVERS = (
@@ -47,6 +53,7 @@ class Tree:
         sources: the others.
         includes: folders of headers.
         dialect: of its datagrams, as the engines call it; "": the kit's.
+        clock_epoch_ms: what its clocks subtract from the date; None: they begin at 0.
         interface: how the sender reports sent datagrams to the controller, for the reader.
         remarks: peculiarities.
         own_receiver: whether it brings a receiver that is not the kit's.
@@ -58,6 +65,7 @@ class Tree:
     sources: tuple[Path, ...] = ()
     includes: tuple[Path, ...] = ()
     dialect: str = ""
+    clock_epoch_ms: int | None = None
     interface: str = ""
     remarks: tuple[str, ...] = ()
     own_receiver: bool = False
@@ -121,20 +129,26 @@ def _of_kit(root: Path) -> Tree:
 
 
 def _flat(root: Path) -> Tree:
-    sources = [path for path in _sources_in(root) if not _receives(path)]
+    is_of_2013 = (root / "packet.hh").is_file()
+    sources = _sources_of_program(root) or [
+        path for path in _sources_in(root) if not _receives(path)
+    ]
     mains = [path for path in sources if _has_main(path)]
     if len(mains) > 1:  # the kit of 2013 has several programs
         sender = [path for path in mains if "sender" in path.name]
         if len(sender) != 1:
             names = ", ".join(path.name for path in mains)
-            raise KneepointError(f"has several main functions: {names}; leave one sender")
+            raise KneepointError(
+                f"has several main functions: {names}; leave one, or name its sources in a Makefile"
+            )
         sources = [path for path in sources if path not in mains or path in sender]
     return Tree(
         root,
         "c++",
         sources=tuple(sources),
         includes=(root,),
-        dialect="2013" if (root / "packet.hh").is_file() else "",
+        dialect="2013" if is_of_2013 else "",
+        clock_epoch_ms=_epoch_ms(root) if is_of_2013 else None,
         interface=_interface(root),
         remarks=_remarks([*sources, *_headers_in(root)]),
     )
@@ -145,18 +159,10 @@ def _named_sources(place: Path, variable: str) -> list[Path] | None:
     makefile = place / "Makefile.am"
     if not makefile.is_file():
         return None
-    variables: dict[str, str] = {}
-    text = re.sub(r"#.*", "", _text(makefile)).replace("\\\n", " ")
-    for line in text.splitlines():
-        if found := _ASSIGNMENT.match(line):
-            name, operator, value = found.groups()
-            variables[name] = f"{variables.get(name, '')} {value}" if operator == "+=" else value
-    if variable not in variables:
+    words = read_makefile(makefile).words_of(variable)
+    if not words:
         return None
-    value = variables[variable]
-    for _ in range(10):
-        value = _VARIABLE.sub(lambda found: variables.get(found[1], ""), value)[:10_000]
-    paths = [(place / word).resolve() for word in value.split() if "$" not in word]
+    paths = [Path(os.path.normpath(place.resolve() / word)) for word in words if "$" not in word]
     for path in paths:
         if not path.is_relative_to(place.parent.resolve()):
             raise KneepointError(
@@ -175,6 +181,48 @@ def _headers_in(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.iterdir()) if path.suffix in _HEADERS]
 
 
+def _sources_of_program(root: Path) -> list[Path] | None:
+    """The sources that a flat tree's makefile names for the sender; None if it names none."""
+    found = set()
+    for path in (root / name for name in _MAKEFILES):
+        for words in read_makefile(path).programs() if path.is_file() else ():
+            sources = tuple(sorted(set(_named_in(root, words))))
+            mains = [source for source in sources if _has_main(source)]
+            if len(mains) == 1 and not any(map(_receives, mains)):
+                found.add((not _sends(mains[0]), -len(sources), sources))
+    return list(min(found)[2]) if found else None
+
+
+def _named_in(root: Path, words: Iterable[str]) -> Iterator[Path]:
+    """The sources in a folder that words name, or the objects that they name are made of."""
+    sources = {path.name: path for path in _sources_in(root)}
+    for word in words:
+        name = word.removeprefix("./")
+        if name in sources:
+            yield sources[name]
+        stem, _, ending = name.rpartition(".")
+        if ending in ("o", "lo"):
+            yield from (sources[stem + each] for each in SUFFIXES if stem + each in sources)
+
+
+def _epoch_ms(root: Path) -> int:
+    """What the clocks of a kit that shows dates subtract: a date in its timestamp.cc or .hh."""
+    for text in (_text(root / f"timestamp{each}") for each in (".cc", ".hh")):
+        for number in map(_value, _NUMBER.findall(_COMMENT.sub("", text))):
+            for per_s in (10**9, 10**6, 10**3, 1):
+                if number // per_s in _DATES_S:
+                    return int(number * 1000 // per_s)
+    return 0
+
+
+def _value(number: str) -> int:
+    return int(float(number)) if re.search("[.eE]", number) else int(number.replace("'", ""))
+
+
+def _sends(path: Path) -> bool:
+    return "sender" in path.stem.lower()
+
+
 def _receives(path: Path) -> bool:
     return "receiver" in path.stem.lower()
 
@@ -184,15 +232,20 @@ def _has_main(path: Path) -> bool:
 
 
 def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
+    """The text of a file, or its beginning; "" if there is none."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST_TEXT).decode(errors="replace")
+    except FileNotFoundError:
+        return ""
 
 
 def _interface(place: Path) -> str:
     header = place / "controller.hh"
-    text = _text(header) if header.is_file() else ""
+    text = _text(header)
     if re.search(r"\bpacket_was_sent\s*\(", text):
         return "2013: packet_was_sent"
-    found = re.search(r"\bdatagram_was_sent\s*\(([^)]*)\)", text)
+    found = re.search(r"\bdatagram_was_sent\s*\(([^)]{0,1000})\)", text)
     if found is None:
         return "its own"
     arguments = found[1].count(",") + 1
@@ -218,7 +271,7 @@ def _is_foreign(receiver: Path) -> bool:
 
 def _code_digest(source: Path) -> str:
     """The digest of a source without its comments and spaces."""
-    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", _text(source), flags=re.DOTALL)
+    code = _COMMENT.sub("", _text(source))
     return hashlib.sha256("".join(code.split()).encode()).hexdigest()
 
 

@@ -20,6 +20,7 @@ class Entry:
         arguments: of the sender, after host and port.
         environment: of the sender, which sees nothing else of ours.
         dialect: the format of its datagrams; "": the kit's since 2014.
+        clock_epoch_ms: what its kit's clocks subtract from the date; None: they begin at 0.
         runner_sha256: digest of the program that runs it.
         is_trusted: runs without a sandbox, on hosts that have none.
     """
@@ -30,6 +31,7 @@ class Entry:
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     dialect: str = ""
+    clock_epoch_ms: int | None = None
     runner_sha256: str = ""
     is_trusted: bool = False
 
@@ -42,4 +44,6 @@ class Entry:
             entry["environment"] = dict(self.environment)
         if self.dialect:
             entry["dialect"] = self.dialect
+        if self.clock_epoch_ms:
+            entry["clock_epoch_ms"] = self.clock_epoch_ms
         return entry

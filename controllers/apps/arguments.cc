@@ -10,6 +10,7 @@
 #include "common/input_file.hh"
 #include "common/program_folder.hh"
 #include "common/text.hh"
+#include "entries/date.hh"
 #include "entries/dialect.hh"
 
 namespace kneepoint {
@@ -22,8 +23,8 @@ const char* const run_usage =
                [--controller-sha256 HEX] [--uplink-sha256 HEX] [--downlink-sha256 HEX]
        emulate --controller NAME|PATH --network NAME|FILE [any of these but the traces']
        emulate --entry OBJECT [--entry-sha256 HEX] [--argument TEXT]... [--env NAME=VALUE]...
-               [--dialect NAME] [--trust-entries] [--entry-lookahead-us N] [--entry-interpreter PYTHON]
-               [any but --controller and --set]
+               [--dialect NAME] [--entry-clock-epoch-ms N] [--trust-entries] [--entry-lookahead-us N]
+               [--entry-interpreter PYTHON] [any but --controller and --set]
        emulate --scenario FILE [--uplink-log F] [--flow-log F]
        emulate --scenario-schema
        emulate --list
@@ -155,6 +156,10 @@ const std::map<std::string, Parser::Option>& Parser::options() {
       {"--entry-lookahead-us",
        [](Parser& p, Text text) {
          p.run.scenario.entry_lookahead_us = to_whole(text, "--entry-lookahead-us", 0, 1000);
+       }},
+      {"--entry-clock-epoch-ms",
+       [](Parser& p, Text text) {
+         p.entry.clock_epoch_ms = to_whole(text, "--entry-clock-epoch-ms", 0, first_date_s * 1000);
        }},
       {"--dialect", [](Parser& p, Text text) { p.entry.dialect = find_dialect(text).name; }},
       {"--uplink", [](Parser& p, Text text) { p.run.scenario.uplink.trace = text; }},

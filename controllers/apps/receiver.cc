@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -10,6 +11,7 @@
 #include "common/json.hh"
 #include "common/text.hh"
 #include "common/time.hh"
+#include "entries/date.hh"
 #include "realtime/scheduling_delays.hh"
 #include "realtime/stop_signal.hh"
 #include "realtime/udp_socket.hh"
@@ -24,17 +26,19 @@ constexpr Microseconds wait_us = 1'000'000;  // so that a stop is never missed f
 constexpr size_t largest_datagram_bytes = 65536;
 
 const char* const usage =
-    R"(usage: receiver PORT [--address 127.0.0.1] [--peers 0.0.0.0/0] [--end-with-parent]
+    R"(usage: receiver PORT [--address 127.0.0.1] [--peers 0.0.0.0/0] [--clock-epoch-ms N] [--end-with-parent]
 
 Acknowledges until SIGHUP, SIGINT or SIGTERM ends it; then prints one JSON object. Port 0 is any free
 port; the first line on stdout names it. A sender inside mahimahi's shells is not on this host's
-loopback: give --address 0.0.0.0 --peers 100.64.0.0/10, so that no other host is answered.
+loopback: give --address 0.0.0.0 --peers 100.64.0.0/10, so that no other host is answered. Its clock begins
+with itself; with --clock-epoch-ms it shows the date, in milliseconds since that one, as the kit of 2013 does.
 )";
 
 struct Arguments {
   uint16_t port = 0;
   std::string address = "127.0.0.1";
   Subnet peers{};
+  std::optional<uint64_t> clock_epoch_ms{};
   bool ends_with_parent = false;
 };
 
@@ -86,6 +90,8 @@ Arguments parse(const Words& words) {
       arguments.address = words[i];
     } else if (option == "--peers") {
       arguments.peers = Subnet::parse(words[i]);
+    } else if (option == "--clock-epoch-ms") {
+      arguments.clock_epoch_ms = to_whole(words[i], option, 0, first_date_s * 1000);
     } else {
       throw std::invalid_argument("unknown option '" + option + "'; receiver --help lists them");
     }
@@ -96,7 +102,9 @@ Arguments parse(const Words& words) {
 int run(const Words& words) {
   const Arguments arguments = parse(words);
   // The kernel receives no datagram earlier than this: the socket is not bound yet.
-  const Microseconds start_us = system_time_us() / 1000 * 1000;
+  const Microseconds start_us = arguments.clock_epoch_ms
+                                    ? static_cast<Microseconds>(*arguments.clock_epoch_ms) * 1000
+                                    : system_time_us() / 1000 * 1000;
   UdpSocket socket;
   socket.bind(resolve(arguments.address, arguments.port));
   catch_stop_signals();

@@ -272,7 +272,8 @@ void Rig::add_entry_flow(const FlowSettings& flow, size_t number, const RunInput
       record, meter);
   add(ends_ + Agenda::shells + source, sender);
   EntryReceiver& receiver = entry_receivers_.emplace_back(
-      dialect, scenario_.host, lateness(number == 0 ? first_receiver : further_receivers + number),
+      dialect, flow.entry->clock_epoch_ms, scenario_.host,
+      lateness(number == 0 ? first_receiver : further_receivers + number),
       is_alone and is_near ? *down_.entry : static_cast<Hop&>(outboxes_[sink]), seed, mails, meter);
   to_near_.add(is_near ? static_cast<Hop&>(sender) : receiver);
   to_far_.add(is_near ? static_cast<Hop&>(receiver) : sender);

@@ -11,6 +11,7 @@
 #include "common/json.hh"
 #include "common/json_value.hh"
 #include "common/text.hh"
+#include "entries/date.hh"
 #include "entries/dialect.hh"
 #include "host/tcp_processes.hh"
 #include "queues/registry.hh"
@@ -276,6 +277,7 @@ Field variables(std::string name, std::vector<std::pair<std::string, std::string
 }
 
 Fields entry_fields(EntrySettings& entry) {
+  constexpr uint64_t latest_epoch_ms = first_date_s * 1000;
   Field object =
       text("object", entry.object,
            "the path of a shared object that exports main, or of a file in Python (.py)");
@@ -292,6 +294,8 @@ Fields entry_fields(EntrySettings& entry) {
           std::move(interpreter),
           text("sha256", entry.sha256, "the digest that it must have"),
           texts("arguments", entry.arguments, "of its program, after host and port"),
+          whole("clock_epoch_ms", entry.clock_epoch_ms, 0, latest_epoch_ms,
+                "of the clocks of a kit that shows dates: what it subtracts from them"),
           variables("environment", entry.environment, "what getenv gives it; all that it gives"),
           std::move(dialect)};
 }

@@ -1,6 +1,7 @@
 // An entry: a whole sender, built into one shared object that exports `main`, or a file in Python.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@ struct EntrySettings {
   std::vector<std::string> arguments{};  // after HOST and PORT
   std::vector<std::pair<std::string, std::string>> environment{};
   std::string dialect = "sourdough";
+  uint64_t clock_epoch_ms = 0;  // from which its kit's clocks count, if they show dates
   std::filesystem::path interpreter = "/usr/bin/python3";  // of a file in Python
 
   bool is_python() const { return object.extension() == ".py"; }

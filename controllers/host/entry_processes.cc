@@ -165,15 +165,16 @@ void EntryProcess::plan() {
   agenda_.plan_endpoint(endpoint_, next_us);
 }
 
-EntryReceiver::EntryReceiver(const Dialect& dialect, const HostModel& host, Lateness lateness,
-                             Hop& way_back, uint64_t seed, Mails& mails, FlowMeter* meter)
+EntryReceiver::EntryReceiver(const Dialect& dialect, uint64_t epoch_ms, const HostModel& host,
+                             Lateness lateness, Hop& way_back, uint64_t seed, Mails& mails,
+                             FlowMeter* meter)
     : dialect_(dialect),
       response_us_(std::llround(host.receiver_us + host.packet_us)),
       lateness_(lateness),
       way_back_(way_back),
       mails_(mails),
       meter_(meter),
-      clock_zero_ms_(-date_s(seed) * 1000) {}
+      clock_zero_ms_(static_cast<Milliseconds>(epoch_ms) - date_s(seed) * 1000) {}
 
 void EntryReceiver::arrive(Microseconds time_us, const Packet& packet) {
   if (packets_received_ == 0 and not dialect_.dates) clock_zero_ms_ = whole_ms(time_us);

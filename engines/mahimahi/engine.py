@@ -176,6 +176,7 @@ class MahimahiEngine:
             user=user,
             status=str(status),
             is_entry=spec.entry is not None,
+            clock_epoch_ms=spec.entry.clock_epoch_ms if spec.entry else None,
             keep_log=str(settings.keep_log) if settings.keep_log else None,
         )
 

@@ -67,6 +67,7 @@ class Request:
         status: file for the run's current state, if any.
         keep_log: file for the link's log; None: no log.
         is_entry: whether the sender is an entry.
+        clock_epoch_ms: from which the receiver's clock shows the date; None: it begins at 0.
     """
 
     folder: str
@@ -84,6 +85,7 @@ class Request:
     status: str | None
     keep_log: str | None
     is_entry: bool = False
+    clock_epoch_ms: int | None = None
 
 
 class Supervisor:
@@ -143,6 +145,8 @@ class Supervisor:
 
     def _receiving(self) -> list[str]:
         listening = ["0", "--address", "0.0.0.0", "--peers", INSIDES]  # noqa: S104
+        if self._request.clock_epoch_ms is not None:
+            listening += ["--clock-epoch-ms", str(self._request.clock_epoch_ms)]
         return [self._request.receiver, *listening, "--end-with-parent"]
 
     def _shells(self, port: int) -> list[str]:

@@ -14,7 +14,7 @@ from engines.entry import Entry
 from networks.scenario import PreparedNetwork
 from tests.conftest import ROOT
 from tests.contest.conftest import EMULATE, place
-from tests.contest.trees import PYTHON_CLASS, bad, kit
+from tests.contest.trees import PYTHON_CLASS, bad, check_delays, flat_2013, kit
 from tests.engines.real import real_engine, unless_disturbed
 
 pytestmark = pytest.mark.real_time
@@ -71,6 +71,16 @@ def test_an_entry_in_python_runs_in_real_time(
     entry, other = made.entry, twin.entry
     assert entry is not None and other is not None, made.reason
     agree(lambda: run(entry, tmp_path), lambda: run(other, tmp_path))
+
+
+def test_the_receiver_of_2013_shows_the_date_of_its_kit(
+    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    tree = check_delays(flat_2013(tmp_path / "anna"), 5000)
+    made = workshop.make(submission_at(tree))
+    assert made.entry is not None, made.reason
+    assert run(made.entry, tmp_path).status == "ok"
 
 
 def test_an_entry_that_crashes_in_real_time_says_so(

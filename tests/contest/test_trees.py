@@ -35,8 +35,10 @@ def test_older_interfaces_are_recognized(tmp_path: Path) -> None:
     assert recognize(before_2017(tmp_path / "old")).interface == "before 2017"
     flat = recognize(flat_2013(tmp_path / "flat"))
     assert (flat.interface, flat.dialect) == ("2013: packet_was_sent", "2013")
-    assert "datagrump-receiver.cc" not in names(flat.sources)
-    assert "datagrump-sender.cc" in names(flat.sources)
+    assert names(flat.sources) == [
+        *("address.cc", "controller.cc", "datagrump-sender.cc", "file_descriptor.cc", "packet.cc"),
+        *("poller.cc", "socket.cc", "timestamp.cc"),
+    ]
 
 
 def test_folders_around_the_tree_do_not_matter(tmp_path: Path) -> None:
@@ -79,6 +81,65 @@ def test_a_variable_that_names_itself_ends(tmp_path: Path) -> None:
         "a = $(a) $(a) $(a) $(a)\nsender_SOURCES = sender.cc $(a)\n"
     )
     assert names(recognize(anna).sources) == ["sender.cc"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Makefile", "sender: sender.o a.o libb.a\nlibb.a: b.o\na.o: a.cc a.hh\n"),
+        ("makefile", "OBJS = sender.o a.o\nOBJS += b.lo # c.o\nall run: bin\nbin: $(OBJS) ; ls\n"),
+        ("GNUmakefile", "S := $(filter-out test.cc %.old.cc,$(wildcard *.cc))\nx: ${S:.cc=.o}\n"),
+        ("Makefile", "x: $(patsubst %.cc, %.o, sender.cc a.cc b.cc)\ntest: test.o a.o b.o\n"),
+        ("Makefile.am", "bin_PROGRAMS = x\nx_SOURCES = sender.cc a.cc \\\n b.cc\n"),
+    ],
+)
+def test_sources_of_a_flat_tree_are_those_that_its_makefile_names(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    for source in ("sender", "sender.old", "test"):
+        (tmp_path / f"{source}.cc").write_text("int main() {}")
+    for source in ("a", "b", "a_estimate.old"):
+        (tmp_path / f"{source}.cc").write_text(f"int {source[0]};")
+    (tmp_path / name).write_text(text)
+    assert names(recognize(tmp_path).sources) == ["a.cc", "b.cc", "sender.cc"]
+
+
+@pytest.mark.parametrize(
+    "text", ["all:\n\tg++ *.cc\n", "a.o: a.cc\n", "$(x): $(x)\nx = $(x)\n", "\0"]
+)
+def test_a_makefile_that_names_no_sender_is_left_aside(tmp_path: Path, text: str) -> None:
+    (tmp_path / "sender.cc").write_text("int main() {}")
+    (tmp_path / "a.cc").write_text("int a;")
+    (tmp_path / "Makefile").write_text(text)
+    assert names(recognize(tmp_path).sources) == ["a.cc", "sender.cc"]
+
+
+@pytest.mark.parametrize(
+    ("text", "epoch_ms"),
+    [
+        ("static const uint64_t EPOCH = 1362700000000; // not 1370000000", 1362700000000),
+        ("#define EPOCH 1'362'700'000ull", 1362700000000),
+        ("return ns / MILLION - 1.3627e12;", 1362700000000),
+        ("return ns - 1362700000123456789;", 1362700000123),
+        ("/* 1362700000 */ return ns / 1000000000;", 0),
+        ("1e99 1e9999999 99999999999999999999999999999999999999999", 0),
+    ],
+)
+def test_the_date_from_which_clocks_of_2013_count_is_found(
+    tmp_path: Path, text: str, epoch_ms: int
+) -> None:
+    tree = flat_2013(tmp_path / "flat")
+    (tree / "timestamp.cc").write_text(text)
+    assert recognize(tree).clock_epoch_ms == epoch_ms
+    assert recognize(kit(tmp_path / "anna")).clock_epoch_ms is None
+
+
+def test_texts_made_to_be_slow_are_read_at_once(tmp_path: Path) -> None:
+    anna = kit(tmp_path / "anna")
+    (anna / "datagrump/receiver.cc").write_text("/* " * 2**20)
+    (anna / "datagrump/controller.hh").write_text("datagram_was_sent(" * 2**16)
+    (anna / "datagrump/Makefile.am").write_text("a += $(a) sender.cc\n" * 2**16)
+    assert recognize(anna).own_receiver
 
 
 def test_threads_boost_and_receivers_are_named(tmp_path: Path) -> None:

@@ -63,8 +63,34 @@ def before_2017(folder: Path) -> Path:
     return folder
 
 
-def flat_2013(folder: Path) -> Path:
-    """Writes an entry in the layout of 2013: flat, with packet_was_sent and shorter headers."""
+MAKEFILE_2013 = """\
+source = datagrump-sender.cc datagrump-receiver.cc \\
+\taddress.cc controller.cc file_descriptor.cc packet.cc poller.cc socket.cc timestamp.cc
+objects = $(filter-out datagrump-%,$(source:.cc=.o))
+executables = datagrump-sender datagrump-receiver
+
+all: $(executables)
+
+datagrump-sender: datagrump-sender.o $(objects)
+\t$(CXX) -o $@ $+
+
+datagrump-receiver: datagrump-receiver.o $(objects)
+\t$(CXX) -o $@ $+
+
+%.o: %.cc
+\t$(CXX) -c -o $@ $<
+
+-include depend
+depend: $(source) # all
+\t$(CXX) -MM $(source) > depend
+"""
+
+
+def flat_2013(folder: Path, epoch: str = "1362700000000") -> Path:
+    """Writes an entry in the layout of 2013: flat, with packet_was_sent and shorter headers.
+
+    Its clocks count from a date of the kit's, and its Makefile names what is built of its files.
+    """
     made = kit(folder.with_name(f".{folder.name}"), 12)
     folder.mkdir()
     for path in [*made.glob("datagrump/*.??"), *made.glob("src/*.??")]:
@@ -74,15 +100,31 @@ def flat_2013(folder: Path) -> Path:
         )
         text = path.read_text().replace("contest_message.hh", "packet.hh")
         text = text.replace("datagram_was_sent", "packet_was_sent")
-        # Five numbers, and clocks that count from the epoch.
+        # Five numbers, and clocks that count from a date.
         text = text.replace("6 * number_size", "5 * number_size")
         text = text.replace("ack_recv_timestamp, ack_payload_length}", "ack_recv_timestamp}")
         text = text.replace("  ack_payload_length = number_at(datagram, 5);\n", "")
         text = text.replace("payload(1424, 'x')", "payload(1432, 'x')")
-        text = text.replace("return whole_ms(time) - start;", "return whole_ms(time);")
+        text = text.replace("return whole_ms(time) - start;", "return whole_ms(time) - EPOCH;")
+        text = text.replace("uint64_t start = whole_ms(now());", f"uint64_t EPOCH = {epoch};")
         (folder / name).write_text(text)
+    for name, other in (("controller", "_estimate"), ("datagrump-sender", ".orig")):
+        shutil.copy(folder / f"{name}.cc", folder / f"{name}{other}.cc")
+    (folder / "Makefile").write_text(MAKEFILE_2013)
     shutil.rmtree(made)
     return folder
+
+
+def check_delays(tree: Path, latest_ms: int) -> Path:
+    """Makes an entry of 2013 crash unless the two clocks differ by a delay."""
+    edit(
+        tree / "controller.cc",
+        "timestamp_ack_received) {",
+        f"""timestamp_ack_received) {{
+  const int64_t delay_ms = recv_timestamp_acked - send_timestamp_acked;
+  if (send_timestamp_acked < 100000000000 or delay_ms < 0 or delay_ms > {latest_ms}) abort();""",
+    )
+    return tree
 
 
 PYTHON_CLASS = """\
