@@ -13,6 +13,7 @@ from contest.contenders import Workshop
 from contest.tree import Tree
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Constant, Controller
+from engines.entry import Entry
 from experiments.models.study import Range, Sampler, Study
 from experiments.seeds import study_seed
 from networks.scenario import PreparedNetwork, Traffic
@@ -42,10 +43,11 @@ def plan_tuning(
         seed: of everything random.
 
     Raises:
-        KneepointError: it declares no parameters.
+        KneepointError: it declares no parameters, or one that has no effect.
     """
     if not declared.constants:
         raise KneepointError(f"{name}: declares no constants; name some in its {ENTRY_FILE}")
+    _check_macros(name, tree, declared, workshop)
     controller = _as_controller(name, declared)
     study = Study(
         title=f"{name}, tuned",
@@ -68,14 +70,35 @@ def plan_tuning(
         traffic: Traffic,
     ) -> RunSpec:
         del traffic  # alone
-        try:
-            entry = workshop.entry_of(controller.name, tree, declared, constants)
-        except BuildError as error:
-            settings = ", ".join(f"{k} = {v:g}" for k, v in constants.items())
-            raise KneepointError(f"{name}: with {settings} it {error}") from None
+        entry = _built(controller.name, tree, declared, workshop, constants)
         return RunSpec.of_entry(engine, entry, network, seed, constants)
 
     return replace(plan, specify=specify)
+
+
+def _built(
+    name: str, tree: Tree, declared: EntryFile, workshop: Workshop, constants: Mapping[str, float]
+) -> Entry:
+    try:
+        return workshop.entry_of(name, tree, declared, constants)
+    except BuildError as error:
+        settings = ", ".join(f"{k} = {v:g}" for k, v in constants.items()) or "the defaults"
+        raise KneepointError(f"{name}: with {settings} it {error}") from None
+
+
+def _check_macros(name: str, tree: Tree, declared: EntryFile, workshop: Workshop) -> None:
+    """Raises KneepointError if the object is the same whatever value a macro has."""
+    usual = _built(name, tree, declared, workshop, {}).sha256
+    for each, constant in declared.constants.items():
+        macro = constant.macro
+        if macro is not None and all(
+            _built(name, tree, declared, workshop, {each: value}).sha256 == usual
+            for value in constant.range
+        ):
+            raise KneepointError(
+                f"{name}: {ENTRY_FILE}: constants.{each}: macro {macro} has no effect; if a "
+                f"#define of the tree overrides it, put that between #ifndef {macro} and #endif"
+            )
 
 
 def _as_controller(name: str, declared: EntryFile) -> Controller:

@@ -72,6 +72,17 @@ def test_an_entry_without_constants_is_refused(tmp_path: Path, workshop: Worksho
         tuned(kit(tmp_path / "anna"), tmp_path, workshop, 5)
 
 
+def test_a_macro_without_effect_is_refused(tmp_path: Path, workshop: Workshop) -> None:
+    tree = kit(tmp_path / "anna")
+    (tree / "kneepoint.yaml").write_text(f"constants:\n  window: {MACRO}\n")
+    edit(tree / "datagrump/controller.cc", "#ifndef WINDOW", "#undef WINDOW\n#ifndef WINDOW")
+    with pytest.raises(
+        KneepointError,
+        match=r"kneepoint\.yaml: constants\.window: .*WINDOW has no .*#ifndef WINDOW",
+    ):
+        tuned(tree, tmp_path, workshop, 5)
+
+
 @pytest.mark.parametrize(
     ("constant", "reason"),
     [
