@@ -174,10 +174,14 @@ def watch(
 def _state(folder: Path) -> list[tuple[str, int, int]]:
     """Names, sizes and times of all files, so that a copy in progress shows."""
     found = []
-    for path in sorted(folder.rglob("*")):
+    folders = [folder]
+    while folders:  # Path.rglob calls itself for each level
         try:
-            status = path.lstat()
-        except OSError:  # just removed
+            for entry in os.scandir(folders.pop()):
+                status = entry.stat(follow_symlinks=False)
+                found.append((entry.path, status.st_size, status.st_mtime_ns))
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(Path(entry))
+        except OSError:  # just removed, unreadable, or too deep
             continue
-        found.append((str(path), status.st_size, status.st_mtime_ns))
-    return found
+    return sorted(found)
