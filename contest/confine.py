@@ -12,6 +12,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from common.errors import KneepointError
+from contest.within import is_fault
 
 _SYSTEM = tuple(
     Path(each)
@@ -116,6 +117,8 @@ class Confined:
                     env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", **(environment or {})},
                 )
             except OSError as error:
+                if is_fault(error):
+                    raise
                 raise KneepointError(
                     f"{words[0]}: {error.strerror}; build it: make build"
                 ) from None

@@ -78,7 +78,11 @@ class Workshop:
     is_trusting: bool = False
 
     def make(self, submission: Submission) -> Contender:
-        """Takes, recognizes and builds a submission; a failure becomes its reason."""
+        """Takes, recognizes and builds a submission; a failure becomes its reason.
+
+        Raises:
+            KneepointError: the machine is at fault.
+        """
         contender = Contender(submission.name, submission.author)
         with private_folder("kneepoint-entry-") as work:
             folder = work / "tree"
@@ -101,7 +105,9 @@ class Workshop:
                 return replace(contender, reason=str(error).replace(f"{folder}/", ""))
             except OSError as error:
                 if within.is_fault(error):
-                    raise
+                    raise KneepointError(
+                        f"{submission.name}: {error.strerror}; free some and run the command again"
+                    ) from None
                 return replace(contender, reason=f"cannot be read: {error.strerror}")
             except Exception as error:
                 reason = f"cannot be read: {type(error).__name__}: {error}"

@@ -18,7 +18,7 @@ MOST_LINKS = 40
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _FAULTS = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO),
-    *(errno.ENOMEM, errno.EMFILE, errno.ENFILE),
+    *(errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE),
 }
 OUTSIDE = (errno.EXDEV, errno.ELOOP, errno.ENOENT)
 """What `located` raises if a link leads out of the folder, in a circle, or to nothing."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from common.errors import KneepointError
 from contest import within
 from contest.collect import find_submissions
 from contest.contenders import Contender, Workshop
@@ -151,7 +152,7 @@ def test_a_full_disk_is_no_entrys_fault(
         raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr(within, "opened", fail)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(KneepointError, match=r"anna: No space left.* run the command again"):
         make_all(tmp_path, workshop)
 
 

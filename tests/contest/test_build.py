@@ -140,7 +140,7 @@ In file included from /usr/include/c++/12/algorithm:61,
 /usr/include/c++/12/bits/stl_algo.h:1938:50: error: no match for 'operator-'
  1938 |     std::__lg(__last - __first) * 2,
 /tmp/work/ccAbc123.s:12: Error: no such instruction: `frobnicate'
-/home/anna/x.h:3:1: error: 'root' does not name a type
+/srv/anna/x.h:3:1: error: 'root' does not name a type
     3 | root:x:0:0
 /usr/bin/ld: /kept/0a1b.o: in function `main':
 controller.cc:(.text+0x5): undefined reference to `missing()'

@@ -276,6 +276,7 @@ def test_taken_port_is_one_line() -> None:
         ([RECEIVER, "0", "--peers", "127.0.0.1"], "is not like 100.64.0.0/10"),
         ([RECEIVER, "0", "--adress", "x"], "unknown option '--adress'"),
         ([RECEIVER, "0", "--address"], "--address needs a value"),
+        ([RECEIVER, "0", "--clock-epoch-ms", "-1"], "--clock-epoch-ms"),
         ([SENDER, "127.0.0.1"], "HOST PORT is missing"),
         ([SENDER, "127.0.0.1", "0"], "port 0 is outside [1, 65535]"),
         ([SENDER, "127.0.0.1", "9", "--controller", "fixed_windw"], "fixed_windw"),

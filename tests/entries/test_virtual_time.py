@@ -114,6 +114,7 @@ def test_first_hop_is_finite(objects: dict[str, Path], small_link: Link) -> None
         ({"entry": {}}, "lacks object"),
         ({"entry": {"object": "/none.so"}}, "/none.so"),
         ({"entry": {"object": "x", "dialect": "martian"}}, "no dialect is named 'martian'"),
+        ({"entry": {"object": "x", "clock_epoch_ms": 2 * 10**12}}, "clock_epoch_ms"),
         ({"entry": {"object": "x"}, "transport": "tcp"}, "transport is datagrams for an entry"),
         ({"entry": {"object": "x"}, "bytes": 5}, "bytes is a controller's"),
         ({"entry": {"object": "x"}, "constants": {"a": 1}}, "constants are a controller's"),
