@@ -28,7 +28,7 @@ CLANG_FORMAT = clang-format --style=file:controllers/.clang-format
 SMK = Snakefile rules/*.smk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiler build reproduce confirm test test-pages test-long sanitize fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools
+.PHONY: help setup compiler build reproduce confirm test test-pages test-long attacks sanitize fuzz fuzz-controllers fuzz-configuration lint format bench bench-grid dashboard site mahimahi mahimahi-remove kernel-rig browser-tools lock clean dashboard-file soak cluster-tools
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,9 @@ test: build ## every test
 
 test-pages: build ## the tutorial and the how-tos, every command of which is run in a clone
 	@python -m pytest -n $(TEST_PROCESSES) -m pages
+
+attacks: build ## every attack of a hostile entry or build, those that take minutes included
+	@python -m pytest -n $(TEST_PROCESSES) -m attacks
 
 test-long: build ## the tests that take minutes, which make test leaves out
 	@python -m pytest -n $(TEST_PROCESSES) -m long

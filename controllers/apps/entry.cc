@@ -12,5 +12,5 @@ int main(int argc, char* argv[]) {
   make_virtual_host(loader.page());
   loader.confine(nullptr);
   begin_run();
-  loader.run(nullptr);
+  loader.run();
 }

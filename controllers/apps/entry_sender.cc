@@ -107,7 +107,7 @@ int connected_socket(const Arguments& arguments) {
   const RealSocket socket{.descriptor = socket_descriptor, .datagram_bytes = bytes};
   replace_socket(socket.descriptor, loader.page());
   loader.confine(&socket);
-  loader.run(&socket);
+  loader.run();
 }
 
 EntryCommand inner_command(const Arguments& arguments) {
@@ -115,12 +115,14 @@ EntryCommand inner_command(const Arguments& arguments) {
   std::vector<std::string> words = words_for_entry(arguments.entry, arguments.is_trusted,
                                                    longest_cpu_s, arguments.host, arguments.port);
   if (arguments.entry.is_python()) {
-    EntryCommand command = python_command(arguments.entry, "python_entry_real.so", words);
+    EntryCommand command =
+        python_command(arguments.entry, arguments.is_trusted, "python_entry_real.so", words);
     command.environment.push_back("KNEEPOINT_DATAGRAM_BYTES=" + bytes);
     return command;
   }
   words.insert(words.begin(), {"entry", inside, bytes});
-  return {std::filesystem::read_symlink("/proc/self/exe"), std::move(words)};
+  return {
+      std::filesystem::read_symlink("/proc/self/exe"), std::move(words), {}, arguments.is_trusted};
 }
 
 int report(const std::string& reason, const EntryPage& page) {

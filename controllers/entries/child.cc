@@ -23,9 +23,10 @@ EntryCommand command(const EntrySettings& settings, bool is_trusted, uint64_t cp
   check_entry(settings, is_trusted);
   std::vector<std::string> words =
       words_for_entry(settings, is_trusted, cpu_s, "100.64.0.2", "9090");
-  if (settings.is_python()) return python_command(settings, "python_entry.so", std::move(words));
+  if (settings.is_python())
+    return python_command(settings, is_trusted, "python_entry.so", std::move(words));
   words.insert(words.begin(), "entry");
-  return {program_folder() / "entry", std::move(words)};
+  return {program_folder() / "entry", std::move(words), {}, is_trusted};
 }
 
 cpu_set_t processors_before;

@@ -1,20 +1,25 @@
 #include "entries/confinement.hh"
 
-#include <asm/prctl.h>
 #include <fcntl.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <optional>
+#include <sstream>
 #include <vector>
+
+#include "entries/namespaces.hh"
 
 namespace kneepoint {
 
@@ -23,48 +28,126 @@ namespace {
 constexpr uint64_t whole = ~uint64_t{0};
 constexpr uint64_t as_int = 0xffffffff;
 
-EntryPage* told = nullptr;
+constexpr int object_descriptor = 31;  // beyond those that a sender opens
+constexpr long process_id = 1;         // of every entry
 
-void tell(int call) { told->denied_call = call; }
+EntryPage* told = nullptr;
+std::string the_object;
+
+struct Status {
+  int descriptor;
+  struct stat* place;
+};
+
+// Neither times nor sizes: both differ between hosts, and some between runs.
+long describe(Status status) {
+  if (syscall(SYS_fcntl, status.descriptor, F_GETFD) < 0) return -EBADF;
+  const bool is_object = status.descriptor == object_descriptor;
+  *status.place = {};
+  status.place->st_ino = is_object ? 2 : 1;  // the dynamic linker tells files by this
+  status.place->st_mode = is_object ? S_IFREG | 0444 : S_IFCHR | 0666;
+  status.place->st_nlink = 1;
+  status.place->st_blksize = 4096;
+  return 0;
+}
+
+template <class Value>
+Value* pointer(uint64_t word) {
+  return reinterpret_cast<Value*>(word);  // a bad one ends the process as any other
+}
+
+std::optional<long> answer_anyone(int call, const std::array<uint64_t, 6>& arguments) {
+  constexpr int as_shells_tell = 128;
+  switch (call) {
+    case SYS_getpid:
+    case SYS_gettid:
+      return process_id;
+    case SYS_getppid:
+      return 0;
+    case SYS_tgkill:
+      // abort(), to which the first process of a namespace would be deaf.
+      if (arguments[2] == SIGABRT) syscall(SYS_exit_group, as_shells_tell + SIGABRT);
+      break;
+    default:
+      break;
+  }
+  told->denied_call = call;
+  return std::nullopt;
+}
+
+std::optional<long> answer_sender(int call, const std::array<uint64_t, 6>& arguments) {
+  switch (call) {
+    case SYS_openat:
+      return the_object == pointer<char>(arguments[1]) ? object_descriptor : -EACCES;
+    case SYS_fstat:
+      return describe({static_cast<int>(arguments[0]), pointer<struct stat>(arguments[1])});
+    case SYS_newfstatat:
+      if (*pointer<char>(arguments[1]) != '\0') return -EACCES;
+      return describe({static_cast<int>(arguments[0]), pointer<struct stat>(arguments[2])});
+    default:
+      return answer_anyone(call, arguments);
+  }
+}
+
+// What may not be opened has no size and no times.
+long look(int folder, const char* path, struct stat* place) {
+  const bool is_descriptor = path == nullptr or *path == '\0';
+  const long descriptor =
+      is_descriptor ? folder
+                    : syscall(SYS_openat, folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+  if (descriptor < 0) return -errno;
+  struct stat status;
+  if (place == nullptr) place = &status;
+  const long failed = descriptor <= STDERR_FILENO
+                          ? describe({static_cast<int>(descriptor), place})
+                          : (syscall(SYS_fstat, descriptor, place) < 0 ? -errno : 0);
+  if (not is_descriptor) syscall(SYS_close, descriptor);
+  return failed;
+}
+
+std::optional<long> answer_interpreter(int call, const std::array<uint64_t, 6>& arguments) {
+  const auto folder = static_cast<int>(arguments[0]);
+  switch (call) {
+    case SYS_fstat:
+      return look(folder, nullptr, pointer<struct stat>(arguments[1]));
+    case SYS_newfstatat:
+      return look(folder, pointer<char>(arguments[1]), pointer<struct stat>(arguments[2]));
+    case SYS_faccessat:
+    case SYS_faccessat2:
+      return look(folder, pointer<char>(arguments[1]), nullptr);
+#ifdef __x86_64__
+    case SYS_stat:
+    case SYS_lstat:
+      return look(AT_FDCWD, pointer<char>(arguments[0]), pointer<struct stat>(arguments[1]));
+    case SYS_access:
+      return look(AT_FDCWD, pointer<char>(arguments[0]), nullptr);
+#endif
+    default:
+      return answer_anyone(call, arguments);
+  }
+}
 
 // Calls of any program that computes and writes to its output.
 void allow_computing(CallFilter& filter) {
   constexpr auto allow = CallFilter::allow;
-  filter.rules(
-      {SYS_futex, SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_write, SYS_writev, SYS_close,
-       SYS_exit, SYS_exit_group, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_gettid, SYS_getpid,
-       SYS_getppid, SYS_fstat, SYS_lseek, SYS_dup, SYS_clock_getres},
-      allow);
+  filter.rules({SYS_futex, SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_write, SYS_writev,
+                SYS_close, SYS_exit, SYS_exit_group, SYS_rt_sigprocmask, SYS_rt_sigreturn,
+                SYS_lseek, SYS_dup, SYS_clock_getres},
+               allow);
   filter.rule(SYS_ioctl, allow, {{1, as_int, TCGETS}});
-  filter.rule(SYS_fcntl, allow, {{1, as_int, F_GETFL}});
-  filter.rule(SYS_fcntl, allow, {{1, as_int, F_GETFD}});
-  // abort()
-  const auto self = static_cast<uint64_t>(syscall(SYS_getpid));
-  filter.rule(SYS_tgkill, allow, {{0, as_int, self}, {2, as_int, SIGABRT}});
+  for (const uint64_t command : {F_GETFL, F_GETFD}) {
+    filter.rule(SYS_fcntl, allow, {{1, as_int, command}});
+  }
 }
 
 // Files do not exist; the C library looks for some by itself.
 void refuse_files(CallFilter& filter) {
-  filter.rules({SYS_openat, SYS_openat2, SYS_faccessat, SYS_faccessat2, SYS_newfstatat, SYS_statx,
-                SYS_readlinkat},
+  filter.rules({SYS_openat2, SYS_faccessat, SYS_faccessat2, SYS_statx, SYS_readlinkat, SYS_getcwd},
                CallFilter::refuse(EACCES));
 #ifdef __x86_64__
   filter.rules({SYS_open, SYS_creat, SYS_access, SYS_readlink, SYS_stat, SYS_lstat},
                CallFilter::refuse(EACCES));
 #endif
-}
-
-void allow_loading(CallFilter& filter) {
-  constexpr auto allow = CallFilter::allow;
-  filter.rule(SYS_openat, allow, {{2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY}});
-  filter.rules({SYS_read, SYS_pread64, SYS_newfstatat, SYS_mmap, SYS_mprotect, SYS_getcwd,
-                SYS_faccessat, SYS_faccessat2, SYS_readlinkat, SYS_statx},
-               allow);
-#ifdef __x86_64__
-  filter.rules({SYS_access, SYS_readlink, SYS_stat}, allow);
-#endif
-  filter.rule(SYS_seccomp, allow, {{0, as_int, SECCOMP_SET_MODE_FILTER}});
-  filter.rule(SYS_prctl, allow, {{0, as_int, PR_SET_TSC}});
 }
 
 void allow_socket(CallFilter& filter, const RealSocket& socket) {
@@ -84,7 +167,11 @@ void allow_socket(CallFilter& filter, const RealSocket& socket) {
   filter.rule(SYS_clone, allow, {{0, CLONE_THREAD | CLONE_NEWUSER, CLONE_THREAD}});
   filter.rule(SYS_clone3, CallFilter::refuse(ENOSYS));  // its flags are out of sight
   filter.rule(SYS_prctl, allow, {{0, as_int, PR_SET_NAME}});
-  filter.rules({SYS_recvfrom,
+  filter.rules({SYS_getpid,
+                SYS_gettid,
+                SYS_getppid,
+                SYS_fstat,
+                SYS_recvfrom,
                 SYS_recvmsg,
                 SYS_read,
                 SYS_getsockopt,
@@ -116,8 +203,34 @@ void allow_socket(CallFilter& filter, const RealSocket& socket) {
 #endif
 }
 
-// The processor's own clock is disabled; reading it raises SIGSEGV.
-void forbid_cycle_counter() { syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0); }
+std::string memory_map() {
+  const long file = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  std::string text;
+  std::array<char, 4096> part;
+  for (long bytes; (bytes = syscall(SYS_read, file, part.data(), part.size())) > 0;) {
+    text.append(part.data(), static_cast<size_t>(bytes));
+  }
+  syscall(SYS_close, file);
+  return text;
+}
+
+// In virtual time there is no other clock: reading the cycle counter raises SIGSEGV, the kernel's
+// pages with the time are gone, and its code that reads them, in which the dynamic linker looks for
+// names, cannot run.
+void hide_clocks() {
+  syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+  std::istringstream maps(memory_map());
+  for (std::string line; std::getline(maps, line);) {
+    const bool is_code = line.ends_with("[vdso]");
+    if (not is_code and line.find("[vvar") == std::string::npos) continue;
+    char* end = nullptr;
+    const uint64_t from = std::strtoull(line.c_str(), &end, 16);
+    const uint64_t bytes = std::strtoull(end + 1, nullptr, 16) - from;
+    const long failed =
+        is_code ? syscall(SYS_mprotect, from, bytes, PROT_READ) : syscall(SYS_munmap, from, bytes);
+    if (failed != 0) throw SandboxError(line + ": " + std::strerror(errno));
+  }
+}
 
 // Code comes from files alone.
 void allow_memory(CallFilter& filter) {
@@ -126,74 +239,93 @@ void allow_memory(CallFilter& filter) {
   filter.rule(SYS_mprotect, CallFilter::allow, {{2, not_run, 0}});
 }
 
-void deny_files_but(EntryPage& page, const std::vector<std::string>& readable,
-                    const Limits& limits) {
+// Of this file, or of any: as data that may change, or as code that may not.
+void allow_mapping(CallFilter& filter, std::optional<int> descriptor) {
+  for (const uint64_t never : {PROT_WRITE, PROT_EXEC}) {
+    std::vector<CallFilter::Argument> arguments{{2, never, 0}, {3, MAP_ANONYMOUS, 0}};
+    if (descriptor) arguments.push_back({4, as_int, static_cast<uint64_t>(*descriptor)});
+    filter.rule(SYS_mmap, CallFilter::allow, arguments);
+  }
+}
+
+// All but the filter of calls.
+void deny_all_but(EntryPage& page, const std::vector<std::string>& readable, const Limits& limits,
+                  bool in_virtual_time, Answer answer) {
   told = &page;
+  if (in_virtual_time) hide_clocks();
+  if (is_first_process()) enter_view({.readable = readable});
   set_limits(limits);
   drop_privileges();
   FileRules files;
-  for (const char* const folder :
-       {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"}) {
-    files.read(folder);
-  }
   for (const std::string& each : readable) files.read(each);
   files.enter();
-  hear_of_trapped_calls(tell);
+  answer_trapped_calls(answer);
+}
+
+void open_object() {
+  const long opened = syscall(SYS_openat, AT_FDCWD, the_object.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened < 0 or syscall(SYS_dup3, opened, object_descriptor, O_CLOEXEC) < 0) {
+    throw SandboxError(the_object + ": " + std::strerror(errno));
+  }
+  syscall(SYS_close, opened);
 }
 
 }  // namespace
 
-void confine_loading(EntryPage& page, const std::string& object, const Limits& limits,
-                     const RealSocket* socket) {
-  deny_files_but(page, {object}, limits);
+void confine_sender(EntryPage& page, const std::string& object, const Limits& limits,
+                    const RealSocket* socket) {
+  the_object = object;
+  open_object();
+  deny_all_but(page, {}, limits, socket == nullptr, answer_sender);
   CallFilter filter(CallFilter::trap);
   allow_computing(filter);
-  allow_loading(filter);
+  allow_memory(filter);
+  allow_mapping(filter, object_descriptor);
+  for (const long call : {SYS_read, SYS_pread64}) {
+    filter.rule(call, CallFilter::allow, {{0, as_int, object_descriptor}});
+  }
   refuse_files(filter);
-  if (socket != nullptr) allow_socket(filter, *socket);  // both filters are asked for ever
+  if (socket != nullptr) allow_socket(filter, *socket);
   filter.enter();
 }
 
 void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
                          const Limits& limits, const RealSocket* socket) {
   const auto prefix = std::filesystem::path(interpreter.file).parent_path().parent_path();
-  deny_files_but(page, {prefix / "lib", interpreter.program, object}, limits);
-  if (socket == nullptr) forbid_cycle_counter();
+  deny_all_but(page,
+               {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache",
+                prefix / "lib", interpreter.program, object},
+               limits, socket == nullptr, answer_interpreter);
   CallFilter filter(CallFilter::trap);
   allow_computing(filter);
   allow_memory(filter);
+  allow_mapping(filter, std::nullopt);
   constexpr auto allow = CallFilter::allow;
-  for (const uint64_t never : {PROT_WRITE, PROT_EXEC}) {  // together, of a module's file
-    filter.rule(SYS_mmap, allow, {{2, never, 0}, {3, MAP_ANONYMOUS, 0}});
-  }
-  filter.rule(SYS_openat, allow, {{2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY}});
+  filter.rule(SYS_openat, allow, {{2, O_ACCMODE | O_CREAT | O_TRUNC | O_PATH, O_RDONLY}});
+  filter.rule(SYS_openat, CallFilter::refuse(EACCES));
   for (const uint64_t command : {F_SETFD, F_DUPFD_CLOEXEC}) {
     filter.rule(SYS_fcntl, allow, {{1, as_int, command}});
   }
   filter.rule(SYS_ioctl, allow, {{1, as_int, FIOCLEX}});
-  filter.rules(
-      {SYS_read, SYS_pread64, SYS_newfstatat, SYS_statx, SYS_getdents64, SYS_getcwd, SYS_readlinkat,
-       SYS_faccessat, SYS_faccessat2, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid},
-      allow);
+  for (const uint64_t given : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    filter.rule(SYS_fstat, CallFilter::trap, {{0, as_int, given}});
+  }
+  filter.rules({SYS_fstat, SYS_read, SYS_pread64, SYS_getdents64, SYS_getcwd, SYS_getuid,
+                SYS_geteuid, SYS_getgid, SYS_getegid},
+               allow);
+  // Nothing is a link. sysinfo(2) has a clock; qsort(3) does without.
+  filter.rules({SYS_readlinkat, SYS_sysinfo}, CallFilter::refuse(EINVAL));
 #ifdef __x86_64__
-  filter.rules({SYS_access, SYS_readlink, SYS_stat, SYS_lstat}, allow);
+  filter.rule(SYS_readlink, CallFilter::refuse(EINVAL));
 #endif
-  filter.rule(SYS_sysinfo, CallFilter::refuse(EPERM));  // has a clock; qsort(3) does without
+  for (const long call : {SYS_newfstatat, SYS_faccessat, SYS_faccessat2}) {
+    filter.rule(call, CallFilter::trap);
+  }
+#ifdef __x86_64__
+  filter.rules({SYS_stat, SYS_lstat, SYS_access}, CallFilter::trap);
+#endif
   refuse_files(filter);
   if (socket != nullptr) allow_socket(filter, *socket);
-  filter.enter();
-}
-
-void confine_running(const RealSocket* socket) {
-  CallFilter filter(CallFilter::trap);
-  allow_computing(filter);
-  allow_memory(filter);
-  refuse_files(filter);
-  if (socket != nullptr) {
-    allow_socket(filter, *socket);
-  } else {
-    forbid_cycle_counter();
-  }
   filter.enter();
 }
 

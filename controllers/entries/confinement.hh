@@ -1,4 +1,4 @@
-// The rights of an entry's process, before and after its code is loaded.
+// The rights of an entry's process.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,13 @@ struct RealSocket {
   uint64_t datagram_bytes;
 };
 
-// Loading runs the entry's static constructors: they see their own object and the system's
-// libraries, and may do what the dynamic linker does. A call that is denied is told on the page and
-// ends the process. `socket` is null in virtual time.
-void confine_loading(EntryPage& page, const std::string& object, const Limits& limits,
-                     const RealSocket* socket);
+// All of this holds from before the entry's object is loaded to the end of the process. A call that
+// is denied is told on the page and ends it. `socket` is null in virtual time.
+//
+// A sender has no file but its object, which can be loaded and mapped, and the libraries that its
+// program has loaded.
+void confine_sender(EntryPage& page, const std::string& object, const Limits& limits,
+                    const RealSocket* socket);
 
 // An interpreter, and its program, which runs the entry.
 struct Interpreter {
@@ -27,11 +29,8 @@ struct Interpreter {
   std::string program;
 };
 
-// The whole life of an interpreter, which loads modules as it runs.
+// An interpreter loads modules as it runs.
 void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
                          const Limits& limits, const RealSocket* socket);
-
-// For the rest of the process's life.
-void confine_running(const RealSocket* socket);
 
 }  // namespace kneepoint

@@ -54,7 +54,7 @@ void EntryLoader::confine(const RealSocket* socket, const Interpreter* interpret
     } else if (interpreter != nullptr) {
       confine_interpreter(page_, *interpreter, object_, limits_, socket);
     } else {
-      confine_loading(page_, object_, limits_, socket);
+      confine_sender(page_, object_, limits_, socket);
     }
   } catch (const SandboxError& error) {
     fail(error.what());
@@ -68,14 +68,13 @@ void EntryLoader::give_environment() const {
   }
 }
 
-void EntryLoader::run(const RealSocket* socket) {
+void EntryLoader::run() {
   give_environment();
   void* const library = dlopen(object_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail(std::string("the entry cannot be loaded: ") + dlerror());
   using Main = int (*)(int, char**, char**);
   const auto entry_main = reinterpret_cast<Main>(dlsym(library, "main"));
   if (entry_main == nullptr) fail("the entry has no main");
-  if (is_confined_) confine_running(socket);
   const auto count = static_cast<int>(words_.size());
   words_.push_back(nullptr);
   std::exit(entry_main(count, words_.data(), environ));

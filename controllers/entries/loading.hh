@@ -25,7 +25,7 @@ class EntryLoader {
   void give_environment() const;
 
   // Runs the entry as its own program would run, to the end of the process.
-  [[noreturn]] void run(const RealSocket* socket);
+  [[noreturn]] void run();
 
  private:
   EntryPage& page_;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "common/program_folder.hh"
 #include "common/sha256.hh"
 #include "common/text.hh"
+#include "entries/namespaces.hh"
 #include "entries/sandbox.hh"
 
 namespace kneepoint {
@@ -38,9 +38,10 @@ constexpr size_t most_said = 4096;
 
 // Between fork and exec, so that nothing here may allocate.
 [[noreturn]] void become(const char* path, char* const* words, char* const* environment,
-                         const int* descriptors, int count, int errors, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(EXIT_FAILURE);
+                         const int* descriptors, int count, const int* error_ends) {
+  close(error_ends[0]);
+  const int errors = error_ends[1];
+  if (not end_with_parent(errors)) _exit(EXIT_FAILURE);
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -80,6 +81,10 @@ std::string explain(int status, int32_t denied_call, uint64_t cpu_s) {
   if (denied_call >= 0) {
     return "the sender made the system call " + name_of_call(denied_call) +
            ", which entries may not make";
+  }
+  constexpr int aborted = 128 + SIGABRT;  // as the process tells that it has called abort()
+  if (WIFEXITED(status) and WEXITSTATUS(status) == aborted) {
+    return "the sender was ended by SIGABRT";
   }
   if (WIFEXITED(status)) {
     return "the sender ended by itself, with exit status " + std::to_string(WEXITSTATUS(status));
@@ -122,8 +127,8 @@ std::vector<std::string> words_for_entry(const EntrySettings& settings, bool is_
   return words;
 }
 
-EntryCommand python_command(const EntrySettings& settings, const std::string& preloaded,
-                            std::vector<std::string> words) {
+EntryCommand python_command(const EntrySettings& settings, bool is_trusted,
+                            const std::string& preloaded, std::vector<std::string> words) {
   std::error_code error;
   // The interpreter finds its library from where it really is.
   const auto interpreter = std::filesystem::canonical(settings.interpreter, error);
@@ -135,7 +140,7 @@ EntryCommand python_command(const EntrySettings& settings, const std::string& pr
   // Isolated from the user's settings and packages, and nothing is written beside a module.
   std::vector<std::string> all{interpreter, "-I", "-S", "-B", here / "python_sender.py"};
   all.insert(all.end(), words.begin(), words.end());
-  return {interpreter, std::move(all), {"LD_PRELOAD=" + (here / preloaded).string()}};
+  return {interpreter, std::move(all), {"LD_PRELOAD=" + (here / preloaded).string()}, is_trusted};
 }
 
 EntryWorker::EntryWorker(EntryCommand command, const std::vector<int>& descriptors) {
@@ -154,11 +159,11 @@ EntryWorker::EntryWorker(EntryCommand command, const std::vector<int>& descripto
   given.insert(given.end(), descriptors.begin(), descriptors.end());
   const std::vector<char*> words = pointers_to(command.words);
   const std::vector<char*> environment = pointers_to(command.environment);
-  const pid_t parent = getpid();
-  process_ = fork();
+  process_ =
+      command.is_trusted or not why_no_namespaces().empty() ? fork() : fork_into_namespaces();
   if (process_ == 0) {
     become(command.program.c_str(), words.data(), environment.data(), given.data(),
-           static_cast<int>(given.size()), ends[1], parent);
+           static_cast<int>(given.size()), ends);
   }
   const int error = errno;
   close(page);

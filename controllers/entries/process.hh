@@ -27,13 +27,14 @@ struct EntryCommand {
   std::string program;
   std::vector<std::string> words;
   std::vector<std::string> environment{};
+  bool is_trusted = false;  // and shares our namespaces
 };
 
 // Starts the interpreter in place of a program of ours, with the same words for the entry. The
 // library `preloaded`, which stands beside this program, confines it before it has begun. Throws
 // std::invalid_argument where there is no interpreter.
-EntryCommand python_command(const EntrySettings& settings, const std::string& preloaded,
-                            std::vector<std::string> words);
+EntryCommand python_command(const EntrySettings& settings, bool is_trusted,
+                            const std::string& preloaded, std::vector<std::string> words);
 
 class EntryWorker {
  public:

@@ -1,5 +1,6 @@
 #include "entries/sandbox.hh"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
@@ -10,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 namespace kneepoint {
 
@@ -77,11 +80,28 @@ sock_filter jump_unless(uint32_t value, uint8_t skipped) {
 
 sock_filter end_with(uint32_t action) { return BPF_STMT(BPF_RET | BPF_K, action); }
 
-void (*hears)(int) = nullptr;
+Answer answers = nullptr;
 
-void on_trap(int, siginfo_t* information, void*) {
-  hears(information->si_syscall);
-  syscall(SYS_exit_group, EXIT_FAILURE);
+void on_trap(int, siginfo_t* information, void* context) {
+  const int error = errno;
+  mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+#ifdef __x86_64__
+  greg_t* const words = machine.gregs;
+  greg_t& result = words[REG_RAX];
+  constexpr std::array places{REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
+#else
+  auto* const words = machine.regs;
+  auto& result = words[0];
+  constexpr std::array places{0, 1, 2, 3, 4, 5};
+#endif
+  std::array<uint64_t, places.size()> arguments;
+  for (size_t i = 0; i < places.size(); ++i) {
+    arguments[i] = static_cast<uint64_t>(words[places[i]]);
+  }
+  const std::optional<long> answer = answers(information->si_syscall, arguments);
+  if (not answer) syscall(SYS_exit_group, EXIT_FAILURE);
+  result = static_cast<std::remove_reference_t<decltype(result)>>(*answer);
+  errno = error;
 }
 
 constexpr struct {
@@ -113,9 +133,34 @@ constexpr struct {
     {SYS_nanosleep, "nanosleep"},
     {SYS_clock_nanosleep, "clock_nanosleep"},
     {SYS_clock_gettime, "clock_gettime"},
+    {SYS_sched_getaffinity, "sched_getaffinity"},
     {SYS_sched_setaffinity, "sched_setaffinity"},
+    {SYS_sched_setscheduler, "sched_setscheduler"},
+    {SYS_sched_setattr, "sched_setattr"},
+    {SYS_setpriority, "setpriority"},
+    {SYS_ioprio_set, "ioprio_set"},
     {SYS_setrlimit, "setrlimit"},
     {SYS_prlimit64, "prlimit64"},
+    {SYS_getrusage, "getrusage"},
+    {SYS_sysinfo, "sysinfo"},
+    {SYS_pidfd_open, "pidfd_open"},
+    {SYS_pidfd_getfd, "pidfd_getfd"},
+    {SYS_pidfd_send_signal, "pidfd_send_signal"},
+    {SYS_process_madvise, "process_madvise"},
+    {SYS_move_pages, "move_pages"},
+    {SYS_migrate_pages, "migrate_pages"},
+    {SYS_kcmp, "kcmp"},
+    {SYS_shmget, "shmget"},
+    {SYS_semget, "semget"},
+    {SYS_msgget, "msgget"},
+    {SYS_mq_open, "mq_open"},
+    {SYS_unshare, "unshare"},
+    {SYS_setns, "setns"},
+    {SYS_mount, "mount"},
+    {SYS_userfaultfd, "userfaultfd"},
+    {SYS_perf_event_open, "perf_event_open"},
+    {SYS_getrandom, "getrandom"},
+    {SYS_gettimeofday, "gettimeofday"},
     {SYS_memfd_create, "memfd_create"},
     {SYS_pipe2, "pipe2"},
     {SYS_io_uring_setup, "io_uring_setup"},
@@ -128,6 +173,7 @@ constexpr struct {
     {SYS_mkdir, "mkdir"},
     {SYS_alarm, "alarm"},
     {SYS_pause, "pause"},
+    {SYS_time, "time"},
 #endif
 };
 
@@ -252,21 +298,15 @@ int CallFilter::enter(bool listens) {
   return listens ? static_cast<int>(result) : -1;
 }
 
-void hear_of_trapped_calls(void (*hear)(int)) {
-  hears = hear;
-  // The C library's sigaction() is replaced; the kernel's struct has its restorer in it.
-  struct KernelAction {
-    void (*handler)(int, siginfo_t*, void*);
-    unsigned long flags;
-    void (*restorer)();
-    uint64_t mask;
-  } action{on_trap, SA_SIGINFO, nullptr, 0};
-#ifdef __x86_64__
-  constexpr unsigned long has_restorer = 0x04000000;
-  action.flags |= has_restorer;
-  action.restorer = [] { syscall(SYS_exit_group, EXIT_FAILURE); };  // nobody returns
-#endif
-  syscall(SYS_rt_sigaction, SIGSYS, &action, nullptr, sizeof action.mask);
+void answer_trapped_calls(Answer answer) {
+  answers = answer;
+  struct sigaction action{};
+  action.sa_sigaction = on_trap;
+  action.sa_flags = SA_SIGINFO;
+  // This program's own stands in for the C library's.
+  void* const found = dlsym(RTLD_NEXT, "sigaction");
+  if (found == nullptr) throw SandboxError("the C library has no sigaction");
+  reinterpret_cast<decltype(&sigaction)>(found)(SIGSYS, &action, nullptr);
 }
 
 std::string name_of_call(int call) {

@@ -6,7 +6,9 @@
 
 #include <linux/filter.h>
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -85,8 +87,10 @@ class CallFilter {
   std::vector<sock_filter> program_;
 };
 
-// Of a call that seccomp traps: calls `hear` with its number, then ends the process.
-void hear_of_trapped_calls(void (*hear)(int call));
+// What the process itself answers to a call that seccomp traps, as the kernel would: a result, or a
+// negated errno. Without an answer the process ends. It must call no function of the C library.
+using Answer = std::optional<long> (*)(int call, const std::array<uint64_t, 6>& arguments);
+void answer_trapped_calls(Answer answer);
 
 // "ptrace", or "system call 999".
 std::string name_of_call(int call);

@@ -4,11 +4,18 @@ import json
 import os
 import re
 import subprocess
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.controllers.emulator import EMULATE, Link
 
+NO_NAMESPACES = (
+    *("unshare", "--user", "--map-root-user", "sh", "-c"),
+    *('echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"', "sh"),
+)
+"""In front of a command: the kernel then refuses it namespaces."""
 SOURCES = Path(__file__).parent / "sources"
 ENTRY = EMULATE.parent / "entry"
 
@@ -33,13 +40,23 @@ def scenario_of(
     }
 
 
+def can_refuse_namespaces() -> bool:
+    """Returns whether NO_NAMESPACES works on this host."""
+    return (
+        subprocess.run([*NO_NAMESPACES, "true"], capture_output=True, check=False).returncode == 0
+    )
+
+
 def run_batch(
-    scenarios: list[dict[str, Any]], environment: dict[str, str] | None = None, **request: Any
+    scenarios: list[dict[str, Any]],
+    environment: dict[str, str] | None = None,
+    prefix: Sequence[str] = (),
+    **request: Any,
 ) -> list[dict[str, Any]]:
-    """Returns the answers of one emulator to one scenario after another."""
+    """Returns the answers of one emulator, behind a prefix, to one scenario after another."""
     lines = "".join(json.dumps({"scenario": each, **request}) + "\n" for each in scenarios)
     result = subprocess.run(
-        [EMULATE, "--batch"],
+        [*prefix, str(EMULATE), "--batch"],
         input=lines,
         capture_output=True,
         text=True,
@@ -55,3 +72,24 @@ def address_of(symbol: str) -> int:
     found = re.search(rf"^([0-9a-f]+) . {re.escape(symbol)}$", listed, re.MULTILINE)
     assert found, f"no {symbol} in {ENTRY}"
     return int(found[1], 16)
+
+
+def are_running(word: str) -> bool:
+    """Returns whether a process has this word, a test's own, among its own."""
+    lines = (path / "cmdline" for path in Path("/proc").glob("[0-9]*"))
+    return any(word.encode() in _content(line).split(b"\0") for line in lines)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:  # it has ended
+        return b""
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Fails if a condition does not come true."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -46,11 +46,12 @@ def test_honest_sender_is_acknowledged(objects: dict[str, Path]) -> None:
     assert heard["malformed"] == 0
 
 
-def check_stopped(attack: str, entry: Path, reason: str, secret: Path) -> None:
+def check_stopped(attack: str, entry: Path, reason: str, secret: Path, **environment: str) -> None:
     """Fails unless the attack ends its sender for that reason and leaves the secret as it is."""
     secret.write_text("the secret\n")
+    environment |= {"ATTACK": attack, "SECRET": str(secret)}
     with receiving() as receiver:
-        report = send(receiver.port, entry, 60, ATTACK=attack, SECRET=str(secret))
+        report = send(receiver.port, entry, 60, **environment)
     assert report["status"] == "failed"
     assert reason in report["reason"]
     assert secret.read_text() == "the secret\n"
@@ -65,7 +66,6 @@ def check_stopped(attack: str, entry: Path, reason: str, secret: Path) -> None:
         ("raw_socket", "system call socket"),
         ("ptrace", "system call ptrace"),
         ("open_file", "nothing to be seen"),
-        ("static_constructor", "nothing to be seen"),
         ("write_file", "nothing to be seen"),
         ("small_datagrams", "system call sendto"),
         ("large_datagrams", "system call sendto"),
@@ -78,6 +78,24 @@ def test_attack_is_stopped(
     attack: str, reason: str, objects: dict[str, Path], tmp_path: Path
 ) -> None:
     check_stopped(attack, objects["attacks"], reason, tmp_path / "secret")
+
+
+@pytest.mark.attacks
+@pytest.mark.parametrize(
+    ("attack", "reason"),
+    [
+        ("open_file", "nothing to be seen"),
+        ("looks_up", "nothing to be seen"),
+        ("looks_up_by_place", "nothing to be seen"),
+        ("own_filter", "system call seccomp"),
+        ("turns_data_into_code", "system call mprotect"),
+        ("raw_socket", "system call socket"),
+    ],
+)
+def test_attack_while_loading_is_stopped(
+    attack: str, reason: str, objects: dict[str, Path], tmp_path: Path
+) -> None:
+    check_stopped(attack, objects["attacks"], reason, tmp_path / "secret", WHILE_LOADING="1")
 
 
 @pytest.mark.parametrize("name", ["controller", "whole_sender"])
@@ -95,7 +113,7 @@ def test_sender_in_python_is_acknowledged(name: str) -> None:
         ("kill_parent", "system call kill"),
         ("fork", "system call clone"),
         ("start_program", "system call pipe2"),
-        ("open_file", "PermissionError"),
+        ("open_file", "FileNotFoundError"),
         ("write_file", "PermissionError"),
         ("second_socket", "ended by itself"),
         ("small_datagram", "system call sendto"),

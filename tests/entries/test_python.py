@@ -1,5 +1,6 @@
 """Senders in Python, in virtual time: a class in the kit's loop, or a whole program."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,13 @@ from typing import Any
 import pytest
 
 from tests.controllers.emulator import Link, emulate
-from tests.entries.building import SOURCES, run_batch, scenario_of
+from tests.entries.building import (
+    NO_NAMESPACES,
+    SOURCES,
+    can_refuse_namespaces,
+    run_batch,
+    scenario_of,
+)
 
 PYTHON = SOURCES / "python"
 _SEEDS = 8
@@ -72,8 +79,15 @@ def test_whole_sender_runs(small_link: Link) -> None:
 
 
 _LOST = {
-    "open_file": "PermissionError",
-    "list_folder": "PermissionError",
+    "open_file": "FileNotFoundError|PermissionError",
+    "list_folder": "FileNotFoundError|PermissionError",
+    "look_up": "FileNotFoundError|PermissionError",
+    "look_up_by_place": "FileNotFoundError|PermissionError",
+    "look_up_by_system_call": "unseen$",
+    "times_of_output": "times 0$",
+    "number": "numbers 1 0 0$",
+    "hidden_clock": "SIGSEGV|system call clock_gettime",
+    "own_filter": "system call seccomp",
     "write_file": "RuntimeError: written",
     "kill_parent": "system call kill",
     "start_program": "system call pipe2",
@@ -102,9 +116,26 @@ def test_attack_loses_its_own_run_only(attack: str, small_link: Link, tmp_path: 
     assert before["status"] == "ok"
     assert after == before
     assert lost["status"] == "failed"
-    assert _LOST[attack] in lost["reason"]
+    assert re.search(_LOST[attack], lost["reason"]), lost["reason"]
     assert secret.read_text() == "the secret\n"
     assert "the secret" not in lost["reason"]
+
+
+@pytest.mark.attacks
+def test_filters_alone_stop_attacks(small_link: Link, tmp_path: Path) -> None:
+    if not can_refuse_namespaces():
+        pytest.skip("this host grants no namespaces")
+    secret = tmp_path / "secret"
+    secret.write_text("the secret\n")
+    attacks = sorted(_LOST.keys() - {"endless_loop", "prints_without_end", "number"})
+    environments = [{"ATTACK": attack, "SECRET": str(secret)} for attack in attacks]
+    hostile = [_scenario(small_link, "attacks", environment) for environment in environments]
+    honest = _scenario(small_link, "controller", _HONEST)
+    before, *lost, after = run_batch([honest, *hostile, honest], prefix=NO_NAMESPACES)
+    assert before["status"] == "ok"
+    assert after == before == run_batch([honest])[0]
+    reasons = {name: str(answer["reason"]) for name, answer in zip(attacks, lost, strict=True)}
+    assert {name: why for name, why in reasons.items() if not re.search(_LOST[name], why)} == {}
 
 
 def test_clocks_and_randomness_are_the_seeds(small_link: Link) -> None:

@@ -3,13 +3,18 @@
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -74,16 +79,38 @@ bool can_read_by_stream(const char* path) {
 
 const char* secret() { return getenv("SECRET"); }
 
-bool seen_while_loading = false;
-const bool has_looked = [] {
-  const char* const attack = getenv("ATTACK");
-  if (attack == nullptr) return false;
-  if (std::string(attack) == "static_constructor") {
-    seen_while_loading = can_read_by_system_call(secret());
-  }
-  if (std::string(attack) == "fork_while_loading") syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-  return true;
-}();
+struct stat unseen() {
+  struct stat status;
+  std::memset(&status, 0x5a, sizeof status);
+  return status;
+}
+
+// What tells one run, or one host, from another.
+bool has_times(const struct stat& status) {
+  return status.st_atime != 0 or status.st_mtime != 0 or status.st_ctime != 0 or
+         status.st_size != 0;
+}
+
+bool is_described(long call, const char* path, int flags = 0) {
+  struct stat status = unseen();
+  return syscall(call, AT_FDCWD, path, &status, flags) == 0;
+}
+
+const char* own_object() {
+  Dl_info information;
+  dladdr(reinterpret_cast<void*>(is_described), &information);
+  return information.dli_fname;
+}
+
+int opened_object() {
+  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, own_object(), O_RDONLY));
+}
+
+// The C library's own, in place of which the host's stands.
+template <class Function>
+Function* hidden(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(dlopen("libc.so.6", RTLD_NOW), name));
+}
 
 int deepen(int depth) {
   volatile char room[4096];
@@ -165,6 +192,42 @@ void forge_acknowledgments() {
   }
 }
 
+// That reach other processes, the kernel or its clocks.
+const std::map<std::string, long> calls{{"prlimit64", SYS_prlimit64},
+                                        {"setpriority", SYS_setpriority},
+                                        {"sched_setaffinity", SYS_sched_setaffinity},
+                                        {"sched_getaffinity", SYS_sched_getaffinity},
+                                        {"sched_setscheduler", SYS_sched_setscheduler},
+                                        {"sched_setattr", SYS_sched_setattr},
+                                        {"ioprio_set", SYS_ioprio_set},
+                                        {"pidfd_open", SYS_pidfd_open},
+                                        {"pidfd_send_signal", SYS_pidfd_send_signal},
+                                        {"pidfd_getfd", SYS_pidfd_getfd},
+                                        {"process_madvise", SYS_process_madvise},
+                                        {"move_pages", SYS_move_pages},
+                                        {"migrate_pages", SYS_migrate_pages},
+                                        {"kcmp", SYS_kcmp},
+                                        {"shmget", SYS_shmget},
+                                        {"semget", SYS_semget},
+                                        {"msgget", SYS_msgget},
+                                        {"mq_open", SYS_mq_open},
+                                        {"unshare", SYS_unshare},
+                                        {"setns", SYS_setns},
+                                        {"mount", SYS_mount},
+                                        {"userfaultfd", SYS_userfaultfd},
+                                        {"perf_event_open", SYS_perf_event_open},
+                                        {"io_uring_setup", SYS_io_uring_setup},
+                                        {"bpf", SYS_bpf},
+                                        {"memfd_create", SYS_memfd_create},
+                                        {"pipe2", SYS_pipe2},
+                                        {"clone3", SYS_clone3},
+                                        {"rt_sigaction", SYS_rt_sigaction},
+                                        {"setitimer", SYS_setitimer},
+                                        {"getrandom", SYS_getrandom},
+                                        {"gettimeofday", SYS_gettimeofday},
+                                        {"getrusage", SYS_getrusage},
+                                        {"sysinfo", SYS_sysinfo}};
+
 const std::map<std::string, void (*)()> attacks{
     {"fork_bomb",
      [] {
@@ -174,7 +237,6 @@ const std::map<std::string, void (*)()> attacks{
      [] {
        while (true) syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
      }},
-    {"fork_while_loading", [] {}},
     {"threads", [] { std::thread([] {}).join(); }},
     {"execve", [] { execl("/bin/sh", "sh", "-c", "true", nullptr); }},
     {"kill_parent", [] { syscall(SYS_kill, getppid(), SIGKILL); }},
@@ -195,7 +257,6 @@ const std::map<std::string, void (*)()> attacks{
     {"open_file", [] { look_at(can_read_by_system_call(secret())); }},
     {"open_stream", [] { look_at(can_read_by_stream(secret())); }},
     {"read_memory", [] { look_at(can_read_by_system_call("/proc/self/maps")); }},
-    {"static_constructor", [] { look_at(seen_while_loading); }},
     {"dlopen", [] { look_at(dlopen(secret(), RTLD_NOW) != nullptr); }},
     {"unlink", [] { syscall(SYS_unlinkat, AT_FDCWD, secret(), 0); }},
     {"write_file",
@@ -281,9 +342,136 @@ const std::map<std::string, void (*)()> attacks{
        timespec now;
        syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);
      }},
+    {"asks_the_c_library_for_the_clock",
+     [] {
+       timespec now{};
+       hidden<int(clockid_t, timespec*)>("clock_gettime")(CLOCK_REALTIME, &now);
+       leave(now.tv_sec > 0 ? "seen: the clock" : "seen");
+     }},
+    {"makes_the_kernels_code_run",
+     [] {
+       auto* const code = reinterpret_cast<void*>(getauxval(AT_SYSINFO_EHDR));
+       look_at(mprotect(code, 4096, PROT_READ | PROT_EXEC) == 0);
+     }},
 #ifdef __x86_64__
     {"counts_cycles", [] { leave(__builtin_ia32_rdtsc() > 0 ? "seen" : "seen"); }},
+    {"counts_cycles_in_order",
+     [] {
+       unsigned processor;
+       leave(__builtin_ia32_rdtscp(&processor) > 0 ? "seen" : "seen");
+     }},
+    {"asks_at_the_old_address",
+     [] {
+       timeval now{};
+       reinterpret_cast<int (*)(timeval*, void*)>(0xffffffffff600000)(&now, nullptr);
+       leave("seen: the clock");
+     }},
 #endif
+    {"enables_cycle_counter", [] { prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0); }},
+    {"own_filter",
+     [] {
+       sock_filter all[]{BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO)};
+       const sock_fprog program{1, all};
+       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+     }},
+    {"own_filter_by_prctl",
+     [] {
+       sock_filter all[]{BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO)};
+       const sock_fprog program{1, all};
+       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+     }},
+    {"turns_data_into_code",
+     [] {
+       void* const data =
+           mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+       look_at(mprotect(data, 4096, PROT_READ | PROT_EXEC) == 0);
+     }},
+    {"changes_its_code",
+     [] {
+       auto* const code =
+           reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(&own_object) & ~uintptr_t{4095});
+       mprotect(code, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+     }},
+    {"maps_its_object_to_change_and_run",
+     [] {
+       mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE, opened_object(), 0);
+     }},
+    {"maps_its_output_to_run",
+     [] { mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, STDOUT_FILENO, 0); }},
+    {"looks_up", [] { look_at(is_described(SYS_newfstatat, secret())); }},
+    {"looks_up_with_an_empty_path",
+     [] { look_at(is_described(SYS_newfstatat, secret(), AT_EMPTY_PATH)); }},
+    {"looks_up_by_name",
+     [] {
+       struct stat status = unseen();
+       look_at(stat(secret(), &status) == 0 or lstat(secret(), &status) == 0);
+     }},
+    {"looks_up_by_statx",
+     [] {
+       struct statx status;
+       look_at(syscall(SYS_statx, AT_FDCWD, secret(), 0, STATX_ALL, &status) == 0);
+     }},
+    {"looks_up_by_place",
+     [] {
+       const long place = syscall(SYS_openat, AT_FDCWD, secret(), O_PATH);
+       struct stat status = unseen();
+       look_at(place >= 0 and syscall(SYS_fstat, place, &status) == 0);
+     }},
+    {"opens_by_a_newer_call",
+     [] {
+       uint64_t how[3]{};
+       look_at(syscall(SYS_openat2, AT_FDCWD, secret(), how, sizeof how) >= 0);
+     }},
+    {"asks_for_access", [] { look_at(syscall(SYS_faccessat, AT_FDCWD, secret(), R_OK) == 0); }},
+    {"follows_links",
+     [] {
+       char target[64];
+       look_at(syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", target, sizeof target) >= 0);
+     }},
+    {"asks_for_its_folder",
+     [] {
+       char folder[4096];
+       look_at(syscall(SYS_getcwd, folder, sizeof folder) >= 0);
+     }},
+    {"opens_the_root", [] { look_at(syscall(SYS_openat, AT_FDCWD, "/", O_RDONLY) >= 0); }},
+    {"times_of_its_output",
+     [] {
+       bool is_seen = false;
+       for (int descriptor = 0; descriptor < 3; ++descriptor) {
+         struct stat status = unseen();
+         fstat(descriptor, &status);
+         is_seen = is_seen or has_times(status);
+         status = unseen();
+         syscall(SYS_fstat, descriptor, &status);
+         is_seen = is_seen or has_times(status);
+       }
+       look_at(is_seen);
+     }},
+    {"times_of_its_object",
+     [] {
+       struct stat status = unseen();
+       syscall(SYS_fstat, opened_object(), &status);
+       struct stat by_name = unseen();
+       const bool is_named = stat(own_object(), &by_name) == 0;
+       look_at(is_named or (status.st_mode != unseen().st_mode and has_times(status)));
+     }},
+    {"which_process",
+     [] {
+       const long own[]{getpid(),
+                        gettid(),
+                        getppid(),
+                        syscall(SYS_getpid),
+                        syscall(SYS_gettid),
+                        syscall(SYS_getppid)};
+       std::string words = "numbers";
+       for (const long number : own) words += " " + std::to_string(number);
+       leave(words.c_str());
+     }},
+    {"calls",
+     [] {
+       const pid_t other = getppid();
+       syscall(calls.at(getenv("CALL")), other, other, 0, 0, 0, 0);
+     }},
     {"scribbles_over_page",
      [] {
        const int descriptor = connected_socket();
@@ -308,3 +496,13 @@ int main() {
   attacks.at(getenv("ATTACK"))();
   wait_for_ever();
 }
+
+namespace {
+
+// Constructed last: all that the attacks need is there.
+const bool is_early = [] {
+  if (getenv("WHILE_LOADING") != nullptr) attacks.at(getenv("ATTACK"))();
+  return true;
+}();
+
+}  // namespace

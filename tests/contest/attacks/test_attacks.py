@@ -14,7 +14,6 @@ _REPORT_OFFSET = 24 + 6 * 8 + 2 * 4 + 29 * 64
 _LOST = {
     "fork_bomb": "system call clone",
     "fork_by_system_call": "system call clone",
-    "fork_while_loading": "system call clone",
     "threads": "starts threads, which virtual time lacks",
     "execve": "system call execve",
     "kill_parent": "system call kill",
@@ -28,7 +27,6 @@ _LOST = {
     "open_file": "nothing to be seen",
     "open_stream": "nothing to be seen",
     "read_memory": "nothing to be seen",
-    "static_constructor": "nothing to be seen",
     "dlopen": "nothing to be seen",
     "unlink": "system call unlinkat",
     "write_file": "nothing to be seen",

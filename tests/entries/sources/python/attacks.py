@@ -23,6 +23,38 @@ def list_folder() -> None:
     print(list(Path(secret).parent.iterdir()))
 
 
+def look_up() -> None:
+    print(Path(secret).stat())
+
+
+def look_up_by_place() -> None:
+    print(os.fstat(os.open(secret, os.O_PATH)))
+
+
+def look_up_by_system_call() -> None:
+    status = ctypes.create_string_buffer(b"\x5a" * 256)
+    ctypes.CDLL(None).syscall(262, -100, secret.encode(), status, 0)
+    print("unseen" if status.raw[:8] == b"\x5a" * 8 else "seen: the secret", file=sys.stderr)
+    sys.exit(1)
+
+
+def times_of_output() -> None:
+    times = [os.fstat(descriptor).st_mtime for descriptor in range(3)]
+    raise RuntimeError(f"times {sum(times):g}")
+
+
+def number() -> None:
+    raise RuntimeError(f"numbers {os.getpid()} {os.getppid()} {os.getuid()}")
+
+
+def hidden_clock() -> None:
+    ctypes.CDLL("libc.so.6").clock_gettime(0, ctypes.create_string_buffer(16))
+
+
+def own_filter() -> None:
+    ctypes.CDLL(None).syscall(317, 1, 0, 0)
+
+
 def write_file() -> None:
     Path(secret).write_text("changed")
     raise RuntimeError("written")

@@ -1,0 +1,35 @@
+// Namespaces of a process's own: users, processes, IPC, network, mounts and host names.
+//
+// Some kernels and some containers refuse them to users.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace kneepoint {
+
+// Why this host grants none; empty: it does. Asked once in a process.
+const std::string& why_no_namespaces();
+
+// As fork(), but the child is the first process of its own namespaces, and root in them. It ends,
+// with errno as its status, where they cannot be set up.
+pid_t fork_into_namespaces(bool keeps_network = false);
+
+// Whether this is such a child, which a new program still is.
+bool is_first_process();
+
+// From now on the kernel ends this process when its parent has ended, which alone holds the other
+// end of the channel. False if it has ended already. It allocates nothing.
+bool end_with_parent(int channel);
+
+struct View {
+  std::vector<std::string> readable{};  // files, and folders with all that is in them
+  std::vector<std::string> writable{};
+};
+
+// By such a child: all files but these vanish. What is not there is not shown. Throws SandboxError.
+void enter_view(const View& view);
+
+}  // namespace kneepoint

@@ -1,0 +1,136 @@
+"""What an entry can reach, from a static constructor on, with namespaces and with filters alone."""
+
+import json
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.controllers.emulator import EMULATE, Link
+from tests.entries.building import (
+    NO_NAMESPACES,
+    SOURCES,
+    are_running,
+    build_entry,
+    can_refuse_namespaces,
+    run_batch,
+    scenario_of,
+    wait_until,
+)
+
+pytestmark = pytest.mark.attacks
+
+_UNSEEN = "nothing to be seen"
+_LOST = {
+    "fork_by_system_call": "system call clone",
+    "kill_parent": "system call kill",
+    "signal_parent": "system call tgkill",
+    "ptrace": "system call ptrace",
+    "write_parents_memory": "system call process_vm_writev",
+    "raw_socket": "system call socket",
+    "open_file": _UNSEEN,
+    "open_stream": _UNSEEN,
+    "read_memory": _UNSEEN,
+    "dlopen": _UNSEEN,
+    "unlink": "system call unlinkat",
+    "write_file": _UNSEEN,
+    "runs_its_own_code": "system call mmap",
+    "lifts_its_limits": "system call prlimit64",
+    "reads_the_real_clock": "system call clock_gettime",
+    "asks_the_c_library_for_the_clock": "SIGSEGV",
+    "makes_the_kernels_code_run": "system call mprotect",
+    "counts_cycles": "SIGSEGV",
+    "counts_cycles_in_order": "SIGSEGV",
+    "asks_at_the_old_address": "system call gettimeofday|SIGSEGV",
+    "enables_cycle_counter": "system call prctl",
+    "own_filter": "system call seccomp",
+    "own_filter_by_prctl": "system call prctl",
+    "turns_data_into_code": "system call mprotect",
+    "changes_its_code": "system call mprotect",
+    "maps_its_object_to_change_and_run": "system call mmap",
+    "maps_its_output_to_run": "system call mmap",
+    "looks_up": _UNSEEN,
+    "looks_up_with_an_empty_path": _UNSEEN,
+    "looks_up_by_name": _UNSEEN,
+    "looks_up_by_statx": _UNSEEN,
+    "looks_up_by_place": _UNSEEN,
+    "opens_by_a_newer_call": _UNSEEN,
+    "asks_for_access": _UNSEEN,
+    "follows_links": _UNSEEN,
+    "asks_for_its_folder": _UNSEEN,
+    "opens_the_root": _UNSEEN,
+    "times_of_its_output": _UNSEEN,
+    "times_of_its_object": _UNSEEN,
+    "which_process": "numbers 1 1 0 1 1 0$",
+    "throws": "SIGABRT.*the student's own words",
+}
+_CALLS = (
+    *("prlimit64", "setpriority", "ioprio_set", "sched_setaffinity", "sched_getaffinity"),
+    *("sched_setscheduler", "sched_setattr", "pidfd_open", "pidfd_send_signal", "pidfd_getfd"),
+    *("process_madvise", "move_pages", "migrate_pages", "kcmp", "shmget", "semget", "msgget"),
+    *("mq_open", "unshare", "setns", "mount", "userfaultfd", "perf_event_open", "bpf"),
+    *("io_uring_setup", "memfd_create", "pipe2", "clone3", "rt_sigaction", "setitimer"),
+    *("getrandom", "gettimeofday", "getrusage", "sysinfo"),
+)
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The attacks and an honest sender, built."""
+    folder = tmp_path_factory.mktemp("entries")
+    sources = (Path(__file__).parent / "attacks.cc", SOURCES / "kit_sender.cc")
+    return {source.stem: build_entry(source, folder) for source in sources}
+
+
+def _isolated(is_apart: bool) -> Sequence[str]:
+    if is_apart:
+        return ()
+    if not can_refuse_namespaces():
+        pytest.skip("this host grants no namespaces: there is only one case")
+    return NO_NAMESPACES
+
+
+@pytest.mark.parametrize("is_apart", [True, False], ids=["namespaces", "filters"])
+@pytest.mark.parametrize("is_early", [True, False], ids=["loading", "running"])
+def test_attacks_lose_their_own_runs_only(
+    is_early: bool, is_apart: bool, objects: dict[str, Path], small_link: Link, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the secret\n")
+    when = {"WHILE_LOADING": "1"} if is_early else {}
+
+    def hostile(attack: str, **extra: str) -> dict[str, Any]:
+        environment = {"ATTACK": attack, "SECRET": str(secret), **when, **extra}
+        return scenario_of(small_link, objects["attacks"], environment)
+
+    expected = {**_LOST, **{f"calls {call}": f"system call {call}," for call in _CALLS}}
+    scenarios = [hostile(attack) for attack in _LOST]
+    scenarios += [hostile("calls", CALL=call) for call in _CALLS]
+    honest = scenario_of(small_link, objects["kit_sender"])
+    before, *lost, after = run_batch([honest, *scenarios, honest], prefix=_isolated(is_apart))
+    assert before["status"] == "ok", before
+    assert after == before
+    reasons = {name: str(answer.get("reason")) for name, answer in zip(expected, lost, strict=True)}
+    won = {name: why for name, why in reasons.items() if not re.search(expected[name], why)}
+    assert won == {}
+    assert {answer["status"] for answer in lost} == {"failed"}
+    assert secret.read_text() == "the secret\n"
+
+
+def test_isolation_changes_no_byte(objects: dict[str, Path], small_link: Link) -> None:
+    honest = [scenario_of(small_link, objects["kit_sender"], seed=seed) for seed in range(4)]
+    assert run_batch(honest) == run_batch(honest, prefix=_isolated(False))
+
+
+def test_the_end_of_the_emulator_ends_the_entry(objects: dict[str, Path], small_link: Link) -> None:
+    hostile = scenario_of(small_link, objects["attacks"], {"ATTACK": "never_returns"})
+    with subprocess.Popen([EMULATE, "--batch"], stdin=subprocess.PIPE) as emulator:
+        assert emulator.stdin is not None
+        emulator.stdin.write(json.dumps({"scenario": hostile}).encode() + b"\n")
+        emulator.stdin.flush()
+        wait_until(lambda: are_running(str(objects["attacks"])))
+        emulator.kill()
+    wait_until(lambda: not are_running(str(objects["attacks"])))
