@@ -5,6 +5,7 @@ import re
 import select
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -126,15 +127,29 @@ class Confined:
             return Ended(process.returncode, _said(output), _said(errors), cpu_s_used)
 
     def check(self) -> None:
-        """Raises KneepointError if commands must be confined but this host cannot do so."""
-        if self.program is not None:
-            answer = self.run(["true"], Path("/"))
-            if answer.returncode != 0:
-                said = answer.stderr.strip().removeprefix("error: ")
-                raise KneepointError(
-                    f"entries cannot be confined on this host ({said}); use another host, or, if "
-                    "you trust all of them, --trust-entries"
-                )
+        """Says on stderr if this host isolates entries less than it could.
+
+        Raises:
+            KneepointError: commands must be confined, but this host cannot do so.
+        """
+        if self.program is None:
+            return
+        answer = self.run(["true"], Path("/"))
+        if answer.returncode != 0:
+            said = answer.stderr.strip().removeprefix("error: ")
+            raise KneepointError(
+                f"entries cannot be confined on this host ({said}); use another host, or, if "
+                "you trust all of them, --trust-entries"
+            )
+        command = [str(self.program), "--isolation"]
+        isolation = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        if ":" in isolation:
+            print(
+                f"entries are confined by {isolation.strip()}; for namespaces beside them, allow "
+                "users to create these (sysctl user.max_user_namespaces, "
+                "kernel.apparmor_restrict_unprivileged_userns)",
+                file=sys.stderr,
+            )
 
     def _prefix(self, read: Sequence[Path], write: Sequence[Path], cpu_s: int) -> list[str]:
         assert self.program is not None
@@ -146,7 +161,7 @@ class Confined:
             *("--run", *map(str, _SYSTEM)),
             *("--cpu-s", str(cpu_s), "--memory-mb", str(limits.memory_mb)),
             *("--processes", str(limits.processes), "--file-mb", str(limits.file_mb)),
-            *("--wall-s", str(limits.wall_s), "--no-network", "--"),
+            *("--wall-s", str(limits.wall_s), "--no-network", "--end-with-parent", "--"),
         ]
 
 

@@ -1,15 +1,18 @@
 #include "entries/confined_command.hh"
 
+#include <linux/ioprio.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -19,7 +22,9 @@
 #include <fstream>
 #include <system_error>
 
+#include "entries/namespaces.hh"
 #include "entries/sandbox.hh"
+#include "realtime/stop_signal.hh"
 
 namespace kneepoint {
 
@@ -31,7 +36,10 @@ constexpr uint64_t megabyte = 1'000'000;
 constexpr int tick_ms = 50;
 constexpr int exit_not_started = 127;
 
-volatile std::sig_atomic_t stop = 0;
+const char* const null_device = "/dev/null";
+constexpr std::array other_devices{"/dev/zero", "/dev/urandom"};
+
+bool has_namespaces() { return why_no_namespaces().empty(); }
 
 [[noreturn]] void fail(const char* call) {
   throw std::system_error(errno, std::system_category(), call);
@@ -71,6 +79,12 @@ int receive_descriptor(int channel) {
   return descriptor;
 }
 
+// Process 0 is the caller.
+void of_oneself(CallFilter& filter, long call, const std::vector<CallFilter::Argument>& oneself) {
+  filter.rule(call, CallFilter::allow, oneself);
+  filter.rule(call, CallFilter::refuse(EPERM));
+}
+
 // The calls by which a process starts another are asked for; what a build never needs is refused.
 int enter_filter(bool has_network, bool keeps_signals) {
   constexpr auto refuse = CallFilter::refuse(EPERM);
@@ -83,10 +97,34 @@ int enter_filter(bool has_network, bool keeps_signals) {
   filter.rules({SYS_ptrace,
                 SYS_process_vm_readv,
                 SYS_process_vm_writev,
+                SYS_process_madvise,
+                SYS_process_mrelease,
+                SYS_move_pages,
+                SYS_migrate_pages,
                 SYS_kcmp,
+                SYS_pidfd_open,
                 SYS_pidfd_getfd,
+                SYS_pidfd_send_signal,
+                SYS_shmget,
+                SYS_shmat,
+                SYS_shmctl,
+                SYS_semget,
+                SYS_semop,
+                SYS_semtimedop,
+                SYS_semctl,
+                SYS_msgget,
+                SYS_msgsnd,
+                SYS_msgrcv,
+                SYS_msgctl,
+                SYS_mq_open,
+                SYS_mq_unlink,
                 SYS_mount,
                 SYS_umount2,
+                SYS_open_tree,
+                SYS_move_mount,
+                SYS_mount_setattr,
+                SYS_fsopen,
+                SYS_fspick,
                 SYS_pivot_root,
                 SYS_chroot,
                 SYS_setns,
@@ -117,12 +155,17 @@ int enter_filter(bool has_network, bool keeps_signals) {
                 SYS_seccomp},
                refuse);
   constexpr uint64_t as_int = 0xffffffff;
+  for (const long call : {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler,
+                          SYS_sched_setparam, SYS_sched_setattr}) {
+    of_oneself(filter, call, {{0, as_int, 0}});
+  }
+  of_oneself(filter, SYS_setpriority, {{0, as_int, PRIO_PROCESS}, {1, as_int, 0}});
+  of_oneself(filter, SYS_ioprio_set, {{0, as_int, IOPRIO_WHO_PROCESS}, {1, as_int, 0}});
   filter.rule(SYS_ioctl, refuse, {{1, as_int, TIOCSTI}});
   if (not has_network) filter.rule(SYS_socket, refuse);
   if (not keeps_signals) {
-    filter.rules(
-        {SYS_kill, SYS_tkill, SYS_pidfd_send_signal, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo},
-        refuse);
+    filter.rules({SYS_kill, SYS_tkill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo},
+                 refuse);
   }
   return filter.enter(true);
 }
@@ -145,16 +188,47 @@ int enter_filter(bool has_network, bool keeps_signals) {
     for (const std::string& path : confinement.readable) files.read(path);
     for (const std::string& path : confinement.runnable) files.run(path);
     for (const std::string& path : confinement.writable) files.write(path);
-    files.write("/dev/null");
-    for (const char* const device : {"/dev/zero", "/dev/urandom"}) files.read(device);
+    files.write(null_device);
+    for (const char* const device : other_devices) files.read(device);
     files.enter();
-    send_descriptor(channel, enter_filter(confinement.has_network, files.keeps_signals()));
+    const bool keeps_signals = has_namespaces() or files.keeps_signals();
+    send_descriptor(channel, enter_filter(confinement.has_network, keeps_signals));
     execvp(words[0], words.data());
     dprintf(STDERR_FILENO, "%s: %s\n", words[0], std::strerror(errno));
   } catch (const std::exception& error) {
     dprintf(STDERR_FILENO, "%s\n", error.what());
+    send(channel, "", 1, 0);  // instead of the descriptor
   }
   _exit(exit_not_started);
+}
+
+// The first process of the command's namespaces: with it, all others end. It waits for the command,
+// and tells how that ended.
+[[noreturn]] void host(const Confinement& confinement, const std::vector<std::string>& command,
+                       const int* ends) {
+  close(ends[0]);
+  const int channel = ends[1];
+  if (not end_with_parent(channel)) _exit(exit_not_started);
+  try {
+    if (has_namespaces()) {
+      View view{.readable = confinement.readable, .writable = confinement.writable};
+      view.readable.insert(view.readable.end(), confinement.runnable.begin(),
+                           confinement.runnable.end());
+      view.readable.insert(view.readable.end(), other_devices.begin(), other_devices.end());
+      view.writable.push_back(null_device);
+      enter_view(view);
+    }
+  } catch (const std::exception& error) {
+    dprintf(STDERR_FILENO, "%s\n", error.what());
+    _exit(exit_not_started);
+  }
+  const pid_t process = fork();
+  if (process == 0) become(confinement, command, channel);
+  if (process < 0) _exit(exit_not_started);
+  int status = 0;
+  while (waitpid(-1, &status, 0) != process) {
+  }
+  _exit(send(channel, &status, sizeof status, MSG_NOSIGNAL) < 0 ? exit_not_started : 0);
 }
 
 // Answers one call that starts a process; false where there have been too many.
@@ -220,24 +294,31 @@ std::string explain_signal(int number, const Confinement& confinement) {
   return "";
 }
 
+CommandEnd explain(int status, const Confinement& confinement) {
+  constexpr int of_signal = 128;  // as a shell tells that a child of its own was ended
+  if (WIFEXITED(status)) {
+    const int code = WEXITSTATUS(status);
+    return {code, code > of_signal ? explain_signal(code - of_signal, confinement) : ""};
+  }
+  const int number = WTERMSIG(status);
+  const std::string reason = explain_signal(number, confinement);
+  return {of_signal + number,
+          reason.empty() ? "ended by signal " + std::to_string(number) : reason};
+}
+
 // Waits for the command's end, or for a reason to end it.
-CommandEnd supervise(const Confinement& confinement, pid_t command, int listener) {
+CommandEnd supervise(const Confinement& confinement, pid_t host, int channel, int listener) {
   const auto end = Clock::now() + std::chrono::seconds(confinement.wall_s);
   const uint64_t before = bytes_in(confinement.writable);
   uint64_t started = 1;
   while (true) {
     int status = 0;
-    if (waitpid(command, &status, WNOHANG) == command) {
-      if (WIFEXITED(status)) {
-        constexpr int of_signal = 128;  // as a shell tells that a child of its own was ended
-        const int code = WEXITSTATUS(status);
-        return {code, code > of_signal ? explain_signal(code - of_signal, confinement) : ""};
-      }
-      const std::string reason = explain_signal(WTERMSIG(status), confinement);
-      return {128 + WTERMSIG(status),
-              reason.empty() ? "ended by signal " + std::to_string(WTERMSIG(status)) : reason};
+    if (waitpid(host, &status, WNOHANG) == host) {
+      int commands = 0;  // there is none if the host itself was ended
+      const auto bytes = recv(channel, &commands, sizeof commands, MSG_DONTWAIT);
+      return explain(bytes == sizeof commands ? commands : status, confinement);
     }
-    if (stop != 0) return {128 + stop, "asked to stop"};
+    if (stop_requested()) return {128 + SIGTERM, "asked to stop"};
     if (Clock::now() >= end) {
       return {128 + SIGKILL, "more than " + std::to_string(confinement.wall_s) + " s"};
     }
@@ -262,19 +343,18 @@ CommandEnd supervise(const Confinement& confinement, pid_t command, int listener
 
 CommandEnd run_confined(const Confinement& confinement, const std::vector<std::string>& command) {
   require_sandbox();
-  struct sigaction action{};
-  action.sa_handler = [](int number) { stop = number; };
-  for (const int number : {SIGHUP, SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+  catch_stop_signals();
+  if (confinement.ends_with_parent) stop_with_parent();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair");
-  const pid_t process = fork();
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair");
+  const pid_t process = has_namespaces() ? fork_into_namespaces(confinement.has_network) : fork();
   if (process < 0) fail("fork");
-  if (process == 0) become(confinement, command, ends[1]);
+  if (process == 0) host(confinement, command, ends);
   close(ends[1]);
   const int listener = receive_descriptor(ends[0]);
+  const CommandEnd end = supervise(confinement, process, ends[0], listener);
   close(ends[0]);
-  const CommandEnd end = supervise(confinement, process, listener);
   if (listener >= 0) close(listener);  // no process can be started any more
   kill_children();
   return end;

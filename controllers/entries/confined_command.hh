@@ -17,6 +17,7 @@ struct Confinement {
   uint64_t file_mb = 256;               // of what it writes, in all
   uint64_t wall_s = 600;                // of the whole
   bool has_network = true;
+  bool ends_with_parent = false;
 };
 
 struct CommandEnd {

@@ -1,22 +1,41 @@
 """Commands of somebody else's making: they see what they are given, and leave nothing behind."""
 
+import os
+import resource
+import shlex
+import socket
 import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
+from contest.confine import Confined
 from tests.conftest import ROOT
-from tests.entries.building import SOURCES
+from tests.entries.building import (
+    NO_NAMESPACES,
+    SOURCES,
+    are_running,
+    can_refuse_namespaces,
+    wait_until,
+)
 
 CONFINE = ROOT / "build" / "confine"
 SYSTEM = ("--read", "/usr", "/lib", "/lib64", "/etc/ld.so.cache")
 PROGRAMS = ("--run", "/usr/bin", "/bin", "/usr/lib", "/lib", "/lib64", "/usr/libexec")
 
 
+def words_of(folder: Path, script: str, *options: str) -> list[str]:
+    """Returns the words that run a script, which may write into the folder."""
+    words = [str(CONFINE), *SYSTEM, *PROGRAMS, "--write", str(folder), *options]
+    return [*words, "--", "/bin/bash", "-c", script]
+
+
 def confine(folder: Path, script: str, *options: str) -> "subprocess.CompletedProcess[str]":
     """Returns how a script ended that may write into the folder."""
-    words = [str(CONFINE), *SYSTEM, *PROGRAMS, "--write", str(folder), *options, "--"]
-    words += ["/bin/bash", "-c", script]
+    words = words_of(folder, script, *options)
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
@@ -104,18 +123,103 @@ def test_network_is_out_of_reach(tmp_path: Path) -> None:
     assert "not permitted" in ended.stderr
 
 
-def test_others_are_not_killed(tmp_path: Path) -> None:
-    with subprocess.Popen(["sleep", "60"]) as other:
-        ended = confine(tmp_path, f"kill -9 {other.pid}")
-        assert "not permitted" in ended.stderr
-        assert other.poll() is None
-        other.kill()
+@dataclass
+class Outside:
+    """A process that a command tries to reach, and a socket."""
+
+    process: "subprocess.Popen[bytes]"
+    socket: str
+
+    def state(self) -> tuple[object, ...]:
+        """Returns what a command might change, the kernel's tables included."""
+        pid = self.process.pid
+        tables = (Path("/proc/sysvipc", name) for name in ("shm", "sem", "msg"))
+        return (
+            self.process.poll(),
+            os.getpriority(os.PRIO_PROCESS, pid),
+            os.sched_getaffinity(pid),
+            os.sched_getscheduler(pid),
+            resource.prlimit(pid, resource.RLIMIT_CPU),
+            [len(table.read_text().splitlines()) for table in tables],
+            socket.gethostname(),
+        )
+
+
+@pytest.fixture
+def outside() -> Iterator[Outside]:
+    name = f"kneepoint-{uuid4()}"
+    with socket.socket(socket.AF_UNIX) as listener, subprocess.Popen(["sleep", "600"]) as process:
+        listener.bind(f"\0{name}")
+        listener.listen()
+        yield Outside(process, name)
+        process.kill()
+
+
+@pytest.fixture(scope="module")
+def reaching_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("reaching") / "reaches_out"
+    source = SOURCES / "reaches_out.cc"
+    subprocess.run(["g++", "-std=c++20", "-o", program, source], check=True)
+    return program
+
+
+@pytest.mark.attacks
+@pytest.mark.parametrize("is_apart", [True, False], ids=["namespaces", "filters"])
+def test_nothing_outside_is_reached(
+    is_apart: bool, reaching_out: Path, outside: Outside, tmp_path: Path
+) -> None:
+    if not is_apart and not can_refuse_namespaces():
+        pytest.skip("this host grants no namespaces: there is only one case")
+    before = outside.state()
+    script = f"ABSTRACT={outside.socket} {reaching_out} {outside.process.pid}"
+    options = ("--run", str(reaching_out.parent), "--no-network")
+    words = words_of(tmp_path, script, *options)
+    ended = subprocess.run(
+        [*(() if is_apart else NO_NAMESPACES), *words], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    assert outside.state() == before
+
+
+def test_processes_are_the_commands_own(tmp_path: Path) -> None:
+    assert confine(tmp_path, "echo $$ $PPID").stdout == "2 1\n"
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
-    confine(tmp_path, f"cd {tmp_path}; (setsid sleep 61 & echo $! > left); exit 3")
-    process = (tmp_path / "left").read_text().strip()
-    assert not Path("/proc", process).exists()
+    mark = str(uuid4())
+    confine(tmp_path, f"(setsid bash -c 'sleep 600' {mark} &); exit 3")
+    assert not are_running(mark)
+
+
+@pytest.mark.attacks
+@pytest.mark.parametrize("ended", ["confine", "its parent"])
+def test_everything_ends_with_its_supervisor(ended: str, tmp_path: Path) -> None:
+    mark = str(uuid4())
+    words = words_of(tmp_path, f"(setsid bash -c 'sleep 600; :' {mark} &); sleep 600; :")
+    words.insert(1, "--end-with-parent")
+    if ended == "its parent":
+        words = ["/bin/bash", "-c", '"$@"; :', "bash", *words]
+    with subprocess.Popen(words) as supervisor:
+        wait_until(lambda: are_running(mark))
+        supervisor.kill()
+    wait_until(lambda: not are_running(mark))
+
+
+def test_contest_says_once_that_namespaces_are_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Confined(CONFINE).check()
+    granted = subprocess.run([CONFINE, "--isolation"], capture_output=True, text=True, check=True)
+    assert ("filters alone" in granted.stdout) == ("filters alone" in capsys.readouterr().err)
+    if not can_refuse_namespaces():
+        pytest.skip("this host grants no namespaces")
+    program = tmp_path / "confine"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(NO_NAMESPACES)} {CONFINE} "$@"\n')
+    program.chmod(0o755)
+    Confined(program).check()
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "filters alone" in said
+    assert "user.max_user_namespaces" in said
 
 
 @pytest.mark.parametrize(
