@@ -107,6 +107,15 @@ class _PlainLoader(_Loader):  # type: ignore[misc, valid-type]
         return mapping
 
 
+class _TextLoader(_PlainLoader):
+    """Leaves a value the text that it is: an all-digit commit is no number."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012
+        first: [(tag, pattern) for tag, pattern in resolvers if tag == "tag:yaml.org,2002:null"]
+        for first, resolvers in _Loader.yaml_implicit_resolvers.items()
+    }
+
+
 def _check_size(text: str) -> None:
     """Counts values, including repetitions by aliases, before constructing them."""
     sizes: dict[str, int] = {}
@@ -135,8 +144,12 @@ def _check_size(text: str) -> None:
             )
 
 
-def read_yaml(path: Path) -> Any:
+def read_yaml(path: Path, *, as_text: bool = False) -> Any:
     """Returns the content of a YAML file.
+
+    Args:
+        path: of the file.
+        as_text: whether all its values are text, but for null.
 
     Raises:
         KneepointError: the file is missing, too large, or is not YAML.
@@ -144,7 +157,7 @@ def read_yaml(path: Path) -> Any:
     text = read_text(path, _MOST_BYTES)
     try:
         _check_size(text)
-        return yaml.load(text, _PlainLoader)  # noqa: S506 (safe)
+        return yaml.load(text, _TextLoader if as_text else _PlainLoader)  # noqa: S506 (safe)
     except _MistakeError as error:
         raise KneepointError(f"{path}, line {error.line}: {error}") from None
     except yaml.MarkedYAMLError as error:
@@ -156,13 +169,13 @@ def read_yaml(path: Path) -> Any:
         raise KneepointError(f"{path}: is not valid YAML ({error}); correct it") from None
 
 
-def read_config(path: Path, model: type[Model]) -> Model:
-    """Reads and checks one configuration file.
+def read_config(path: Path, model: type[Model], *, as_text: bool = False) -> Model:
+    """Reads and checks one configuration file (see read_yaml).
 
     Raises:
         KneepointError: the file is missing, is not YAML, or does not fit the model.
     """
-    return check_config(read_yaml(path), model, path)
+    return check_config(read_yaml(path, as_text=as_text), model, path)
 
 
 def check_config(data: Any, model: type[Model], path: Path) -> Model:

@@ -5,9 +5,12 @@ folder of ours. No code of the submission runs, and none changes.
 """
 
 import hashlib
+import os
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from common.config_file import read_config
@@ -30,6 +33,16 @@ from contest.unpack import (
 _PROSE = (".md", ".txt")
 _VERSION = re.compile(r"(?P<author>.+?)(?:@|--)(?P<version>[^@]+)")
 """Of AUTHOR@VERSION or AUTHOR--VERSION, to group an author's submissions."""
+_DOWNLOADS = (
+    re.compile(r"(?P<author>[^_]+)(?P<late>_LATE)?_\d{3,}_(?P<version>\d{3,})_.+"),
+    re.compile(r"(?P<author>.+?)_\d+_assignsubmission_file(?:_.*)?"),
+)
+"""What Canvas and Moodle call a file or folder; Canvas numbers uploads in the order of arrival."""
+_ORDERED = {
+    "number": re.compile(r"v?\d+(?:\.\d+)*"),
+    "date": re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d[:.]?\d\d(?:[:.]?\d\d)?)?"),
+}
+"""Versions that say by themselves which is later."""
 _SAFE = """\
 [safe]
     directory = *
@@ -47,37 +60,72 @@ class Submission:
     Args:
         name: on the leaderboard.
         path: the folder, archive or file.
+        author: whose it is, according to its name.
+        version: of the author's submissions, according to its name; "" if it has none.
+        is_late: whether its name says so, as Canvas's does.
         repository: instead, what to fetch.
         problem: why it cannot be taken, if known.
     """
 
     name: str
     path: Path
+    author: str
+    version: str = ""
+    is_late: bool = False
     repository: Repository | None = None
     problem: str = ""
 
     @property
-    def author(self) -> str:
-        """The author, according to its name."""
-        found = _VERSION.fullmatch(self.name)
-        return found["author"] if found else self.name
+    def order(self) -> tuple[str, tuple[int, ...]]:
+        """The kind of its version, and the version; those of one kind are ordered by it."""
+        for kind, pattern in _ORDERED.items():
+            if pattern.fullmatch(self.version):
+                return kind, tuple(int(part) for part in re.findall(r"\d+", self.version))
+        return "", ()
+
+    @property
+    def arrived_s(self) -> float:
+        """When it, or the newest file in it, was last written (s since 1970); 0: unknown yet."""
+        if self.repository is not None:
+            return 0.0
+        newest = self.path.lstat().st_mtime
+        if self.path.is_dir():
+            newest = max([newest, *(status.st_mtime for _, status in below(self.path))])
+        return newest
+
+
+def below(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Returns the paths of all files and folders in a folder, with what lstat says of them."""
+    folders = [str(folder)]
+    while folders:  # Path.rglob and os.walk call themselves for each level
+        try:
+            for entry in os.scandir(folders.pop()):
+                yield entry.path, entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+        except OSError:  # just removed, unreadable, or too deep
+            continue
 
 
 def find_submissions(folder: Path) -> list[Submission]:
     """Returns the submissions in a folder; hidden files, Markdown and text are not entries.
 
+    Those that would have the same name, as bob/ and bob.tar.gz, have their files' full names.
+
     Raises:
-        KneepointError: there is no such folder, its entries.yaml is malformed, or two entries have
-            the same name.
+        KneepointError: there is no such folder, or its entries.yaml is malformed.
     """
     if not folder.is_dir():
         raise KneepointError(f"{folder}: not a folder; name the folder of the entries")
-    found = sorted(_in_folder(folder), key=lambda each: each.name)
-    names = [each.name for each in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise KneepointError(f"{folder}: two entries are called {name!r}; rename one")
-    return found
+    found = list(_in_folder(folder))
+    counts = Counter(each.name for _, each in found)
+    return sorted(
+        (
+            replace(each, name=full_name) if counts[each.name] > 1 else each
+            for full_name, each in found
+        ),
+        key=lambda each: each.name,
+    )
 
 
 def submission_at(path: Path) -> Submission:
@@ -88,45 +136,77 @@ def submission_at(path: Path) -> Submission:
     """
     if not path.exists():
         raise KneepointError(f"{path}: no such entry; check the path")
-    return _submission(path.resolve())
+    return submission_of(path.resolve())
 
 
-def _in_folder(folder: Path) -> Iterator[Submission]:
+def _in_folder(folder: Path) -> Iterator[tuple[str, Submission]]:
+    """Each with a name that no other has."""
     for path in folder.iterdir():
         if path.name.startswith(".") or (path.suffix.lower() in _PROSE and not path.is_symlink()):
             continue
         if path.name == REPOSITORIES:
-            for name, repository in read_config(path, Repositories).entries.items():
-                yield Submission(name, folder, repository)
+            repositories = read_config(path, Repositories, as_text=True)
+            for name, repository in repositories.entries.items():
+                submission = Submission(name, folder, *_version_of(name), repository=repository)
+                yield f"{name} in {REPOSITORIES}", submission
         else:
-            yield _submission(path)
+            yield path.name, submission_of(path)
 
 
-def _submission(path: Path) -> Submission:
-    name = name_of_archive(path) if is_archive(path) else path.name
+def submission_of(path: Path) -> Submission:
+    """Returns the submission that a file or folder is, by its name."""
+    name = unicodedata.normalize("NFC", path.name)
+    download = next((found for each in _DOWNLOADS if (found := each.fullmatch(name))), None)
+    if path.is_dir() and not path.is_symlink():
+        path = _only_file(path)
+    if not path.is_dir():
+        name = name_of_archive(Path(name)) if is_archive(Path(name)) else name
+        name = name.removesuffix(".py")
+    author, version = _version_of(name)
+    is_late = False
+    if download is not None:
+        parts = download.groupdict()
+        name = author = parts["author"]
+        version, is_late = parts.get("version") or "", bool(parts.get("late"))
     if not re.fullmatch(ENTRY_NAME, name):
-        shown = re.sub(r"[^\w.@ -]", "?", name, flags=re.ASCII)[:50]
+        shown = re.sub(r"[^\w.,'@ -]", "?", name)[:50]
         digest = sha256_of(name.encode(errors="surrogateescape"))[:6]  # names of others differ
+        shown = f"{shown}-{digest}"
         problem = f"has a name with more than {ENTRY_NAMES}; rename it"
-        return Submission(f"{shown}-{digest}", path, problem=problem)
+        return Submission(shown, path, shown, problem=problem)
+    return Submission(name, path, author, version, is_late, problem=_problem_of(path))
+
+
+def _version_of(name: str) -> tuple[str, str]:
+    found = _VERSION.fullmatch(name)
+    return (found["author"], found["version"]) if found else (name, "")
+
+
+def _only_file(folder: Path) -> Path:
+    """The archive that a folder has alone, as Moodle's do; or the folder."""
+    try:
+        inside = [each for each in folder.iterdir() if not each.name.startswith(".")]
+    except OSError:  # taking it says why
+        return folder
+    is_archive_alone = len(inside) == 1 and is_archive(inside[0]) and inside[0].is_file()
+    return inside[0] if is_archive_alone and not inside[0].is_symlink() else folder
+
+
+def _problem_of(path: Path) -> str:
     if path.is_symlink():
-        return Submission(path.name, path, problem="is a symbolic link; submit what it points to")
-    if path.is_dir():
-        return Submission(path.name, path)
+        return "is a symbolic link; submit what it points to"
+    if path.is_dir() or (path.is_file() and (is_archive(path) or path.suffix == ".py")):
+        return ""
     if not path.is_file():
-        return Submission(path.name, path, problem="is neither a folder nor a file")
-    if is_archive(path):
-        return Submission(name, path)
-    if path.suffix == ".py":
-        return Submission(path.stem, path)
-    known = ", ".join(ARCHIVES)
-    return Submission(
-        path.name, path, problem=f"is neither a folder nor an archive that ends in {known}"
-    )
+        return "is neither a folder nor a file"
+    return f"is neither a folder nor an archive that ends in {', '.join(ARCHIVES)}"
 
 
-def take(submission: Submission, into: Path, confined: Confined) -> None:
+def take(submission: Submission, into: Path, confined: Confined) -> float:
     """Copies or unpacks a submission into an empty folder.
+
+    Returns:
+        When it was committed, in a repository, or arrived (s since 1970).
 
     Raises:
         KneepointError: it cannot be taken; the message says why.
@@ -136,15 +216,16 @@ def take(submission: Submission, into: Path, confined: Confined) -> None:
         raise KneepointError(submission.problem)
     path = submission.path
     if submission.repository is not None:
-        _fetch(submission.repository, path, into, confined)
-    elif path.is_file() and is_archive(path):
+        return _fetch(submission.repository, path, into, confined)
+    if path.is_file() and is_archive(path):
         unpack(path, into)
     elif path.is_file():
         take_file(path, into)
     elif _is_bare(path):
-        _archive(path, Repository(git=path.name), into, confined)
+        return _archive(path, Repository(git=path.name), into, confined)
     else:
         copy_tree(path, into)
+    return submission.arrived_s
 
 
 def digest_of_tree(folder: Path) -> str:
@@ -160,19 +241,41 @@ def _is_bare(path: Path) -> bool:
     return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
 
 
-def _fetch(repository: Repository, folder: Path, into: Path, confined: Confined) -> None:
-    """Takes the files of a repository on this machine."""
+def _source_of(repository: Repository, folder: Path) -> Path:
+    """The repository's folder."""
     address = repository.git.removeprefix("file://")
     if "://" in address or re.match(r"[\w.-]+@", address):
         raise KneepointError(f"{repository.git} is on another machine; clone it and name the clone")
-    source = (folder / address).resolve()
+    return (folder / address).resolve()
+
+
+def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
+    """Returns the files and times that a push or a commit changes, of a folder's entries.yaml."""
+    try:
+        repositories = read_config(folder / REPOSITORIES, Repositories, as_text=True)
+        sources = [_source_of(each, folder) for each in repositories.entries.values()]
+    except KneepointError:  # there is none, or scoring the folder will name the problem
+        return []
+    found = []
+    for source in sources:
+        inside = source / ".git" if (source / ".git").is_dir() else source
+        refs = (Path(path) for path, _ in below(inside / "refs"))
+        for path in [inside / "HEAD", inside / "packed-refs", *refs]:
+            if path.is_file():
+                found.append((str(path), path.stat().st_mtime_ns))
+    return sorted(found)
+
+
+def _fetch(repository: Repository, folder: Path, into: Path, confined: Confined) -> float:
+    """Takes the files of a repository on this machine (see _archive)."""
+    source = _source_of(repository, folder)
     if not source.is_dir():
         raise KneepointError(f"{repository.git}: no such repository")
-    _archive(source, repository, into, confined)
+    return _archive(source, repository, into, confined)
 
 
-def _archive(source: Path, repository: Repository, into: Path, confined: Confined) -> None:
-    """Takes the files of a revision as git archives them.
+def _archive(source: Path, repository: Repository, into: Path, confined: Confined) -> float:
+    """Takes the files of a revision as git archives them, and returns its commit's time.
 
     Git reads our own copy of the repository, and a clone of that, which has none of its settings.
     """
@@ -204,3 +307,4 @@ def _archive(source: Path, repository: Repository, into: Path, confined: Confine
         git("-C", "clone", "archive", "--format=tar", "--output=../tree.tar", commit)
         with (work / "tree.tar").open("rb") as archive:
             unpack_stream(archive, into)
+        return float(git("-C", "clone", "show", "--no-patch", "--format=%ct", commit))

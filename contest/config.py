@@ -16,8 +16,8 @@ ENTRY_FILE = "kneepoint.yaml"
 REPOSITORIES = "entries.yaml"
 """Entries of a folder that are git repositories elsewhere."""
 
-ENTRY_NAME = r"(?a:\w[\w.@ -]{0,99})"
-ENTRY_NAMES = "letters, digits, blanks, ., @, - and _"
+ENTRY_NAME = r"\w[\w.,'@ -]{0,99}"
+ENTRY_NAMES = "letters, digits, blanks, commas, ', ., @, - and _"
 EntryName = Annotated[str, matching(ENTRY_NAME, f"{ENTRY_NAMES} only")]
 _CName = Annotated[str, matching(r"(?a:[A-Za-z_]\w{0,99})", "a name in C: letters, digits and _")]
 

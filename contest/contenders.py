@@ -1,10 +1,10 @@
 """The contenders: submissions that were taken, recognized and built, and our yardsticks."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from common.errors import KneepointError
 from common.files import private_folder
@@ -25,7 +25,9 @@ class Contender:
 
     Args:
         name: on the leaderboard.
-        author: whose it is; "" for a yardstick.
+        author: whose it is, as it says itself; "" for a yardstick.
+        submission: where it came from; None for a yardstick.
+        arrived_s: when it was committed or arrived (s since 1970).
         digest: of its tree; "" if it was not taken.
         entry: the built entry, if any.
         controller: of a yardstick, with its constants.
@@ -38,6 +40,8 @@ class Contender:
 
     name: str
     author: str = ""
+    submission: Submission | None = None
+    arrived_s: float = 0
     digest: str = ""
     entry: Entry | None = None
     controller: tuple[Controller, dict[str, float]] | None = None
@@ -83,12 +87,14 @@ class Workshop:
         Raises:
             KneepointError: the machine is at fault.
         """
-        contender = Contender(submission.name, submission.author)
+        contender = Contender(submission.name, submission.author, submission)
         with private_folder("kneepoint-entry-") as work:
             folder = work / "tree"
             try:
-                take(submission, folder, self.builder.confined)
-                contender = replace(contender, digest=digest_of_tree(folder))
+                contender = replace(contender, arrived_s=submission.arrived_s)
+                arrived_s = take(submission, folder, self.builder.confined)
+                digest = digest_of_tree(folder)
+                contender = replace(contender, arrived_s=arrived_s, digest=digest)
                 tree = recognize(folder)
                 declared = load_entry_file(tree.root)
                 contender = replace(
@@ -156,27 +162,23 @@ class Workshop:
 
 
 def latest_of_each(contenders: Iterable[Contender]) -> dict[str, str]:
-    """Returns, by name, the later submission that replaces an author's earlier one.
+    """Returns, by name, the next later submission of the same author.
 
-    AUTHOR@VERSION is an earlier submission if AUTHOR has one with a greater version.
+    If the versions of all of an author's submissions are numbers, or dates, these say which is
+    later; otherwise, the times of commit or arrival do.
     """
-    latest: dict[str, str] = {}
+    by_author: dict[str, list[Contender]] = {}
+    for each in contenders:
+        if each.submission is not None:
+            by_author.setdefault(each.submission.author, []).append(each)
     replaced: dict[str, str] = {}
-    for name in sorted((each.name for each in contenders), key=_version_key):
-        author, mark, _ = _split(name)
-        if mark:
-            if author in latest:
-                replaced[latest[author]] = name
-            latest[author] = name
+    for own in by_author.values():
+        versions = {each.name: each.submission.order for each in own if each.submission}
+        kinds = {kind for kind, _ in versions.values()}
+        times = {each.name: each.arrived_s for each in own}
+        if len(kinds) == 1 and "" not in kinds:
+            names = sorted(times, key=lambda name: (versions[name], times[name], name))
+        else:
+            names = sorted(times, key=lambda name: (times[name], versions[name], name))
+        replaced |= dict(pairwise(names))
     return replaced
-
-
-def _split(name: str) -> tuple[str, str, str]:
-    return name.partition("@") if "@" in name else name.partition("--")
-
-
-def _version_key(name: str) -> tuple[str, list[tuple[int, str]]]:
-    """Numbers within a version count as numbers: 10 is later than 9."""
-    author, _, version = _split(name)
-    parts = re.findall(r"\d+|\D+", version)
-    return author, [(int(part) if part.isdigit() else -1, part) for part in parts]

@@ -125,9 +125,9 @@ def verdict(
     places: Sequence[Place],
 ) -> Json:
     """Returns the leaderboard as data; None stands for what does not exist."""
-    replaced = latest_of_each(contenders)
     rule = contest.scored_by
     good = [each for each in scored if not each.reason]
+    replaced = latest_of_each(each.contender for each in good)
     ranked = [each for each in good if _is_ranked(each.contender, replaced)]
     rows = {each.contender.name: _row(contest, each, places) for each in good}
     for each, place in zip(ranked, _places_of(contest, ranked), strict=True):
@@ -152,10 +152,8 @@ def verdict(
             key=lambda row: (row["rank"], row["name"]),
         ),
         "yardsticks": _best_first(rows, good, lambda each: each.is_yardstick),
-        "apart": _best_first(rows, good, lambda each: each.is_apart),
-        "earlier": [
-            rows[name] | {"replaced_by": later} for name, later in replaced.items() if name in rows
-        ],
+        "apart": _best_first(rows, good, lambda each: each.is_apart and each.name not in replaced),
+        "earlier": [rows[name] | {"replaced_by": later} for name, later in replaced.items()],
         "failed": [
             {
                 **{"name": each.name, "author": each.author, "digest": each.digest},

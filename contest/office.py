@@ -17,7 +17,7 @@ from common.errors import KneepointError
 from common.files import write_whole
 from common.locks import hold_lock_patiently
 from common.made_by import current_commit
-from contest.collect import find_submissions
+from contest.collect import below, find_submissions, state_of_repositories
 from contest.config import Contest
 from contest.contenders import Contender, Workshop
 from contest.figures import Figures
@@ -171,17 +171,7 @@ def watch(
         time.sleep(interval_s)
 
 
-def _state(folder: Path) -> list[tuple[str, int, int]]:
-    """Names, sizes and times of all files, so that a copy in progress shows."""
-    found = []
-    folders = [folder]
-    while folders:  # Path.rglob calls itself for each level
-        try:
-            for entry in os.scandir(folders.pop()):
-                status = entry.stat(follow_symlinks=False)
-                found.append((entry.path, status.st_size, status.st_mtime_ns))
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(Path(entry))
-        except OSError:  # just removed, unreadable, or too deep
-            continue
-    return sorted(found)
+def _state(folder: Path) -> list[tuple[object, ...]]:
+    """Names, sizes and times of all files, so that a copy in progress shows; and pushes."""
+    files = [(path, status.st_size, status.st_mtime_ns) for path, status in below(folder)]
+    return [*sorted(files), *state_of_repositories(folder)]

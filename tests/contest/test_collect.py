@@ -1,13 +1,22 @@
 """What lies in a folder of entries, and how it is taken."""
 
+import os
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from common.errors import KneepointError
-from contest.collect import digest_of_tree, find_submissions, submission_at, take
+from contest.collect import (
+    digest_of_tree,
+    find_submissions,
+    state_of_repositories,
+    submission_at,
+    submission_of,
+    take,
+)
 from contest.confine import Confined
 from contest.contenders import Contender, latest_of_each
 from tests.contest.trees import kit
@@ -160,19 +169,58 @@ def test_bad_lists_of_repositories_are_refused(tmp_path: Path, text: str, reason
         find_submissions(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["$\\frac$", "<b>", "a\nb", "anna;rm", "é" * 3, "x" * 101])
+@pytest.mark.parametrize("name", ["$\\frac$", "<b>", "a\nb", "anna;rm", "a\u202eb", "x" * 101])
 def test_names_that_say_more_than_a_name_are_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     (found,) = find_submissions(tmp_path)
     assert "rename it" in found.problem
-    assert found.name.isascii() and not set("$<>\n;") & set(found.name)
+    assert not set("$<>\n;\u202e") & set(found.name)
 
 
-def test_equal_names_are_refused(tmp_path: Path) -> None:
+def test_one_name_for_two_files_stops_nothing(tmp_path: Path) -> None:
     kit(tmp_path / "anna")
     shutil.make_archive(str(tmp_path / "anna"), "zip", tmp_path / "anna")
-    with pytest.raises(KneepointError, match="two entries are called 'anna'; rename one"):
-        find_submissions(tmp_path)
+    found = find_submissions(tmp_path)
+    assert [(each.name, each.author) for each in found] == [("anna", "anna"), ("anna.zip", "anna")]
+
+
+@pytest.mark.parametrize("name", ["Zoë Müller", "Müller, Anna", "O'Brien", "王芳", "Zoe\u0308"])
+def test_names_of_people_are_names(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    (found,) = find_submissions(tmp_path)
+    assert not found.problem
+    assert found.name == found.author == name.replace("e\u0308", "ë")
+
+
+@pytest.mark.parametrize(
+    ("name", "author", "version", "is_late"),
+    [
+        ("muelleranna_48211_905117_contest.zip", "muelleranna", "905117", False),
+        ("muelleranna_LATE_48211_905119_contest-1.tar.gz", "muelleranna", "905119", True),
+        ("Anna Müller_1204_assignsubmission_file_contest.zip", "Anna Müller", "", False),
+        ("team_1_2.zip", "team_1_2", "", False),
+    ],
+)
+def test_names_of_downloads_are_mapped_to_authors(
+    tmp_path: Path, name: str, author: str, version: str, is_late: bool
+) -> None:
+    (tmp_path / name).touch()
+    (found,) = find_submissions(tmp_path)
+    assert not found.problem
+    assert (found.name, found.author, found.version, found.is_late) == (
+        *(author, author, version),
+        is_late,
+    )
+
+
+def test_archive_alone_in_its_folder_is_the_entry(tmp_path: Path) -> None:
+    folder = tmp_path / "entries" / "Anna Müller_1204_assignsubmission_file"
+    folder.mkdir(parents=True)
+    shutil.make_archive(str(folder / "contest"), "zip", kit(tmp_path / "anna", 7))
+    (found,) = find_submissions(tmp_path / "entries")
+    assert found.name == "Anna Müller"
+    take(found, tmp_path / "taken", TRUSTING)
+    assert window_of(tmp_path / "taken") == "7"
 
 
 def test_missing_paths_are_named(tmp_path: Path) -> None:
@@ -182,9 +230,76 @@ def test_missing_paths_are_named(tmp_path: Path) -> None:
         submission_at(tmp_path / "gone")
 
 
-def test_the_latest_of_an_authors_versions_counts() -> None:
-    names = ["anna@9", "anna@10", "bob", "carl--2026-11-02", "carl--2026-11-01"]
-    assert latest_of_each([Contender(name) for name in names]) == {
-        "anna@9": "anna@10",
-        "carl--2026-11-01": "carl--2026-11-02",
-    }
+def contender(file: str, arrived_s: float = 0) -> Contender:
+    submission = submission_of(Path(file))
+    return Contender(submission.name, submission.author, submission, arrived_s)
+
+
+@pytest.mark.parametrize(
+    ("files", "order"),
+    [
+        (["anna@9", "anna@10"], ["anna@9", "anna@10"]),
+        (["anna--2026-11-02", "anna--2026-11-01"], ["anna--2026-11-01", "anna--2026-11-02"]),
+        (["anna@2026-11-02T0900", "anna@2026-11-02"], ["anna@2026-11-02", "anna@2026-11-02T0900"]),
+        # the time of arrival, where not all have versions of one kind
+        (["anna@2", "anna"], ["anna@2", "anna"]),
+        (["anna@f00d", "anna@beef", "anna@1234"], ["anna@f00d", "anna@beef", "anna@1234"]),
+        (["anna@2", "anna@2026-11-02"], ["anna@2", "anna@2026-11-02"]),
+        (["anna.zip", "bob"], []),
+    ],
+)
+def test_the_latest_of_an_authors_submissions_counts(files: list[str], order: list[str]) -> None:
+    contenders = [contender(file, arrived_s) for arrived_s, file in enumerate(files)]
+    for each in (contenders, contenders[::-1]):
+        assert latest_of_each(each) == dict(pairwise(order))
+
+
+def test_commits_have_their_times(repository: Path, tmp_path: Path) -> None:
+    """The later commit is the latest, whatever its digits; some have no letters."""
+    times_s = {}
+    entries = tmp_path / "entries"
+    entries.mkdir()
+    for branch, time_s in (("second", 1_700_000_000), ("main", 1_600_000_000)):
+        git(repository, "checkout", "--quiet", branch)
+        dated = f"--date={time_s} +0000"
+        commit = ["commit", "--quiet", "--amend", "--no-edit", dated]
+        identity = ["-c", "user.name=anna", "-c", "user.email=anna@example.org"]
+        environment = {**os.environ, "GIT_COMMITTER_DATE": f"{time_s} +0000"}
+        subprocess.run(["git", *identity, *commit], cwd=repository, check=True, env=environment)
+        times_s[branch] = float(time_s)
+    (entries / "entries.yaml").write_text(
+        "entries:\n"
+        + "".join(
+            f"  anna@{git(repository, 'rev-parse', branch)[:8]}: "
+            f"{{git: ../repositories/anna, branch: {branch}}}\n"
+            for branch in times_s
+        )
+    )
+    for found in find_submissions(entries):
+        assert found.repository is not None
+        into = tmp_path / found.name
+        assert take(found, into, TRUSTING) == times_s[str(found.repository.branch)]
+
+
+def test_what_looks_like_a_number_is_text_in_entries_yaml(tmp_path: Path) -> None:
+    (tmp_path / "entries.yaml").write_text(
+        "entries: {0123: {git: a, commit: 01234567}, anna: {git: a, branch: 1.0, commit: null}}"
+    )
+    first, second = find_submissions(tmp_path)
+    assert first.repository is not None and second.repository is not None
+    assert first.name == "0123" and first.repository.commit == "01234567"
+    assert second.repository.branch == "1.0" and second.repository.commit is None
+
+
+def test_pushes_to_repositories_are_seen(repository: Path, tmp_path: Path) -> None:
+    entries = tmp_path / "entries"
+    entries.mkdir()
+    bare = tmp_path / "bare"
+    git(tmp_path, "clone", "--quiet", "--bare", str(repository), str(bare))
+    assert state_of_repositories(entries) == []
+    (entries / "entries.yaml").write_text("entries: {anna: {git: ../bare}}")
+    before = state_of_repositories(entries)
+    assert before and state_of_repositories(entries) == before
+    git(repository, "commit", "--quiet", "--allow-empty", "--message=third")
+    git(repository, "push", "--quiet", str(bare), "main")
+    assert state_of_repositories(entries) != before

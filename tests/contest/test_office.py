@@ -1,6 +1,7 @@
 """From a folder of entries to a leaderboard: what it says, and what is not done twice."""
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -199,6 +200,21 @@ def test_the_history_has_all_submissions_of_an_author(office: Office, entries: P
     assert [row["name"] for row in found["earlier"]] == ["dora@2"]
     again = office.score(entries, silent)
     assert again["history"] == found["history"]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_latest_that_runs_is_ranked(office: Office, entries: Path) -> None:
+    shutil.make_archive(str(entries / "bob"), "zip", kit(entries.parent / "bob", 14))
+    kit(entries / "carl@2", 30)
+    (entries / "anna.zip").write_bytes(b"PK\x03\x04")
+    for name, arrived_s in (("bob.zip", 2e9), ("carl@2", 1e9), ("anna.zip", 2e9)):
+        for path in [entries / name, *(entries / name).rglob("*")]:
+            os.utime(path, (arrived_s, arrived_s))
+    found = office.score(entries, silent)
+    assert set(ranked(found)) == {"anna", "bob.zip", "carl"}
+    replaced = {row["name"]: row["replaced_by"] for row in found["earlier"]}
+    assert replaced == {"bob": "bob.zip", "carl@2": "carl"}
+    assert [row["name"] for row in found["failed"]] == ["anna.zip"]
 
 
 def test_what_arrives_is_scored_when_it_is_whole(tmp_path: Path) -> None:
