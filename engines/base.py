@@ -192,6 +192,7 @@ class RunRecord:
     queueing_delay_p95_ms: float | None = None
     signal_delay_p95_ms: float | None = None
     power: float | None = None
+    signal_delay_p50_ms: float | None = None
     packets_sent: int | None = None
     packets_delivered: int | None = None
     packets_dropped: int | None = None
@@ -211,7 +212,7 @@ class RunRecord:
                 continue  # the kernel's own TCP does not time each packet
             if not _is_measurement(value):
                 return cls(run_id, "failed", f"invalid metric: {name} is {value}")
-        others = {name: answer.get(name) for name in (*COUNTS, "scheduling_delay_p99_us")}
+        others = {name: answer.get(name) for name in (*COUNTS, *_OPTIONAL)}
         delays = answer.get("scheduling_delays_us")
         return cls(
             run_id,
@@ -237,6 +238,7 @@ class RunRecord:
         return canonical_json(asdict(self))
 
 
+_OPTIONAL = ("scheduling_delay_p99_us", "signal_delay_p50_ms")
 _OF_ALL_PACKETS = ("signal_delay_p95_ms", "power")
 """Metrics that need the delay of every packet."""
 

@@ -13,12 +13,12 @@ namespace {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
-// The value of element floor(0.95 n) of n sorted delays, whose counts by delay next() returns one
+// The value of element floor(q n) of n sorted delays, whose counts by delay next() returns one
 // after the other.
 template <class Next>
-double percentile_95(uint64_t total, Next next) {
+double quantile(double q, uint64_t total, Next next) {
   if (total == 0) return undefined;
-  const auto rank = static_cast<uint64_t>(0.95 * static_cast<double>(total));  // as in Perl
+  const auto rank = static_cast<uint64_t>(q * static_cast<double>(total));  // as in Perl
   uint64_t below = 0;
   size_t delay = 0;
   while ((below += next()) <= rank) ++delay;
@@ -44,14 +44,15 @@ void Meter::make_room_for(size_t delay_ms) {
 
 double Meter::queueing_delay_p95_ms() const {
   auto count = packets_by_delay_.begin();
-  return percentile_95(
-      std::accumulate(packets_by_delay_.begin(), packets_by_delay_.end(), uint64_t{0}),
-      [&] { return *count++; });
+  return quantile(0.95,
+                  std::accumulate(packets_by_delay_.begin(), packets_by_delay_.end(), uint64_t{0}),
+                  [&] { return *count++; });
 }
 
-double Meter::signal_delay_p95_ms() const {
-  if (first_departures_.empty()) return undefined;
-  if (in_order_) return signal_delay_p95_ms(first_departures_);
+void Meter::measure_signal_delay(Metrics& result) const {
+  result.signal_delay_p50_ms = result.signal_delay_p95_ms = undefined;
+  if (first_departures_.empty()) return;
+  if (in_order_) return measure_signal_delay(first_departures_, result);
   auto departures = first_departures_;  // a queue let packets overtake each other
   std::ranges::stable_sort(departures, {}, &FirstDeparture::arrival_ms);
   const auto arrive_together = [](const FirstDeparture& one, const FirstDeparture& other) {
@@ -59,10 +60,11 @@ double Meter::signal_delay_p95_ms() const {
   };
   departures.erase(std::unique(departures.begin(), departures.end(), arrive_together),
                    departures.end());
-  return signal_delay_p95_ms(departures);
+  measure_signal_delay(departures, result);
 }
 
-double Meter::signal_delay_p95_ms(const std::vector<FirstDeparture>& departures) const {
+void Meter::measure_signal_delay(const std::vector<FirstDeparture>& departures,
+                                 Metrics& result) const {
   // For each delay, the milliseconds that begin to have it minus those that cease to: one with an
   // arrival of delay d and the k without before it have d, d + 1, ..., d + k.
   std::vector<uint32_t> changes(delays_ + 1);
@@ -74,10 +76,14 @@ double Meter::signal_delay_p95_ms(const std::vector<FirstDeparture>& departures)
     --changes[end_ms];
     last_ms = arrival_ms;
   }
-  size_t delay_ms = 0;
-  uint32_t count = 0;
-  return percentile_95(static_cast<uint64_t>(last_ms - departures.front().arrival_ms + 1),
-                       [&] { return count += changes[delay_ms++]; });
+  const auto total_ms = static_cast<uint64_t>(last_ms - departures.front().arrival_ms + 1);
+  const auto quantile_ms = [&](double q) {
+    size_t delay_ms = 0;
+    uint32_t count = 0;
+    return quantile(q, total_ms, [&] { return count += changes[delay_ms++]; });
+  };
+  result.signal_delay_p50_ms = quantile_ms(0.5);
+  result.signal_delay_p95_ms = quantile_ms(0.95);
 }
 
 Metrics Meter::metrics(std::optional<double> rate_mbps) const {
@@ -88,7 +94,7 @@ Metrics Meter::metrics(std::optional<double> rate_mbps) const {
       rate_mbps.value_or(static_cast<double>(opportunities_ * datagram_bytes) * 8 / duration_us);
   result.utilization = result.throughput_mbps / result.capacity_mbps;
   result.queueing_delay_p95_ms = queueing_delay_p95_ms();
-  result.signal_delay_p95_ms = signal_delay_p95_ms();
+  measure_signal_delay(result);
   result.power = result.throughput_mbps / (result.signal_delay_p95_ms / 1000);
   return result;
 }

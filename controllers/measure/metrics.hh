@@ -16,6 +16,7 @@ struct Metrics {
   double utilization = 0;
   // Undefined (NaN) when no packet departed.
   double queueing_delay_p95_ms = 0;
+  double signal_delay_p50_ms = 0;
   double signal_delay_p95_ms = 0;
   double power = 0;  // Mbit/s per second of signal delay
 };
@@ -48,7 +49,7 @@ class Meter {
   }
 
   // Throughput and capacity: bits over the time from the first event to the last.
-  // 95th percentiles: element floor(0.95 n) of the sorted delays.
+  // Quantile q: element floor(q n) of the sorted delays.
   // Signal delay: for each millisecond in which a packet arrived, the least delay of these packets;
   // for one without, value(t) = value(t + 1) + 1; from the first to the last arrival that departed.
   // It is the age of the newest information at the far end of the link.
@@ -64,8 +65,8 @@ class Meter {
 
   void make_room_for(size_t delay_ms);
   double queueing_delay_p95_ms() const;
-  double signal_delay_p95_ms() const;
-  double signal_delay_p95_ms(const std::vector<FirstDeparture>& departures) const;
+  void measure_signal_delay(Metrics& result) const;
+  void measure_signal_delay(const std::vector<FirstDeparture>& departures, Metrics& result) const;
 
   std::vector<FirstDeparture> first_departures_{};
   Milliseconds last_arrival_ms_ = -1;         // of those

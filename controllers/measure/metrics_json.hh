@@ -11,6 +11,7 @@ inline JsonWriter& write_metrics(JsonWriter& json, const Metrics& metrics) {
       .field("capacity_mbps", metrics.capacity_mbps)
       .field("utilization", metrics.utilization)
       .field("queueing_delay_p95_ms", metrics.queueing_delay_p95_ms)
+      .field("signal_delay_p50_ms", metrics.signal_delay_p50_ms)
       .field("signal_delay_p95_ms", metrics.signal_delay_p95_ms)
       .field("power", metrics.power);
 }

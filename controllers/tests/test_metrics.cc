@@ -10,7 +10,8 @@ using namespace kneepoint;
 
 // Arrivals at 10, 10, 13 and 15 ms depart at 14, 16, 16 and 25: delays 4, 6, 3, 10.
 // Signal delay by millisecond: 10: min(4, 6) = 4; 11: value(12) + 1 = 5; 12: value(13) + 1 = 4;
-// 13: 3; 14: value(15) + 1 = 11; 15: 10. Sorted 3 4 4 5 10 11; element floor(0.95 * 6) = 5: 11.
+// 13: 3; 14: value(15) + 1 = 11; 15: 10. Sorted 3 4 4 5 10 11; element floor(0.95 * 6) = 5: 11,
+// element 3: 5.
 // Sorted delays 3 4 6 10; element floor(0.95 * 4) = 3: 10.
 TEST(metrics_of_a_log_worked_by_hand) {
   Meter meter;
@@ -27,6 +28,7 @@ TEST(metrics_of_a_log_worked_by_hand) {
   EXPECT_NEAR(metrics.capacity_mbps, 5 * 1504 * 8 / 20e3, 1e-12);
   EXPECT_NEAR(metrics.utilization, 0.8, 1e-12);
   EXPECT_EQUAL(metrics.queueing_delay_p95_ms, 10);
+  EXPECT_EQUAL(metrics.signal_delay_p50_ms, 5);
   EXPECT_EQUAL(metrics.signal_delay_p95_ms, 11);
   EXPECT_NEAR(metrics.power, metrics.throughput_mbps / 0.011, 1e-9);
 }

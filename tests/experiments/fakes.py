@@ -81,6 +81,7 @@ def measure(spec: RunSpec) -> RunRecord:
             "capacity_mbps": 5.04,
             "utilization": min(throughput / 5.04, 1),
             "queueing_delay_p95_ms": delay_ms / 2,
+            "signal_delay_p50_ms": delay_ms / 2,
             "signal_delay_p95_ms": delay_ms,
             "power": throughput / delay_ms * 1000,
             "packets_sent": 1000,
