@@ -12,9 +12,13 @@ from engines.base import METRICS, RunRecord
 from networks.omniscient import Bound
 from networks.scenario import PreparedNetwork
 
-VARIABLES = (*METRICS, "loss", "delay_ms", "omniscient_power", "omniscient_delay_ms")
+VARIABLES = (
+    *(*METRICS, "signal_delay_p50_ms"),
+    *("loss", "delay_ms", "omniscient_power", "omniscient_delay_ms", "excess_delay_ms"),
+)
 """Variables of an expression: a run's metrics; `loss`, the share of dropped packets; `delay_ms`,
-the propagation delay in one direction; and the bounds of its network."""
+the propagation delay in one direction; the bounds of its network; and by how much the 95th
+percentile of the signal delay exceeds the omniscient sender's."""
 
 TRANSHUB = (
     "100 * (0.35 * utilization + 0.35 * delay_ms / (delay_ms + queueing_delay_p95_ms)"
@@ -71,6 +75,8 @@ class Score:
             "delay_ms": network.uplink.delay_ms,
             "omniscient_power": bound.power,
             "omniscient_delay_ms": bound.signal_delay_p95_ms,
+            "signal_delay_p50_ms": record.signal_delay_p50_ms,
+            "excess_delay_ms": (record.signal_delay_p95_ms or 0) - bound.signal_delay_p95_ms,
         }
         try:
             score = _value(ast.parse(self.expression, mode="eval").body, values)
@@ -84,6 +90,14 @@ class Score:
 _RULES = {
     "power": Score("power", "power", is_ratio=True),
     "log_power": Score("log_power", "log(power)"),
+    "median_power": Score(
+        "median_power", "1000 * throughput_mbps / signal_delay_p50_ms", is_ratio=True
+    ),
+    "excess_power": Score(
+        "excess_power",
+        "1000 * throughput_mbps / (delay_ms + max(0, excess_delay_ms))",
+        is_ratio=True,
+    ),
     "transhub": Score("transhub", TRANSHUB),
 }
 

@@ -72,6 +72,35 @@ class Comparison:
         return self.a if self.difference > 0 else self.b
 
 
+@dataclass(frozen=True)
+class Spread:
+    """How a network tells entries apart: standard deviations of scores, of ratios of their logs.
+
+    Args:
+        between: entries, free of what seeds add.
+        within: an entry, between its runs; NaN for a single run.
+        share: that entries have in the variance of a run's score; NaN for a single run.
+    """
+
+    between: float
+    within: float
+    share: float
+
+
+def spread_of(scores: Floats, *, is_ratio: bool) -> Spread:
+    """Splits the variance of scores, shape (entries, runs), as a one-way analysis of variance."""
+    values = _scale(scores, is_ratio)
+    entries = values.mean(axis=1).var(ddof=1)
+    runs = values.shape[1]
+    if runs == 1:
+        return Spread(float(np.sqrt(entries)), np.nan, np.nan)
+    within = values.var(axis=1, ddof=1).mean()
+    between = max(0.0, entries - within / runs)
+    total = between + within
+    share = float(between / total) if total else np.nan
+    return Spread(float(np.sqrt(between)), float(np.sqrt(within)), share)
+
+
 def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Standing]:
     """Ranks entries.
 

@@ -18,6 +18,7 @@ RUN = RunRecord(
     capacity_mbps=5.0,
     utilization=0.8,
     queueing_delay_p95_ms=60.0,
+    signal_delay_p50_ms=25.0,
     signal_delay_p95_ms=100.0,
     power=40.0,
     packets_sent=1000,
@@ -38,6 +39,10 @@ RUN = RunRecord(
         ("-abs(log2(power / omniscient_power))", -2.0),
         ("sqrt(loss) + min(1, 2, 3) - omniscient_delay_ms", -29.9),
         ("1", 1.0),
+        ("median_power", 1000 * 4.0 / 25),
+        # 20 ms of propagation and 69 over the omniscient 31
+        ("excess_power", 1000 * 4.0 / (20 + 69)),
+        ("-excess_delay_ms", -69.0),
     ],
 )
 def test_rules_give_their_values(rule: str, value: float) -> None:

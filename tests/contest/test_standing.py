@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contest.standing import compare_pairs, rank_entries, resampled_scores
+from contest.standing import compare_pairs, rank_entries, resampled_scores, spread_of
 
 NETWORKS, RUNS = 4, 8
 
@@ -56,6 +56,23 @@ def test_ratios_average_geometrically() -> None:
     scores = np.array([[[1.0, 1.0], [100.0, 100.0]]])
     assert rank_entries(scores, 1, is_ratio=True)[0].score == pytest.approx(10)
     assert rank_entries(scores, 1, is_ratio=True)[0].by_network == pytest.approx((1, 100))
+
+
+def test_the_variance_is_split_between_entries_and_runs() -> None:
+    generator = np.random.default_rng(1)
+    entries = generator.normal(0, 0.4, (2000, 1))
+    scores = np.exp(entries + generator.normal(0, 0.3, (2000, 5)))
+    spread = spread_of(scores, is_ratio=True)
+    assert spread.between == pytest.approx(0.4, rel=0.05)
+    assert spread.within == pytest.approx(0.3, rel=0.05)
+    assert spread.share == pytest.approx(0.16 / 0.25, rel=0.05)
+
+
+def test_a_network_on_which_all_are_equal_tells_nothing() -> None:
+    """As one whose outages set everybody's delay; what remains is noise."""
+    noise = np.exp(np.random.default_rng(1).normal(0, 0.1, (50, 8)))
+    assert spread_of(noise, is_ratio=True).share < 0.1
+    assert np.isnan(spread_of(noise[:, :1], is_ratio=True).share)
 
 
 def test_one_run_has_no_interval() -> None:
