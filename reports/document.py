@@ -1,13 +1,13 @@
 """The report as plain data, from the XML of its templates, for both renderers.
 
-    <report title="..." subtitle="...">
+    <report title="..." subtitle="..." search="...">
       <abstract>...</abstract>
       <highlight value="..." label="...">detail</highlight>
       <figure name="...">...</figure>
       <section name="..."><title>...</title>
         <p>...</p> <h>...</h>
         <figure name="..."><title>...</title><caption>...</caption></figure>
-        <table name="..." in="html">
+        <table name="..." in="html" first="...">
           <title>...</title><caption>...</caption>
           <column unit="..." group="..." align="left">...</column>
           <row class="strong or muted" name="..."><cell>...</cell></row>
@@ -19,7 +19,8 @@ An item with `in="html"` is supplementary: it has numbers of its own ("Table S3"
 HTML page only, where a figure with `fold="..."` is folded behind these words. Within text, `<b>` is
 bold, `<code>` has a fixed width, and `<ref to="NAME"/>` is the label of the figure, table or
 section of that name: "Figure 3". `<run of="ID"/>` is a number that links to `run-ID`, the row of
-the run behind it. Columns of the same group share a head.
+the run behind it. Columns of the same group share a head. On the page, a table shows its `first` so
+many rows until it is asked for all; `search` is what a field above all tables asks for.
 """
 
 import re
@@ -47,6 +48,7 @@ def document(xml: str, made_of: str) -> Json:
     return {
         "title": report.attrib["title"],
         "subtitle": report.attrib["subtitle"],
+        "search": report.get("search", ""),
         "made_of": made_of,
         "abstract": [_text(each, numbers) for each in report.findall("abstract")],
         "highlights": [
@@ -126,6 +128,7 @@ def _block(item: Element, numbers: dict[str, str]) -> Json:
     assert all(len(row) == len(columns) for row in rows), name
     return head | {
         "columns": columns,
+        "first": item.get("first", ""),
         "groups": column_groups(columns),
         "rows": rows,
         "strong": [at for at, line in enumerate(lines) if line.get("class") == "strong"],

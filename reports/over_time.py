@@ -8,7 +8,14 @@ from analysis.flow_log import read_flow_log
 from reports.figures import delay_over_time, rate_over_time, rtt_over_time, style, window_over_time
 
 
-def draw(log: Path, flow_log: Path | None, title: str, out: Path, noun: str = "window") -> None:
+def draw(
+    log: Path,
+    flow_log: Path | None,
+    title: str,
+    out: Path,
+    noun: str = "window",
+    dpi: float | None = None,
+) -> None:
     """Plots a run as a PNG, SVG or PDF file.
 
     Args:
@@ -17,6 +24,7 @@ def draw(log: Path, flow_log: Path | None, title: str, out: Path, noun: str = "w
         title: above the panels.
         out: the file.
         noun: what the flow's log has as its window: a whole sender shows packets in flight only.
+        dpi: of its images (see style.write).
 
     Raises:
         KneepointError: a log is damaged.
@@ -39,4 +47,4 @@ def draw(log: Path, flow_log: Path | None, title: str, out: Path, noun: str = "w
             above.set_xlabel("")
         panels[-1].set_xlabel("Time (s)")
         style.lay_out(figure)
-        style.write(figure, out)
+        style.write(figure, out, dpi)

@@ -133,11 +133,17 @@ def save(figure: Figure, stem: Path) -> None:
         write(figure, stem.with_name(stem.name + suffix))
 
 
-def write(figure: Figure, path: Path) -> None:
-    """Writes a figure that is laid out in the format of the suffix: .svg, .png or .pdf."""
+def write(figure: Figure, path: Path, dpi: float | None = None) -> None:
+    """Writes a figure that is laid out in the format of the suffix: .svg, .png or .pdf.
+
+    Args:
+        figure: the figure.
+        path: of the file.
+        dpi: of its images; None: 220.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     drawn = io.BytesIO()
-    figure.savefig(drawn, format=path.suffix[1:], metadata=_UNDATED[path.suffix])
+    figure.savefig(drawn, format=path.suffix[1:], dpi=dpi, metadata=_UNDATED[path.suffix])
     content = drawn.getvalue()
     path.write_bytes(_with_values(content, figure) if path.suffix == ".svg" else content)
 

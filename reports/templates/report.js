@@ -1,4 +1,4 @@
-// Tables that sort, filter and can be copied; without a script they are plain tables.
+// Tables that sort, filter, begin short and can be copied; without a script they are plain tables.
 "use strict";
 
 const number = (text) => {
@@ -23,6 +23,16 @@ const sort = (table, column) => {
   const rows = [...table.tBodies[0].rows];
   rows.sort((a, b) => compare(cells(a)[column], cells(b)[column]) * (rising ? 1 : -1));
   table.tBodies[0].append(...rows);
+  show(table);
+};
+
+// What the filter asks for, or without one the first rows, if the table begins short.
+const show = (table, wanted = table.closest("figure").querySelector("input").value) => {
+  const { first, all } = table.closest("figure").dataset;
+  [...table.tBodies[0].rows].forEach((row, at) => {
+    const isFirst = !first || all || at < Number(first);
+    row.hidden = wanted ? !row.textContent.toLowerCase().includes(wanted.toLowerCase()) : !isFirst;
+  });
 };
 
 // Of two heads, a column has the name of its group before its own.
@@ -79,11 +89,23 @@ const tools = (table, name) => {
   filter.type = "search";
   filter.placeholder = "filter rows";
   filter.setAttribute("aria-label", `filter the rows of ${name}`);
-  filter.addEventListener("input", () => {
-    const wanted = filter.value.toLowerCase();
-    for (const row of table.tBodies[0].rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
-  });
+  filter.addEventListener("input", () => show(table, filter.value));
   bar.append(filter);
+  const { dataset } = table.closest("figure");
+  const count = table.tBodies[0].rows.length;
+  if (count > Number(dataset.first)) {
+    const more = document.createElement("button");
+    more.type = "button";
+    more.className = "more";
+    const label = () => { more.textContent = dataset.all ? `first ${dataset.first}` : `all ${count}`; };
+    more.addEventListener("click", () => {
+      if (dataset.all) delete dataset.all; else dataset.all = "yes";
+      label();
+      show(table, filter.value);
+    });
+    label();
+    bar.append(more);
+  }
   for (const [label, written] of [["CSV", csv], ["LaTeX", latex]]) {
     const button = document.createElement("button");
     button.type = "button";
@@ -104,6 +126,21 @@ for (const figure of document.querySelectorAll("figure.table")) {
     head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(table, column); });
   });
   figure.querySelector(".scroll").before(tools(table, figure.querySelector(".number").textContent));
+  show(table);
+}
+
+// One field above all tables, and above the figures that are folded.
+const search = document.getElementById("search");
+if (search) {
+  search.parentElement.hidden = false;
+  search.addEventListener("input", () => {
+    for (const figure of document.querySelectorAll("figure.table")) {
+      figure.querySelector("input").value = search.value;
+      show(figure.querySelector("table"), search.value);
+    }
+    for (const fold of document.querySelectorAll("details.fold"))
+      fold.hidden = !fold.querySelector("summary").textContent.toLowerCase().includes(search.value.toLowerCase());
+  });
 }
 
 // What the point under the pointer shows, at once and on touch, too; without a script the browser
@@ -131,10 +168,11 @@ document.addEventListener("pointerover", (event) => {
 // A link to a figure that is folded opens it; browsers differ in whether they do so themselves.
 const unfold = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const row = target && target.closest("tr");
   const fold = target && target.closest("details.fold");
-  if (!fold) return;
-  fold.open = true;
-  target.scrollIntoView();
+  if (row) row.hidden = false;
+  if (fold) fold.open = true;
+  if (row || fold) target.scrollIntoView();
 };
 window.addEventListener("hashchange", unfold);
 unfold();
