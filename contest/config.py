@@ -1,6 +1,7 @@
 """Configuration models: a contest, the repositories of entries, and what an entry declares."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -27,6 +28,16 @@ def _check_score(text: str) -> str:
     return text
 
 
+def _check_moment(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("it must be a time, such as 2026-12-01T23:59+01:00") from None
+    if moment.tzinfo is None:
+        raise ValueError(f"it must have its offset from UTC, such as {text}+01:00")
+    return text
+
+
 class Contest(ConfigModel):
     """A contest: config/contests/NAME.yaml."""
 
@@ -34,20 +45,45 @@ class Contest(ConfigModel):
     engine: Literal["emulator", "mahimahi"] = Field(
         default="emulator", description="virtual time, or real time in mahimahi"
     )
-    public: Name = Field(description="network that entrants know: shown, not ranked on")
+    public: Name = Field(description="network that entrants know")
     unseen: tuple[Name, ...] = Field(
-        min_length=1,
-        description="held-out networks, which entrants do not know; entries are ranked on these",
+        default=(),
+        description="held-out networks, which entrants do not know; entries are ranked on these, "
+        "or, without any, on the public one",
+    )
+    host_latency_us: int | None = Field(
+        default=None,
+        ge=0,
+        description="additional latency of the emulated host in each direction (us), on all "
+        "networks; null: as each network has it",
+    )
+    other_host_latency_us: int | None = Field(
+        default=None,
+        ge=0,
+        description="another host, the score on which stands beside the ranking; null: none",
+    )
+    deadline: Annotated[str, AfterValidator(_check_moment)] | None = Field(
+        default=None,
+        description="when submissions are due, such as 2026-12-01T23:59+01:00; later ones are "
+        "marked, and ranked all the same",
     )
     runs: int = Field(default=8, ge=1, description="runs of each entry on each network")
     seed: int = Field(default=1, ge=0, description="seed of the first run, and of the statistics")
     score: Annotated[str, AfterValidator(_check_score)] = Field(
         default="power",
-        description="power, log_power, transhub, or an expression of a run's metrics",
+        description="power, log_power, median_power, excess_power, transhub, or an expression of a "
+        "run's metrics",
     )
     yardsticks: tuple[Setting, ...] = Field(
         default=(), description="our controllers, shown beside the entries"
     )
+
+    @model_validator(mode="after")
+    def _hosts_differ(self) -> Self:
+        other_us = self.other_host_latency_us
+        if other_us is not None and other_us == self.host_latency_us:
+            raise ValueError("other_host_latency_us is host_latency_us; change or remove it")
+        return self
 
     @model_validator(mode="after")
     def _networks_differ(self) -> Self:
@@ -59,6 +95,16 @@ class Contest(ConfigModel):
     def networks(self) -> tuple[str, ...]:
         """All of its networks, the public one first."""
         return self.public, *self.unseen
+
+    @property
+    def ranked_on(self) -> tuple[str, ...]:
+        """The networks that determine the ranking."""
+        return self.unseen or (self.public,)
+
+    def is_late(self, arrived_s: float) -> bool:
+        """Whether a submission arrived after the deadline."""
+        deadline = self.deadline
+        return deadline is not None and arrived_s > datetime.fromisoformat(deadline).timestamp()
 
     @property
     def scored_by(self) -> Score:

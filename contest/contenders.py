@@ -1,10 +1,12 @@
 """The contenders: submissions that were taken, recognized and built, and our yardsticks."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
 from common.errors import KneepointError
 from common.files import private_folder
@@ -17,6 +19,9 @@ from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Controller
 from engines.entry import Entry
 from networks.scenario import PreparedNetwork
+
+_PATH = re.compile(r"(?:file://|(?<![\w./]))/(?!/)(?:[^\s/:'\"]+/)+")
+"""The folders of an absolute path."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,12 @@ class Workshop:
         contender = Contender(submission.name, submission.author, submission)
         with private_folder("kneepoint-entry-") as work:
             folder = work / "tree"
+            known = (folder, submission.path.parent.resolve(), Path.cwd())
+
+            def refused(reason: str, message: str = "") -> Contender:
+                shown, said = (without_paths(text, known) for text in (reason, message))
+                return replace(contender, reason=shown, message=said)
+
             try:
                 contender = replace(contender, arrived_s=submission.arrived_s)
                 arrived_s = take(submission, folder, self.builder.confined)
@@ -106,18 +117,18 @@ class Workshop:
                 )
                 return replace(contender, entry=self.entry_of(submission.name, tree, declared, {}))
             except BuildError as error:
-                return replace(contender, reason=str(error), message=error.message)
+                return refused(str(error), error.message)
             except KneepointError as error:
-                return replace(contender, reason=str(error).replace(f"{folder}/", ""))
+                return refused(str(error))
             except OSError as error:
                 if within.is_fault(error):
                     raise KneepointError(
                         f"{submission.name}: {error.strerror}; free some and run the command again"
                     ) from None
-                return replace(contender, reason=f"cannot be read: {error.strerror}")
+                return refused(f"cannot be read: {error.strerror}")
             except Exception as error:
                 reason = f"cannot be read: {type(error).__name__}: {error}"
-                return replace(contender, reason=str(KneepointError(reason)))
+                return refused(str(KneepointError(reason)))
 
     def make_all(
         self, submissions: Sequence[Submission], on_made: Callable[[Contender], None]
@@ -159,6 +170,13 @@ class Workshop:
             runner_sha256,
             self.is_trusting,
         )
+
+
+def without_paths(text: str, known: Sequence[Path] = ()) -> str:
+    """Returns a text for others: of the machine's paths only the last part, or below known ones."""
+    for folder in known:
+        text = text.replace(f"{folder}/", "")
+    return _PATH.sub("", text)
 
 
 def latest_of_each(contenders: Iterable[Contender]) -> dict[str, str]:

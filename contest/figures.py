@@ -1,5 +1,8 @@
 """Figures of a leaderboard: each network's throughput-delay plane, and who leads whom."""
 
+import base64
+import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +12,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
+from PIL import Image
 
+from common.files import write_whole
 from contest.hold import Json
 from contest.standing import Floats
 from reports.figures import style
 
 _MOST_LABELS = 12
 _LABEL_POINTS = 6.5
-_MOST_IN_MATRIX = 40
+MOST_IN_MATRIX = 10
+_COLOURS = 16
+_IMAGE = re.compile(rb'(?<=base64,)[^"]+')
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class Figures:
                 if rows:
                     name = f"plane-{network['name']}"
                     drawn[name] = self._save(name, plane(found, network))
-            if 2 <= len(found["ranking"]) <= _MOST_IN_MATRIX:
+            if len(found["ranking"]) > 1:
                 drawn["ahead"] = self._save("ahead", matrix(found))
         return drawn
 
@@ -111,9 +118,11 @@ def _name_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> None
 
 def matrix(found: Json) -> Figure:
     """How often one entry leads another when networks and seeds are resampled."""
-    names = [row["name"] for row in found["ranking"]]
+    names = [row["name"] for row in found["ranking"][:MOST_IN_MATRIX]]
     ahead = pd.DataFrame(np.nan, index=names, columns=names)
     for pair in found["pairs"]:
+        if pair["a"] not in names or pair["b"] not in names:
+            continue
         ahead.loc[pair["a"], pair["b"]] = 100 * pair["ahead"]
         ahead.loc[pair["b"], pair["a"]] = 100 * (1 - pair["ahead"])
     texts = ahead.map(lambda value: "" if value != value else f"{value:.0f}")
@@ -127,6 +136,18 @@ def matrix(found: Json) -> Figure:
     axes.tick_params(length=0)
     style.lay_out(figure)
     return figure
+
+
+def thin(path: Path) -> None:
+    """Reduces the colours of the images in an SVG file, of which a page has one for each entry."""
+
+    def reduced(found: re.Match[bytes]) -> bytes:
+        image = Image.open(io.BytesIO(base64.b64decode(found[0])))
+        small = io.BytesIO()
+        image.quantize(_COLOURS, Image.Quantize.FASTOCTREE).save(small, "PNG", optimize=True)
+        return base64.b64encode(small.getvalue())
+
+    write_whole(path, _IMAGE.sub(reduced, path.read_bytes()))
 
 
 def hull(delays: Floats, rates: Floats) -> list[int]:

@@ -20,7 +20,8 @@ def with_history(found: Json, contest: Contest, path: Path) -> Json:
         contest: whose submissions count.
         path: of the file, one line of JSON per submission.
     """
-    rules = sha256_of(contest.model_dump_json(exclude={"title", "yardsticks"}).encode())[:16]
+    others = {"title", "yardsticks", "deadline", "other_host_latency_us"}
+    rules = sha256_of(contest.model_dump_json(exclude=others).encode())[:16]
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     kept = [json.loads(line) for line in lines]
     known = {(each["rules"], each["author"], each["name"], each["digest"]) for each in kept}
@@ -43,7 +44,7 @@ def _scored(found: Json) -> Iterator[Json]:
     for kind in ("earlier", "ranking", "apart", "failed"):
         for row in found[kind]:
             yield {
-                **{key: row[key] for key in ("author", "name", "digest")},
+                **{key: row[key] for key in ("author", "name", "digest", "arrived", "late")},
                 **{key: row.get(key) for key in ("score", "public_score", "rank")},
                 "reason": row.get("reason", ""),
             }

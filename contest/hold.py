@@ -3,15 +3,16 @@
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from contest.config import Contest
-from contest.contenders import Contender, latest_of_each
-from contest.standing import Floats, Standing, compare_pairs, rank_entries
+from contest.contenders import Contender, latest_of_each, without_paths
+from contest.standing import Floats, Standing, compare_pairs, rank_entries, spread_of
 from engines.base import METRICS, EngineSettings, RunRecord
 from experiments.results import PlannedRun
 from experiments.runner import Batch, Runner
@@ -30,6 +31,10 @@ class Place:
     title: str
     bound: Bound
     is_public: bool
+
+    def on_host(self, latency_us: float) -> Self:
+        """Returns it with another latency of the host."""
+        return replace(self, network=self.network.with_host("host_latency_us", latency_us))
 
 
 @dataclass(frozen=True)
@@ -114,8 +119,31 @@ def _score(
                 continue
             except ValueError as error:
                 reason = f"no score: {error}"
-        return Scored(contender, {}, {}, f"on {name} with seed {seed}: {reason}")
+        return Scored(contender, {}, {}, f"on {name} with seed {seed}: {without_paths(reason)}")
     return Scored(contender, by_network, scores)
+
+
+def run_on_other_host(
+    contest: Contest,
+    scored: Sequence[Scored],
+    places: Sequence[Place],
+    engine: EngineSettings,
+    runner: Runner,
+) -> dict[str, float]:
+    """Returns the scores of one run on each ranked network of the other host, by contender."""
+    latency_us = contest.other_host_latency_us
+    if latency_us is None or engine.is_real_time:
+        return {}
+    able = [each.contender for each in scored if not each.reason]
+    there = [place.on_host(latency_us) for place in places if _is_ranked_on(contest, place)]
+    once = contest.model_copy(update={"runs": 1})
+    found = [each for each in run_all(once, able, there, engine, runner) if not each.reason]
+    scores = _overall(contest, found, contest.ranked_on)
+    return {each.contender.name: own.score for each, own in zip(found, scores, strict=True)}
+
+
+def _is_ranked_on(contest: Contest, place: Place) -> bool:
+    return place.network.name in contest.ranked_on
 
 
 def verdict(
@@ -123,6 +151,7 @@ def verdict(
     contenders: Sequence[Contender],
     scored: Sequence[Scored],
     places: Sequence[Place],
+    on_other_host: Mapping[str, float],
 ) -> Json:
     """Returns the leaderboard as data; None stands for what does not exist."""
     rule = contest.scored_by
@@ -130,6 +159,8 @@ def verdict(
     replaced = latest_of_each(each.contender for each in good)
     ranked = [each for each in good if _is_ranked(each.contender, replaced)]
     rows = {each.contender.name: _row(contest, each, places) for each in good}
+    for name, row in rows.items():
+        row["other_host_score"] = on_other_host.get(name)
     for each, place in zip(ranked, _places_of(contest, ranked), strict=True):
         rows[each.contender.name] |= place
     reasons = {each.contender.name: each.reason for each in scored if each.reason}
@@ -140,10 +171,17 @@ def verdict(
         "engine": contest.engine,
         "runs": contest.runs,
         "seed": contest.seed,
+        "deadline": contest.deadline,
+        "other_host_latency_us": contest.other_host_latency_us if on_other_host else None,
         "networks": [
             {
                 **{"name": place.network.name, "title": place.title, "is_public": place.is_public},
+                "is_ranked_on": _is_ranked_on(contest, place),
+                "host_latency_us": place.network.host_latency_us,
                 "omniscient": asdict(place.bound),
+                "spread": _spread(
+                    contest, place, [each for each in good if _is_line(each, ranked)]
+                ),
             }
             for place in places
         ],
@@ -156,7 +194,7 @@ def verdict(
         "earlier": [rows[name] | {"replaced_by": later} for name, later in replaced.items()],
         "failed": [
             {
-                **{"name": each.name, "author": each.author, "digest": each.digest},
+                **_identity(contest, each),
                 "reason": each.reason or reasons[each.name],
                 "message": each.message,
             }
@@ -171,6 +209,37 @@ def _is_ranked(contender: Contender, replaced: Mapping[str, str]) -> bool:
     return not (contender.is_yardstick or contender.is_apart or contender.name in replaced)
 
 
+def _is_line(each: Scored, ranked: Sequence[Scored]) -> bool:
+    """Whether it has a line among the ranked ones: entries that are ranked, and yardsticks."""
+    return each in ranked or each.contender.is_yardstick
+
+
+def _overall(contest: Contest, scored: Sequence[Scored], networks: Sequence[str]) -> list[Standing]:
+    """The standings on some of the networks."""
+    if not scored:
+        return []
+    is_ratio = contest.scored_by.is_ratio
+    return rank_entries(_table(scored, networks), contest.seed, is_ratio=is_ratio)
+
+
+def _spread(contest: Contest, place: Place, lines: Sequence[Scored]) -> Json | None:
+    """How well a network tells entries and yardsticks apart; None if there are not two."""
+    if len(lines) < 2:
+        return None
+    name = place.network.name
+    spread = spread_of(_table(lines, [name])[:, 0], is_ratio=contest.scored_by.is_ratio)
+    delays, rates = (
+        np.log([np.mean([getattr(run, metric) for run in each.records[name]]) for each in lines])
+        for metric in ("signal_delay_p95_ms", "throughput_mbps")
+    )
+    both = np.var(delays) + np.var(rates)
+    return {
+        **{key: None if math.isnan(value) else value for key, value in asdict(spread).items()},
+        "delay_share": float(np.var(delays) / both) if both else None,
+        "signal_delay_p95_ms": float(np.exp(np.median(delays))),
+    }
+
+
 def _table(scored: Sequence[Scored], networks: Sequence[str]) -> Floats:
     """Scores of shape (entries, networks, runs)."""
     return np.array([[each.scores[name] for name in networks] for each in scored])
@@ -178,11 +247,8 @@ def _table(scored: Sequence[Scored], networks: Sequence[str]) -> Floats:
 
 def _places_of(contest: Contest, ranked: Sequence[Scored]) -> list[Json]:
     """The rank of each entry, its interval, and the places lost on held-out networks."""
-    if not ranked:
-        return []
     unseen, public = (
-        rank_entries(_table(ranked, names), contest.seed, is_ratio=contest.scored_by.is_ratio)
-        for names in (contest.unseen, [contest.public])
+        _overall(contest, ranked, names) for names in (contest.ranked_on, [contest.public])
     )
     return [
         {
@@ -212,7 +278,9 @@ def _pairs(contest: Contest, ranked: Sequence[Scored]) -> list[Json]:
             "ahead": pair.ahead,
             "better": None if pair.better is None else names[pair.better],
         }
-        for pair in compare_pairs(_table(ranked, contest.unseen), contest.seed, is_ratio=is_ratio)
+        for pair in compare_pairs(
+            _table(ranked, contest.ranked_on), contest.seed, is_ratio=is_ratio
+        )
     ]
 
 
@@ -226,11 +294,10 @@ def _best_first(
 def _row(contest: Contest, each: Scored, places: Sequence[Place]) -> Json:
     contender = each.contender
     overall, known = (
-        rank_entries(_table([each], names), contest.seed, is_ratio=contest.scored_by.is_ratio)[0]
-        for names in (contest.unseen, [contest.public])
+        _overall(contest, [each], names)[0] for names in (contest.ranked_on, [contest.public])
     )
     return {
-        **{"name": contender.name, "author": contender.author, "digest": contender.digest},
+        **_identity(contest, contender),
         "interface": contender.interface,
         "remarks": list(contender.remarks),
         **_interval("", overall),
@@ -239,6 +306,16 @@ def _row(contest: Contest, each: Scored, places: Sequence[Place]) -> Json:
             place.network.name: _means(each.records[place.network.name], each.scores, place)
             for place in places
         },
+    }
+
+
+def _identity(contest: Contest, contender: Contender) -> Json:
+    submission, arrived_s = contender.submission, contender.arrived_s
+    arrived = datetime.fromtimestamp(arrived_s, UTC).isoformat(timespec="seconds")
+    return {
+        **{"name": contender.name, "author": contender.author, "digest": contender.digest},
+        "arrived": arrived if arrived_s else None,
+        "late": submission is not None and (submission.is_late or contest.is_late(arrived_s)),
     }
 
 
@@ -252,7 +329,10 @@ def _means(
     records: Sequence[RunRecord], scores: Mapping[str, Sequence[float]], place: Place
 ) -> Json:
     """The means of a contender's runs on a network, and of its share of the omniscient power."""
-    means = {name: float(np.mean([getattr(run, name) for run in records])) for name in METRICS}
+    means = {
+        name: float(np.mean([getattr(run, name) for run in records]))
+        for name in (*METRICS, "signal_delay_p50_ms")
+    }
     return {
         **means,
         "efficiency": means["power"] / place.bound.power,

@@ -17,12 +17,14 @@ from common.errors import KneepointError
 from common.files import write_whole
 from common.locks import hold_lock_patiently
 from common.made_by import current_commit
+from contest.aliases import anonymous, authors_in, complete_key
 from contest.collect import below, find_submissions, state_of_repositories
 from contest.config import Contest
 from contest.contenders import Contender, Workshop
-from contest.figures import Figures
+from contest.feedback import write_feedback
+from contest.figures import Figures, thin
 from contest.history import with_history
-from contest.hold import Json, Place, Scored, run_all, verdict
+from contest.hold import Json, Place, Scored, run_all, run_on_other_host, verdict
 from contest.page import write_page
 from engines.base import EngineSettings, run_reliably
 from engines.emulator import EmulatorSettings
@@ -35,7 +37,9 @@ from reports import over_time
 
 _LOCK_PATIENCE_S = 5.0
 IN_FLIGHT = "in flight"
-JSON, PAGE = "leaderboard.json", "leaderboard.html"
+JSON, PAGE, FEEDBACK = "leaderboard.json", "leaderboard.html", "feedback"
+_DPI = 110
+"""Of the images in runs: a page has one run of each entry."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class Office:
         workshop: builds entries.
         folder: of the results.
         results: the configuration's, where a probe may have left the number of real-time slots.
+        key: file of the names that stand for authors; None: they have their own.
     """
 
     contest: Contest
@@ -59,6 +64,7 @@ class Office:
     workshop: Workshop
     folder: Path
     results: Path
+    key: Path | None = None
 
     def score(self, entries: Path, say: Callable[[str], None]) -> Json:
         """Builds, runs and ranks the entries in a folder; returns the verdict.
@@ -82,9 +88,16 @@ class Office:
             contenders = [*entrants, *self.yardsticks]
             with self._runner(contenders) as runner:
                 scored = run_all(self.contest, contenders, self.places, self.engine, runner)
-            found = verdict(self.contest, contenders, scored, self.places)
+                on_other_host = run_on_other_host(
+                    self.contest, scored, self.places, self.engine, runner
+                )
+            found = verdict(self.contest, contenders, scored, self.places, on_other_host)
             found = with_history(found, self.contest, self.folder / "history.jsonl")
             runs = self._draw_runs(scored)
+            write_feedback(found, runs, self.folder / FEEDBACK, self._made_of())
+            if self.key is not None:
+                found, names = anonymous(found, complete_key(self.key, authors_in(found)))
+                runs = {names.get(name, name): path for name, path in runs.items()}
             page = write_page(found, runs, Figures(self.folder / "figures"), self._made_of())
             write_whole(self.folder / PAGE, page)
             write_whole(self.folder / JSON, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
@@ -94,6 +107,8 @@ class Office:
     def _runner(self, contenders: Sequence[Contender]) -> Iterator[Runner]:
         able = sum(not each.reason for each in contenders)
         total = able * len(self.places) * self.contest.runs
+        if self.contest.other_host_latency_us is not None and not self.engine.is_real_time:
+            total += able * len(self.contest.ranked_on)
         progress = progress_of("contest", self.engine, total)
         with RunJournal(self.folder / "runs.jsonl") as journal:
             runner = Runner(
@@ -137,7 +152,8 @@ class Office:
                     if record.status != "ok":
                         continue
                     noun = "window" if each.contender.is_yardstick else IN_FLIGHT
-                    over_time.draw(log, flow_log, "", figure, noun)
+                    over_time.draw(log, flow_log, "", figure, noun, _DPI)
+                    thin(figure)
             drawn[each.contender.name] = figure
         return drawn
 

@@ -1,6 +1,7 @@
-"""The leaderboard as one self-contained page: tables, figures, and a run of each entry."""
+"""The leaderboard as one self-contained page; and pages of its entries."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import jinja2
 from markupsafe import Markup
 
 from analysis import labels
-from contest.figures import Figures
+from contest.figures import MOST_IN_MATRIX, Figures
 from contest.hold import Json
 from contest.standing import RESAMPLES
 from reports import render
@@ -17,9 +18,15 @@ from reports.templating import NO_XML, templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
 _MOST_REASON = 400
+_MOST_LISTED = 5
 _WORDS = {
     "power": "power: throughput over the 95th percentile of the signal delay, in Mbit/s per "
     "second, averaged geometrically over runs and networks",
+    "median_power": "throughput over the median of the signal delay, in Mbit/s per second, "
+    "averaged geometrically over runs and networks",
+    "excess_power": "throughput over propagation delay and excess of the signal delay's 95th "
+    "percentile over the omniscient sender's, in Mbit/s per second, averaged geometrically over "
+    "runs and networks",
     "log_power": "the logarithm of power, throughput over the 95th percentile of the signal delay",
     "transhub": "Transhub's: 35 points for utilization, 35 for delay, 30 for delivered packets",
 }
@@ -38,16 +45,33 @@ def write_page(found: Json, over_time: Mapping[str, Path], figures: Figures, mad
     slugs = slugs_of(found)
     drawn |= {slugs[name]: path for name, path in over_time.items()}
     lines = sorted(found["ranking"] + found["yardsticks"], key=lambda row: -row["score"])
-    xml = (
-        _environment(found, slugs, set(over_time))
-        .get_template("leaderboard.xml.jinja")
-        .render(
-            **{key: value for key, value in found.items() if key != "score"},
-            **{"lines": lines, "slugs": slugs, "figures": drawn, "resamples": f"{RESAMPLES:,}"},
-            over_time=[row["name"] for row in lines + found["apart"] if row["name"] in over_time],
-            score_word=found["score"]["name"].replace("_", " "),
-            score_words=_WORDS.get(found["score"]["name"], found["score"]["expression"]),
-        )
+    rows = [row for kind in ("ranking", "apart", "earlier", "failed") for row in found[kind]]
+    return render_page(
+        "leaderboard.xml.jinja",
+        found,
+        drawn,
+        made_of,
+        lines=lines,
+        slugs=slugs,
+        resamples=f"{RESAMPLES:,}",
+        first_lines=next((at for at, row in enumerate(lines, 1) if row.get("rank", 0) >= 10), 10),
+        matrix_entries=MOST_IN_MATRIX,
+        is_dated=found["deadline"] is not None or any(row["late"] for row in rows),
+        is_ratio=found["score"]["is_ratio"],
+        over_time=[row["name"] for row in lines + found["apart"] if row["name"] in over_time],
+        score_words=_WORDS.get(found["score"]["name"], found["score"]["expression"]),
+    )
+
+
+def render_page(
+    template: str, found: Json, drawn: Mapping[str, Path], made_of: str, **values: Any
+) -> str:
+    """Returns a page about a verdict, with `values` for its template and figures by their names."""
+    environment = _environment(found, values.get("slugs", {}), set(values.get("over_time", ())))
+    context = {key: value for key, value in found.items() if key != "score"}
+    score_word = found["score"]["name"].replace("_", " ")
+    xml = environment.get_template(template).render(
+        **context, **values, figures=drawn, score_word=score_word
     )
     return render.to_html(document(NO_XML.sub("\ufffd", xml), made_of), drawn)
 
@@ -69,16 +93,23 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
             return str(name)
         return Markup('<run of="{}">{}</run>').format(slugs[name].removeprefix("run-"), name)
 
+    order = {row["name"]: at for at, row in enumerate(found["ranking"])}
+
     def others(name: str, wanted: Sequence[str | None]) -> list[str]:
-        return [
+        """The nearest in the ranking first."""
+        names = [
             pair["b"] if pair["a"] == name else pair["a"]
             for pair in found["pairs"]
             if name in (pair["a"], pair["b"]) and pair["better"] in wanted
         ]
+        return sorted(names, key=lambda other: abs(order[other] - order[name]))
 
     environment.filters |= {
         "percent": lambda share: f"{100 * share:.0f}",
         "signed": lambda places: f"{places:+d}".replace("-", "\u2212") if places else "0",
+        "moment": moment,
+        "scattered": lambda value: _scattered(value, is_ratio=found["score"]["is_ratio"]),
+        "listed": _listed,
         "score": lambda row: labels.number(row["score"]),
         "interval": _interval,
         "ranks": _ranks,
@@ -100,4 +131,22 @@ def _interval(row: Json) -> str:
 
 def _ranks(row: dict[str, Any]) -> str:
     best, worst = row["best_rank"], row["worst_rank"]
-    return str(best) if best == worst else f"{best} to {worst}"
+    return str(best) if best == worst else f"{best}\u00a0to\u00a0{worst}"
+
+
+def moment(iso: str | None) -> str:
+    """Returns a time as a page shows it, in UTC."""
+    return f"{datetime.fromisoformat(iso).astimezone(UTC):%Y-%m-%d %H:%M} UTC" if iso else ""
+
+
+def _scattered(value: float | None, *, is_ratio: bool) -> str:
+    if value is None:
+        return ""
+    return labels.number(100 * value if is_ratio else value)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names, and how many there are besides."""
+    more = len(names) - _MOST_LISTED
+    shown = ", ".join(names[:_MOST_LISTED])
+    return f"{shown}, and {more} more" if more > 0 else shown

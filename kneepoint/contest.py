@@ -1,7 +1,10 @@
 """`kneepoint contest`: builds, runs and ranks a folder of entries."""
 
+import csv
+import io
 import platform
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -9,6 +12,7 @@ import click
 from common.config_file import read_config
 from common.errors import KneepointError
 from common.files import sha256_of
+from contest.aliases import read_key
 from contest.build import Builder
 from contest.config import Contest, load_contest
 from contest.confine import Confined
@@ -27,6 +31,22 @@ from kneepoint.runs import EMULATE, description_of, make_what_is_missing
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
 REAL_TIME = Path("build/entry-sender")
 PYTHON = tuple(Path("build") / name for name in PYTHON_RUNNER)
+_COLUMNS = [
+    *(
+        "table",
+        "rank",
+        "best_rank",
+        "worst_rank",
+        "name",
+        "author",
+        "score",
+        "low",
+        "high",
+        "first",
+    ),
+    *("other_host_score", "public_score", "public_rank", "places_lost", "arrived", "late"),
+    *("digest", "reason"),
+]
 KEPT = Path("build/contest")
 """Objects of entries, by the digests of their inputs."""
 
@@ -59,6 +79,12 @@ trust_option = click.option(
     type=click.Path(path_type=Path),
     help="Folder of the leaderboard.  [default: contests/NAME in the results]",
 )
+@click.option(
+    "--names",
+    type=click.Path(path_type=Path),
+    help="CSV file of the aliases that stand for authors; missing ones are drawn and added.",
+)
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option("--watch", "is_watching", is_flag=True, help="Score new entries as they arrive.")
 @trust_option
 @config_option
@@ -67,6 +93,8 @@ def command(
     entries: Path,
     rules: Path,
     into: Path | None,
+    names: Path | None,
+    as_csv: bool,
     is_watching: bool,
     trust_entries: bool,
     config: Path,
@@ -78,13 +106,18 @@ def command(
     file in Python. The leaderboard gives the reason if it cannot run. A repetition runs
     only what is new.
     """
+    if as_csv and as_json:
+        raise KneepointError("--csv --json: give only one of them")
+    if names is not None:
+        read_key(names)
     contest = load_contest(rules)
     folder = into or load_workflow(config).results / "contests" / rules.stem
     office = open_office(contest, config, folder, str(rules), is_trusting=trust_entries)
+    office = replace(office, key=names)
 
     def score() -> None:
         found = office.score(entries, lambda line: click.echo(line, err=True))
-        say(found, text_of(found, folder / PAGE), as_json)
+        say(found, csv_of(found) if as_csv else text_of(found, folder / PAGE), as_json)
 
     def score_what_there_is() -> None:
         try:
@@ -125,6 +158,8 @@ def open_office(
         read_place(description_of(name), is_public=name == contest.public)
         for name in contest.networks
     ]
+    if contest.host_latency_us is not None:
+        places = [place.on_host(contest.host_latency_us) for place in places]
     return Office(contest, places, ours, engine, workshop, folder, load_workflow(config).results)
 
 
@@ -164,6 +199,16 @@ def python_digest() -> str:
     """Returns the digest of the runner of Python entries, with the interpreter's version."""
     parts = [each.read_bytes() for each in PYTHON]
     return sha256_of(b"".join([*parts, platform.python_version().encode()]))
+
+
+def csv_of(found: Json) -> str:
+    """Returns the leaderboard as CSV, without a final newline; all rows are there."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    for kind in ("ranking", "yardsticks", "apart", "earlier", "failed"):
+        writer.writerows({"table": kind, **row} for row in found[kind])
+    return text.getvalue().rstrip("\n")
 
 
 def text_of(found: Json, page: Path) -> str:

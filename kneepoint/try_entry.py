@@ -25,7 +25,9 @@ from networks.scenario import PreparedNetwork
     kneepoint try anna --seed 7 --json | jq .power
 """)
 @click.argument("entry", type=click.Path(path_type=Path))
-@click.option("--network", default="contest", show_default=True, help="A file of config/networks.")
+@click.option(
+    "--network", default="contest-2026", show_default=True, help="A file of config/networks."
+)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option(
     "--plot",

@@ -28,7 +28,7 @@ from search.study import search
 @click.command()
 @examples("""
     kneepoint tune anna
-    kneepoint tune anna --trials 200 --network contest --network verizon-lte-driving-2
+    kneepoint tune anna --trials 200 --network contest-2026 --network verizon-lte-driving-2
     kneepoint tune anna --json | jq .best
 """)
 @click.argument("entry", type=click.Path(path_type=Path))
@@ -36,7 +36,7 @@ from search.study import search
     "--network",
     "networks",
     multiple=True,
-    default=("contest",),
+    default=("contest-2026",),
     show_default=True,
     help="A file of config/networks; give several for the mean over them.",
 )

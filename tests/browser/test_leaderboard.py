@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from contest.contenders import Workshop
+from contest.figures import Figures
 from contest.office import PAGE
+from contest.page import write_page
 from tests.browser import chromium
 from tests.browser.test_report_page import DARK, PHONE, VIOLATIONS, WIDE
 from tests.contest.conftest import make_office, workshop
@@ -28,6 +30,44 @@ def page(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> str:
     bad(entries / "crashes", "crashes-on-first-ack")
     office.score(entries, print)
     return (office.folder / PAGE).read_text()
+
+
+@pytest.fixture(scope="module")
+def long_page(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Forty entries, which one and its rows stand for."""
+    folder = tmp_path_factory.mktemp("long")
+    office = make_office(folder, workshop)
+    kit(folder / "entries/one", 12)
+    found = office.score(folder / "entries", print)
+    (row,) = found["ranking"]
+    ranking = [row | {"name": f"entry {k}", "rank": k} for k in range(1, 41)]
+    return write_page(found | {"ranking": ranking}, {}, Figures(folder / "figures"), "test")
+
+
+def test_a_long_table_begins_with_the_top_ten(long_page: str, tmp_path: Path) -> None:
+    script = """
+const table = document.querySelector("#table-ranking table");
+const rows = () => [...table.tBodies[0].rows].filter((row) => !row.hidden);
+const shown = () => rows().map((row) => row.cells[0].textContent);
+const begun = shown();
+document.querySelector("#table-ranking .more").click();
+const all = shown().length;
+document.querySelector("#table-ranking .more").click();
+const search = document.getElementById("search");
+search.value = "ENTRY 37";
+search.dispatchEvent(new Event("input"));
+const found = shown();
+search.value = "";
+search.dispatchEvent(new Event("input"));
+const fits = document.documentElement.scrollWidth <= window.innerWidth;
+return { begun, all, found, again: shown().length, fits };
+"""
+    for options in (WIDE, PHONE):
+        told = chromium.ask(long_page, script, tmp_path, *options)
+        ranks = [rank for rank in told["begun"] if rank]
+        assert ranks == [str(rank) for rank in range(1, 11)]
+        assert told["all"] == 41 and told["found"] == ["37"]
+        assert told["again"] == len(told["begun"]) and told["fits"]
 
 
 def test_page_violates_no_rule_of_axe(page: str, tmp_path: Path) -> None:

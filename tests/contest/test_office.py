@@ -291,6 +291,86 @@ def test_an_entry_cannot_take_a_yardsticks_name(office: Office, entries: Path) -
         office.score(entries, silent)
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_one_network_makes_a_contest(office: Office, entries: Path) -> None:
+    contest = office.contest.model_copy(update={"unseen": ()})
+    found = replace(office, contest=contest, places=office.places[:1]).score(entries, silent)
+    assert len(ranked(found)) == 3
+    for row in found["ranking"]:
+        assert row["score"] == row["public_score"] and row["places_lost"] == 0
+    assert "unseen" not in (office.folder / PAGE).read_text()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_score_on_another_host_stands_beside(office: Office, entries: Path) -> None:
+    """It is the score that a contest on that host gives."""
+    contest = office.contest.model_copy(update={"other_host_latency_us": 20_000})
+    found = replace(office, contest=contest).score(entries, silent)
+    there = replace(
+        office,
+        contest=office.contest.model_copy(update={"runs": 1}),
+        places=[place.on_host(20_000) for place in office.places],
+        folder=office.folder.with_name("there"),
+    ).score(entries, silent)
+    scores = {row["name"]: row["score"] for row in there["ranking"]}
+    assert {row["name"]: row["other_host_score"] for row in found["ranking"]} == scores
+    assert all(row["score"] != scores[row["name"]] for row in found["ranking"])
+    page = (office.folder / PAGE).read_text()
+    assert "600 us" in page and "20000 us" in page
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_late_submissions_are_marked(office: Office, entries: Path) -> None:
+    for path in [entries / "bob", *(entries / "bob").rglob("*")]:
+        os.utime(path, (1.8e9, 1.8e9))
+    contest = office.contest.model_copy(update={"deadline": "2027-01-15T08:59:59+01:00"})
+    found = replace(office, contest=contest).score(entries, silent)
+    late = {row["name"]: (row["late"], row["arrived"]) for row in found["ranking"]}
+    assert late["bob"] == (True, "2027-01-15T08:00:00+00:00")
+    assert not late["anna"][0] and not late["carl"][0]
+    contest = office.contest.model_copy(update={"deadline": "2027-01-15T08:00:00Z"})
+    found = replace(office, contest=contest).score(entries, silent)
+    assert not any(row["late"] for row in found["ranking"])
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_aliases_stand_for_names(office: Office, entries: Path) -> None:
+    kit(entries / "anna@2", 6)
+    edit(kit(entries / "typo") / "datagrump/controller.cc", "return WINDOW;", "return Anna;")
+    key = entries.parent / "key.csv"
+    key.write_text("author,alias\nbob,Rubidium\n")
+    found = replace(office, key=key).score(entries, silent)
+    aliases = dict(line.split(",") for line in key.read_text().splitlines())
+    assert set(aliases) == {"author", "anna", "bob", "carl", "typo"}
+    assert "Rubidium" in ranked(found) and len(set(aliases.values())) == 5
+    published = (office.folder / JSON).read_text() + (office.folder / PAGE).read_text()
+    for name in ("anna", "Anna", "bob", "carl", "typo"):
+        assert name not in published.replace("Comic Sans", ""), name
+    again = replace(office, key=key).score(entries, silent)
+    assert again == found
+    feedback = (office.folder / "feedback/typo/feedback.html").read_text()
+    assert "Anna" in feedback, "entrants see their compiler's message"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_feedback_has_gradescopes_format(office: Office, entries: Path) -> None:
+    (entries / "broken.zip").write_bytes(b"PK\x03\x04")
+    found = office.score(entries, silent)
+    folder = office.folder / "feedback"
+    assert {each.name for each in folder.iterdir()} == {"anna", "bob", "carl", "broken"}
+    for row in found["ranking"]:
+        told = json.loads((folder / row["name"] / "results.json").read_text())
+        assert told["score"] == row["score"]
+        board = {line["name"]: line["value"] for line in told["leaderboard"]}
+        assert board == {"power": row["score"], "rank": row["rank"]}
+        assert f"rank {row['rank']} of 3" in told["output"]
+        page = (folder / row["name"] / "feedback.html").read_text()
+        others = set(RANKED) - {row["name"]}
+        assert row["name"] in page and not any(f">{other}<" in page for other in others)
+    told = json.loads((folder / "broken/results.json").read_text())
+    assert told["score"] == 0 and "damaged" in told["output"]
+
+
 def test_a_host_without_a_sandbox_is_refused() -> None:
     with pytest.raises(KneepointError, match="cannot be confined on this host"):
         Confined(Path("/bin/false")).check()

@@ -1,0 +1,76 @@
+"""What one entrant is told: a page, and results.json in Gradescope's format."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from common.files import write_whole
+from contest.hold import Json
+from contest.page import moment, render_page
+
+PAGE, RESULTS = "feedback.html", "results.json"
+_KINDS = {"ranking": "ranked", "apart": "not ranked", "earlier": "replaced", "failed": "not scored"}
+_MOST_LINES = 60
+
+
+def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, made_of: str) -> None:
+    """Writes a folder for each entry, which says nothing of the others.
+
+    Args:
+        found: the verdict with its history.
+        over_time: figures of a run by the names of entries.
+        folder: of all entries.
+        made_of: the header's text: commit and seed.
+    """
+    for kind, state in _KINDS.items():
+        for row in found[kind]:
+            own = folder / row["name"]
+            results = results_of(row, state, found)
+            about = list(_about(row, state, found))
+            write_whole(own / RESULTS, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
+            drawn = {"run": over_time[row["name"]]} if row["name"] in over_time else {}
+            lines = row.get("message", "").splitlines()[:_MOST_LINES]
+            page = render_page(
+                "feedback.xml.jinja", found, drawn, made_of, row=row, about=about, lines=lines
+            )
+            write_whole(own / PAGE, page)
+
+
+def results_of(row: Json, state: str, found: Json) -> Json:
+    """Returns what Gradescope's autograder reads: the score, its reasons, and the leaderboard."""
+    output = "\n".join([*_about(row, state, found), *_by_network(row, found)])
+    told = {"score": row.get("score", 0), "output": output, "visibility": "visible"}
+    if "score" not in row:
+        return told
+    board = [{"name": found["score"]["name"], "value": row["score"]}]
+    if "rank" in row:
+        board.append({"name": "rank", "value": row["rank"], "order": "asc"})
+    return told | {
+        "leaderboard": board,
+        "extra_data": {key: row[key] for key in ("name", "digest", "arrived", "late")},
+    }
+
+
+def _about(row: Json, state: str, found: Json) -> Iterator[str]:
+    if "score" in row:
+        name = found["score"]["name"].replace("_", " ")
+        rank = f", rank {row['rank']} of {len(found['ranking'])}" if "rank" in row else ""
+        yield f"{state}: {name} {row['score']:.4g}{rank}"
+    else:
+        yield f"{state}: {row['reason']}"
+    if "replaced_by" in row:
+        yield f"a later submission counts: {row['replaced_by']}"
+    if row["late"]:
+        yield f"late: arrived at {moment(row['arrived'])}"
+    yield from (f"it {remark}" for remark in row.get("remarks", ()))
+
+
+def _by_network(row: Json, found: Json) -> Iterator[str]:
+    for network in found["networks"] if "networks" in row else ():
+        its = row["networks"][network["name"]]
+        yield (
+            f"{network['title']}: {its['throughput_mbps']:.2f} of "
+            f"{network['omniscient']['capacity_mbps']:.2f} Mbit/s, signal delay "
+            f"{its['signal_delay_p95_ms']:.0f} ms (omniscient: "
+            f"{network['omniscient']['signal_delay_p95_ms']} ms), power {its['power']:.2f}"
+        )

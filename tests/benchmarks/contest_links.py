@@ -1,0 +1,76 @@
+"""How well each prepared recording tells controllers apart, and what its outages do to scores.
+
+    python -m tests.benchmarks.contest_links [--score RULE]
+
+The default contest's yardsticks and our other controllers with their defaults run four times on
+every network under build/networks that replays one recording; prints what a leaderboard says of its
+networks (docs/contest.md), and the best of the windows.
+"""
+
+import argparse
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from contest.config import Contest, load_contest
+from contest.contenders import Contender
+from contest.hold import read_place, run_all, verdict
+from engines.catalogue import load_catalogue
+from engines.emulator import EmulatorSettings
+from experiments.executor import ThreadExecutor
+from experiments.journal import RunJournal
+from experiments.runner import Runner
+
+EMULATE = Path("build/emulate")
+RULES = Path("config/contests/default.yaml")
+OTHERS = ("aimd_rtt", "aimd_soph", "aimd_timeout", "bounded_aimd", "delay_band", "delay_threshold")
+RECORDINGS = ("att-", "contest-2026", "tmobile-", "verizon-")
+
+
+def contenders() -> list[Contender]:
+    """Returns all controllers that run."""
+    catalogue = load_catalogue(EMULATE)
+    settings = [(each.controller, each.constants) for each in load_contest(RULES).yardsticks]
+    settings += [(name, {}) for name in OTHERS]
+    found = []
+    for name, constants in settings:
+        controller = catalogue.controller(name, str(RULES))
+        complete = controller.complete(constants, str(RULES))
+        words = " ".join([name, *(f"{value:g}" for value in list(constants.values())[:1])])
+        found.append(Contender(words, controller=(controller, complete)))
+    return found
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--score", default="power", help="of a contest (%(default)s)")
+    score = parser.parse_args().score
+    paths = sorted(Path("build/networks").glob("*/network.json"))
+    paths = [path for path in paths if path.parent.name.startswith(RECORDINGS)]
+    places = [read_place(path, is_public=False).on_host(0) for path in paths]
+    public, *unseen = (place.network.name for place in places)
+    contest = Contest(title="Links", public=public, unseen=tuple(unseen), runs=4, score=score)
+    engine = EmulatorSettings.of(EMULATE)
+    everybody = contenders()
+    with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
+        runner = Runner(journal, lambda _: ThreadExecutor(engine, 2), lambda _: None)
+        scored = run_all(contest, everybody, places, engine, runner)
+        runner.close()
+    found = verdict(contest, everybody, scored, places, {})
+    print(
+        f"{'network':24} {'omniscient':>10} {'median':>8} {'delays share':>12} {'between':>8}"
+        f" {'within':>7} {'share':>6}  best"
+    )
+    for network in found["networks"]:
+        spread, name = network["spread"], network["name"]
+        best = max(found["yardsticks"], key=lambda row: sum(row["networks"][name]["scores"]))
+        print(
+            f"{name:24} {network['omniscient']['signal_delay_p95_ms']:7} ms "
+            f"{spread['signal_delay_p95_ms']:5.0f} ms {100 * spread['delay_share']:10.0f} % "
+            f"{spread['between']:8.3f} {spread['within']:7.3f} {100 * spread['share']:4.0f} %  "
+            f"{best['name']}"
+        )
+
+
+if __name__ == "__main__":
+    main()
