@@ -18,12 +18,12 @@ from common.files import hold_lock, require_folder
 from engines.built import (
     controller_sources,
     core_sources,
-    is_newer,
+    current_catalogue,
     note_sources,
     shared_object,
 )
 from engines.kernel.diagnosis import diagnose as diagnose_kernel
-from engines.catalogue import load_catalogue, require_sources
+from engines.catalogue import require_sources
 from common.complaints import complaints
 from experiments.config import load_workflow
 from experiments.ray_cluster import require_answer
@@ -42,7 +42,6 @@ if re.search("[{}]", str(CONFIG)):
     refuse(f"{CONFIG}: Snakemake does not support braces in paths; rename it")
 
 CORE_SOURCES = core_sources()
-EMULATE = Path("build/emulate")
 
 # Validate the whole configuration before any work.
 try:
@@ -64,11 +63,8 @@ CONTROLLER_CODE = {
 # Only up-to-date controllers declare their current parameters; for the others, each study validates
 # its configuration before its first run.
 try:
-    if is_newer(EMULATE, CORE_CODE):
-        current = [
-            name for name, note in CONTROLLER_CODE.items() if is_newer(shared_object(name), note)
-        ]
-        WORKFLOW.check_against(load_catalogue(EMULATE).only(current), is_whole=False)
+    if catalogue := current_catalogue(WORKFLOW.controllers):
+        WORKFLOW.check_against(catalogue, is_whole=False)
 except KneepointError as error:
     refuse(error)
 

@@ -24,10 +24,10 @@ def complaints(snakemake_logs: Iterable[str]) -> list[str]:
 
 
 def errors_in(log: Path) -> list[str]:
-    """Returns the errors in a log, each once; without any, the end of the log."""
+    """Returns the errors in a log, each once; without any, its end and its name."""
     text = _read(log)
     errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
-    return errors or text.splitlines()[-_LAST:]
+    return errors or [*text.splitlines()[-_LAST:], f"error: Snakemake failed; see {log}"]
 
 
 def _read(path: Path) -> str:

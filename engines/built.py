@@ -1,13 +1,14 @@
 """Build targets and their C++ sources. Paths are relative to the repository."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from common import code
-from engines.catalogue import SOURCES
+from engines.catalogue import SOURCES, Catalogue, load_catalogue
 
 _ALL = Path("controllers")
+EMULATE = Path("build/emulate")
 
 
 def core_sources() -> list[Path]:
@@ -53,3 +54,28 @@ def settle(program: Path, note: Path) -> None:
     if not is_newer(program, note):
         before_ns = program.stat().st_mtime_ns - 1
         os.utime(note, ns=(before_ns, before_ns))
+
+
+def note_programs(controllers: Iterable[str]) -> Mapping[Path, Path]:
+    """Returns the emulator and the shared objects of controllers, with notes of their sources.
+
+    A controller without a source is left out.
+    """
+    notes = {EMULATE: note_sources("core", core_sources())}
+    for name in controllers:
+        sources = controller_sources(name)
+        if sources[0].is_file():
+            notes[shared_object(name)] = note_sources(f"controller.{name}", sources)
+    return notes
+
+
+def current_catalogue(controllers: Iterable[str]) -> Catalogue | None:
+    """Returns what controllers declare whose builds are up to date; None if the emulator's is not.
+
+    Only such a build declares the parameters that its source has now.
+    """
+    notes = note_programs(controllers)
+    if not is_newer(EMULATE, notes[EMULATE]):
+        return None
+    names = {program.stem for program, note in notes.items() if is_newer(program, note)}
+    return load_catalogue(EMULATE).only(names)

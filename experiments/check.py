@@ -5,17 +5,20 @@ import re
 from pathlib import Path
 
 from common.errors import KneepointError, run_command_line
-from engines.catalogue import load_catalogue
+from engines.built import current_catalogue
+from engines.catalogue import require_sources
 from experiments.config import load_workflow
 
 
-def check(config: Path, cores: str, emulate: Path | None) -> str:
+def check(config: Path, cores: str) -> str:
     """Reads every file that the configuration names; returns a summary.
+
+    Parameters are checked against what up-to-date controllers declare; the summary names the
+    others.
 
     Args:
         config: the workflow's configuration.
         cores: value of Snakemake's --cores.
-        emulate: the emulator, which declares the parameters; None: do not check them.
 
     Raises:
         KneepointError: the configuration is invalid.
@@ -24,11 +27,21 @@ def check(config: Path, cores: str, emulate: Path | None) -> str:
         raise KneepointError(f"CORES: {cores!r} is invalid; give all, or at least 1")
     workflow = load_workflow(config)
     workflow.check_results()
-    if emulate:
-        workflow.check_against(load_catalogue(emulate))
-    return (
+    require_sources(workflow.controllers)
+    catalogue = current_catalogue(workflow.controllers)
+    if catalogue:
+        workflow.check_against(catalogue, is_whole=False)
+    counts = (
         f"{config}: {len(workflow.studies)} studies, {len(workflow.repeats)} repeats, "
-        f"{len(workflow.tables)} published tables, {len(workflow.networks)} networks: valid"
+        f"{len(workflow.tables)} published tables, {len(workflow.networks)} networks"
+    )
+    known = catalogue.controllers if catalogue else {}
+    unbuilt = [name for name in workflow.controllers if name not in known]
+    if not unbuilt:
+        return f"{counts}: valid"
+    return (
+        f"{counts}: no mistake in the files; parameters of {', '.join(unbuilt)} are checked once "
+        "these are built"
     )
 
 
@@ -37,9 +50,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("--cores", default="all", help="number of cores (%(default)s)")
-    parser.add_argument("--emulate", type=Path, help="the emulator, to validate parameters")
     arguments = parser.parse_args()
-    print(check(arguments.config, arguments.cores, arguments.emulate))
+    print(check(arguments.config, arguments.cores))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from common.errors import KneepointError
 from engines.base import COUNTS, METRICS, RunSpec
+from engines.built import EMULATE
 from engines.catalogue import load_catalogue
 from experiments.config import load_workflow
 from experiments.job import Job
@@ -18,7 +19,7 @@ from experiments.models.study import EMULATOR
 from experiments.results import read_table
 from experiments.workflow import Workflow
 from kneepoint.cli import columns, config_option, examples, json_option, say
-from kneepoint.runs import EMULATE, make_what_is_missing, run_once
+from kneepoint.runs import make_what_is_missing, run_once
 from networks.scenario import ALONE, PreparedNetwork
 from search.plan import network_of_trial
 

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 import click
 
-from common.errors import KneepointError, run_command_line
+from common.config_file import names_in
+from common.errors import KneepointError, run_command_line, suggestion
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -83,13 +84,27 @@ def examples(text: str) -> Callable[[F], F]:
     return add
 
 
-config_option = click.option(
-    "--config",
-    type=click.Path(path_type=Path),
-    default=Path("config/config.yaml"),
-    show_default=True,
-    help="Configuration file of the workflow.",
-)
+def _existing(_: click.Context, __: click.Parameter, config: Path) -> Path:
+    if not config.is_file():
+        near = suggestion(config.stem, names_in(config.parent))
+        raise KneepointError(f"--config {config}: no such configuration; {near}")
+    return config
+
+
+def _config_option(callback: Callable[..., Path] | None) -> Callable[[F], F]:
+    return click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        default=Path("config/config.yaml"),
+        show_default=True,
+        callback=callback,
+        help="Configuration file of the workflow.",
+    )
+
+
+config_option = _config_option(_existing)
+any_config_option = _config_option(None)
+"""For a command that itself says what is wrong with the configuration."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 cores_option = click.option(
     "--cores", default="all", show_default=True, help="Number of cores, or all."

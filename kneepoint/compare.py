@@ -11,13 +11,13 @@ from analysis.paired import least_pairs
 from common.config_file import read_config
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
+from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.executor import ThreadExecutor
 from experiments.models.settings import Settings
 from kneepoint.cli import check_format, config_option, examples, json_option, say
 from kneepoint.comparison import METRICS, Comparison, Pair
 from kneepoint.runs import (
-    EMULATE,
     constants_of,
     description_of,
     is_prepared,
@@ -25,6 +25,7 @@ from kneepoint.runs import (
     require_networks,
     spec_of,
 )
+from kneepoint.workflow import NotMadeError
 from networks.notation import Notation
 from networks.scenario import PreparedNetwork
 
@@ -132,7 +133,7 @@ def _networks(
     make_what_is_missing(config, [], controllers)
     try:
         make_what_is_missing(config, names, [], keep_going=True)
-    except KneepointError:
+    except NotMadeError:
         if not any(is_prepared(config, name) for name in names):
             raise
     left_out = [name for name in names if not is_prepared(config, name)]

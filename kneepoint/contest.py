@@ -19,6 +19,7 @@ from contest.confine import Confined
 from contest.contenders import Contender, Workshop
 from contest.hold import Json, read_place
 from contest.office import PAGE, Office, watch
+from engines.built import EMULATE
 from engines.catalogue import load_catalogue
 from engines.entry import PYTHON_RUNNER
 from engines.named import settings_of
@@ -26,7 +27,7 @@ from experiments.config import load_workflow
 from experiments.models.settings import Settings
 from experiments.models.study import Setting
 from kneepoint.cli import columns, config_option, examples, json_option, say
-from kneepoint.runs import EMULATE, description_of, make_what_is_missing
+from kneepoint.runs import description_of, make_what_is_missing
 
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
 REAL_TIME = Path("build/entry-sender")

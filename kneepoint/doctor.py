@@ -18,7 +18,7 @@ from engines.built import core_sources, is_newer, note_sources
 from engines.kernel import diagnosis as kernel_tcp
 from engines.mahimahi import diagnosis as mahimahi
 from experiments.config import load_workflow
-from kneepoint.cli import columns, config_option, examples, json_option, say
+from kneepoint.cli import any_config_option, columns, examples, json_option, say
 from networks.config import FetchSettings, load_trace_catalogue
 from networks.fetch import TraceCache, cache_folder_of
 
@@ -41,7 +41,7 @@ class Finding:
     kneepoint doctor
     kneepoint doctor --json
 """)
-@config_option
+@any_config_option
 @json_option
 def command(config: Path, as_json: bool) -> None:
     """Check everything that the workflow needs and suggest a remedy for what is missing.

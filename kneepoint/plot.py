@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from analysis.schema import TABLES
-from common.errors import KneepointError
+from common.errors import KneepointError, suggestion
 from common.tables import TableFolder
 from experiments.config import load_workflow
 from kneepoint.cli import check_format, config_option, examples, json_option, say
@@ -35,7 +35,7 @@ def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> 
     """
     check_format(out)
     if name and kind_of(name) is None:
-        raise KneepointError(f"there is no figure {name}; kinds of figures: {', '.join(READS)}")
+        raise KneepointError(f"there is no figure {name!r}; {suggestion(name, READS)}")
     folder = load_workflow(config).results
     kinds = [str(kind_of(name))] if name else list(READS)
     there = [kind for kind in kinds if not _missing(folder, kind)]

@@ -6,6 +6,7 @@ import click
 
 from experiments.config import load_workflow
 from kneepoint.cli import config_option, cores_option, examples, json_option, say
+from kneepoint.runs import build_and_check
 from kneepoint.workflow import make
 
 
@@ -20,10 +21,13 @@ from kneepoint.workflow import make
 def command(cores: str, config: Path, as_json: bool) -> None:
     """Make everything that is out of date, including the report in HTML and PDF.
 
-    It shows running experiments, their progress and the best so far. Snakemake's own output
-    goes to logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set.
+    It first builds the controllers and checks all parameters against what they declare. It shows
+    running experiments, their progress and the best so far. Snakemake's own
+    output goes to logs/workflow.log, or to the terminal if KNEEPOINT_VERBOSE is set.
     """
-    results = load_workflow(config).results
+    workflow = load_workflow(config)
+    results = workflow.results
+    build_and_check(workflow, cores, quiet=as_json)
     make(config, [], cores, quiet=as_json)
     paths = [str(results / f"report.{suffix}") for suffix in ("html", "pdf")]
     say(paths, "\n".join(paths), as_json)

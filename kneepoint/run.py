@@ -10,12 +10,12 @@ import click
 from common.config_file import read_config
 from common.errors import KneepointError
 from engines.base import EngineSettings, RunRecord, RunSpec
+from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from engines.mahimahi.engine import MahimahiSettings
 from experiments.models.settings import Settings
 from kneepoint.cli import check_format, columns, config_option, examples, json_option, say
 from kneepoint.runs import (
-    EMULATE,
     constants_of,
     description_of,
     is_path,

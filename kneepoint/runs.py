@@ -7,20 +7,12 @@ from common.config_file import names_in
 from common.errors import KneepointError, suggestion
 from common.files import sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
-from engines.built import (
-    controller_sources,
-    core_sources,
-    is_newer,
-    note_sources,
-    settle,
-    shared_object,
-)
+from engines.built import EMULATE, current_catalogue, is_newer, note_programs, settle
 from engines.catalogue import Catalogue, load_catalogue
+from experiments.workflow import Workflow
 from kneepoint.workflow import make
 from networks.config import load_network
 from networks.scenario import PreparedNetwork
-
-EMULATE = Path("build/emulate")
 
 
 def is_path(controller: str) -> bool:
@@ -77,18 +69,41 @@ def make_what_is_missing(
         KneepointError: a network is unknown, or something cannot be made.
     """
     require_networks(config, networks)
-    notes = {EMULATE: note_sources("core", core_sources())}
-    for name in controllers:
-        if not is_path(name) and controller_sources(name)[0].is_file():
-            notes[shared_object(name)] = note_sources(
-                f"controller.{name}", controller_sources(name)
-            )
-    wanted = [program for program, note in notes.items() if not is_newer(program, note)]
-    wanted += [program for program in programs if not program.exists()]
+    wanted = [program for program in programs if not program.exists()]
     wanted += [description_of(name) for name in networks if not is_prepared(config, name)]
+    named = [name for name in controllers if not is_path(name)]
+    _build(config, named, "all", wanted, quiet=True, keep_going=keep_going)
+
+
+def build_and_check(workflow: Workflow, cores: str, *, quiet: bool) -> None:
+    """Builds the controllers of a configuration and checks it against what they declare.
+
+    Raises:
+        KneepointError: something cannot be built; a parameter is unknown, or a value or a unit of
+            it is wrong.
+    """
+    _build(workflow.path, workflow.controllers, cores, quiet=quiet)
+    catalogue = current_catalogue(workflow.controllers)
+    assert catalogue is not None
+    workflow.check_against(catalogue)
+
+
+def _build(
+    config: Path,
+    controllers: Collection[str],
+    cores: str,
+    further: Collection[Path] = (),
+    *,
+    quiet: bool,
+    keep_going: bool = False,
+) -> None:
+    """Makes the emulator and controllers that are out of date, and further files."""
+    notes = note_programs(controllers)
+    wanted = [program for program, note in notes.items() if not is_newer(program, note)]
+    wanted += further
     if wanted:
         try:
-            make(config, wanted, quiet=True, keep_going=keep_going)
+            make(config, wanted, cores, quiet, keep_going=keep_going)
         finally:
             for program, note in notes.items():
                 if program.exists():

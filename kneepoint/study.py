@@ -9,6 +9,7 @@ from common.errors import KneepointError, suggestion, unusable
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
 from kneepoint.cli import config_option, cores_option, examples, json_option, say
+from kneepoint.runs import build_and_check
 from kneepoint.workflow import make
 
 
@@ -33,6 +34,7 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
         raise KneepointError(f"{config}: lists no study {name!r}; {near}")
     folder = workflow.results / name
     experiment = experiments_of(workflow)[name]
+    build_and_check(workflow, cores, quiet=as_json)
     make(config, [folder / file for file in experiment.files], cores, quiet=as_json)
     path = folder / "study.json"
     try:

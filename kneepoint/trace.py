@@ -16,6 +16,7 @@ from networks.recordings import (
     Amount,
     Summary,
     capacity_over_time,
+    guess_unit,
     read_recording,
     summarise,
 )
@@ -119,7 +120,9 @@ def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> No
 """)
 @click.argument("file", type=existing)
 @click.option("--time", metavar="COLUMN", help="Column of the times.")
-@click.option("--unit", type=click.Choice(list(TIME_UNITS)), default="s", show_default=True)
+@click.option(
+    "--unit", type=click.Choice(list(TIME_UNITS)), help="Unit of the times.  [default: a guess]"
+)
 @click.option(
     "--every-s", type=click.FloatRange(0, min_open=True), help="Time between rows, without --time."
 )
@@ -131,7 +134,7 @@ def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> No
 def convert(
     file: Path,
     time: str | None,
-    unit: str,
+    unit: str | None,
     every_s: float | None,
     of_bytes: str | None,
     packets: str | None,
@@ -143,7 +146,9 @@ def convert(
 
     The recording must have saturated the link: unused capacity leaves no record. Every 1504
     bytes make an opportunity, when the last of them has passed, rounded up to a whole
-    millisecond. Times count from the first row's.
+    millisecond. Times count from the first row's. Without --unit, the name of the column of times
+    tells it, or how long the recording would be and its rate; the command says which, and refuses
+    to choose between units that both could be.
     """
     columns_of: dict[Amount, str | None] = {"bytes": of_bytes, "packets": packets, "rate": rate}
     given = [(amount, column) for amount, column in columns_of.items() if column is not None]
@@ -152,7 +157,10 @@ def convert(
     if (time is None) == (every_s is None):
         raise KneepointError("trace convert: give exactly one of --time and --every-s")
     ((amount, column),) = given
-    _write(read_recording(file, time, amount, column, unit, every_s), into, as_json)
+    if time is not None and unit is None:
+        unit, why = guess_unit(file, time, amount, column)
+        click.echo(f"{file}: column {time!r} is in {unit}, {why}; if not, give --unit", err=True)
+    _write(read_recording(file, time, amount, column, unit or "s", every_s), into, as_json)
 
 
 def _checked(path: Path, outage_s: float) -> dict[str, object]:

@@ -10,11 +10,12 @@ from common.errors import KneepointError
 from contest.collect import submission_at
 from contest.office import IN_FLIGHT
 from engines.base import RunSpec
+from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from kneepoint.cli import check_format, config_option, examples, json_option, say
 from kneepoint.contest import open_workshop, programs_for, trust_option
 from kneepoint.run import described, text_of
-from kneepoint.runs import EMULATE, description_of, make_what_is_missing, run_once
+from kneepoint.runs import description_of, make_what_is_missing, run_once
 from networks.scenario import PreparedNetwork
 
 

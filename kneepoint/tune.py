@@ -11,6 +11,7 @@ from contest.collect import submission_at, take
 from contest.config import load_entry_file
 from contest.tree import recognize
 from contest.tuning import folder_of, plan_tuning, tuned_text
+from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
 from experiments.executor import ThreadExecutor
@@ -20,7 +21,7 @@ from experiments.progress import progress_of
 from experiments.runner import Runner
 from kneepoint.cli import config_option, examples, json_option, say
 from kneepoint.contest import open_workshop, programs_for, trust_option
-from kneepoint.runs import EMULATE, description_of, make_what_is_missing
+from kneepoint.runs import description_of, make_what_is_missing
 from networks.scenario import PreparedNetwork
 from search.study import search
 

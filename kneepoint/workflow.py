@@ -10,15 +10,20 @@ from contextlib import suppress
 from pathlib import Path
 
 from common.complaints import errors_in
-from common.errors import KneepointError
 from experiments.config import load_workflow
 from kneepoint.status import Watch
 from kneepoint.view import follow
 
 LOG = Path("logs/workflow.log")
-"""Snakemake's own output of the last workflow that did not show it."""
+"""Snakemake's own output of the last workflow that showed its progress instead."""
+PREPARATION = "logs/preparation-{}.log"
+"""That of a command that first makes what it needs, by its process id; kept if it fails."""
 VERBOSE = "KNEEPOINT_VERBOSE"
 _PR_SET_PDEATHSIG = 1
+
+
+class NotMadeError(SystemExit):
+    """Snakemake failed, and the reasons are on stderr: nothing is left to say."""
 
 
 def make(
@@ -41,30 +46,28 @@ def make(
         keep_going: make whatever does not depend on what fails.
 
     Raises:
-        KneepointError: Snakemake failed; the reason is on stderr.
+        NotMadeError: Snakemake failed.
     """
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", str(config)]
     command += ["--keep-going"] if keep_going else []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {**os.environ, "PATH": path}
     command += ["--", *map(str, targets)]
-    is_verbose = bool(os.environ.get(VERBOSE)) and not quiet
-    if is_verbose:
+    if os.environ.get(VERBOSE) and not quiet:
         status = subprocess.run(command, env=environment, check=False).returncode
     else:
         status = _run_quietly(command, environment, None if quiet else config)
     if status != 0:
-        wanted = ", ".join(map(str, targets)) or "everything"
-        where = "above" if is_verbose else f"above (Snakemake's own output: {LOG})"
-        raise KneepointError(f"{wanted}: not made; fix the error {where} and run the command again")
+        raise NotMadeError(2)
 
 
 def _run_quietly(command: Sequence[str], environment: dict[str, str], shown: Path | None) -> int:
     """Returns the exit status of Snakemake, logged to a file; shows errors of a configuration."""
-    LOG.parent.mkdir(parents=True, exist_ok=True)
-    LOG.unlink(missing_ok=True)  # another workflow may still write to it
+    path = LOG if shown else Path(PREPARATION.format(os.getpid()))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)  # another workflow may still write to it
     watch = Watch(load_workflow(shown)) if shown else None
-    with LOG.open("wb") as log:
+    with path.open("wb") as log:
         # It would continue if this process were killed.
         process = subprocess.Popen(
             command, env=environment, stdout=log, stderr=log, preexec_fn=_end_with_parent
@@ -77,13 +80,15 @@ def _run_quietly(command: Sequence[str], environment: dict[str, str], shown: Pat
 
     try:
         if watch:
-            follow(watch.look, LOG, is_over)
+            follow(watch.look, path, is_over)
         status = process.wait()
     except KeyboardInterrupt:  # Snakemake receives it, too, and ends its jobs
         process.wait()
         raise
     if status != 0:
-        print(*errors_in(LOG), sep="\n", file=sys.stderr, flush=True)
+        print(*errors_in(path), sep="\n", file=sys.stderr, flush=True)
+    elif not shown:
+        path.unlink(missing_ok=True)
     return status
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +23,13 @@ TIME_UNITS: Mapping[str, Fraction] = {
     "us": Fraction(1, 1000),
 }
 """Milliseconds in a unit of time."""
+
+_IN_NAME = re.compile(r"(?:.*[^a-zµ])?(s|sec|seconds|ms|us|µs)\W*", re.IGNORECASE)
+"""The unit at the end of a column's name: time_ms, `t (s)`."""
+_SPELLED: Mapping[str, str] = {"sec": "s", "seconds": "s", "µs": "us"}
+_LASTS_S = (1, 4 * 3600)
+_MBPS = (0.01, 2000)
+"""How long recordings of links last, and their mean rates, where no unit is given."""
 
 _MOST_BYTES = 2**28
 _BITS = 8 * OPPORTUNITY_BYTES
@@ -110,6 +118,39 @@ def trace_of_rates(steps: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
             times_ms.append(math.ceil(start_ms + (k * _BITS - passed) / bits_per_ms))
         start_ms, passed = start_ms + lasts_ms, after
     return times_ms
+
+
+def guess_unit(path: Path, time: str, amount: Amount, column: str) -> tuple[str, str]:
+    """Returns the unit of a recording's times, and what tells it.
+
+    It is the one that the column's name ends in; else the only one that makes the recording as
+    long, and its mean rate as great, as recordings of links are.
+
+    Raises:
+        KneepointError: nothing tells the unit.
+    """
+    named = _IN_NAME.fullmatch(time.strip())
+    if named:
+        unit = named[1].lower()
+        return _SPELLED.get(unit, unit), f"as column {time!r} is named"
+    rows = _read(path, time, column)
+    lasts = float(rows[-1][0] - rows[0][0]) if rows else 0.0
+    worth = {"bytes": 8, "packets": _BITS}.get(amount)
+    bits = float(sum(value for _, value in rows)) * worth if worth else None
+    found = {}
+    for unit, unit_ms in TIME_UNITS.items():
+        lasts_s = lasts * float(unit_ms) / 1000
+        mbps = bits / lasts_s / 1e6 if bits is not None and lasts_s > 0 else None
+        rate = "" if mbps is None else f" at {mbps:.3g} Mbit/s"
+        fits = mbps is None or _MBPS[0] <= mbps <= _MBPS[1]
+        found[unit] = (fits and _LASTS_S[0] <= lasts_s <= _LASTS_S[1], f"{lasts_s:g} s{rate}")
+    fitting = [unit for unit, (fits, _) in found.items() if fits]
+    if len(fitting) == 1:
+        return fitting[0], f"which makes it {found[fitting[0]][1]}"
+    choice = ", ".join(f"{unit}: {what}" for unit, (_, what) in found.items())
+    raise KneepointError(
+        f"{path}: nothing tells the unit of column {time!r} ({choice}); give --unit"
+    )
 
 
 def read_recording(

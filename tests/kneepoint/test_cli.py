@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from common.errors import KneepointError
 from common.files import hold_lock
 from experiments.progress import Progress
 from kneepoint import trace
 from kneepoint.cli import _COMMANDS
 from kneepoint.runs import is_prepared
-from kneepoint.workflow import make
+from kneepoint.workflow import NotMadeError, make
 from reports import over_time
 from tests import forked
 from tests.conftest import ROOT
@@ -177,7 +176,7 @@ def test_run_that_fails_says_why(workspace: Path) -> None:
         (("run", "./mine.so", "--network", "wire"), "mine.so: No such file or directory"),
         (("run", "./mine.so", "--engine", "mahimahi"), "real runs accept no path"),
         (("study", "window"), "lists no study 'window'; did you mean 'windows'?"),
-        (("list", "--config", "config/none.yaml"), "config/none.yaml: No such file"),
+        (("list", "--config", "config/none.yaml"), "config/none.yaml: no such configuration"),
     ],
 )
 def test_mistake_is_one_line(workspace: Path, words: tuple[str, ...], message: str) -> None:
@@ -187,20 +186,30 @@ def test_mistake_is_one_line(workspace: Path, words: tuple[str, ...], message: s
     assert message in said.stderr
 
 
-@pytest.mark.parametrize(("status", "said"), [(0, ""), (1, "a profile\na rule failed\n")])
+@pytest.mark.parametrize("status", [0, 1])
 def test_quiet_snakemake_speaks_only_if_it_fails(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     status: int,
-    said: str,
 ) -> None:
     lines = f"print('a profile')\nprint('a rule failed')\nraise SystemExit({status})\n"
     (tmp_path / "snakemake.py").write_text(lines)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(KneepointError) if status else nullcontext():
+    with pytest.raises(NotMadeError) if status else nullcontext():
         make(Path("config.yaml"), ["file"], quiet=True)
-    assert capfd.readouterr() == ("", said)
+    said = capfd.readouterr().err.splitlines()
+    assert said[:2] == (["a profile", "a rule failed"] if status else [])
+    for log in said[2:]:  # no error to read above: the line says where all is
+        assert log.startswith("error: ") and Path(log.split()[-1]).exists()
+
+
+@pytest.mark.parametrize("words", [("run", "timely"), ("list",), ("plot",), ("status",)])
+def test_missing_configuration_is_named(workspace: Path, words: tuple[str, ...]) -> None:
+    said = ask(workspace, *words, "--config", "config/confg.yaml")
+    assert (said.returncode, said.stdout, said.stderr.count("\n")) == (2, "", 1)
+    assert "config/confg.yaml" in said.stderr and "'config'" in said.stderr
+    assert "network" not in said.stderr
 
 
 def test_unknown_command_and_option_are_refused(workspace: Path) -> None:

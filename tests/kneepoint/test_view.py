@@ -6,14 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from common.errors import KneepointError
 from kneepoint.status import State
 from kneepoint.view import Lines, Live, steps_in, view_on
-from kneepoint.workflow import LOG, make
+from kneepoint.workflow import LOG, NotMadeError, make
 from tests.conftest import ROOT
 
 RUNNING = State("tune", "running", 30, 20.123456, 120, 400, 8.0, 35.0)
@@ -118,9 +118,22 @@ def test_errors_are_whole_and_name_the_file(
     errors = [f"error: study {i}: the disk is full; free some space" for i in range(3)]
     lines = [*errors, "RuleException in line 3", *errors]
     workflow.write_text(SNAKEMAKE.format(rest=f"sys.exit(print(*{lines}, sep=chr(10)) or 2)"))
-    with pytest.raises(KneepointError, match=r"everything: not made; .*logs/workflow.log"):
+    with pytest.raises(NotMadeError) as caught:
         make(Path("config.yaml"), [])
+    assert caught.value.code == 2
     assert capfd.readouterr().err.splitlines() == errors
+
+
+def test_what_a_command_prepares_leaves_the_workflows_log_alone(workflow: Path) -> None:
+    LOG.parent.mkdir()
+    LOG.write_text("of a workflow that runs")
+    for rest in ("", "sys.exit(1)"):
+        workflow.write_text(SNAKEMAKE.format(rest=rest))
+        with pytest.raises(NotMadeError) if rest else nullcontext():
+            make(Path("config.yaml"), [], quiet=True)
+        assert LOG.read_text() == "of a workflow that runs"
+    (kept,) = set(LOG.parent.iterdir()) - {LOG}
+    assert "rule search_study:" in kept.read_text()
 
 
 def test_snakemake_ends_with_the_command(workflow: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from networks.constant_rate import constant_rate_trace
 from networks.recordings import (
     Outage,
     capacity_over_time,
+    guess_unit,
     read_recording,
     summarise,
     trace_of_amounts,
@@ -99,3 +100,39 @@ def test_a_recording_is_refused(
     with pytest.raises(KneepointError) as error:
         read_recording(tmp_path / "log.csv", "t", amount, column, "s", None)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("time", "step", "rows", "unit"),
+    [
+        ("t_ms", 0.0001, 100, "ms"),  # the name says it, whatever the values
+        ("Time (s)", 1, 100, "s"),
+        ("time/µs", 1, 100, "us"),
+        ("time", 0.001, 20_000, "s"),
+        ("time", 1, 20_000, "ms"),  # as seconds, 5.6 hours at 12 kbit/s
+        ("stamp", 1000, 20_000, "us"),
+    ],
+)
+def test_unit_of_times_is_told_by_name_or_by_what_can_be(
+    tmp_path: Path, time: str, step: float, rows: int, unit: str
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"{time},n\n" + "".join(f"{i * step:.6f},1\n" for i in range(rows)))
+    assert guess_unit(path, time, "packets", "n")[0] == unit
+
+
+@pytest.mark.parametrize(
+    ("amount", "lasts", "choices"),
+    [
+        ("rate", 10_000, ("s: 10000 s", "ms: 10 s")),  # both are recordings
+        ("packets", 1e-3, ("s: 0.001 s", "us: 1e-09 s")),  # none is
+    ],
+)
+def test_unit_that_nothing_tells_is_asked_for(
+    tmp_path: Path, amount: recordings.Amount, lasts: float, choices: tuple[str, ...]
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"time,n\n0,9\n{lasts},9\n")
+    with pytest.raises(KneepointError) as caught:
+        guess_unit(path, "time", amount, "n")
+    assert all(each in str(caught.value) for each in (str(path), "'time'", "--unit", *choices))
