@@ -38,9 +38,9 @@ class ConfigModel(BaseModel):
         return data
 
 
-def names_in(folder: Path) -> list[str]:
-    """Returns the names of a folder's YAML files, sorted."""
-    return sorted(path.stem for path in folder.glob("*.yaml"))
+def names_in(folder: Path, suffix: str = ".yaml") -> list[str]:
+    """Returns the names of a folder's YAML files, or others, sorted."""
+    return sorted(path.stem for path in folder.glob(f"*{suffix}"))
 
 
 def matching(pattern: str, meaning: str) -> AfterValidator:

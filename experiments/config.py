@@ -11,6 +11,7 @@ from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
 from engines.kernel.scenario import Queue as KernelQueue
 from engines.mahimahi.queues import queue_of
 from experiments.models.comparison import Comparison, Repeat
+from experiments.models.report import load_section
 from experiments.models.settings import HoldOut, Settings
 from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI, NETWORK, Range, Study
 from experiments.published import PublishedTable, load_table
@@ -49,7 +50,11 @@ def load_workflow(config: Path) -> Workflow:
     _check_traces(config, networks)
     for name, study in studies.items():
         _check_searched_networks(config, name, study, networks)
-    workflow = Workflow(config, settings, studies, repeats, comparisons, traffic, tables, networks)
+    own_sections = settings.report.files if settings.report else ()
+    sections = {name: load_section(config, name) for name in own_sections}
+    workflow = Workflow(
+        config, settings, studies, repeats, comparisons, traffic, tables, networks, sections
+    )
     _check_fitted_hosts(workflow)
     _check_real_networks(workflow)
     _check_starts(workflow)

@@ -10,6 +10,7 @@ from common.errors import KneepointError
 from common.files import require_folder
 from engines.catalogue import Catalogue, Controller, require_sources
 from experiments.models.comparison import Comparison, Repeat
+from experiments.models.report import Section
 from experiments.models.settings import Confirm, HoldOut, Probe, Settings, Showcase, _is_address
 from experiments.models.study import EMULATOR, NETWORK, Engine, Objective, Setting, Study
 from experiments.published import PublishedTable
@@ -41,6 +42,7 @@ class Workflow:
     traffic: Mapping[str, TrafficFile]
     tables: Mapping[str, PublishedTable]
     networks: Mapping[str, Network]
+    sections: Mapping[str, Section]
 
     @property
     def results(self) -> Path:

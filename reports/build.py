@@ -34,9 +34,10 @@ def build(config: Path, into: Path | None = None) -> None:
     tables = TableFolder(results.folder, TABLES)
     figures = {path.stem: path for path in results.folder.glob("figures/*/*.svg")}
     provenance = gather(results)
-    content = document.document(
-        words.compose(tables, provenance, figures, config.parent), _made_of(provenance)
-    )
+    workflow = results.workflow
+    own, sections = workflow.settings.report, workflow.sections
+    xml = words.compose(tables, provenance, figures, config.parent, own, sections)
+    content = document.document(xml, _made_of(provenance))
     with _whole(into or results.folder) as new:
         (new / "tables").mkdir()  # a small study leaves it empty
         write_tables(tables, new / "tables")

@@ -1,11 +1,13 @@
 """The report as plain data, from the XML of its templates, for both renderers.
 
     <report title="..." subtitle="..." search="...">
-      <abstract>...</abstract>
+      <author>...</author>
+      <abstract>...</abstract> or <abstract of="blocks"><p>...</p></abstract>
       <highlight value="..." label="...">detail</highlight>
       <figure name="...">...</figure>
       <section name="..."><title>...</title>
-        <p>...</p> <h>...</h>
+        <p>...</p> <h>...</h> <pre>...</pre>
+        <list numbered="yes"><item><p>...</p></item></list> <quote><p>...</p></quote>
         <figure name="..."><title>...</title><caption>...</caption></figure>
         <table name="..." in="html" first="...">
           <title>...</title><caption>...</caption>
@@ -17,10 +19,11 @@
 
 An item with `in="html"` is supplementary: it has numbers of its own ("Table S3") and appears in the
 HTML page only, where a figure with `fold="..."` is folded behind these words. Within text, `<b>` is
-bold, `<code>` has a fixed width, and `<ref to="NAME"/>` is the label of the figure, table or
-section of that name: "Figure 3". `<run of="ID"/>` is a number that links to `run-ID`, the row of
-the run behind it. Columns of the same group share a head. On the page, a table shows its `first` so
-many rows until it is asked for all; `search` is what a field above all tables asks for.
+bold, `<i>` slanted, `<code>` has a fixed width, `<a href="...">` is a link, and `<ref to="NAME"/>`
+is the label of the figure, table or section of that name: "Figure 3". `<run of="ID"/>` is a number
+that links to `run-ID`, the row of the run behind it. Columns of the same group share a head. On the
+page, a table shows its `first` so many rows until it is asked for all; `search` is what a field
+above all tables asks for.
 """
 
 import re
@@ -33,7 +36,7 @@ Json = dict[str, Any]
 
 _SPACE = re.compile(r"[ \n]+")
 _NUMBERED = ("table", "figure")
-_KINDS = {"b": "strong", "code": "code", "ref": "reference"}
+_KINDS = {"b": "strong", "i": "emphasis", "code": "code", "ref": "reference"}
 
 
 def document(xml: str, made_of: str) -> Json:
@@ -50,7 +53,10 @@ def document(xml: str, made_of: str) -> Json:
         "subtitle": report.attrib["subtitle"],
         "search": report.get("search", ""),
         "made_of": made_of,
-        "abstract": [_text(each, numbers) for each in report.findall("abstract")],
+        "authors": [_plain(_text(each, numbers)) for each in report.findall("author")],
+        "abstract": [
+            block for each in report.findall("abstract") for block in _abstract(each, numbers)
+        ],
         "highlights": [
             {
                 "value": each.attrib["value"],
@@ -97,10 +103,21 @@ def _is_supplement(item: Element) -> bool:
     return item.get("in") == "html"
 
 
+def _abstract(item: Element, numbers: dict[str, str]) -> list[Json]:
+    if item.get("of") == "blocks":
+        return [_block(each, numbers) for each in item]
+    return [{"kind": "paragraph", "text": _text(item, numbers)}]
+
+
 def _block(item: Element, numbers: dict[str, str]) -> Json:
-    if item.tag not in _NUMBERED:
+    if item.tag in ("p", "h"):
         kind = {"p": "paragraph", "h": "heading"}[item.tag]
         return {"kind": kind, "text": _text(item, numbers)}
+    if item.tag == "pre":
+        return {"kind": "listing", "text": item.text or ""}
+    if item.tag in ("list", "quote", "item"):
+        content = [_block(each, numbers) for each in item]
+        return {"kind": item.tag, "numbered": bool(item.get("numbered")), "content": content}
     name, title = item.attrib["name"], _title(item, numbers)
     caption = item.find("caption")
     head = {
@@ -173,6 +190,8 @@ def _pieces(item: Element, numbers: dict[str, str]) -> Iterator[Json]:
         text, target = "".join(part.itertext()), part.get("to")
         if target is not None:
             yield {"kind": "reference", "text": numbers[target], "target": target}
+        elif part.tag == "a":
+            yield {"kind": "link", "text": text, "target": part.attrib["href"]}
         elif part.tag == "run":
             yield {"kind": "run", "text": text, "target": f"run-{part.attrib['of']}"}
         else:

@@ -34,7 +34,9 @@ from analysis.schema import VERDICTS
 from analysis.searches import ENUMERATING, NEAR, ONE_PEAK, POWERS
 from common.errors import KneepointError
 from common.tables import Tables
+from experiments.models.report import Report, Section
 from experiments.planners.comparisons import FOLDERS
+from reports import own_text
 from reports.provenance import Provenance
 from reports.templating import NO_XML, templates_in
 from search.objective import MISFIT_SCALE
@@ -42,6 +44,9 @@ from search.objective import MISFIT_SCALE
 TEMPLATES = Path(__file__).parent / "templates"
 
 Key: TypeAlias = frozenset[tuple[str, Any]]
+
+TITLE = "The knee of the throughput-delay curve"
+"""Of a report without words of its own."""
 
 RUN_DIGITS = 12
 """This many digits of a run's id identify it."""
@@ -58,7 +63,12 @@ _SAMPLERS = {
 
 
 def compose(
-    tables: Tables, provenance: Provenance, figures: Container[str], config: Path | None = None
+    tables: Tables,
+    provenance: Provenance,
+    figures: Container[str],
+    config: Path | None = None,
+    own: Report | None = None,
+    sections: Mapping[str, Section] | None = None,
 ) -> str:
     """The whole report, as XML.
 
@@ -67,6 +77,8 @@ def compose(
         provenance: where the report comes from.
         figures: names of the figures that were drawn.
         config: the configuration's folder, whose comparisons may have templates of their own.
+        own: the report's own words.
+        sections: its own sections.
 
     Raises:
         KneepointError: a template of the configuration is wrong.
@@ -98,9 +110,11 @@ def compose(
         units = {row["constant"]: row["unit"] for row in declared}
         return labels.constants_with_units(_values(values), units, named)
 
-    own = jinja2.PrefixLoader({"config": jinja2.FileSystemLoader(config)} if config else {})
+    of_config = {"config": jinja2.FileSystemLoader(config)} if config else {}
     templates = environment().overlay(
-        loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(TEMPLATES), own])
+        loader=jinja2.ChoiceLoader(
+            [jinja2.FileSystemLoader(TEMPLATES), jinja2.PrefixLoader(of_config)]
+        )
     )
     try:
         return templates.get_template("report.xml.jinja").render(
@@ -111,6 +125,8 @@ def compose(
             with_units=with_units,
             has_figure=figures.__contains__,
             provenance=provenance,
+            own=own or Report(title=TITLE),
+            section_texts=sections or {},
         )
     except jinja2.TemplateError as error:
         path = Path(getattr(error, "filename", None) or _template_of(error))
@@ -159,6 +175,7 @@ def environment() -> jinja2.Environment:
         "printed": lambda row: row + 1,  # tables count rows from 0, readers from 1
         "constants": lambda values: labels.constants(_values(values)),
         "from_json": json.loads,
+        "markdown": own_text.to_xml,
         "joined": joined,
         "other_values": other_values,
         "code": Markup("<code>{}</code>").format,

@@ -1,4 +1,5 @@
 OWN_WORDS = listed("own_words", "comparisons", "*.xml.jinja")
+OWN_TEXT = listed("own_text", "text", "*.md")
 TEMPLATES = sorted(str(path) for path in Path("reports/templates").rglob("*") if path.is_file())
 
 
@@ -61,6 +62,7 @@ rule write_report:
         code_of("reports.build"),
         TEMPLATES,
         OWN_WORDS,
+        OWN_TEXT,
         config=CONFIG,
         tables=analysed(TABLES),
         figures=[f"{RESULTS}/figures/{kind}" for kind in READS],

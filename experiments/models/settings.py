@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from common.config_file import ConfigModel
+from experiments.models.report import Report
 from experiments.models.study import Host, Setting
 from networks.config import Name, TraceSources
 
@@ -203,6 +204,7 @@ class Settings(ConfigModel):
     hardening: Mapping[Name, Hardening] = Field(
         default={}, description="controllers tuned against their own worst cases, by name"
     )
+    report: Report | None = Field(default=None, description="the report's own words")
     audit: Audit = Field(default=Audit(), description="verdicts on published rows")
     showcase: Showcase | None = Field(
         default=None, description="run that the report shows over time"

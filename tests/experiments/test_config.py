@@ -637,3 +637,24 @@ def test_a_grid_over_three_parameters_is_a_search(
 def test_a_table_is_cited_by_its_report(name: str, changes: dict[str, Any], report: str) -> None:
     description = TableDescription.model_validate({**TABLE, **changes})
     assert PublishedTable(name, description, []).report == report
+
+
+@pytest.mark.parametrize(
+    ("report", "text", "parts"),
+    [
+        ({"subtitle": "S"}, "# T\n", ("config.yaml", "report.title", "missing")),
+        ({"title": ""}, "# T\n", ("config.yaml", "report.title", "empty")),
+        ({"title": "T", "sections": ["intr"]}, "# T\n", ("config.yaml", "'intr'", "'intro'")),
+        ({"title": "T", "closing": ["intro"]}, "Words\n", ("text/intro.md", "# Introduction")),
+        ({"title": "T", "sections": ["intro", "intro"]}, "# T\n", ("'intro'", "twice")),
+    ],
+)
+def test_own_words_without_a_title_or_a_file_are_refused(
+    write: Write, report: dict[str, Any], text: str, parts: tuple[str, ...]
+) -> None:
+    config = write(config={"report": report})
+    (config.parent / "text").mkdir()
+    (config.parent / "text/intro.md").write_text(text)
+    with pytest.raises(KneepointError) as caught:
+        load_workflow(config)
+    assert all(part in str(caught.value) for part in parts)

@@ -52,7 +52,7 @@ class Told:
 
     @property
     def abstract(self) -> str:
-        return " ".join(plain(text) for text in self.document["abstract"])
+        return " ".join(plain(block["text"]) for block in self.document["abstract"])
 
     def blocks(self, kind: str, section: str | None = None) -> list[Json]:
         opening = {"name": "", "blocks": self.document["opening"]}
