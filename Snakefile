@@ -13,7 +13,7 @@ from pathlib import Path
 from common import code
 from common.fork_server import start_fork_server
 from common.made_by import ask_git, tell_jobs
-from networks.config import load_network
+from networks.config import catalogue_files, load_network, network_file
 from common.files import hold_lock, require_folder
 from engines.built import (
     controller_sources,

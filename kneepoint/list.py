@@ -5,12 +5,11 @@ from typing import Any
 
 import click
 
-from common.config_file import names_in
 from engines.catalogue import Controller, load_catalogue
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
 from kneepoint.cli import columns, config_option, examples, json_option, say
-from networks.config import load_network
+from networks.config import known_networks, load_network
 
 KINDS = ("controllers", "networks", "experiments")
 
@@ -36,7 +35,7 @@ def _list(kind: str, config: Path) -> list[dict[str, Any]]:
         catalogue = load_catalogue(Path("build/emulate"))
         return [_described(each) for each in catalogue.controllers.values()]
     if kind == "networks":
-        names = names_in(config.parent / "networks")
+        names = known_networks(config)
         return [{"name": name, "title": load_network(config, name).title} for name in names]
     workflow = load_workflow(config)
     return [

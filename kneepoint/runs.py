@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from common.config_file import names_in
 from common.errors import KneepointError, suggestion
 from common.files import sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
@@ -11,7 +10,7 @@ from engines.built import EMULATE, current_catalogue, is_newer, note_programs, s
 from engines.catalogue import Catalogue, load_catalogue
 from experiments.workflow import Workflow
 from kneepoint.workflow import make
-from networks.config import load_network
+from networks.config import known_networks, load_network, network_file
 from networks.scenario import PreparedNetwork
 
 
@@ -28,9 +27,9 @@ def description_of(network: str) -> Path:
 def require_networks(config: Path, networks: Collection[str]) -> None:
     """Raises KneepointError unless each network is a file of config/networks."""
     for name in networks:
-        source = _source_of(config, name)
+        source = network_file(config, name)
         if not source.is_file():
-            near = suggestion(name, names_in(source.parent))
+            near = suggestion(name, known_networks(config))
             raise KneepointError(f"{source}: unknown network {name!r}; {near}")
 
 
@@ -143,10 +142,6 @@ def constants_of(given: Mapping[str, str], where: str) -> dict[str, float]:
         return {name: float(value) for name, value in given.items()}
     except ValueError:
         raise KneepointError(f"{where}: not NAME=VALUE with a numeric VALUE; correct it") from None
-
-
-def _source_of(config: Path, network: str) -> Path:
-    return config.parent / "networks" / f"{network}.yaml"
 
 
 def _digest(path: Path) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, RootModel, model_validator
 
+from common.code import ROOT
 from common.config_file import ConfigModel, matching, names_in, read_config
 from common.errors import KneepointError, suggestion
 from networks.notation import Notation
@@ -323,26 +324,52 @@ def changed(network: Network, values: Mapping[str, float]) -> Network:
     return Network.model_validate(content)
 
 
+SHIPPED = ROOT / "config"
+"""Networks and traces that every configuration may name."""
+
+
+def network_file(config: Path, name: str) -> Path:
+    """Returns networks/`name`.yaml beside `config`, or Kneepoint's own where there is none."""
+    own, shipped = (each / "networks" / f"{name}.yaml" for each in (config.parent, SHIPPED))
+    return shipped if shipped.is_file() and not own.is_file() else own
+
+
+def known_networks(config: Path) -> list[str]:
+    """Returns the names of the networks beside `config`, then those of Kneepoint's own."""
+    folders = (config.parent / "networks", SHIPPED / "networks")
+    return list(dict.fromkeys(name for folder in folders for name in names_in(folder)))
+
+
 def load_network(config: Path, name: str, named_in: str | None = None) -> Network:
-    """Reads networks/`name`.yaml beside the configuration file `config`.
+    """Reads networks/`name`.yaml beside the configuration file `config`, or Kneepoint's own.
 
     Raises:
         KneepointError: the network does not exist (the message names the file `named_in` if that is
             known), or its file is malformed.
     """
-    path = config.parent / "networks" / f"{name}.yaml"
+    path = network_file(config, name)
     if not re.fullmatch(NAME, name):
         raise KneepointError(f"{path}: invalid name; use {NAMES}")
     if not path.is_file():
-        near = suggestion(name, names_in(path.parent))
+        near = suggestion(name, known_networks(config))
         raise KneepointError(f"{named_in or path}: unknown network {name!r}; {near}")
     return read_config(path, Network)
 
 
+def catalogue_files(config: Path) -> list[Path]:
+    """Returns the files that list the traces which a configuration may name."""
+    own, shipped = config.parent / "traces.yaml", SHIPPED / "traces.yaml"
+    others = [] if own.exists() and own.samefile(shipped) else [shipped]
+    return [*others, own] if own.is_file() else others
+
+
 def load_trace_catalogue(config: Path) -> dict[str, TraceEntry]:
-    """Reads traces.yaml beside the configuration file `config`.
+    """Reads traces.yaml beside the configuration file `config`, after Kneepoint's own.
 
     Raises:
-        KneepointError: the file is missing or malformed.
+        KneepointError: a file is malformed.
     """
-    return read_config(config.parent / "traces.yaml", TraceCatalogue).root
+    found: dict[str, TraceEntry] = {}
+    for path in catalogue_files(config):
+        found |= read_config(path, TraceCatalogue).root
+    return found

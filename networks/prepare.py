@@ -12,7 +12,7 @@ from pathlib import Path
 
 from common.errors import KneepointError, run_command_line
 from common.files import sha256_of, write_whole
-from networks.config import Cut, LinkTrace, Network, Synthetic, load_network
+from networks.config import Cut, LinkTrace, Network, Synthetic, load_network, network_file
 from networks.constant_rate import constant_rate_trace
 from networks.fitted_host import read_fitted_host
 from networks.omniscient import Bound, bound_of_rate, omniscient_bound
@@ -233,7 +233,7 @@ def main() -> None:
     prepare_network(
         arguments.network,
         load_network(arguments.config, arguments.network),
-        arguments.config.parent / "networks" / f"{arguments.network}.yaml",
+        network_file(arguments.config, arguments.network),
         arguments.into,
         TraceMaker(arguments.traces, arguments.synthesize, arguments.check_trace),
         read_fitted_host(arguments.fitted) if arguments.fitted else None,

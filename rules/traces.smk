@@ -1,6 +1,6 @@
 rule fetch_trace:
     input:
-        catalogue=CONFIG.parent / "traces.yaml",
+        catalogue=catalogue_files(CONFIG),
     output:
         "build/traces/{trace}",
     log:
@@ -31,7 +31,7 @@ rule prepare_network:
         ),
         fitted=lambda wildcards: fitted_for(wildcards.network),
         code=code_of("networks.prepare"),
-        network=CONFIG.parent / "networks/{network}.yaml",
+        network=lambda wildcards: network_file(CONFIG, wildcards.network),
     output:
         multiext(
             "build/networks/{network}/",

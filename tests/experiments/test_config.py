@@ -15,6 +15,7 @@ from experiments.config import load_workflow
 from experiments.models.study import Study
 from experiments.published import PublishedTable, TableDescription, load_table
 from experiments.workflow import Workflow
+from networks.config import load_network, load_trace_catalogue
 from tests.experiments.listing import CATALOGUE
 
 CONFIG: dict[str, Any] = {"seed": 1, "studies": ["windows"], "repeats": ["again"]}
@@ -658,3 +659,24 @@ def test_own_words_without_a_title_or_a_file_are_refused(
     with pytest.raises(KneepointError) as caught:
         load_workflow(config)
     assert all(part in str(caught.value) for part in parts)
+
+
+def test_shipped_networks_and_their_traces_need_no_files(write: Write) -> None:
+    config = write(study={"networks": ["wire", "contest"]})
+    shipped = load_workflow(config).networks["contest"]
+    assert shipped == load_network(Path("config/config.yaml"), "contest")
+    assert set(shipped.trace_names) <= set(load_trace_catalogue(config))
+
+
+def test_own_network_and_trace_come_before_shipped_ones(write: Write) -> None:
+    config = write(study={"networks": ["wire"]})
+    (config.parent / "networks/contest.yaml").write_text(yaml.safe_dump(NETWORK))
+    assert load_network(config, "contest").title == NETWORK["title"]
+    (config.parent / "traces.yaml").write_text(f"Verizon-LTE-short.up: {{sha256: {'a' * 64}}}\n")
+    assert load_trace_catalogue(config)["Verizon-LTE-short.up"].sha256 == "a" * 64
+
+
+def test_unknown_network_is_answered_with_a_shipped_one(write: Write) -> None:
+    with pytest.raises(KneepointError) as caught:
+        load_workflow(write(study={"networks": ["contst"]}))
+    assert all(part in str(caught.value) for part in ("windows.yaml", "'contst'", "'contest'"))
