@@ -60,15 +60,15 @@ class Study:
 
     `trials` and `runs` follow the results schema; runs carry a column `constant_<name>` for each
     constant, and so do trials for those searched (a searched setting of the engine counts as one).
-    `objective` is that of power (mean, worst, mean_log), "misfit", to the tables `fit`, that of
-    flows (sum_log, worst_flow, share) or "least", of a parameter that keeps some metrics at their
-    bounds (`keeping`); a `robust` one bounds the influence of a row. `traffic` is the title of its
-    traffic, `table` the published table that it replays; `is_grid_search` says that it searches on
-    a grid (see `experiments.models.study`). `bound_ms` is that of the signal delay; `pairs` is how
-    many runs a trial of a race has that is not stopped, 0 without a race; `omniscient` has the
-    bounds of the networks of a front. `opponent` is the controller that a worst case is relative
-    to, None the omniscient sender; its runs are not among `runs`. `delays` are those of its first
-    network, which trials may search.
+    `objective` is that of power (mean, worst, mean_log), "misfit", to the tables `fit`,
+    "expression", that of flows (sum_log, worst_flow, share) or "least", of a parameter that keeps
+    some metrics at their bounds (`keeping`); a `robust` one bounds the influence of a row.
+    `traffic` is the title of its traffic, `table` the published table that it replays;
+    `is_grid_search` says that it searches on a grid (see `experiments.models.study`). `bound_ms` is
+    that of the signal delay; `pairs` is how many runs a trial of a race has that is not stopped, 0
+    without a race; `omniscient` has the bounds of the networks of a front. `opponent` is the
+    controller that a worst case is relative to, None the omniscient sender; its runs are not among
+    `runs`. `delays` are those of its first network, which trials may search.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Study:
     seed: int
     trials: pd.DataFrame
     runs: pd.DataFrame
+    expression: str | None = None
     keeping: Mapping[str, float] = field(default_factory=dict)
     traffic: str | None = None
     table: str | None = None
@@ -594,6 +595,7 @@ class Results:
             sampler=study.sampler.kind,
             objective=_objective(study.objective),
             fit=study.objective.fit,
+            expression=study.objective.expression,
             keeping={str(metric): bound for metric, bound in study.objective.keeping.items()},
             robust=study.objective.robust,
             traffic=self.workflow.traffic[study.traffic].title if study.traffic else None,
@@ -671,6 +673,8 @@ def _bdp_packets(network: Network) -> float:
 def _objective(objective: study_model.Objective) -> str:
     if objective.power or objective.fit:
         return objective.power or "misfit"
+    if objective.expression:
+        return "expression"
     if objective.front or objective.throughput:
         return FRONT if objective.front else BOUNDED
     if objective.flows:

@@ -309,7 +309,7 @@ _STAGES = (
                     *_text("sampler", "objective"),
                     *_texts("fit"),
                     *_flag("robust", "of_host"),
-                    *_text("traffic", optional=True),
+                    *_text("traffic", "expression", optional=True),
                     *_text("keeping"),
                     *_flag("tunes"),
                     *_whole("searched", "trials", "runs", "failed", "best_trial"),

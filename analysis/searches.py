@@ -111,6 +111,7 @@ def _search(
         "fit": list(study.fit),
         "robust": study.robust,
         "traffic": study.traffic,
+        "expression": study.expression,
         "keeping": json.dumps(dict(study.keeping)),
         "tunes": study.objective in POWERS and study.is_alone,
         "of_host": study.is_of_host,

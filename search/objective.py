@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from engines.expression import Expression
 from experiments.results import FinishedRun, FinishedTrial
 
 LEAST_POWER = 1e-3
@@ -76,6 +77,26 @@ def score_front(runs: Sequence[FinishedRun], over: Literal["mean", "worst", "mea
         throughput, delay_ms = math.exp(throughput), math.exp(delay_ms)
     power = throughput / delay_ms * 1000
     return Score(power, _failure(runs), objectives=(throughput, delay_ms))
+
+
+def score_expression(
+    runs: Sequence[FinishedRun], expression: Expression, over: Literal["mean", "worst"]
+) -> Score:
+    """Scores by an expression of each run's metrics, to maximise.
+
+    A run that failed, or for which the expression has no value, counts as one that delivered
+    nothing.
+    """
+    values = []
+    for run in runs:
+        network = run.planned.spec.network
+        try:
+            if run.record.status != "ok":
+                raise ValueError
+            values.append(expression.of_run(run.record, network, network.omniscient))
+        except ValueError:
+            values.append(expression.of_failed_run(network.omniscient))
+    return Score(_overall(_by_network(runs, values), over, TAIL, -math.inf), _failure(runs))
 
 
 def power_of(run: FinishedRun) -> float:

@@ -9,6 +9,7 @@ from optuna.distributions import BaseDistribution
 
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Controller
+from engines.expression import Expression
 from experiments.models.study import NETWORK, Study
 from experiments.published import PublishedRow, PublishedTable, number_on
 from experiments.results import FinishedRun, PlannedRun
@@ -159,6 +160,9 @@ class StudyPlan:
             assert wanted.delay_ms is not None
             tail = wanted.tail or objective.TAIL
             return objective.score_bounded(runs, wanted.throughput, wanted.delay_ms, tail)
+        if wanted.expression:
+            expression = Expression(wanted.expression)
+            return objective.score_expression(runs, expression, wanted.over or "mean")
         if wanted.front:
             return objective.score_front(runs, wanted.front)
         if wanted.worst_case:

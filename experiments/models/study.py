@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from common.config_file import ConfigModel
 from common.errors import suggestion
+from engines.expression import Expression
 from networks.config import SYNTHETIC_PARAMETERS, Name
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
 
@@ -165,6 +166,16 @@ class WorstCase(ConfigModel):
     )
 
 
+def _has_a_value(text: str) -> str:
+    """Refuses an expression without a value for a failed run, which must be worse than others."""
+    expression = Expression.parse(text)
+    try:
+        expression.of_failed_run()
+    except ValueError as error:
+        raise ValueError(f"it has no value for a run that delivers nothing: {error}") from None
+    return text
+
+
 class Objective(ConfigModel):
     """What a study optimises: power, throughput, a front, or the misfit to published tables."""
 
@@ -178,6 +189,15 @@ class Objective(ConfigModel):
     )
     delay_ms: float | None = Field(
         default=None, gt=0, description="with throughput: bound of the signal delay"
+    )
+    expression: Annotated[str, AfterValidator(_has_a_value)] | None = Field(
+        default=None,
+        description="maximise an expression over a run's metrics, such as log(throughput_mbps) - "
+        "0.5 * log(signal_delay_p95_ms)",
+    )
+    over: Literal["mean", "worst"] | None = Field(
+        default=None,
+        description="with expression: its mean over networks (null), or its worst network's",
     )
     front: Literal["mean", "worst", "mean_log"] | None = Field(
         default=None,
@@ -216,13 +236,24 @@ class Objective(ConfigModel):
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
-        kinds = ("power", "throughput", "front", "flows", "least", "worst_case", "fit")
+        kinds = (
+            "power",
+            "throughput",
+            "expression",
+            "front",
+            "flows",
+            "least",
+            "worst_case",
+            "fit",
+        )
         if sum(getattr(self, kind) not in (None, ()) for kind in kinds) != 1:
             raise ValueError(
                 f"needs exactly one of {', '.join(kinds[:-1])} and {kinds[-1]}; give one"
             )
         if (self.throughput is None) != (self.delay_ms is None):
             raise ValueError("throughput and delay_ms belong together; give both or neither")
+        if self.over is not None and not self.expression:
+            raise ValueError("over applies to expression only; remove it")
         if self.tail is not None and "cvar" not in (self.power, self.throughput):
             raise ValueError("tail applies to cvar only; remove it")
         if (self.least is None) != (not self.keeping):
@@ -252,6 +283,8 @@ class Objective(ConfigModel):
             return f"power relative to {beside}"
         if self.front:
             return f"{self.front} front"
+        if self.expression:
+            return f"{self.over or 'mean'} of {self.expression}"
         if self.throughput:
             return f"{self.throughput} throughput"
         return f"least {self.least}" if self.least else f"{self.power} power"
@@ -404,6 +437,8 @@ class Study(ConfigModel):
 
     def _check_front(self) -> None:
         kind = self.sampler.kind
+        if self.objective.expression and kind == "grid":
+            raise ValueError("sampler grid compares power; give another for an expression")
         if self.sampler.is_genetic and not self.objective.front:
             raise ValueError(f"sampler {kind} is for several objectives; give objective front")
         if self.objective.front and kind in ("ternary", "golden", "cmaes"):

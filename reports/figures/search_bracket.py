@@ -17,6 +17,7 @@ OBJECTIVES = {
     "worst": "Worst power (Mbit/s/s)",
     "mean_log": "Mean of log power",
     "cvar": "Mean power of the worst runs (Mbit/s/s)",
+    "expression": "Objective",
     "bounded": "Throughput (Mbit/s)",
     "front": "Power (Mbit/s/s)",
     "sum_log": "Sum of log goodputs",

@@ -341,7 +341,8 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "power and fit": (
         {"study": {**SPACE, "objective": {"power": "mean", "fit": "printed"}}},
-        "needs exactly one of power, throughput, front, flows, least, worst_case and fit",
+        "needs exactly one of power, throughput, expression, front, flows, least, worst_case "
+        "and fit",
     ),
     "throughput without a bound": (
         {"study": {**SPACE, "objective": {"throughput": "mean"}}},
@@ -680,3 +681,24 @@ def test_unknown_network_is_answered_with_a_shipped_one(write: Write) -> None:
     with pytest.raises(KneepointError) as caught:
         load_workflow(write(study={"networks": ["contst"]}))
     assert all(part in str(caught.value) for part in ("windows.yaml", "'contst'", "'contest'"))
+
+
+@pytest.mark.parametrize(
+    ("objective", "sampler", "parts"),
+    [
+        ({"expression": "log(thruput_mbps)"}, "tpe", ("'thruput_mbps'", "'throughput_mbps'")),
+        ({"expression": "log(power - 1)"}, "tpe", ("log(power - 1)", "delivers nothing")),
+        ({"expression": "power", "power": "mean"}, "tpe", ("exactly one", "expression")),
+        ({"power": "mean", "over": "worst"}, "tpe", ("over", "remove")),
+        ({"expression": "power"}, "grid", ("grid", "expression")),
+    ],
+)
+def test_expressions_that_cannot_be_maximised_are_refused(
+    write: Write, objective: dict[str, Any], sampler: str, parts: tuple[str, ...]
+) -> None:
+    found = {"kind": sampler, **({"trials": 9} if sampler == "tpe" else {})}
+    window = {"values": [1, 2]} if sampler == "grid" else {"low": 1, "high": 9}
+    study = {"table": None, "space": {"window": window}, "sampler": found, "objective": objective}
+    with pytest.raises(KneepointError) as caught:
+        load_workflow(write(study=study))
+    assert all(part in str(caught.value) for part in ("studies/windows.yaml", *parts))

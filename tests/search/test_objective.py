@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engines.base import RunRecord
+from engines.expression import Expression
 from experiments.results import FinishedRun, FinishedTrial, PlannedRun
 from networks.omniscient import Bound
 from search import objective
@@ -14,6 +15,7 @@ from search.objective import (
     Score,
     find_best,
     score_bounded,
+    score_expression,
     score_fit,
     score_flows,
     score_front,
@@ -216,3 +218,23 @@ def test_worst_case_is_relative_to_the_opponent() -> None:
     nothing = run(None, status="failed", reason="crashed")
     assert score_worst_case([nothing], [nothing]).value == 1  # neither is worse
     assert score_worst_case([nothing], [run(1)]).value == objective.LEAST_POWER
+
+
+def test_expression_is_averaged_on_each_network_first() -> None:
+    ratio = Expression("throughput_mbps / (delay_ms + queueing_delay_p95_ms)")
+    runs = [  # AIR has 30 ms of delay, WIRE 20
+        run(1, on=AIR, throughput_mbps=2, queueing_delay_p95_ms=10),
+        run(1, on=WIRE, throughput_mbps=3, queueing_delay_p95_ms=10),
+        run(1, on=WIRE, throughput_mbps=5, queueing_delay_p95_ms=10),
+    ]
+    assert score_expression(runs, ratio, "mean").value == pytest.approx((0.05 + 4 / 30) / 2)
+    assert score_expression(runs, ratio, "worst").value == pytest.approx(0.05)
+
+
+def test_run_without_a_value_is_worse_than_any_with_one() -> None:
+    rate = Expression("log(throughput_mbps)")
+    slow = score_expression([run(1, throughput_mbps=1e-3)], rate, "mean")
+    nothing = score_expression([run(0, throughput_mbps=0)], rate, "mean")
+    crashed = score_expression([run(None, status="failed", reason="it fell")], rate, "mean")
+    assert slow.value > nothing.value == crashed.value == pytest.approx(math.log(1e-6))
+    assert crashed.reason == "it fell"

@@ -1,0 +1,173 @@
+"""Expressions of a run's metrics, evaluated without Python's eval: scores, objectives."""
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from common.errors import suggestion
+from engines.base import METRICS, RunRecord
+from networks.omniscient import Bound
+from networks.scenario import PreparedNetwork
+
+VARIABLES = (
+    *(*METRICS, "signal_delay_p50_ms"),
+    *("loss", "delay_ms", "omniscient_power", "omniscient_delay_ms", "excess_delay_ms"),
+)
+"""Variables of an expression: a run's metrics; `loss`, the share of dropped packets; `delay_ms`,
+the propagation delay in one direction; the bounds of its network; and by how much the 95th
+percentile of the signal delay exceeds the omniscient sender's."""
+
+_FAILED: Mapping[str, float] = {
+    "throughput_mbps": 1e-6,
+    "capacity_mbps": 1.0,
+    "utilization": 1e-6,
+    "queueing_delay_p95_ms": 60_000.0,
+    "signal_delay_p50_ms": 60_000.0,
+    "signal_delay_p95_ms": 60_000.0,
+    "excess_delay_ms": 60_000.0,
+    "power": 1e-3,
+    "loss": 1.0,
+    "delay_ms": 20.0,
+}
+"""A failed run's metrics in objectives: nothing delivered, but with logarithms."""
+
+_MOST_CHARACTERS = 500
+_MOST_DEPTH = 30
+_MOST_NUMBER = 1e100
+_OPERATORS: Mapping[type[ast.AST], Callable[..., float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: math.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+_FUNCTIONS: Mapping[str, Callable[..., float]] = {
+    "log": math.log,
+    "log2": math.log2,
+    "exp": math.exp,
+    "sqrt": math.sqrt,
+    "min": min,
+    "max": max,
+    "abs": abs,
+}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression of a run's metrics."""
+
+    text: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Returns the expression that a text is.
+
+        Raises:
+            ValueError: it is none.
+        """
+        if len(text) > _MOST_CHARACTERS:
+            raise ValueError(f"an expression has at most {_MOST_CHARACTERS} characters")
+        try:
+            tree = ast.parse(text, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise ValueError("it is no expression, such as throughput_mbps ** 2 / power") from None
+        _check(tree)
+        return cls(text)
+
+    def of_run(self, record: RunRecord, network: PreparedNetwork, bound: Bound | None) -> float:
+        """Returns its value for a run that succeeded.
+
+        Raises:
+            ValueError: see `of`.
+        """
+        sent, delay_ms = record.packets_sent or 0, record.signal_delay_p95_ms
+        least_ms = bound.signal_delay_p95_ms if bound else None
+        return self.of(
+            {name: getattr(record, name) for name in (*METRICS, "signal_delay_p50_ms")}
+            | {
+                "loss": (record.packets_dropped or 0) / sent if sent else 0.0,
+                "delay_ms": network.uplink.delay_ms,
+                "omniscient_power": bound.power if bound else None,
+                "omniscient_delay_ms": least_ms,
+                "excess_delay_ms": delay_ms - least_ms
+                if delay_ms is not None and least_ms is not None
+                else None,
+            }
+        )
+
+    def of_failed_run(self, bound: Bound | None = None) -> float:
+        """Returns its value for a run that failed, as one that delivered nothing.
+
+        Raises:
+            ValueError: see `of`.
+        """
+        return self.of(
+            {
+                **_FAILED,
+                "omniscient_power": bound.power if bound else 1.0,
+                "omniscient_delay_ms": bound.signal_delay_p95_ms if bound else 1.0,
+            }
+        )
+
+    def of(self, values: Mapping[str, float | None]) -> float:
+        """Returns its value.
+
+        Raises:
+            ValueError: it has none, because a variable has none, or because of a division by zero
+                or the logarithm of zero.
+        """
+        try:
+            value = _value(ast.parse(self.text, mode="eval").body, values)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise ValueError(f"{self.text}: {error}") from None
+        if not math.isfinite(value):
+            raise ValueError(f"{self.text} is {value}")
+        return value
+
+
+def _check(node: ast.AST, depth: int = 0) -> None:
+    """Raises ValueError unless a node may be part of an expression."""
+    if depth > _MOST_DEPTH:
+        raise ValueError("too deeply nested")
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        if abs(node.value) > _MOST_NUMBER:
+            raise ValueError(f"a number is at most {_MOST_NUMBER:g}")
+    elif isinstance(node, ast.Name):
+        if node.id not in VARIABLES:
+            raise ValueError(f"{node.id!r} is not a metric; {suggestion(node.id, VARIABLES)}")
+    elif isinstance(node, ast.BinOp | ast.UnaryOp) and type(node.op) in _OPERATORS:
+        for operand in _operands(node):
+            _check(operand, depth + 1)
+    elif isinstance(node, ast.Call):
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        least = 2 if name in ("min", "max") else 1
+        right_count = len(node.args) >= 2 if least == 2 else len(node.args) == 1
+        if name not in _FUNCTIONS or node.keywords or not right_count:
+            known = ", ".join(_FUNCTIONS)
+            raise ValueError(f"the only functions are {known}, with their number of arguments")
+        for argument in node.args:
+            _check(argument, depth + 1)
+    else:
+        raise ValueError("an expression has only numbers, metrics, + - * / ** and functions")
+
+
+def _operands(node: ast.BinOp | ast.UnaryOp) -> tuple[ast.expr, ...]:
+    return (node.left, node.right) if isinstance(node, ast.BinOp) else (node.operand,)
+
+
+def _value(node: ast.AST, values: Mapping[str, float | None]) -> float:
+    """The value of an expression that was checked; every number is a float, so none grows."""
+    if isinstance(node, ast.Constant):
+        return float(node.value)  # type: ignore[arg-type]  # it was checked
+    if isinstance(node, ast.Name):
+        return float(values[node.id])  # type: ignore[arg-type]  # None: a TypeError
+    if isinstance(node, ast.BinOp | ast.UnaryOp):
+        numbers: list[Any] = [_value(each, values) for each in _operands(node)]
+        return _OPERATORS[type(node.op)](*numbers)
+    assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    return _FUNCTIONS[node.func.id](*(_value(each, values) for each in node.args))
