@@ -46,7 +46,7 @@ CORE_SOURCES = core_sources()
 # Validate the whole configuration before any work.
 try:
     WORKFLOW = load_workflow(CONFIG)
-    require_sources(WORKFLOW.controllers)
+    require_sources(WORKFLOW.controllers, WORKFLOW.own_sources)
     WORKFLOW.check_results()
     for folder in ("build", "logs", "benchmarks"):
         require_folder(Path(folder))
@@ -57,13 +57,13 @@ RESULTS = WORKFLOW.results
 # Token digests: editing a comment rebuilds nothing.
 CORE_CODE = note_sources("core", CORE_SOURCES)
 CONTROLLER_CODE = {
-    name: note_sources(f"controller.{name}", controller_sources(name))
+    name: note_sources(f"controller.{name}", controller_sources(name, WORKFLOW.own_sources))
     for name in WORKFLOW.controllers
 }
 # Only up-to-date controllers declare their current parameters; for the others, each study validates
 # its configuration before its first run.
 try:
-    if catalogue := current_catalogue(WORKFLOW.controllers):
+    if catalogue := current_catalogue(WORKFLOW.controllers, WORKFLOW.own_sources):
         WORKFLOW.check_against(catalogue, is_whole=False)
 except KneepointError as error:
     refuse(error)

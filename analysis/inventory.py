@@ -30,6 +30,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
             {"controller": controller, "constant": name, "unit": results.unit(controller, name)}
             for controller, name in results.units
         ),
+        "names": pd.DataFrame(results.names.items(), columns=["name", "printed"], dtype=object),
         "exclusions": excluded,
         "exclusion_totals": _excluded(excluded),
         "not_run": pd.DataFrame({"name": results.missing()}, dtype=object),

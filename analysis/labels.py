@@ -1,6 +1,7 @@
 """Identifiers in prose: `rtt_threshold_ms` is "RTT threshold", in ms."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 _ACRONYMS = {"aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma"}
 _PROPER = {"reno"}
@@ -17,10 +18,23 @@ _UNITS = {
 """By the endings of names, the longest first."""
 
 
+_own: dict[str, str] = {}
+
+
+@contextmanager
+def printed_as(names: Mapping[str, str]) -> Iterator[None]:
+    """Prints parameters and controllers by a report's own names for them."""
+    _own.update(names)
+    try:
+        yield
+    finally:
+        _own.clear()
+
+
 def words(name: str) -> str:
     """The name as words, without its unit: acronyms in capitals, proper names capitalised."""
-    if name in _PUBLISHED:
-        return _PUBLISHED[name]
+    if known := _own.get(name) or _PUBLISHED.get(name):
+        return known
     name = name.removeprefix("network_")
     return " ".join(map(_word, name.removesuffix(f"_{_ending(name)}").split("_")))
 
@@ -39,7 +53,7 @@ def _word(part: str) -> str:
 def sentence(name: str) -> str:
     """`words` with a capital first letter."""
     text = words(name)
-    return text[:1].upper() + text[1:]
+    return text if name in _own else text[:1].upper() + text[1:]
 
 
 def lower_first(text: str) -> str:

@@ -274,6 +274,12 @@ class Results:
         return self.workflow.results
 
     @property
+    def names(self) -> Mapping[str, str]:
+        """Parameters and controllers as the report wants them printed."""
+        own = self.workflow.settings.report
+        return own.names if own else {}
+
+    @property
     def networks(self) -> Mapping[str, str]:
         """The titles of networks."""
         return {name: network.title for name, network in self.workflow.networks.items()}

@@ -12,6 +12,7 @@ from pathlib import Path
 import optuna
 import pandas as pd
 
+from analysis import labels
 from analysis.results import Results
 from analysis.schema import STAGES, TABLES
 from common.errors import run_command_line
@@ -24,7 +25,8 @@ def run(results: Results, name: str, tables: Tables) -> dict[str, pd.DataFrame]:
     Raises:
         KneepointError: a result or a table that it reads is missing or damaged.
     """
-    found = importlib.import_module(f"analysis.{name}").compute(results, tables)
+    with labels.printed_as(results.names):
+        found = importlib.import_module(f"analysis.{name}").compute(results, tables)
     return {schema.name: conform(schema, found[schema.name]) for schema in STAGES[name].tables}
 
 

@@ -69,6 +69,9 @@ def _beside(*engines: str) -> tuple[Column, ...]:
     return _real(*(f"{each}_{name}" for each in engines for name in ("mean", "least", "greatest")))
 
 
+NAMES = "names"
+"""The table that every figure reads besides its own."""
+
 _CONSTANTS = (Column("constant_*", "real"),)
 _SPREAD = (
     *_whole("n"),
@@ -1118,6 +1121,11 @@ _STAGES = (
                 "exclusion_totals",
                 "how many runs gave no result, by status",
                 (*_text("status"), *_whole("runs")),
+            ),
+            Table(
+                NAMES,
+                "a parameter or controller as the report prints it",
+                _text("name", "printed"),
             ),
             Table(
                 "exclusions",

@@ -28,9 +28,10 @@ def shared_sources() -> list[Path]:
     return [*sorted(shared), _ALL / "CMakeLists.txt"]
 
 
-def controller_sources(name: str) -> list[Path]:
-    """Returns the sources of a controller."""
-    return [SOURCES / f"{name}.cc", *shared_sources()]
+def controller_sources(name: str, own: Path) -> list[Path]:
+    """Returns the sources of a controller, which may be in the folder `own`."""
+    source = own / f"{name}.cc"
+    return [source if source.is_file() else SOURCES / f"{name}.cc", *shared_sources()]
 
 
 def shared_object(controller: str) -> Path:
@@ -56,25 +57,25 @@ def settle(program: Path, note: Path) -> None:
         os.utime(note, ns=(before_ns, before_ns))
 
 
-def note_programs(controllers: Iterable[str]) -> Mapping[Path, Path]:
+def note_programs(controllers: Iterable[str], own: Path) -> Mapping[Path, Path]:
     """Returns the emulator and the shared objects of controllers, with notes of their sources.
 
-    A controller without a source is left out.
+    A controller without a source is left out. `own` is the folder of the configuration's own ones.
     """
     notes = {EMULATE: note_sources("core", core_sources())}
     for name in controllers:
-        sources = controller_sources(name)
+        sources = controller_sources(name, own)
         if sources[0].is_file():
             notes[shared_object(name)] = note_sources(f"controller.{name}", sources)
     return notes
 
 
-def current_catalogue(controllers: Iterable[str]) -> Catalogue | None:
+def current_catalogue(controllers: Iterable[str], own: Path) -> Catalogue | None:
     """Returns what controllers declare whose builds are up to date; None if the emulator's is not.
 
     Only such a build declares the parameters that its source has now.
     """
-    notes = note_programs(controllers)
+    notes = note_programs(controllers, own)
     if not is_newer(EMULATE, notes[EMULATE]):
         return None
     names = {program.stem for program, note in notes.items() if is_newer(program, note)}

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 from collections.abc import Container, Mapping
 from copy import copy
@@ -136,9 +137,29 @@ class Catalogue:
         return some
 
 
-def require_sources(named: Mapping[str, str]) -> None:
-    """Raises KneepointError unless every controller has a source; values name the file."""
+def own_sources(config: Path) -> Path:
+    """Returns the folder of a configuration's own controllers, one file each."""
+    return config.parent / "controllers"
+
+
+def require_sources(named: Mapping[str, str], own: Path) -> None:
+    """Checks that controllers have sources.
+
+    Args:
+        named: the controllers, and the file that names each.
+        own: folder of the configuration's own controllers.
+
+    Raises:
+        KneepointError: one has none, or an own one has an invalid name or that of a shipped one.
+    """
     known = {path.stem: path for path in sorted((ROOT / SOURCES).glob("*.cc"))}
+    for path in sorted(own.glob("*.cc")):
+        if not re.fullmatch(r"(?a:[a-z]\w{0,99})", path.stem):
+            raise KneepointError(
+                f"{path}: invalid name of a controller; use lower-case letters, digits and _ only"
+            )
+        if known.setdefault(path.stem, path) != path:
+            raise KneepointError(f"{path}: Kneepoint has a controller {path.stem}; rename yours")
     for name, where in named.items():
         if name not in known:
             raise _unknown(name, where, known)

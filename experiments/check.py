@@ -27,8 +27,8 @@ def check(config: Path, cores: str) -> str:
         raise KneepointError(f"CORES: {cores!r} is invalid; give all, or at least 1")
     workflow = load_workflow(config)
     workflow.check_results()
-    require_sources(workflow.controllers)
-    catalogue = current_catalogue(workflow.controllers)
+    require_sources(workflow.controllers, workflow.own_sources)
+    catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
     if catalogue:
         workflow.check_against(catalogue, is_whole=False)
     counts = (

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from common.errors import KneepointError
+from common.errors import KneepointError, suggestion
 from common.files import require_folder
-from engines.catalogue import Catalogue, Controller, require_sources
+from engines.catalogue import Catalogue, Controller, own_sources, require_sources
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import Section
 from experiments.models.settings import Confirm, HoldOut, Probe, Settings, Showcase, _is_address
@@ -48,6 +48,11 @@ class Workflow:
     def results(self) -> Path:
         """Folder of the results."""
         return self.settings.results
+
+    @property
+    def own_sources(self) -> Path:
+        """Folder of its own controllers."""
+        return own_sources(self.path)
 
     @property
     def ray_address(self) -> str | None:
@@ -188,7 +193,7 @@ class Workflow:
             KneepointError: the first mistake, with its file.
         """
         if not is_whole:
-            require_sources(self.controllers)
+            require_sources(self.controllers, self.own_sources)
 
         def counts(controller: str) -> bool:
             return is_whole or controller in catalogue.controllers
@@ -207,6 +212,18 @@ class Workflow:
                 controller = catalogue.controller(setting.controller, where)
                 _check_fit(controller, flows, where)
                 controller.complete(setting.constants, where)
+        self._check_names(catalogue)
+
+    def _check_names(self, catalogue: Catalogue) -> None:
+        """Refuses a printed name for what no controller of the configuration has."""
+        controllers = [catalogue.controllers.get(name) for name in self.controllers]
+        known = [*self.controllers, *(p for each in controllers if each for p in each.constants)]
+        for name in self.settings.report.names if self.settings.report else ():
+            if None not in controllers and name not in known:
+                raise KneepointError(
+                    f"{self.path}: report.names: unknown parameter or controller {name!r}; "
+                    f"{suggestion(name, dict.fromkeys(known))}"
+                )
 
     def _flows_under_study(self, traffic: str | None) -> Sequence[TrafficFlow]:
         """The flows of a controller under study in a traffic; a single one without traffic."""

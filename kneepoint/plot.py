@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from analysis.schema import TABLES
+from analysis import labels
+from analysis.schema import NAMES, TABLES
 from common.errors import KneepointError, suggestion
 from common.tables import TableFolder
 from experiments.config import load_workflow
@@ -52,7 +53,7 @@ def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> 
         say(names, "\n".join(names) or nothing, as_json)
         return
     out = out or Path(f"{name}.svg")
-    with style.house():
+    with labels.printed_as(draw.own_names(folder)), style.house():
         figure = draw.find(name, tables)()
         style.lay_out(figure)
         style.write(figure, out)
@@ -60,5 +61,5 @@ def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> 
 
 
 def _missing(folder: Path, kind: str) -> list[Path]:
-    paths = [folder / f"{table}.parquet" for table in READS[kind]]
+    paths = [folder / f"{table}.parquet" for table in (*READS[kind], NAMES)]
     return [path for path in paths if not path.is_file()]

@@ -7,7 +7,7 @@ from common.errors import KneepointError, suggestion
 from common.files import sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from engines.built import EMULATE, current_catalogue, is_newer, note_programs, settle
-from engines.catalogue import Catalogue, load_catalogue
+from engines.catalogue import Catalogue, load_catalogue, own_sources
 from experiments.workflow import Workflow
 from kneepoint.workflow import make
 from networks.config import known_networks, load_network, network_file
@@ -82,7 +82,7 @@ def build_and_check(workflow: Workflow, cores: str, *, quiet: bool) -> None:
             it is wrong.
     """
     _build(workflow.path, workflow.controllers, cores, quiet=quiet)
-    catalogue = current_catalogue(workflow.controllers)
+    catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
     assert catalogue is not None
     workflow.check_against(catalogue)
 
@@ -97,7 +97,7 @@ def _build(
     keep_going: bool = False,
 ) -> None:
     """Makes the emulator and controllers that are out of date, and further files."""
-    notes = note_programs(controllers)
+    notes = note_programs(controllers, own_sources(config))
     wanted = [program for program, note in notes.items() if not is_newer(program, note)]
     wanted += further
     if wanted:

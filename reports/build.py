@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from analysis import labels
 from analysis.results import Results
 from analysis.schema import TABLES
 from common.errors import run_command_line
@@ -36,7 +37,8 @@ def build(config: Path, into: Path | None = None) -> None:
     provenance = gather(results)
     workflow = results.workflow
     own, sections = workflow.settings.report, workflow.sections
-    xml = words.compose(tables, provenance, figures, config.parent, own, sections)
+    with labels.printed_as(results.names):
+        xml = words.compose(tables, provenance, figures, config.parent, own, sections)
     content = document.document(xml, _made_of(provenance))
     with _whole(into or results.folder) as new:
         (new / "tables").mkdir()  # a small study leaves it empty

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from analysis.schema import TABLES
+from analysis import labels
+from analysis.schema import NAMES, TABLES
 from common.errors import KneepointError, run_command_line
 from common.tables import TableFolder, Tables
 from reports.figures import READS, kind_of, style
@@ -68,6 +69,12 @@ def find(name: str, tables: Tables) -> Drawing:
     return found.get(name) or next(iter(found.values()))
 
 
+def own_names(results: Path) -> dict[str, str]:
+    """Returns the names that a report has given to parameters and controllers."""
+    table = TableFolder(results, {NAMES: TABLES[NAMES]})[NAMES]
+    return dict(zip(table["name"], table["printed"], strict=True))
+
+
 def save(drawing: Drawing, stem: Path) -> None:
     """Draws in the house style, as `stem`.svg and `stem`.png."""
     with style.house():
@@ -91,10 +98,11 @@ def main() -> None:
     arguments = parser.parse_args()
     schemas = {name: TABLES[name] for name in READS[arguments.kind]}
     tables = TableFolder(arguments.results, schemas)
-    if arguments.out:
-        draw(arguments.out.stem, tables, arguments.out.with_suffix(""))
-    else:
-        draw_kind(arguments.kind, tables, arguments.results / "figures" / arguments.kind)
+    with labels.printed_as(own_names(arguments.results)):
+        if arguments.out:
+            draw(arguments.out.stem, tables, arguments.out.with_suffix(""))
+        else:
+            draw_kind(arguments.kind, tables, arguments.results / "figures" / arguments.kind)
 
 
 if __name__ == "__main__":

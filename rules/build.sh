@@ -16,8 +16,10 @@ flock 9
 cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release ${options[@]+"${options[@]}"} \
   >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
 ninja -C build -k 0 "$@" || failed=1
-# Remove controllers whose source no longer exists.
+# Remove controllers whose source no longer exists. CMake notes the source of a report's own.
 for built in build/controllers/*.so; do
-  [ -e "controllers/algorithms/$(basename "$built" .so).cc" ] || rm -f "$built"
+  source=controllers/algorithms/$(basename "$built" .so).cc
+  [ ! -e "${built%.so}.source" ] || source=$(cat "${built%.so}.source")
+  [ -e "$source" ] || rm -f "$built" "${built%.so}.source"
 done
 exit $failed

@@ -40,7 +40,9 @@ rule build_controller:
     priority: 90  # build_core compiles all controllers in parallel
     conda:
         "../environment.yml"
+    params:
+        own=WORKFLOW.own_sources.resolve(),
     message:
         "Building the controller {wildcards.controller}"
     shell:
-        "rules/build.sh -- controller_{wildcards.controller:q} > {log:q} 2>&1"
+        "rules/build.sh -DKNEEPOINT_OWN_CONTROLLERS={params.own:q} -- controller_{wildcards.controller:q} > {log:q} 2>&1"

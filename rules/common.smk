@@ -1,6 +1,6 @@
 # Helper functions of the rules.
 
-from analysis.schema import STAGES, TABLES
+from analysis.schema import NAMES, STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from experiments.cluster import start_cluster
 from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI
@@ -32,7 +32,7 @@ def code_of(step):
 
 def code_of_controller(name):
     """Returns what code_of does, of a controller's source; the configuration need not name it."""
-    sources = controller_sources(name)
+    sources = controller_sources(name, WORKFLOW.own_sources)
     if name not in CONTROLLER_CODE and sources[0].is_file():
         CONTROLLER_CODE[name] = note_sources(f"controller.{name}", sources)
     return CONTROLLER_CODE.get(name, sources[0])

@@ -12,7 +12,7 @@ for kind, tables in READS.items():
         input:
             code_of("reports.draw"),
             code_of(f"reports.figures.{module_of(kind)}"),
-            tables=analysed(tables),
+            tables=analysed([*tables, NAMES]),
         output:
             directory(f"{RESULTS}/figures/{kind}"),
         log:
@@ -35,7 +35,7 @@ rule draw_figure:
     input:
         code_of("reports.draw"),
         lambda wildcards: code_of(f"reports.figures.{module_of(kind_of(wildcards.figure))}"),
-        tables=lambda wildcards: analysed(READS[kind_of(wildcards.figure)]),
+        tables=lambda wildcards: analysed([*READS[kind_of(wildcards.figure)], NAMES]),
     output:
         svg=f"{RESULTS}/figures/{{figure}}.svg",
         png=f"{RESULTS}/figures/{{figure}}.png",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -30,8 +30,8 @@ class Report(ConfigModel):
     closing: tuple[Name, ...] = Field(
         default=(), description="files of text/: sections after the results, before the references"
     )
-    names: Mapping[str, str] = Field(
-        default={}, description="parameters and controllers as they shall be printed"
+    names: Mapping[str, Annotated[str, Field(min_length=1)]] = Field(
+        default={}, description="parameters and controllers as they shall be printed, without units"
     )
 
     @model_validator(mode="after")

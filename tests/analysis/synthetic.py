@@ -382,6 +382,10 @@ class MadeUp(Results):
         return MadeUp(**{**self._parts, **parts})
 
     @property
+    def names(self) -> Mapping[str, str]:
+        return self._parts.get("printed_names") or {}
+
+    @property
     def networks(self) -> Mapping[str, str]:
         return self._parts.get("titles") or {NETWORK: "Verizon LTE, short"}
 

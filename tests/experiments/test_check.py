@@ -28,6 +28,30 @@ def test_unknown_parameter_is_found_before_anything_is_valid(config: Path) -> No
         assert part in str(caught.value)
 
 
+def test_printed_name_of_nothing_is_refused(config: Path) -> None:
+    content = {"seed": 1, "results": str(config.parent), "studies": ["windows"]}
+    write(config, {**content, "report": {"title": "T", "names": {"windw": "w"}}})
+    with pytest.raises(KneepointError) as caught:
+        check(config, "all")
+    assert all(part in str(caught.value) for part in ("config.yaml", "'windw'", "'window'"))
+
+
+def test_own_controller_must_not_have_a_shipped_name(config: Path) -> None:
+    own = config.parent / "controllers/timely.cc"
+    own.parent.mkdir()
+    own.touch()
+    with pytest.raises(KneepointError) as caught:
+        check(config, "all")
+    assert str(own) in str(caught.value) and "rename" in str(caught.value)
+
+
+def test_own_controller_is_known_before_it_is_built(config: Path) -> None:
+    (config.parent / "controllers").mkdir()
+    (config.parent / "controllers/my_window.cc").touch()
+    write(config.parent / "studies/windows.yaml", {**STUDY, "controller": "my_window"})
+    assert "valid" not in check(config, "all")
+
+
 def test_what_is_not_built_is_not_called_valid(
     config: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

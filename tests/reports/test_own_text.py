@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from analysis import labels
 from reports import document, render
 from reports.document import Json
 from reports.own_text import to_xml
@@ -62,3 +63,11 @@ def test_signs_of_html_and_typst_come_out_as_they_are() -> None:
 
 def test_control_characters_do_not_end_the_report() -> None:
     assert blocks_of("a\x0bb")[0]["text"][0]["text"] == "a\ufffdb"
+
+
+def test_own_names_are_printed_in_figures_and_text() -> None:
+    with labels.printed_as({"window": "cwnd", "timely": "timely-like"}):
+        assert labels.axis("window", "packets") == "cwnd (packets)"
+        assert labels.setting("timely", {"window": 3}) == "timely-like, cwnd 3"
+        assert labels.sentence("timely") == "timely-like"
+    assert labels.sentence("window") == "Window"
