@@ -154,7 +154,7 @@ def require_sources(named: Mapping[str, str], own: Path) -> None:
     """
     known = {path.stem: path for path in sorted((ROOT / SOURCES).glob("*.cc"))}
     for path in sorted(own.glob("*.cc")):
-        if not re.fullmatch(r"(?a:[a-z]\w{0,99})", path.stem):
+        if not re.fullmatch(r"(?a:[a-z0-9]\w{0,99})", path.stem):
             raise KneepointError(
                 f"{path}: invalid name of a controller; use lower-case letters, digits and _ only"
             )

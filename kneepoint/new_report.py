@@ -11,13 +11,15 @@ from jinja2 import Environment, StrictUndefined
 from common.code import ROOT
 from common.errors import KneepointError
 from common.files import write_folder
+from engines.catalogue import SOURCES
 from experiments.config import load_workflow
 from kneepoint.cli import examples, json_option, say
 from networks.config import NAME, NAMES
 
 SKELETON = Path(__file__).parent / "skeleton"
 NAMED_AFTER_THE_REPORT = {"own": "{}", "unfitted": "{}-unfitted", "held-out": "{}-held-out"}
-"""Prepared networks of all configurations share a folder, so these carry the report's name."""
+"""Prepared networks of all configurations share a folder, as built controllers do, so these carry the
+report's name."""
 
 
 @click.command()
@@ -37,8 +39,8 @@ NAMED_AFTER_THE_REPORT = {"own": "{}", "unfitted": "{}-unfitted", "held-out": "{
 def command(name: str, into: Path, as_json: bool) -> None:
     """Write the skeleton of a report of your own into the folder NAME.
 
-    It has a configuration, a published table and its description, networks and studies, and runs as
-    it is. Nothing is overwritten.
+    It has a configuration, a published table and its description, networks, studies, a section of
+    text and a controller, and runs as it is. Nothing is overwritten.
     """
     _require_name(name)
     folder = into / name
@@ -55,11 +57,12 @@ def command(name: str, into: Path, as_json: bool) -> None:
 def text_of(template: Path, name: str, folder: Path) -> str:
     """Returns a file of the skeleton, filled in for a report's name and folder."""
     place = folder / _place_of(template, name)
-    environment = Environment(  # noqa: S701 (YAML and Markdown)
+    environment = Environment(  # noqa: S701 (YAML, Markdown, C++)
         undefined=StrictUndefined, keep_trailing_newline=True
     )
     return environment.from_string(template.read_text(encoding="utf-8")).render(
         name=name,
+        controller=_controller_of(name),
         folder=folder,
         config=shlex.quote(str(folder / "config.yaml")),
         schemas=os.path.relpath(ROOT / "config/schemas", place.parent),
@@ -70,12 +73,21 @@ def _place_of(template: Path, name: str) -> Path:
     place = template.relative_to(SKELETON)
     if place.parent.name == "networks":
         return place.with_stem(NAMED_AFTER_THE_REPORT[place.stem].format(name))
-    return place
+    return place.with_stem(_controller_of(name)) if place.suffix == ".cc" else place
+
+
+def _controller_of(name: str) -> str:
+    return f"{name.replace('-', '_')}_window"
 
 
 def _require_name(name: str) -> None:
     if not re.fullmatch(NAME, name):
         raise KneepointError(f"new-report {name!r}: invalid name; use {NAMES}")
+    if (ROOT / SOURCES / f"{_controller_of(name)}.cc").exists():
+        raise KneepointError(
+            f"new-report {name!r}: Kneepoint has a controller {_controller_of(name)}, the name of "
+            "its controller; choose another"
+        )
     for network in NAMED_AFTER_THE_REPORT.values():
         shipped = Path("config/networks") / f"{network.format(name)}.yaml"
         if (ROOT / shipped).exists():

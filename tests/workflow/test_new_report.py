@@ -39,6 +39,12 @@ def test_it_ends_in_a_report_with_the_audit_of_its_table(report: Path) -> None:
     assert audit["wrong"][30] == "power"
     html = (report / "results/report.html").read_text()
     assert "Example report" in html
+    for own in ("The windows of mine", "Your Name", "<em>Markdown</em>", "Introduction</h2>"):
+        assert own in html
+    tuned = json.loads((report / "results/tune-own/study.json").read_bytes())
+    assert tuned["controller"] == "mine_window" and "OwnWindow" in html
+    held = pd.read_parquet(report / "results/hold_out/runs.parquet")
+    assert set(held["network"]) == {"mine", "mine-held-out", "synthetic-fast"}
     assert "A link that no study has seen" in html
     assert (report / "results/report.pdf").stat().st_size > 10_000
 
@@ -74,7 +80,7 @@ def test_its_files_name_their_schemas(report: Path) -> None:
         assert schema.parent == SCHEMAS
         assert schema.is_file()
         named += 1
-    assert named == 9
+    assert named == 10
     load_workflow(report / "config.yaml")
 
 
@@ -92,6 +98,7 @@ def test_nothing_is_overwritten(report: Path) -> None:
         (("My",), "new-report 'My': invalid name; use lower-case letters, digits, - and _ only"),
         (("../x",), "invalid name"),
         (("contest",), "config/networks/contest.yaml has the name of its network; choose another"),
+        (("fixed",), "fixed_window"),
         (("mine", "--into", "{{x}}"), "it must not begin with - or contain a brace"),
         (("mine", "--into", "file"), "file"),
     ],
