@@ -52,8 +52,9 @@ def _fits(network: str, studies: Iterable[Study], hosts: Hosts) -> Iterator[Stud
     """The fits of a host that have come out as the network's host is."""
     for study in studies:
         if study.fit and study.is_of_host and not study.trials["value"].isna().all():
-            found = {**hosts.get(study.networks[0], {}), **_at_best(study)}
-            if _is_alike(found, hosts.get(network, {})):
+            best = _at_best(study)
+            fitted = [{**hosts.get(each, {}), **best} for each in study.networks]
+            if any(_is_alike(each, hosts.get(network, {})) for each in fitted):
                 yield study
 
 

@@ -36,10 +36,9 @@ def load_workflow(config: Path) -> Workflow:
     used = [study.traffic for study in studies.values() if study.traffic]
     used += [name for each in comparisons.values() for name in each.traffic]
     traffic = {name: _load(config, "traffic", name, TrafficFile) for name in dict.fromkeys(used)}
-    for name, study in studies.items():
+    for name in studies:
         if name in RESERVED:
             raise KneepointError(f"{config}: {name!r} is a reserved name; rename the study")
-        _check_fit_networks(config, name, study)
     tables = {
         table: load_table(config, table) for study in studies.values() for table in study.tables
     }
@@ -105,14 +104,6 @@ def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
     return read_config(path, model)
 
 
-def _check_fit_networks(config: Path, name: str, study: Study) -> None:
-    if study.objective.fit and len(study.networks) != 1:
-        raise KneepointError(
-            f"{config.parent / 'studies' / name}.yaml: a fit needs exactly one network, "
-            f"not {len(study.networks)}; keep one"
-        )
-
-
 def _check_searched_networks(
     config: Path, name: str, study: Study, networks: Mapping[str, Network]
 ) -> None:
@@ -164,25 +155,30 @@ def _check_tables(
 
 def _check_fitted_hosts(workflow: Workflow) -> None:
     """Refuses a host_from that names no fit, and a fit on a network that depends on it."""
-    for name, network in workflow.networks.items():
-        where = f"{workflow.path.parent / 'networks' / name}.yaml: host_from"
-        before = {name}
-        while (study_name := network.host_from) is not None:
-            study = workflow.studies.get(study_name)
-            if study is None or not study.host:
-                fits = [each for each, found in workflow.studies.items() if found.host]
-                raise KneepointError(
-                    f"{where}: {study_name!r} is not a study of {workflow.path} that searches the "
-                    f"host; {suggestion(study_name, fits)}"
-                )
-            (fitted_on,) = study.networks
-            if fitted_on in before:
-                raise KneepointError(
-                    f"{where}: study {study_name} itself runs on {fitted_on}, so neither could "
-                    "come first; fit on a network without host_from"
-                )
-            before.add(fitted_on)
-            network = workflow.networks[fitted_on]
+    for name in workflow.networks:
+        _check_fitted_host(workflow, name, ())
+
+
+def _check_fitted_host(workflow: Workflow, name: str, before: tuple[str, ...]) -> None:
+    """Checks a network that the fits of the networks `before` need."""
+    study_name = workflow.networks[name].host_from
+    if study_name is None:
+        return
+    where = f"{workflow.path.parent / 'networks' / name}.yaml: host_from"
+    study = workflow.studies.get(study_name)
+    if study is None or not study.host:
+        fits = [each for each, found in workflow.studies.items() if found.host]
+        raise KneepointError(
+            f"{where}: {study_name!r} is not a study of {workflow.path} that searches the "
+            f"host; {suggestion(study_name, fits)}"
+        )
+    for fitted_on in study.networks:
+        if fitted_on in (*before, name):
+            raise KneepointError(
+                f"{where}: study {study_name} itself runs on {fitted_on}, so neither could "
+                "come first; fit on a network without host_from"
+            )
+        _check_fitted_host(workflow, fitted_on, (*before, name))
 
 
 def _check_real_networks(workflow: Workflow) -> None:

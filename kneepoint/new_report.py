@@ -18,8 +18,8 @@ from networks.config import NAME, NAMES
 
 SKELETON = Path(__file__).parent / "skeleton"
 NAMED_AFTER_THE_REPORT = {"own": "{}", "unfitted": "{}-unfitted", "held-out": "{}-held-out"}
-"""Prepared networks of all configurations share a folder, as built controllers do, so these carry the
-report's name."""
+"""Prepared networks of all configurations share a folder, so these carry the report's name, as its
+controller does."""
 
 
 @click.command()

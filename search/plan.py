@@ -77,21 +77,13 @@ class StudyPlan:
         return tuple(row for table in self.tables for row in table)
 
     def runs_of(self, trial: int, point: Point) -> tuple[PlannedRun, ...]:
-        """Returns a trial's runs: over its rows, over the networks, over the seeds.
+        """Returns a trial's runs: over its rows or the networks, and over the seeds.
 
         Those of the opponent follow, with the same seeds.
         """
-        rows: Sequence[PublishedRow | None] = [None]
-        if self.study.table:
-            rows = [self.rows[trial]]
-        elif self.study.objective.fit:
-            rows = self.rows
-        places = [
-            (row, network)
-            for row in rows
-            for network in self.networks
-            for _ in range(self.study.runs_per_trial)
-        ]
+        row = self.rows[trial] if self.study.table else None
+        places = self._places_of_fit or [(row, network) for network in self.networks]
+        places = [place for place in places for _ in range(self.study.runs_per_trial)]
         seeds = [run_seed(self.seed, trial, run) for run in range(len(places))]
         if self.study.race:
             places = [(None, network) for network, _ in self.pairs]
@@ -103,6 +95,14 @@ class StudyPlan:
         if self.opponent:
             runs += [(row, self.opponent.instead(spec)) for row, spec in runs]
         return tuple(PlannedRun(trial, run, row, spec) for run, (row, spec) in enumerate(runs))
+
+    @cached_property
+    def _places_of_fit(self) -> list[tuple[PublishedRow | None, PreparedNetwork]]:
+        """The rows of the fitted tables, each with the network where its table ran."""
+        wanted, known = self.study.objective, {each.name: each for each in self.networks}
+        on = wanted.on or dict.fromkeys(wanted.fit, self.networks[0].name)
+        tables = zip(wanted.fit, self.tables, strict=True) if wanted.fit else ()
+        return [(row, known[on[name]]) for name, rows in tables for row in rows]
 
     def own(self, runs: Sequence[T]) -> Sequence[T]:
         """Returns a trial's runs without the opponent's."""

@@ -225,6 +225,10 @@ class Objective(ConfigModel):
     fit: tuple[Name, ...] = Field(
         default=(), description="minimise the misfit to one published table, or jointly to several"
     )
+    on: Mapping[Name, Name] = Field(
+        default={},
+        description="with fit and several networks: for each table the network of its rows",
+    )
     robust: bool = Field(default=True, description="with fit: bound the influence of outlier rows")
 
     @field_validator("fit", mode="before", json_schema_input_type=Name | tuple[Name, ...])
@@ -414,6 +418,7 @@ class Study(ConfigModel):
         self._check_front()
         self._check_race()
         self._check_worst_case()
+        self._check_fit()
         if self.start and (self.table or self.sampler.kind in ("grid", "ternary", "golden")):
             raise ValueError(f"sampler {self.sampler.kind} chooses every trial; remove start")
         if self.objective.flows and self.traffic is None:
@@ -445,6 +450,17 @@ class Study(ConfigModel):
             raise ValueError(
                 f"sampler {kind} supports one objective only; use tpe, nsga2 or nsga3 for a front"
             )
+
+    def _check_fit(self) -> None:
+        on, fit = self.objective.on, self.objective.fit
+        several = bool(fit) and len(self.networks) > 1
+        if several and (set(on) != set(fit) or set(on.values()) != set(self.networks)):
+            raise ValueError(
+                f"a fit on {len(self.networks)} networks needs to know where each table ran; give "
+                f"objective.on a network for each of {', '.join(fit)}, and use all networks"
+            )
+        if on and not several:
+            raise ValueError("objective.on applies to a fit on several networks; remove it")
 
     def _check_worst_case(self) -> None:
         if self.objective.worst_case is None:
@@ -502,7 +518,8 @@ class Study(ConfigModel):
             trials = math.prod(len(each.values or ()) for each in searched)
         else:
             trials = self.sampler.trials
-        each = (rows if self.objective.fit else 1) * len(self.networks) * self.runs_per_trial
+        pairs = rows if self.objective.fit else len(self.networks)
+        each = pairs * self.runs_per_trial
         each *= 2 if self.objective.opponent else 1
         return None if trials is None else trials * each
 

@@ -702,3 +702,22 @@ def test_expressions_that_cannot_be_maximised_are_refused(
     with pytest.raises(KneepointError) as caught:
         load_workflow(write(study=study))
     assert all(part in str(caught.value) for part in ("studies/windows.yaml", *parts))
+
+
+@pytest.mark.parametrize(
+    ("networks", "on", "parts"),
+    [
+        (["wire", "contest"], None, ("2 networks", "objective.on", "printed")),
+        (["wire", "contest"], {"printed": "wire"}, ("use all networks",)),
+        (["wire"], {"printed": "wire"}, ("objective.on", "remove")),
+    ],
+)
+def test_fit_on_several_networks_knows_where_each_table_ran(
+    write: Write, networks: list[str], on: dict[str, str] | None, parts: tuple[str, ...]
+) -> None:
+    objective = {"fit": "printed", **({"on": on} if on else {})}
+    space = {"keepalive_ms": {"values": [80, 1000]}}
+    study = {"table": None, "networks": networks, "space": space, "objective": objective}
+    with pytest.raises(KneepointError) as caught:
+        load_workflow(write(study=study))
+    assert all(part in str(caught.value) for part in ("studies/windows.yaml", *parts))

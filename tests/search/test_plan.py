@@ -73,6 +73,23 @@ def test_fit_of_two_tables_numbers_their_rows_on() -> None:
     assert [[row.number for row in rows] for rows in planned.tables] == [[0, 2], [3, 4]]
 
 
+def test_fit_on_several_networks_runs_each_table_where_it_ran() -> None:
+    other = table("other", [{"window": 3}, {"window": 5}])
+    planned = plan(
+        {"printed": WINDOWS, "other": other},
+        [network("wire"), network("air")],
+        space={"keepalive_ms": {"values": [80, 1000]}},
+        objective={"fit": ["printed", "other"], "on": {"printed": "air", "other": "wire"}},
+        runs_per_trial=2,
+    )
+    runs = planned.runs_of(0, {"constant_keepalive_ms": 80})
+    assert [(run.row, run.spec.network.name) for run in runs] == [
+        *((row, "air") for row in (0, 0, 2, 2)),
+        *((row, "wire") for row in (3, 3, 4, 4)),
+    ]
+    assert planned.study.count_runs(len(planned.rows)) == len(runs) * len(planned.points or ())
+
+
 def test_searched_setting_replaces_the_networks_own() -> None:
     planned = plan(
         {"printed": WINDOWS},
