@@ -358,9 +358,8 @@ def load_network(config: Path, name: str, named_in: str | None = None) -> Networ
 
 def catalogue_files(config: Path) -> list[Path]:
     """Returns the files that list the traces which a configuration may name."""
-    own, shipped = config.parent / "traces.yaml", SHIPPED / "traces.yaml"
-    others = [] if own.exists() and own.samefile(shipped) else [shipped]
-    return [*others, own] if own.is_file() else others
+    paths = [folder / "traces.yaml" for folder in (SHIPPED, config.parent)]
+    return list({path.resolve(): path for path in paths if path.is_file()}.values())
 
 
 def load_trace_catalogue(config: Path) -> dict[str, TraceEntry]:

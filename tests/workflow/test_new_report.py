@@ -25,6 +25,8 @@ def new_report(*words: str, cwd: Path = ROOT) -> "subprocess.CompletedProcess[st
 def report(checkout: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a report that was written and made."""
     into = tmp_path_factory.mktemp("my reports")
+    shipped = "config/networks/synthetic-fast.yaml"  # the checkout has a configuration of its own
+    (checkout.folder / shipped).write_bytes((ROOT / shipped).read_bytes())
     said = new_report("mine", "--into", str(into), "--json")
     assert (said.returncode, said.stderr) == (0, "")
     assert json.loads(said.stdout)["run"] == f"make reproduce CONFIG='{into}/mine/config.yaml'"
