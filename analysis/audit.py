@@ -45,7 +45,7 @@ SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
 
 NOTHING: Record = {
     **dict.fromkeys(("metric", "along", "other_table", "other_row", "remark")),
-    **dict.fromkeys(("size", "limit", "low", "high", "variation", "usual"), math.nan),
+    **dict.fromkeys(("size", "limit", "low", "high", "variation", "usual", "p"), math.nan),
     **dict.fromkeys(("other_published", "other_ours"), math.nan),
     "constants": (),
 }
@@ -85,23 +85,23 @@ def _compare(
     selections = {table: source.selection for table, source in sources.items() if source.selection}
     fitted: dict[str, Sequence[str]] = {}
     parts: list[pd.DataFrame] = []
-    single: list[pd.DataFrame | None] = []
+    behind: list[pd.DataFrame | None] = []
     elsewhere: list[pd.DataFrame] = []
     for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):
         replays = [study for study in studies if table in study.compare and not study.fit]
         if not replays:
             continue
-        runs = pd.concat([*(study.runs for study in replays), added], ignore_index=True)
         own = str(rows["network"].iloc[0])
+        runs = statistics.runs_of(table, own, studies, added)
         parts.append(statistics.beside(rows, runs, selections))
         fitted[table] = (
             *sources.get(table, Source()).fitted,
             *fitted_host(table, own, studies, results.hosts),
         )
-        single += _single_settings(rows, parts[-1], runs, bool(fitted[table]))
+        behind += _runs_behind(parts[-1], runs, bool(fitted[table]))
         networks = dict.fromkeys(name for study in replays for name in study.networks)
         elsewhere += [
-            _elsewhere(rows, runs, str(network), studies, results)
+            _elsewhere(rows, str(network), studies, results, added)
             for network in networks
             if network != own
         ]
@@ -110,7 +110,7 @@ def _compare(
     beside = pd.concat(parts, ignore_index=True)
     others = pd.concat(elsewhere, ignore_index=True) if elsewhere else pd.DataFrame()
     rows, evidence = audit(
-        beside.assign(sure=sureness(beside, single, selections)),
+        beside.assign(sure=sureness(beside, behind, selections)),
         fitted=fitted,
         unstated={table: tuple(source.unstated) for table, source in sources.items()},
         remarks={table: source.remark for table, source in sources.items()},
@@ -125,26 +125,25 @@ def _compare(
     return {**found, "audit_replays": others} if len(others) else found
 
 
-def _single_settings(
-    published: pd.DataFrame, beside: pd.DataFrame, runs: pd.DataFrame, fitted: bool
+def _runs_behind(
+    beside: pd.DataFrame, runs: pd.DataFrame, fitted: bool
 ) -> list[pd.DataFrame | None]:
-    """For each row the runs behind its verdict; None: of several settings, or fitted."""
+    """For each row the runs behind its verdict; None: it is fitted."""
+    if fitted:
+        return [None] * len(beside)
     own = statistics.succeeded(statistics.on_own_host(runs))
-    lines = (line for _, line in published.iterrows())
-    return [
-        None if fitted or settings != 1 else statistics.matching(line, own)
-        for line, settings in zip(lines, beside["settings"], strict=True)
-    ]
+    return [own[own["constants"] == constants] for constants in beside["constants"]]
 
 
 def _elsewhere(
     rows: pd.DataFrame,
-    runs: pd.DataFrame,
     network: str,
     studies: Sequence[Study],
     results: Results,
+    added: pd.DataFrame,
 ) -> pd.DataFrame:
     """How well a table is met by its replay on another network than its own."""
+    runs = statistics.runs_of(str(rows["table"].iloc[0]), network, studies, added)
     agreement = statistics.agreement(statistics.beside(rows.assign(network=network), runs))
     table = str(rows["table"].iloc[0])
     return agreement.assign(
@@ -210,7 +209,7 @@ def audit(
         The rows, with columns name, agreement (reproduced, close, off; empty where nothing can be
         compared), checks (those that speak against the row, joined), wrong (the metric that they
         say most against), verdict and clear (whether further runs would leave the verdict as it
-        is; missing where none can tell); and the evidence, without the column comparison.
+        is); and the evidence, without the column comparison.
     """
     rows = rows.reset_index(drop=True)
     against: dict[tuple[str, int], list[Finding]] = {}
@@ -268,14 +267,13 @@ def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
 
 
 def _are_clear(found: pd.DataFrame) -> "pd.Series[bool]":
-    """Whether further runs would not change a verdict; missing if runs cannot tell.
+    """Whether further runs would not change a verdict.
 
     A distance from our runs is evidence if these are LEAST_RUNS at least.
     """
     rests_on_few = (found["checks"] == "replay") & (found["runs"] < LEAST_RUNS)
     needs_none = found["verdict"].isin([CONTRADICTED, "fitted", "not comparable"])
-    is_clear = (needs_none & ~rests_on_few) | (~needs_none & (found["sure"] >= SURE))
-    return is_clear.astype("boolean").mask(~needs_none & (found["settings"] != 1))
+    return (needs_none & ~rests_on_few) | (~needs_none & (found["sure"] >= SURE))
 
 
 def names(rows: pd.DataFrame) -> "pd.Series[str]":
@@ -313,6 +311,8 @@ def _judge(
     beside: list[Record] = []
     if said.cut_off:
         beside.append(_of_finding(said.cut_off))
+    if row["settings"] > 1:
+        beside.append({"kind": "nearest", "remark": row["nearest"]})
     if said.selection:
         of = {"low": said.selection.least, "high": said.selection.most}
         beside.append({"kind": "selected", "remark": said.selection.extreme, **of})

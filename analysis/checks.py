@@ -2,22 +2,23 @@
 
 Every check takes rows of `statistics.beside` and yields findings; that of the rows around a row is
 in `analysis.neighbours`. No finding rests on a tolerance alone: a number is found where it is off
-by more than twice the tolerance CLOSE, and by more than FACTOR times what is typical of the other
-rows of its table. The typical size is a median, which wrong rows hardly move. Sizes are differences
-of natural logarithms.
+by more than twice the tolerance CLOSE, or by more than CLOSE and improbably far, and in any case by
+more than FACTOR times what is typical of the other rows of its table. The typical size is a median,
+which wrong rows hardly move. Sizes are differences of natural logarithms.
 """
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from analysis.frames import CONSTANT, STEP, Record, records
 from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
+from common.student_t import student_t_cdf, student_t_quantile
 
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
 """The relative difference up to which a row is close to ours."""
@@ -31,6 +32,10 @@ CONVINCING = 2.0
 """How many times nearer to our runs a correction of the blamed number must bring the row."""
 UNSURE = "any of the three may be the wrong one"
 """The remark on three inconsistent numbers if ours cannot tell which one is wrong."""
+LEVEL = 0.01
+"""The probability that a table without a wrong row has one that is called improbable."""
+EFFICIENCY = 0.37
+"""A median absolute deviation is as sure as the standard deviation of this share of the values."""
 MEAN_OF_RATIOS = 1e-3
 """A mean of powers may differ so much from the ratio of the means: at a variation of 3 %."""
 
@@ -263,29 +268,77 @@ def _farther(rows: pd.DataFrame, metric: str, first: Any, second: Any) -> list[t
 def replays(rows: pd.DataFrame) -> Iterator[Finding]:
     """Rows farther from our runs than chance and the rest of their table explain.
 
-    The distance counts from zero or from the median of the other rows, whichever is nearer.
-    Typical is the greater of the other rows' median absolute deviation, as a standard deviation,
-    and the variation of our own runs.
+    A row that is nearer to ours than the median of the others is none. The distance counts from
+    zero or from the median of the other rows, whichever is nearer. One below `far`, but not close,
+    counts only if it is improbable: see `_Rest`.
     """
     variation = {metric: variations(rows, metric) for metric in METRICS}
     published, ours = logarithms(rows, "published"), logarithms(rows, "ours")
-    offs = {metric: ours[metric] - published[metric] for metric in METRICS}
+    offs = pd.DataFrame({metric: ours[metric] - published[metric] for metric in METRICS})
     for _, table in rows.groupby("table", sort=False):
+        of_table = offs.loc[table.index]
         for metric in METRICS:
-            off = offs[metric][table.index].dropna()
+            off = of_table[metric].dropna()
             half = resolution(table, metric) / table[f"published_{metric}"] / 2
             for i, (label, distance) in enumerate(zip(off.index, off, strict=True)):
                 others = np.delete(off.to_numpy(), i)
-                if len(others) < LEAST_OTHERS:
+                if len(others) < LEAST_OTHERS or abs(distance) <= np.median(abs(others)):
                     continue
-                middle, chance = float(np.median(others)), float(variation[metric][label])
-                typical = max(SIGMA * float(np.median(abs(others - middle))), chance)
-                limit = max(far(metric), FACTOR * typical + float(np.nan_to_num(half[label])))
-                size = min(abs(distance), abs(distance - middle))
-                if size > limit:
-                    row = table.loc[label]
-                    more = {"variation": chance, "usual": float(np.median(abs(others)))}
+                row = table.loc[label]
+                chance = float(variation[metric][label])
+                rest = _Rest.of(others, chance, int(of_table.notna().to_numpy().sum()))
+                digits = float(np.nan_to_num(half[label]))
+                size = min(abs(distance), abs(distance - rest.middle))
+                limit = rest.limit(metric) + digits
+                if size > limit and not _is_hosts(row, metric, digits):
+                    more = {"variation": chance, "usual": rest.usual, "p": rest.p(size - digits)}
                     yield Finding(row["table"], row["row"], "replay", metric, size, limit, more)
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """How near the other rows of a table are, and how far off one more such row may be.
+
+    Distances are differences of logarithms. `scale` is a standard deviation: the greater of that of
+    the other rows, from the median absolute deviation from their `middle`, and that of our own
+    runs. It is as sure as the other rows are many: it has so many `degrees` of freedom. `usual` is
+    the median size of their relative difference. A table has so many `numbers`, any of which may be
+    the farthest.
+    """
+
+    middle: float
+    usual: float
+    scale: float
+    degrees: int
+    numbers: int
+
+    @classmethod
+    def of(cls, others: "np.ndarray[Any, Any]", chance: float, numbers: int) -> Self:
+        """That of these rows, where our runs vary by chance."""
+        n, middle = len(others), float(np.median(others))
+        usual = float(np.median(abs(np.expm1(others))))
+        spread = SIGMA * float(np.median(abs(others - middle)))
+        scale = max(spread, chance) * math.sqrt(1 + 1 / n)
+        return cls(middle, usual, scale, max(1, int(EFFICIENCY * (n - 1))), numbers)
+
+    def limit(self, metric: str) -> float:
+        """The least size that is evidence."""
+        improbable = self.scale * student_t_quantile(1 - LEVEL / self.numbers / 2, self.degrees)
+        return max(FACTOR * self.scale, min(far(metric), max(close(metric), improbable)))
+
+    def p(self, size: float) -> float:
+        """The probability that any of the table's numbers is so far off, were all of one kind."""
+        if self.scale == 0:
+            return 0.0
+        beyond = 2 * (1 - student_t_cdf(size / self.scale, self.degrees))
+        return min(1.0, self.numbers * beyond)
+
+
+def _is_hosts(row: "pd.Series[Any]", metric: str, digits: float) -> bool:
+    """Whether a run on a host that fits as well may have given a number."""
+    published = float(row[f"published_{metric}"])
+    low, high = (float(row[f"host_{end}_{metric}"]) for end in ("low", "high"))
+    return low <= published * (1 + digits) and published * (1 - digits) <= high
 
 
 # What checks share ----------------------------------------------------------------------------

@@ -126,14 +126,15 @@ _STAGES = (
                     # that its fit leaves open.
                     *_metrics("low_", "high_", "host_low_", "host_high_", "difference_"),
                     *_ratios("relative_"),
+                    # What we ran of a row: of several settings the nearest, and what is its own.
                     *_whole("runs", "settings", "failed"),
-                    *_real("spread"),
-                    *_text("failure"),
+                    *_text("constants", "nearest", "failure"),
                     *_text("name", "agreement", "checks", "wrong"),
                     # The share of draws of our runs that leave the row as near as it is; whether
-                    # the verdict is clear, where runs can tell.
+                    # the verdict is clear.
                     *_real("sure"),
-                    *_flag("clear", "within", optional=True),
+                    *_flag("clear"),
+                    *_flag("within", optional=True),
                 ),
             ),
             Table(
@@ -157,9 +158,10 @@ _STAGES = (
                     *_text("other_table", optional=True),
                     *_whole("other_row", optional=True),
                     *_real("other_published", "other_ours"),
-                    # The relative standard deviation of our runs, and the median size of the
-                    # relative differences of the table's other rows.
-                    *_real("variation", "usual"),
+                    # The relative standard deviation of our runs, the median size of the relative
+                    # differences of the table's other rows, and how probable it is that one of its
+                    # numbers is so far off if all are of one kind.
+                    *_real("variation", "usual", "p"),
                     *_texts("constants"),
                     *_text("remark", optional=True),
                 ),

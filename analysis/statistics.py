@@ -5,16 +5,19 @@ A frame of runs has the columns of the results schema and, for each constant, on
 from ending "fault" (only a probe has such); neither counts in anything but `exclusions`.
 """
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from analysis import labels
 from analysis.frames import CONSTANT
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.results import Study
 from analysis.spread import Floats, Selection, figures
 from common.student_t import student_t_quantile
 
@@ -245,32 +248,52 @@ def beside(
 ) -> pd.DataFrame:
     """Each published row with our runs of its controller, network and constants.
 
+    Where runs of several settings match a row, which leaves a constant open, it is compared with
+    the nearest of them.
+
     Args:
         published: columns table, row, controller, network, replayable (False: it lacks a
             constant and is like no run), constant_* (NaN: its table does not have it) and those
             METRICS that it prints (NaN: it does not print it).
-        runs: a frame of runs; several vectors of constants may match a row, where it leaves one
-            unsaid that a study searched. A column host, if there is one, is not "" for runs on
-            another host than the network's.
+        runs: see `runs_of`. A column host, if there is one, is not "" for runs on another host than
+            the network's.
         selections: for some tables, how their rows were selected from many runs.
 
     Returns:
         One row for each published row: its own columns with the metrics as published_<metric>;
         of our runs the columns of `spread.figures` for each metric; host_low_<metric> and
         host_high_<metric>, an interval that holds those of all hosts (NaN without another host);
-        relative_<metric> (ours over published, less one), difference_<metric>, runs, settings
-        (distinct vectors of constants), spread (of power over those settings, relative), failed
-        (further runs, which measured nothing) and failure (why the first of these failed).
+        relative_<metric> (ours over published, less one), difference_<metric>, runs, constants (of
+        our runs, as JSON), settings (distinct vectors of constants), nearest (in words what
+        distinguishes ours from the other settings), failed (further runs, which measured nothing)
+        and failure (why the first of these failed).
     """
     rows = [
-        _compared(line, matching(line, runs), (selections or {}).get(str(line["table"])))
+        _compared(line, _matching(line, runs), (selections or {}).get(str(line["table"])))
         for _, line in published.iterrows()
     ]
     return pd.DataFrame(rows)
 
 
-def matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of a published row, on any host."""
+def runs_of(
+    table: str, network: str, studies: Iterable[Study], added: pd.DataFrame
+) -> pd.DataFrame:
+    """The runs that a published table, which some study compares, is compared with on a network.
+
+    What the table leaves open has the values of the study that replays it, without one those of
+    the studies that compare themselves with it. Other studies' runs and added ones count only if
+    they have the same constants: they may be of another table, which varies what this leaves open.
+    """
+    compared = [study for study in studies if table in study.compare and not study.fit]
+    here = [study for study in compared if network in study.networks]
+    replays = [study for study in here if study.table == table] or here
+    constants = {each for study in replays for each in study.runs["constants"]}
+    runs = pd.concat([*(study.runs for study in compared), added], ignore_index=True)
+    return runs[(runs["network"] == network) & runs["constants"].isin(constants)]
+
+
+def _matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs that have what a published row states, on any host."""
     match = np.full(len(runs), bool(line["replayable"]))
     for name, value in line.items():
         if name in ("controller", "network"):
@@ -279,6 +302,16 @@ def matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
             match &= _equal(runs, str(name), float(value))
     found: pd.DataFrame = runs[match]
     return found
+
+
+def _nearest(line: "pd.Series[Any]", runs: pd.DataFrame) -> str:
+    """The constants of the setting whose means are nearest to the numbers of a row."""
+    means = runs.groupby("constants", sort=False)[list(METRICS)].mean()
+    printed = pd.Series({metric: line.get(metric, math.nan) for metric in METRICS}, dtype=float)
+    if printed.drop(POWER).notna().any():  # power follows from the others
+        printed[POWER] = math.nan
+    off = pd.DataFrame(np.log(means / printed)).abs().max(axis="columns")
+    return str(off.idxmin() if off.notna().any() else means.index[0])
 
 
 def on_own_host(runs: pd.DataFrame) -> pd.DataFrame:
@@ -294,25 +327,34 @@ def _compared(
     line: "pd.Series[Any]", runs: pd.DataFrame, selection: Selection | None
 ) -> dict[str, object]:
     own = on_own_host(runs)
-    ours = succeeded(own)
     failed = own.loc[own["status"] != "ok", "reason"]
-    powers = ours.groupby("constants")[POWER].mean()
+    measured = succeeded(own)
+    settings = measured["constants"].drop_duplicates()
+    constants = _nearest(line, measured) if len(settings) else ""
+    ours = measured[measured["constants"] == constants]
+    elsewhere = runs.drop(own.index)
     row: dict[str, object] = {str(k): v for k, v in line.items() if k not in METRICS}
     row |= {name: float(value[0]) for name, value in figures(_one_draw(ours), selection).items()}
-    for metric in METRICS if len(powers) != 1 else ():  # one more run of which setting?
-        row |= {f"low_{metric}": math.nan, f"high_{metric}": math.nan}
-    row |= _over_hosts(row, runs.drop(own.index), selection)
+    row |= _over_hosts(row, elsewhere[elsewhere["constants"] == constants], selection)
     for metric in METRICS:
         published = float(line.get(metric, math.nan))
         row[f"published_{metric}"] = published
         row[f"difference_{metric}"] = row[f"ours_{metric}"] - published  # type: ignore[operator]
         row[f"relative_{metric}"] = row[f"ours_{metric}"] / published - 1  # type: ignore[operator]
-    row |= {"runs": len(ours), "settings": len(powers), "failed": len(failed)}
+    row |= {"runs": len(ours), "constants": constants, "settings": len(settings)}
+    row["nearest"] = _distinction(constants, settings) if len(settings) > 1 else ""
+    row["failed"] = len(failed)
     row["failure"] = str(failed.iloc[0]) if len(failed) else ""
-    row["spread"] = (
-        float((powers.max() - powers.min()) / powers.mean()) if len(powers) else math.nan
-    )
     return row
+
+
+def _distinction(constants: str, settings: Iterable[str]) -> str:
+    """In words the constants of a setting in which the settings differ; both are JSON."""
+    vectors = [json.loads(each) for each in settings]
+    chosen = json.loads(constants)
+    return labels.constants(
+        {name: value for name, value in chosen.items() if any(v[name] != value for v in vectors)}
+    )
 
 
 def _one_draw(runs: pd.DataFrame) -> dict[str, Floats]:

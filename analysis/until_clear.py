@@ -4,12 +4,12 @@ What is needed follows from results alone: it is the same whoever runs it, and i
 """
 
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
-from analysis import audit, statistics
+from analysis import audit
 from analysis.frames import Record, records
 from analysis.host_fits import host_ends
 from analysis.results import Results, Study
@@ -50,8 +50,8 @@ def until_clear(
     if rows.empty:
         return added
     for step in steps:
-        is_unclear = rows["clear"].eq(False).fillna(False) | _are_off(rows)
-        if wanted := _more(rows[is_unclear & (rows["runs"] < step)], studies, added, step):
+        is_unclear = ~rows["clear"] | _are_off(rows)
+        if wanted := _more(rows[is_unclear & (rows["runs"] < step)], added, step):
             added = yield wanted
             rows = audit.tables_of(results, studies, added)["audit"]
     if wanted := _on_other_hosts(rows[_are_off(rows)], results, studies, steps[0]):
@@ -60,20 +60,18 @@ def until_clear(
 
 
 def _are_off(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Which rows are off, though our runs of them are of one setting."""
-    return (rows["verdict"] == "unexplained") & (rows["settings"] == 1)
+    """Which rows are off, and only our runs say so."""
+    return (rows["verdict"] == "unexplained") | (rows["checks"] == "replay")
 
 
-def _more(
-    rows: pd.DataFrame, studies: Sequence[Study], added: pd.DataFrame, step: int
-) -> list[Wanted]:
+def _more(rows: pd.DataFrame, added: pd.DataFrame, step: int) -> list[Wanted]:
     """The runs that each row lacks; rows of one setting share its runs."""
     keys = ["controller", "constants", "network"]
     done = added.groupby(keys).size().to_dict() if len(added) else {}
     wanted: dict[tuple[str, str, str], Wanted] = {}
-    for row, setting in _settings(rows, studies):
+    for row in records(rows):
+        setting = controller, constants, network = _setting_of(row)
         first = int(done.get(setting, 0))
-        controller, constants, network = setting
         one = Wanted(controller, constants, network, "", first, step - int(row["runs"]))
         wanted[setting] = max(one, wanted.get(setting, one), key=lambda each: each.runs)
     return list(wanted.values())
@@ -89,20 +87,12 @@ def _on_other_hosts(
         for network in rows["network"].unique()
     }
     wanted = [
-        Wanted(controller, constants, network, json.dumps(end), 0, runs)
-        for _, (controller, constants, network) in _settings(rows, studies)
-        for end in ends[network]
+        Wanted(*_setting_of(row), json.dumps(end), 0, runs)
+        for row in records(rows)
+        for end in ends[row["network"]]
     ]
     return list(dict.fromkeys(wanted))
 
 
-def _settings(
-    rows: pd.DataFrame, studies: Sequence[Study]
-) -> Iterator[tuple[Record, tuple[str, str, str]]]:
-    """Each row with the controller, the constants and the network of the studies' runs of it."""
-    for table, of_table in rows.groupby("table", sort=False):
-        replays = [study.runs for study in studies if table in study.compare and not study.fit]
-        runs = pd.concat(replays, ignore_index=True)
-        for (_, line), row in zip(of_table.iterrows(), records(of_table), strict=True):
-            constants = statistics.matching(line, runs)["constants"].iloc[0]
-            yield row, (row["controller"], constants, row["network"])
+def _setting_of(row: Record) -> tuple[str, str, str]:
+    return row["controller"], row["constants"], row["network"]

@@ -89,7 +89,7 @@ def honest(
         rows[[f"host_low_{metric}", f"host_high_{metric}"]] = np.nan
     ours = figures({metric: drawn[metric][1:].T for metric in METRICS})
     rows = rows.drop(columns=list(METRICS)).join(pd.DataFrame(ours))
-    return compared(rows.assign(runs=runs, settings=1, failed=0, failure="", sure=1.0))
+    return compared(rows.assign(runs=runs, settings=1, nearest="", failed=0, failure="", sure=1.0))
 
 
 def compared(rows: pd.DataFrame) -> pd.DataFrame:

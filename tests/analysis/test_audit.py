@@ -51,6 +51,7 @@ def beside(
             "constant_window": [2.0**i for i in range(n)],
             "runs": 5,
             "settings": 1,
+            "nearest": "",
             "failed": 0,
             "failure": "",
             "sure": 1.0,
@@ -306,6 +307,45 @@ def test_a_jump_that_ours_makes_too_is_the_links() -> None:
     assert {each.row for each in neighbours(beside(throughput, delay, ours=ours))} == {4}
 
 
+def replayed(off: Sequence[float]) -> pd.DataFrame:
+    """A table whose delays are ours times these; no two of its rows are neighbours."""
+    n = len(off)
+    rates, delays = [1.0 + 0.1 * i for i in range(n)], [1000.0 + 100 * i for i in range(n)]
+    printed = [delay * each for delay, each in zip(delays, off, strict=True)]
+    ours = list(zip(rates, delays, strict=True))
+    rows = beside(rates, printed, ours=ours).drop(columns="constant_window")
+    return rows.assign(runs=audit.LEAST_RUNS)
+
+
+def test_a_row_a_little_off_is_evidence_where_the_rest_of_its_table_is_near() -> None:
+    near = [1 + 0.004 * (-1) ** i * i / 10 for i in range(10)]
+    (found,) = checks.replays(replayed([*near[:6], 1.08, *near[6:]]))
+    assert (found.row, found.metric) == (6, SIGNAL_DELAY)
+    assert found.size == pytest.approx(math.log(1.08), abs=0.002)
+    assert found.more["usual"] < 0.004
+    assert 0 < found.more["p"] < checks.LEVEL
+    assert list(checks.replays(replayed([*near[:6], 1.04, *near[6:]]))) == []  # close to ours
+    far = [1 + 0.03 * (-1) ** i * i / 10 for i in range(10)]
+    assert list(checks.replays(replayed([*far[:6], 1.08, *far[6:]]))) == []
+    assert list(checks.replays(replayed([*near[:4], 1.08]))) == []  # four rows show too little
+
+
+def test_a_number_that_another_host_explains_is_no_evidence() -> None:
+    rows = replayed([*[1.0] * 10, 1.08])
+    rows[f"host_low_{SIGNAL_DELAY}"] = rows[f"ours_{SIGNAL_DELAY}"]
+    rows[f"host_high_{SIGNAL_DELAY}"] = 1.1 * rows[f"ours_{SIGNAL_DELAY}"]
+    assert list(checks.replays(rows)) == []
+    assert len(list(checks.replays(rows.assign(host_high_signal_delay_p95_ms=math.nan)))) == 1
+
+
+def test_a_row_nearer_to_ours_than_its_table_is_no_evidence() -> None:
+    others = [1 / 0.57, 1 / 0.56, 1 / 0.565, 1 / 0.57, 1 / 0.56, 1 / 0.565]  # ours is 43 % less
+    rows = replayed([*others, 1 / 0.78, 1 / 0.75])
+    assert list(checks.replays(rows)) == []
+    found = {each.row: each.more["usual"] for each in checks.replays(replayed([*others, 6.0]))}
+    assert found == {6: pytest.approx(0.435, abs=0.001)}  # of published, not a logarithm
+
+
 # Verdicts -------------------------------------------------------------------------------------
 
 
@@ -364,10 +404,7 @@ def test_a_host_that_fits_as_well_explains_a_row() -> None:
 def test_a_verdict_is_clear_if_further_runs_would_not_change_it() -> None:
     rows = beside([1.0] * 4, [100, 100, 100, 130], ours=[(1.0, 100)] * 4)
     rows["sure"] = [1.0, 0.9, math.nan, 0.5]
-    rows.loc[2, "settings"] = 2
-    found = verdicts(rows)
-    assert found["clear"].tolist()[:2] == [True, False]
-    assert found["clear"].isna().tolist() == [False, False, True, False]
+    assert verdicts(rows)["clear"].tolist() == [True, False, False, False]
     fitted, _ = audit.audit(rows, {"001-windows": ["alpha"]}, {})
     assert fitted["clear"].all()
 
@@ -493,6 +530,45 @@ def test_a_replay_on_another_network_is_named_and_gives_no_verdict() -> None:
     evidence = alone["audit_evidence"].set_index("kind")
     assert set(evidence.index) == {"elsewhere", "neighbours"}
     assert set(evidence["remark"]["elsewhere"]) == {"lab"}
+
+
+def test_runs_of_a_table_that_varies_what_this_leaves_open_are_not_its_own() -> None:
+    def runs(window: int, factor: float, n: int = 5) -> list[dict[str, object]]:
+        rate, delay = synthetic.fixed_window(window)
+        constants = {"window": window, "factor": factor}
+        return [synthetic.run_row("fixed_window", constants, rate, delay * factor)] * n
+
+    published = synthetic.published_rows()
+    tables = ("001-fixed-window", "005-factors")
+    (first, *_) = records(published)
+    varied = [
+        {**first, "table": tables[1], "row": i, "constant_factor": factor}
+        for i, factor in enumerate((1.0, 2.0, 90.0))
+    ]
+    for row in varied:
+        row[SIGNAL_DELAY] *= row["constant_factor"]
+        row[POWER] /= row["constant_factor"]
+    of_first = published[published["table"] == tables[0]]
+    results = synthetic.MadeUp(
+        published=pd.concat([of_first, pd.DataFrame(varied)], ignore_index=True),
+        studies=[
+            synthetic.study(
+                tables[0],
+                [run for window in range(5, 95, 5) for run in runs(window, 1.0)],
+                **{"table": tables[0], "compare": tables[:1]},
+            ),
+            synthetic.study(
+                tables[1],
+                [run for factor in (1.0, 2.0, 90.0) for run in runs(5, factor)],
+                **{"table": tables[1], "compare": tables[1:]},
+            ),
+        ],
+    )
+    added = pd.DataFrame(runs(5, 90.0, 80)).assign(host="")
+    rows = audit.tables_of(results, results.studies(), added)["audit"]
+    assert rows.groupby("table")["runs"].first().to_dict() == dict.fromkeys(tables, 5)
+    assert set(rows["verdict"].drop(7)) == {"reproduced"}
+    assert rows["verdict"][7] == "contradicted"  # whose delay was made wrong
 
 
 def test_a_row_whose_runs_failed_is_told_with_the_reason() -> None:

@@ -3,7 +3,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from analysis import nearness, statistics
 from analysis.frames import STEP
@@ -77,9 +76,9 @@ def test_near_by_print_or_within_our_spread() -> None:
     assert nearness.nearness(rows(ours, 90, step=10))[0] == "reproduced"  # 99.9, cut off
 
 
-@pytest.mark.parametrize("settings", [1, 2])
-def test_several_settings_have_no_spread(settings: int) -> None:
-    ours = runs([90.0, 100.0, 110.0])
-    ours["constants"] = ["a", "b" if settings == 2 else "a", "a"]
+def test_of_several_settings_the_nearest_has_the_spread() -> None:
+    ours = runs([90.0, 136.0, 142.0])
+    ours["constants"] = ['{"a": 1}', '{"a": 2}', '{"a": 2}']
     found = rows(ours, 125)
-    assert nearness.nearness(found)[0] == (WITHIN_SPREAD if settings == 1 else "off")
+    assert (found["runs"][0], found["settings"][0], found["nearest"][0]) == (2, 2, "a 2")
+    assert nearness.nearness(found)[0] == WITHIN_SPREAD

@@ -1,3 +1,4 @@
+import json
 import math
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 
 from analysis import statistics
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.results import Study
 from common import student_t
 from tests.analysis import synthetic
 
@@ -238,13 +240,32 @@ def test_beside_matches_controller_network_and_printed_constants() -> None:
         table="t", row=[0, 1], controller="aimd", network="contest", replayable=True
     )
     rows = statistics.beside(published, runs)
-    assert rows["runs"].tolist() == [2, 0]
+    assert rows["runs"].tolist() == [1, 0]
     assert rows["settings"].tolist() == [2, 0]
-    assert rows["ours_power"][0] == pytest.approx(21)
-    assert rows["relative_power"][0] == pytest.approx(0.05)
-    assert rows["spread"][0] == pytest.approx(2 / 21)
+    assert rows["nearest"].tolist() == ["start 2", ""]
+    assert rows["ours_power"][0] == pytest.approx(20)
+    assert json.loads(rows["constants"][0]) == {"alpha": 0.1, "start": 2}
     assert math.isnan(rows["ours_power"][1])
     assert math.isnan(rows["ours_signal_delay_p95_ms"][1])
+
+
+def test_a_table_has_the_runs_of_what_replays_it_and_no_other_values_of_what_it_leaves_open() -> (
+    None
+):
+    def runs(*starts: int, **more: object) -> list[dict[str, object]]:
+        return [synthetic.run_row("aimd", {"alpha": 1, "start": s}, 2, 100, **more) for s in starts]
+
+    replay = synthetic.study("replay", runs(2), table="mine", compare=("mine",))
+    beside = synthetic.study("beside", runs(2, 10), table="other", compare=("other", "mine"))
+    added = pd.DataFrame(runs(2, 2, 10, 30))
+
+    def starts(*studies: Study) -> list[int]:
+        found = statistics.runs_of("mine", synthetic.NETWORK, studies, added)
+        return sorted(int(json.loads(each)["start"]) for each in found["constants"])
+
+    assert starts(beside, replay) == [2, 2, 2, 2]
+    assert starts(beside) == [2, 2, 2, 10, 10]
+    assert statistics.runs_of("mine", "elsewhere", [replay], added).empty
 
 
 def compared(
