@@ -44,6 +44,9 @@ def load_workflow(config: Path) -> Workflow:
     }
     for name, study in studies.items():
         _check_tables(config, name, study, tables)
+    for table in names_in(config.parent / "published"):  # the analysis reads all of them
+        description = (tables.get(table) or load_table(config, table)).description
+        load_network(config, description.network, f"{config.parent / 'published' / table}.yaml")
     named_in = _networks_named(config, settings, studies, repeats, comparisons)
     networks = {name: load_network(config, name, where) for name, where in named_in.items()}
     _check_traces(config, networks)

@@ -26,6 +26,7 @@ from kneepoint.runs import (
     spec_of,
 )
 from kneepoint.workflow import NotMadeError
+from networks.config import load_network
 from networks.notation import Notation
 from networks.scenario import PreparedNetwork
 
@@ -134,10 +135,25 @@ def _networks(
     try:
         make_what_is_missing(config, names, [], keep_going=True)
     except NotMadeError:
-        if not any(is_prepared(config, name) for name in names):
+        made = [name for name in names if _is_made(config, name)]
+        if not made:
             raise
-    left_out = [name for name in names if not is_prepared(config, name)]
-    return [name for name in names if name not in left_out], left_out
+        return made, [name for name in names if name not in made]
+    return names, []
+
+
+def _is_made(config: Path, network: str) -> bool:
+    """Whether a network is as this configuration describes it, after an attempt to make all.
+
+    Only Snakemake knows whether a host that a study finds is up to date.
+    """
+    if load_network(config, network).host_from is None:
+        return is_prepared(config, network)
+    try:
+        make_what_is_missing(config, [network], [])
+    except KneepointError:
+        return False
+    return True
 
 
 def _run(

@@ -427,6 +427,12 @@ class Study(ConfigModel):
             raise ValueError("only the emulator has a host model; remove host or use that engine")
         if self.host and not self.objective.fit:
             raise ValueError("host needs the objective fit; remove host or add fit")
+        for name, fitted in {**self.space, **self.host}.items() if self.objective.fit else ():
+            if len(fitted.values or (0, 1)) == 1:
+                raise ValueError(
+                    f"a fit compares values, and {name} has a single one; give several, or set "
+                    f"it in {'the network' if name in self.host else 'constants'}"
+                )
         if self.sampler.kind in ("ternary", "golden"):
             searched = [*self.space.values(), *self.host.values()]
             if len(searched) != 1 or searched[0].values is not None:

@@ -40,6 +40,7 @@ NETWORK: dict[str, Any] = {
 TABLE: dict[str, Any] = {
     "source": "Report 9, Table 1",
     "controller": "fixed_window",
+    "network": "wire",
     "columns": {
         "window": {"constant": "window", "unit": "packets"},
         "kbps": {"metric": "throughput_mbps", "unit": "kbit/s"},
@@ -132,6 +133,22 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         "studies lists 'window', but",
     ),
     "study twice": ({"config": {"studies": ["windows", "windows"]}}, "'windows' appears twice"),
+    "unknown network of a table": (
+        {"table": {"network": "wirre"}},
+        "published/printed.yaml: unknown network 'wirre'; did you mean 'wire'?",
+    ),
+    "unknown network of a table that no study names": (
+        {"study": TUNED, "table": {"network": "wirre"}},
+        "published/printed.yaml: unknown network 'wirre'; did you mean 'wire'?",
+    ),
+    "fit of a single value of the host": (
+        {"study": {**FIT, "host": {"host_latency_us": {"values": [600]}}}},
+        "windows.yaml: a fit compares values, and host_latency_us has a single one; give several",
+    ),
+    "fit of a single value of a parameter": (
+        {"study": {**FIT, "space": {"keepalive_ms": {"values": [600]}}}},
+        "keepalive_ms has a single one; give several, or set it in constants",
+    ),
     "unknown network": (
         {"study": {"networks": ["air"]}},
         "studies/windows.yaml: unknown network 'air'",

@@ -58,6 +58,7 @@ STUDIES: dict[str, dict[str, Any]] = {
 TABLE = {
     "source": "a report",
     "controller": "fixed_window",
+    "network": "wire",
     "columns": {
         "window": {"constant": "window", "unit": "packets"},
         "power": {"metric": "power", "unit": "Mbit/s/s"},

@@ -97,6 +97,7 @@ FILES: Mapping[str, Any] = {
     "published/printed.yaml": {
         "source": "Report 9, Table 1",
         "controller": "fixed_window",
+        "network": "wire",
         "constants": {"keepalive_ms": 1000},
         "unstated": {"keepalive_ms": "its author's code"},
         "columns": {

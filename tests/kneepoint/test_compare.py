@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from analysis.enough import Enough
+from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
+from kneepoint import compare
 from kneepoint.comparison import METRICS, Comparison, Pair
 from networks.scenario import PreparedLink, PreparedNetwork
 from tests import forked
@@ -87,6 +89,29 @@ def test_network_that_cannot_be_prepared_is_left_out_and_told(workspace: Path) -
     named = ask(workspace, *WINDOWS, "--network", "wire", "--network", "unmade")
     assert (named.returncode, named.stdout) == (2, "")
     (workspace / "config/networks/unmade.yaml").unlink()
+
+
+@pytest.mark.parametrize("unmade", [set(), {"lost"}, {"found"}, {"lost", "found"}])
+def test_network_whose_host_a_study_finds_counts_if_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unmade: set[str]
+) -> None:
+    names = ["found", "lost"]
+    for name in names:
+        write(tmp_path / f"networks/{name}.yaml", {**NETWORK, "host_from": "fit"})
+    held = {"training": "found", "networks": ["lost"]}
+    write(tmp_path / "config.yaml", {"seed": 1, "hold_out": held})
+
+    def make(_config: Path, networks: list[str], _controllers: object, **_: object) -> None:
+        if unmade & set(networks):
+            raise KneepointError(f"{unmade}: not made")
+
+    monkeypatch.setattr(compare, "make_what_is_missing", make)
+    if unmade == set(names):
+        with pytest.raises(KneepointError, match="not made"):
+            compare._networks(tmp_path / "config.yaml", [], [])
+        return
+    found = compare._networks(tmp_path / "config.yaml", [], [])
+    assert found == ([n for n in names if n not in unmade], list(unmade))
 
 
 def test_same_seed_gives_the_same_bytes(workspace: Path) -> None:
