@@ -68,7 +68,8 @@ class Study:
     that of the signal delay; `pairs` is how many runs a trial of a race has that is not stopped, 0
     without a race; `omniscient` has the bounds of the networks of a front. `opponent` is the
     controller that a worst case is relative to, None the omniscient sender; its runs are not among
-    `runs`. `delays` are those of its first network, which trials may search.
+    `runs`. `delays` are those of its first network, which trials may search. `fresh` has the power
+    of its best trial with fresh seeds on each network, with the ends of its interval.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Study:
     omniscient: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     opponent: str | None = None
     delays: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(DELAYS, 0.0))
+    fresh: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def minimised(self) -> bool:
@@ -618,6 +620,7 @@ class Results:
             omniscient=summary.get("bounds", {}),
             opponent=opponent.controller if opponent else None,
             delays={each: getattr(network, each) or 0.0 for each in DELAYS},
+            fresh=summary.get("fresh", {}).get("networks", {}),
             trials=trials.rename(
                 columns={
                     name: CONSTANT + name

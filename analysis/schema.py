@@ -354,6 +354,8 @@ _STAGES = (
                     *_text("search", "network", "network_title"),
                     *_whole("runs", "failed"),
                     *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
+                    # With fresh seeds, and half its 95 % interval; missing where none ran.
+                    *_real("fresh_power", "fresh_half_width", unit="Mbit/s/s"),
                     *_text("published_table", "published_report", optional=True),
                     *_text("published_constants", optional=True),
                     *_real("published_power", "published_ours", unit="Mbit/s/s"),

@@ -270,6 +270,7 @@ def _on_networks(
         good = statistics.succeeded(there)
         means = {metric: float(good[metric].mean()) for metric in SHOWN}
         means[POWER] = float(good[POWER].sum()) / len(there)  # a failed run has none
+        fresh = study.fresh.get(network, {})
         lines.append(
             {
                 "network": network,
@@ -277,6 +278,8 @@ def _on_networks(
                 "runs": len(there),
                 "failed": len(there) - len(good),
                 **means,
+                "fresh_power": fresh.get(POWER, math.nan),
+                "fresh_half_width": fresh.get("high", math.nan) - fresh.get(POWER, math.nan),
                 **_beside_published(study, network, means[POWER], published, audited),
             }
         )

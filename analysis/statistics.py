@@ -305,7 +305,9 @@ def _matching(line: "pd.Series[Any]", runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _nearest(line: "pd.Series[Any]", runs: pd.DataFrame) -> str:
-    """The constants of the setting whose means are nearest to the numbers of a row."""
+    """The constants of the setting whose means are nearest to the numbers of a row; "" for none."""
+    if runs["constants"].nunique() < 2:
+        return "" if runs.empty else str(runs["constants"].iloc[0])
     means = runs.groupby("constants", sort=False)[list(METRICS)].mean()
     printed = pd.Series({metric: line.get(metric, math.nan) for metric in METRICS}, dtype=float)
     if printed.drop(POWER).notna().any():  # power follows from the others
@@ -330,7 +332,7 @@ def _compared(
     failed = own.loc[own["status"] != "ok", "reason"]
     measured = succeeded(own)
     settings = measured["constants"].drop_duplicates()
-    constants = _nearest(line, measured) if len(settings) else ""
+    constants = _nearest(line, measured)
     ours = measured[measured["constants"] == constants]
     elsewhere = runs.drop(own.index)
     row: dict[str, object] = {str(k): v for k, v in line.items() if k not in METRICS}

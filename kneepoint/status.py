@@ -34,7 +34,7 @@ class State:
     name: str
     state: str
     trials: int | None = None
-    best: float | None = None
+    best_in_search: float | None = None
     runs: int | None = None
     total: int | None = None
     rate: float | None = None
@@ -134,14 +134,14 @@ def _is_running(folder: Path) -> bool:
 def cells_of(states: Sequence[State]) -> list[tuple[str, ...]]:
     """Returns a table of experiments, header first."""
     rows: list[tuple[str, ...]] = [
-        ("experiment", "state", "trials", "best", "runs", "runs/s", "left")
+        ("experiment", "state", "trials", "best in search", "runs", "runs/s", "left")
     ]
     rows += [
         (
             each.name,
             each.state,
             _number(each.trials, "d"),
-            _number(each.best, ".5g"),
+            _number(each.best_in_search, ".5g"),
             _number(each.runs, "d") + (f" of {each.total}" if each.total else ""),
             _number(each.rate, ".1f"),
             "" if each.left_s is None else f"{each.left_s:.0f} s",

@@ -23,7 +23,7 @@ from kneepoint.workflow import make
 @config_option
 @json_option
 def command(name: str, cores: str, config: Path, as_json: bool) -> None:
-    """Run or resume the study NAME and print its best trial.
+    """Run or resume the study NAME and print its best trial, and its value with fresh seeds.
 
     NAME is a file of config/studies that the configuration lists. The command first makes whatever
     the study needs.
@@ -41,9 +41,16 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
         found = json.loads(path.read_bytes())
         best = found["best"]
         constants = ", ".join(f"{key} = {value:g}" for key, value in best["searched"].items())
+        fresh = found.get("fresh")
+        again = (
+            f"{fresh['value']:.4g} [{fresh['low']:.4g}, {fresh['high']:.4g}] with fresh seeds "
+            f"({fresh['runs']} runs), "
+            if fresh
+            else ""
+        )
         text = (
-            f"{found['title']}: {found['n_trials']} trials, best {best['value']:.4g} "
-            f"({found['objective']}) in trial {best['trial']}\n{constants}"
+            f"{found['title']}: {found['n_trials']} trials, best {again}{best['value']:.4g} in "
+            f"its search ({found['objective']}), trial {best['trial']}\n{constants}"
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise unusable(path, error) from None

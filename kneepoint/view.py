@@ -174,5 +174,6 @@ def follow(
 def _told(state: State) -> str:
     if not state.trials:
         return ""
-    best = "" if state.best is None else f", best {state.best:.5g}"
+    value = state.best_in_search
+    best = "" if value is None else f", best in search {value:.5g}"
     return f", {state.trials} trial{'s' * (state.trials != 1)}{best}"

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from experiments.runner import Batch
 from experiments.seeds import study_seed
 from networks.scenario import ALONE
 from search import objective
+from search.fresh import count_trials, plan_fresh, repeat
 from search.loop import ask_and_tell, directions_of
 from search.optuna_journal import OptunaJournal
 from search.plan import Opponent, StudyPlan, plan_study, summarise, units_of
@@ -43,10 +44,18 @@ def plan(job: Job, name: str) -> Plan:
     study = planned.study
 
     def steps() -> Steps:
-        outcome, _ = yield from search(job.out_dir, planned)
-        return outcome
+        outcome, best = yield from search(job.out_dir, planned)
+        again = plan_fresh(planned, best)
+        if not again:
+            return outcome
+        found = yield from repeat(planned, best, again)
+        summary = {**outcome.summaries["study.json"], "fresh": found}
+        return replace(outcome, summaries={"study.json": summary})
 
-    return Plan(planned.engine, study.count_runs(len(planned.rows)), steps())
+    total = study.count_runs(len(planned.rows))
+    if total is not None:
+        total += count_trials(study) * len(study.networks) * study.runs_per_trial
+    return Plan(planned.engine, total, steps())
 
 
 def plan_of(job: Job, name: str) -> StudyPlan:

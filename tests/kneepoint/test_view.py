@@ -60,12 +60,12 @@ def test_pipe_gets_a_line_for_each_end_and_a_summary_now_and_then() -> None:
     view.show([DONE, RUNNING, WAITING], "3 of 12 steps done")
     assert stream.getvalue() == (
         "3 of 12 steps done - 1 done, 1 running, 1 waiting\n"
-        "  tune: running, 30 trials, best 20.123, 120 of 400 runs, 35 s left\n"
+        "  tune: running, 30 trials, best in search 20.123, 120 of 400 runs, 35 s left\n"
     )
     stream.truncate(0)
     stream.seek(0)
     view.show([DONE, State("tune", "done", 100, 21.0), WAITING], "")
-    assert stream.getvalue() == "tune: done, 100 trials, best 21\n"
+    assert stream.getvalue() == "tune: done, 100 trials, best in search 21\n"
 
 
 def test_pipe_gets_the_last_summary_at_the_end() -> None:

@@ -1,0 +1,68 @@
+"""The best trial of a search with fresh seeds: a search's own value is the best of many by luck."""
+
+import math
+import statistics
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from common.student_t import student_t_quantile
+from experiments.models.study import EMULATOR, Study
+from experiments.results import FinishedRun, FinishedTrial, PlannedRun
+from experiments.runner import Batch
+from experiments.seeds import derive_seed
+from search.objective import power_of
+from search.plan import StudyPlan
+
+RUNS, LEAST_TRIALS = 30, 5
+"""So many runs on each network, in at least so many repetitions of the trial."""
+
+
+def count_trials(study: Study) -> int:
+    """Returns how often to repeat a study's best trial.
+
+    That is 0 in real time, for replays, and for what is minimised: a misfit or a worst case is not
+    a property of a setting alone.
+    """
+    if study.engine != EMULATOR or study.table or study.objective.minimises:
+        return 0
+    return max(LEAST_TRIALS, math.ceil(RUNS / study.runs_per_trial))
+
+
+def plan_fresh(plan: StudyPlan, best: FinishedTrial) -> list[Sequence[PlannedRun]]:
+    """Returns the runs of each repetition of the best trial."""
+    seeds = [derive_seed(plan.seed, "fresh", k) for k in range(count_trials(plan.study))]
+    return [replace(plan, seed=seed).runs_of(best.number, best.searched) for seed in seeds]
+
+
+def repeat(
+    plan: StudyPlan, best: FinishedTrial, planned: Sequence[Sequence[PlannedRun]]
+) -> Generator[Batch, Iterator[FinishedRun], dict[str, Any]]:
+    """Runs the repetitions; returns the value of the objective, and the power on each network.
+
+    Returns:
+        For study.json, each with its 95 % interval.
+    """
+    results = yield Batch([run for runs in planned for run in runs])
+    repeated = [list(islice(results, len(runs))) for runs in planned]
+    powers: dict[str, list[float]] = {}
+    for runs in repeated:
+        on: dict[str, list[float]] = {}
+        for run in runs:
+            on.setdefault(run.planned.spec.network.name, []).append(power_of(run))
+        for name, values in on.items():
+            powers.setdefault(name, []).append(statistics.fmean(values))
+    return {
+        "trials": len(repeated),
+        "runs": sum(map(len, repeated)),
+        **_interval("value", [plan.score(runs, best.searched).value for runs in repeated]),
+        "networks": {name: _interval("power", values) for name, values in powers.items()},
+    }
+
+
+def _interval(name: str, values: Sequence[float]) -> dict[str, float]:
+    """The mean, and the ends of its 95 % t interval."""
+    mean, n = statistics.fmean(values), len(values)
+    half = student_t_quantile(0.975, n - 1) * statistics.stdev(values) / math.sqrt(n)
+    return {name: mean, "low": mean - half, "high": mean + half}

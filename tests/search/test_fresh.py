@@ -1,0 +1,71 @@
+"""The best trial of a search runs again with fresh seeds."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engines.base import RunRecord, RunSpec
+from experiments.journal import RunJournal
+from experiments.pipeline import follow
+from experiments.results import FinishedTrial
+from experiments.runner import Runner
+from search.fresh import LEAST_TRIALS, RUNS, count_trials, plan_fresh, repeat
+from search.objective import find_best
+from tests.experiments.fakes import FakeEngine, ShuffledExecutor, measure
+from tests.search.test_loop import search, study
+
+POWER = 40.0
+
+
+def lucky(spec: RunSpec) -> RunRecord:
+    """Runs whose power depends on luck alone, with a deviation of 10 %."""
+    noise = np.random.default_rng(int(spec.run_id[:8], 16)).standard_normal()
+    return dataclasses.replace(measure(spec), power=POWER * (1 + 0.1 * noise))
+
+
+def repeated(folder: Path, name: str, order: int = 0) -> tuple[float, dict[str, Any]]:
+    planned = study(name)
+    best = find_best(search(folder, planned, FakeEngine(lucky)), planned.study.objective.minimises)
+    with RunJournal(folder / "runs.jsonl") as journal:
+        executor = ShuffledExecutor(FakeEngine(lucky), order)
+        runner = Runner(journal, lambda _: executor, lambda _: None)
+        return best.value, follow(repeat(planned, best, plan_fresh(planned, best)), runner)
+
+
+def test_the_best_of_many_by_luck_is_not_as_good_with_fresh_seeds(tmp_path: Path) -> None:
+    value, found = repeated(tmp_path, "tpe")
+    assert value > POWER * 1.05
+    assert value > found["high"] >= found["value"] >= found["low"]
+    assert found["low"] < POWER < found["high"]
+    assert found["runs"] == found["trials"] * 2 * 2  # networks and runs of a trial
+    assert set(found["networks"]) == {"wire", "air"}
+    means = [each["power"] for each in found["networks"].values()]
+    assert np.mean(means) == pytest.approx(found["value"])
+
+
+def test_no_order_of_ending_changes_it(tmp_path: Path) -> None:
+    assert repeated(tmp_path / "one", "race") == repeated(tmp_path / "other", "race", order=5)
+
+
+def test_no_seed_is_one_of_the_search() -> None:
+    planned = study("tpe")
+    point = {"constant_alpha": 1.0, "constant_beta": 2.0}
+    searched = {run.spec.seed for trial in range(26) for run in planned.runs_of(trial, point)}
+    best = FinishedTrial(3, point, 1.0, "", {}, 4)
+    seeds = [run.spec.seed for runs in plan_fresh(planned, best) for run in runs]
+    assert len(set(seeds)) == len(seeds) >= RUNS
+    assert not searched & set(seeds)
+
+
+@pytest.mark.parametrize(
+    ("name", "trials"), [("grid", 10), ("ternary", RUNS), ("table", 0), ("fit", 0), ("front", RUNS)]
+)
+def test_what_is_repeated_and_how_often(name: str, trials: int) -> None:
+    wanted = study(name).study
+    assert count_trials(wanted) == trials
+    many = wanted.model_copy(update={"runs_per_trial": 25})
+    assert count_trials(many) == (LEAST_TRIALS if trials else 0)
+    assert count_trials(wanted.model_copy(update={"engine": "mahimahi"})) == 0
