@@ -27,7 +27,7 @@ POOL = STUDIED + ADDED + PRINTED
 STEPS = (10, 30)
 """As in experiments.models.settings.Audit."""
 SELECTED_OF = 5
-SIZES = (0.01, 0.02, 0.05, 0.08, 0.1, 0.2, 0.5)
+SIZES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 ALONE, FOLLOWS, ONLY = "alone", "with its power", "printed alone"
 WAYS = (
     *((metric, ALONE) for metric in (THROUGHPUT, SIGNAL_DELAY, POWER)),
@@ -58,9 +58,7 @@ def setting_of(row: Record) -> Setting:
     return row["controller"], row["constants"], row["network"]
 
 
-def verdicts(
-    published: pd.DataFrame, pool: Pool, seed: int, wrong: bool, mismatch: float = 0.0
-) -> pd.DataFrame:
+def verdicts(published: pd.DataFrame, pool: Pool, seed: int, wrong: bool) -> pd.DataFrame:
     """The audit of one printing of the tables.
 
     Args:
@@ -68,8 +66,6 @@ def verdicts(
         pool: runs of the setting of each.
         seed: of everything that is drawn.
         wrong: whether some rows are made wrong.
-        mismatch: by how much replays miss what they replay: a relative standard deviation over the
-            rows.
 
     Returns:
         The table audit with columns selected, metric, way and size (see Fault).
@@ -81,18 +77,17 @@ def verdicts(
         selection = _selection(random)
         sources[table] = Source(selection=selection)
         chosen = _chosen(rows, random) if wrong else set()
-        cut_off = _cut_off(random)
+        cuts_off = random.random() < 1 / 3
         printed, studied = [], []
         for place, row in enumerate(records(_with_steps(rows))):
             runs = shuffled[setting_of(row)]
             fault = _fault(row, random) if place in chosen else Fault()
             run = _one_of(runs[STUDIED + ADDED :], selection, random)
-            missed = _missed(run, mismatch, random)
-            printed.append(_print(row, missed, fault, random.random() < 0.5, cut_off))
+            printed.append(_print(row, run, fault, random.random() < 0.5, cuts_off))
             faults.append({"table": table, "row": row["row"], **vars(fault)})
             studied += records(runs[:STUDIED].assign(trial=place))
         tables.append(pd.DataFrame(printed))
-        studies.append(synthetic.study(table, studied, table=table, compare=(table,)))
+        studies.append(synthetic.study(table, studied, compare=(table,)))
     results = synthetic.MadeUp(
         published=pd.concat(tables, ignore_index=True), sources=sources, studies=studies
     )
@@ -138,23 +133,6 @@ def _one_of(runs: pd.DataFrame, selection: Selection | None, random: np.random.G
     return records(order)[-1 if selection is None or selection.extreme == "best" else 0]
 
 
-def _cut_off(random: np.random.Generator) -> set[str]:
-    """The columns whose digits are cut off: all or one of them in a third of the tables each."""
-    kind = random.random()
-    if kind < 1 / 3:
-        return set(METRICS)
-    return {str(random.choice(list(METRICS)))} if kind < 2 / 3 else set()
-
-
-def _missed(run: Record, mismatch: float, random: np.random.Generator) -> Record:
-    """The run as it would have been, had we replayed it a little differently."""
-    factors = {
-        metric: np.exp(mismatch * random.standard_normal()) for metric in (THROUGHPUT, SIGNAL_DELAY)
-    }
-    missed = {metric: run[metric] * factor for metric, factor in factors.items()}
-    return {**run, **missed, POWER: 1e3 * missed[THROUGHPUT] / missed[SIGNAL_DELAY]}
-
-
 def _with_steps(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with the worth of each last digit: a dropped zero is a digit, too."""
     shown = rows.rename(columns={metric: f"published_{metric}" for metric in METRICS})
@@ -181,7 +159,7 @@ def _fault(row: Record, random: np.random.Generator) -> Fault:
     return Fault(metric, way, SIZES[int(random.integers(len(SIZES)))])
 
 
-def _print(row: Record, run: Record, fault: Fault, is_more: bool, cut_off: set[str]) -> Record:
+def _print(row: Record, run: Record, fault: Fault, is_more: bool, cuts_off: bool) -> Record:
     """The row with the numbers of the run, of which one may be wrong."""
     numbers = {metric: float(run[metric]) for metric in METRICS}
     if fault.metric:
@@ -192,8 +170,6 @@ def _print(row: Record, run: Record, fault: Fault, is_more: bool, cut_off: set[s
     for metric, number in numbers.items():
         if row.get(metric) == row.get(metric, np.nan):
             step = float(row[STEP + metric])
-            digits = (
-                np.floor(number / step + 1e-9) if metric in cut_off else np.round(number / step)
-            )
+            digits = np.floor(number / step + 1e-9) if cuts_off else np.round(number / step)
             shown[metric] = float(digits) * step
     return shown

@@ -1,10 +1,15 @@
-"""A made-up report whose tables leave parameters open, and the runs behind it: nothing is emulated.
+"""How the audit judges a made-up report whose tables leave parameters open; nothing is emulated.
+
+    python -m tests.benchmarks.strangers
 
 One table states the increase alone, the next varies what the first leaves open, by much; one varies
 a window, and one prints power alone. Runs of one setting differ in throughput by 0.3 % and in delay
-by 0.2 to 3 %, skewed, in whole milliseconds.
+by 0.2 to 3 %, skewed, in whole milliseconds; each row is printed from one run, near ours. A third
+of the tables cut off the digits of one column, a third of all. A wrong table has one wrong number,
+from which its power was computed.
 """
 
+import argparse
 import json
 from collections.abc import Mapping
 from functools import cache
@@ -12,16 +17,22 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from analysis import audit
 from analysis.frames import CONSTANT, STEP, records
-from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
-from tests.analysis import synthetic
+from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
+from analysis.spread import figures
+from tests.analysis import published, synthetic
 from tests.benchmarks import planted
 from tests.benchmarks.planted import POOL, Pool
 
+RUNS = 30
+"""Of ours for each row."""
+SIZES = (0.02, 0.05, 0.08, 0.1, 0.15, 0.2, 0.5)
 OPEN: Mapping[str, float] = {"multiply_up": 1.5, "subtract_down": 2.0}
 """What the first table does not state, with the values of the study that replays it."""
 MISMATCH = 0.002
 """The standard deviation of a row's numbers about our mean, as few replays are perfect."""
+ALARMS = ("contradicted", "unexplained")
 _TABLES: Mapping[str, tuple[str, list[dict[str, float]]]] = {
     "901-increase": ("climber", [{"increase": x} for x in (0.5, 1, 2, 3, 4, 6, 8, 11, 16, 22, 30)]),
     "902-multiply": (
@@ -85,3 +96,94 @@ def pool() -> Pool:
         of_setting = pd.DataFrame(runs).assign(constants=row["constants"])
         found[planted.setting_of(row)] = of_setting
     return found
+
+
+def beside(printings: int, seed: int, size: float = 0.0) -> pd.DataFrame:
+    """The rows of all printings as `statistics.beside` gives them, with a column spoiled.
+
+    Args:
+        printings: of each table.
+        seed: of everything that is drawn.
+        size: by how much a number of each table is wrong, relative.
+    """
+    random = np.random.default_rng(seed)
+    base, runs = rows(), pool()
+    parts = []
+    for printing in range(printings):
+        for _, table in base.groupby("table", sort=False):
+            parts.append(
+                _printed(
+                    table, [runs[planted.setting_of(r)] for r in records(table)], random, size
+                ).assign(printing=printing)
+            )
+    found = pd.concat(parts, ignore_index=True)
+    for name in ("table", "network"):  # no printing contradicts another
+        found[name] += "-" + found["printing"].astype(str)
+    found = found.drop(columns="printing")
+    ours = {m: np.stack(found.pop(f"runs_{m}").tolist()) for m in METRICS}
+    found = found.join(pd.DataFrame(figures(ours)))
+    for metric in METRICS:
+        found[[f"host_low_{metric}", f"host_high_{metric}"]] = np.nan
+    fixed = {"runs": RUNS, "settings": 1, "nearest": "", "failed": 0, "failure": "", "sure": 1.0}
+    return published.compared(found.assign(**fixed))
+
+
+def _printed(
+    table: pd.DataFrame, runs: list[pd.DataFrame], random: np.random.Generator, size: float
+) -> pd.DataFrame:
+    """A table with one run as printed, and RUNS others as ours."""
+    wrong = int(random.integers(len(table))) if size else -1
+    spoiled = str(random.choice([THROUGHPUT, SIGNAL_DELAY]))
+    cut_off = [set(METRICS), {str(random.choice(list(METRICS)))}, set()][int(random.integers(3))]
+    lines = []
+    for i, (row, of_row) in enumerate(zip(records(table), runs, strict=True)):
+        order = random.permutation(POOL)
+        of_row = of_row.iloc[order]
+        shown = {
+            metric: float(of_row[metric].iloc[-1]) * np.exp(MISMATCH * random.standard_normal())
+            for metric in (THROUGHPUT, SIGNAL_DELAY)
+        }
+        if i == wrong:
+            shown[spoiled] *= (1 + size) ** float(random.choice([-1, 1]))
+        shown[POWER] = 1e3 * shown[THROUGHPUT] / shown[SIGNAL_DELAY]
+        line = {name: value for name, value in row.items() if name not in METRICS}
+        for metric in METRICS:
+            line[f"runs_{metric}"] = of_row[metric].to_numpy(dtype=float)[:RUNS]
+            line[f"published_{metric}"] = np.nan
+            if row.get(metric) == row.get(metric, np.nan):
+                step = row[STEP + metric]
+                digits = shown[metric] / step
+                whole = np.floor(digits + 1e-9) if metric in cut_off else np.round(digits)
+                line[f"published_{metric}"] = whole * step
+        lines.append({**line, "spoiled": i == wrong})
+    return pd.DataFrame(lines)
+
+
+def judged(printings: int, seed: int, size: float = 0.0) -> pd.DataFrame:
+    """The audit of these printings: table, row, spoiled, verdict."""
+    found = beside(printings, seed, size)
+    return audit.audit(found, {}, {})[0]
+
+
+def main() -> None:
+    """Prints the share of honest rows accused, and the share of wrong ones found, by size."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--tables", type=int, default=2000, help="honest ones (%(default)s)")
+    parser.add_argument("--wrong", type=int, default=80, help="of each size (%(default)s)")
+    given = parser.parse_args()
+    each = len(_TABLES)
+    honest = judged(given.tables // each, 1)
+    print(f"{len(honest)} honest rows of {honest['table'].nunique()} tables:", end=" ")
+    print(", ".join(f"{100 * (honest['verdict'] == v).mean():.2f} % {v}" for v in ALARMS))
+    print("| wrong by | contradicted | unexplained | honest rows beside them, accused |")
+    print("| --- | --- | --- | --- |")
+    for size in SIZES:
+        found = judged(given.wrong // each, 2, size)
+        wrong, right = found[found["spoiled"]], found[~found["spoiled"]]
+        shares = [f"{100 * (wrong['verdict'] == verdict).mean():.0f} %" for verdict in ALARMS]
+        accused = 100 * right["verdict"].isin(ALARMS).mean()
+        print(f"| {100 * size:g} % | {' | '.join(shares)} | {accused:.2f} % |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,18 +1,13 @@
 """How often the audit accuses an honest row, and how often it finds a wrong number.
 
     python -m tests.benchmarks.verdicts --figure docs/images/verdicts.svg
-    python -m tests.benchmarks.verdicts --strangers --printings 500 --wrong 60
 
 Needs the results of `make reproduce`. The tables that it replays are printed anew, from the
 emulator's runs of the same settings: see tests/benchmarks/planted.py. Nothing counts as fitted.
-With `--strangers` the tables are those of a made-up report, whose runs are made up as well: see
-tests/benchmarks/strangers.py.
 """
 
 import argparse
 import json
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -26,7 +21,7 @@ from experiments.results import FinishedRun, PlannedRun, runs_table
 from experiments.seeds import derive_seed
 from networks.scenario import PreparedNetwork
 from reports.figures import style
-from tests.benchmarks import planted, strangers
+from tests.benchmarks import planted
 from tests.benchmarks.planted import POOL, SIZES, Pool, Setting
 
 EMULATE = Path("build/emulate")
@@ -153,21 +148,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--printings", type=int, default=40, help="of all tables (%(default)s)")
     parser.add_argument("--figure", type=Path, help="draw the rates of detection here, as SVG")
-    parser.add_argument("--wrong", type=int, help="printings with wrong numbers (as many)")
-    parser.add_argument("--strangers", action="store_true", help="tables of a made-up report")
     parser.add_argument("--config", type=Path, default=Path("config/config.yaml"))
     arguments = parser.parse_args()
-    if arguments.strangers:
-        rows, pool, mismatch = strangers.rows(), strangers.pool(), strangers.MISMATCH
-    else:
-        rows, mismatch = printable(Results.of(arguments.config)), 0.0
-        pool = make_pool(rows)
-    of = partial(planted.verdicts, rows, pool, mismatch=mismatch)
-    number = arguments.printings if arguments.wrong is None else arguments.wrong
-    with ProcessPoolExecutor() as executor:
-        honest = pd.concat(executor.map(partial(of, wrong=False), range(arguments.printings)))
-        wrong = pd.concat(executor.map(partial(of, wrong=True), range(10**6, 10**6 + number)))
+    rows = printable(Results.of(arguments.config))
+    pool = make_pool(rows)
+    seeds = range(arguments.printings)
+    honest = pd.concat([planted.verdicts(rows, pool, seed, wrong=False) for seed in seeds])
     print_honest(honest)
+    wrong = pd.concat([planted.verdicts(rows, pool, 10**6 + seed, wrong=True) for seed in seeds])
     table = detection(wrong)
     print_detection(table)
     if arguments.figure:
