@@ -7,6 +7,7 @@ import pytest
 from common.errors import KneepointError
 from engines import built
 from experiments.check import check
+from tests.experiments.listing import CATALOGUE
 from tests.experiments.wire import NETWORK, STUDY, write
 
 
@@ -19,6 +20,13 @@ def config(tmp_path: Path) -> Path:
     return tmp_path / "config.yaml"
 
 
+@pytest.fixture
+def built_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All controllers are up to date."""
+    monkeypatch.setattr("experiments.check.current_catalogue", lambda *_: CATALOGUE)
+
+
+@pytest.mark.usefixtures("built_before")
 def test_unknown_parameter_is_found_before_anything_is_valid(config: Path) -> None:
     assert check(config, "all").endswith(": valid")
     write(config.parent / "studies/windows.yaml", {**STUDY, "constants": {"keepalive_mss": 1000}})
@@ -28,6 +36,7 @@ def test_unknown_parameter_is_found_before_anything_is_valid(config: Path) -> No
         assert part in str(caught.value)
 
 
+@pytest.mark.usefixtures("built_before")
 def test_printed_name_of_nothing_is_refused(config: Path) -> None:
     content = {"seed": 1, "results": str(config.parent), "studies": ["windows"]}
     write(config, {**content, "report": {"title": "T", "names": {"windw": "w"}}})
