@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,6 +20,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "entries/cpu_time.hh"
 #include "entries/sandbox.hh"
 
 namespace kneepoint {
@@ -213,8 +215,10 @@ void kill_children() {
   }
 }
 
-std::string explain_signal(int number, const Confinement& confinement) {
-  if (number == SIGXCPU) return "more than " + std::to_string(confinement.cpu_s) + " s of CPU time";
+std::string explain_signal(int number, const rusage& used, const Confinement& confinement) {
+  if (ends_for_cpu_time(number, used, confinement.cpu_s)) {
+    return "more than " + std::to_string(confinement.cpu_s) + " s of CPU time";
+  }
   if (number == SIGXFSZ)
     return "a file of more than " + std::to_string(confinement.file_mb) + " MB";
   return "";
@@ -227,17 +231,21 @@ CommandEnd supervise(const Confinement& confinement, pid_t command, int listener
   uint64_t started = 1;
   while (true) {
     int status = 0;
-    if (waitpid(command, &status, WNOHANG) == command) {
+    rusage used{};  // by its children, too
+    if (wait4(command, &status, WNOHANG, &used) == command) {
       if (WIFEXITED(status)) {
         constexpr int of_signal = 128;  // as a shell tells that a child of its own was ended
         const int code = WEXITSTATUS(status);
-        return {code, code > of_signal ? explain_signal(code - of_signal, confinement) : ""};
+        return {code, code > of_signal ? explain_signal(code - of_signal, used, confinement) : ""};
       }
-      const std::string reason = explain_signal(WTERMSIG(status), confinement);
-      return {128 + WTERMSIG(status),
-              reason.empty() ? "ended by signal " + std::to_string(WTERMSIG(status)) : reason};
+      const int number = WTERMSIG(status);
+      const std::string reason = explain_signal(number, used, confinement);
+      if (not reason.empty()) return {128 + number, reason};
+      const bool is_a_fault = number == SIGKILL or number == SIGTERM or number == SIGHUP or
+                              number == SIGINT or number == SIGXCPU;
+      return {128 + number, "ended by signal " + std::to_string(number), is_a_fault};
     }
-    if (stop != 0) return {128 + stop, "asked to stop"};
+    if (stop != 0) return {128 + stop, "asked to stop", true};
     if (Clock::now() >= end) {
       return {128 + SIGKILL, "more than " + std::to_string(confinement.wall_s) + " s"};
     }

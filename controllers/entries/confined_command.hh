@@ -20,8 +20,9 @@ struct Confinement {
 };
 
 struct CommandEnd {
-  int status = 0;        // as a shell has it: the command's own, or 128 and its signal's number
-  std::string reason{};  // what stopped it; empty: nothing did
+  int status = 0;           // as a shell has it: the command's own, or 128 and its signal's number
+  std::string reason{};     // what stopped it; empty: nothing did
+  bool is_a_fault = false;  // somebody else did, and not a limit
 };
 
 // Runs the command with this process's input, output and environment, and ends processes left

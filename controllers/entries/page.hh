@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -80,8 +81,7 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 // Gives the turn to the other side.
 void give_turn(EntryPage& page, EntryPage::Turn to);
 
-// Waits until it is `mine`, or for some milliseconds where `limit_ms` is not 0. Returns whether it
-// is.
-bool await_turn(EntryPage& page, EntryPage::Turn mine, int limit_ms);
+// Waits until it is `mine`, or for `limit` where that is not 0. Returns whether it is.
+bool await_turn(EntryPage& page, EntryPage::Turn mine, std::chrono::microseconds limit);
 
 }  // namespace kneepoint
