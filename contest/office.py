@@ -22,7 +22,7 @@ from contest.config import Contest
 from contest.contenders import Contender, Workshop
 from contest.figures import Figures
 from contest.history import with_history
-from contest.hold import Json, Place, Scored, run_all, verdict
+from contest.hold import Json, Place, Scored, is_repeated, run_all, verdict
 from contest.page import write_page
 from engines.base import EngineSettings, run_reliably
 from engines.emulator import EmulatorSettings
@@ -92,8 +92,9 @@ class Office:
 
     @contextmanager
     def _runner(self, contenders: Sequence[Contender]) -> Iterator[Runner]:
-        able = sum(not each.reason for each in contenders)
-        total = able * len(self.places) * self.contest.runs
+        able = [each for each in contenders if not each.reason]
+        total = len(able) * len(self.places) * self.contest.runs
+        total += sum(is_repeated(each, self.engine) for each in able)
         progress = progress_of("contest", self.engine, total)
         with RunJournal(self.folder / "runs.jsonl") as journal:
             runner = Runner(
@@ -106,7 +107,7 @@ class Office:
                 yield runner
             finally:
                 runner.close()
-        progress.end(f"runs of {able} entries and yardsticks are done")
+        progress.end(f"runs of {len(able)} entries and yardsticks are done")
 
     def _executor(self) -> Executor:
         cores = os.cpu_count() or 1

@@ -20,8 +20,7 @@ Runs the command with access to these files and folders only: --read to read, --
 and remove, --run to read and execute. --cpu-s and --memory-mb limit each process, --processes the number
 started in all, --file-mb all output, --wall-s the whole. Exits with the command's status, or 128 plus the
 number of the signal that ended it; stderr says what stopped it, such as
-"confine: stopped: more than 60 s of CPU time", or "confine: disturbed: ended by signal 9" where no limit did.
-Ends processes that the command leaves behind.
+"confine: stopped: more than 60 s of CPU time". Ends processes that the command leaves behind.
 )";
 
 // The last word before the command is "--".
@@ -63,10 +62,7 @@ int run(const Words& words) {
   const size_t end = options_end(words);
   const Words command(words.begin() + static_cast<std::ptrdiff_t>(end) + 1, words.end());
   const CommandEnd ended = run_confined(parse(words, end), command);
-  if (not ended.reason.empty()) {
-    std::cerr << "confine: " << (ended.is_a_fault ? "disturbed: " : "stopped: ") << ended.reason
-              << std::endl;
-  }
+  if (not ended.reason.empty()) std::cerr << "confine: stopped: " << ended.reason << std::endl;
   return ended.status;
 }
 

@@ -241,11 +241,9 @@ CommandEnd supervise(const Confinement& confinement, pid_t command, int listener
       const int number = WTERMSIG(status);
       const std::string reason = explain_signal(number, used, confinement);
       if (not reason.empty()) return {128 + number, reason};
-      const bool is_a_fault = number == SIGKILL or number == SIGTERM or number == SIGHUP or
-                              number == SIGINT or number == SIGXCPU;
-      return {128 + number, "ended by signal " + std::to_string(number), is_a_fault};
+      return {128 + number, "ended by signal " + std::to_string(number)};
     }
-    if (stop != 0) return {128 + stop, "asked to stop", true};
+    if (stop != 0) return {128 + stop, "asked to stop"};
     if (Clock::now() >= end) {
       return {128 + SIGKILL, "more than " + std::to_string(confinement.wall_s) + " s"};
     }

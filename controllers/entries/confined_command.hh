@@ -20,9 +20,8 @@ struct Confinement {
 };
 
 struct CommandEnd {
-  int status = 0;           // as a shell has it: the command's own, or 128 and its signal's number
-  std::string reason{};     // what stopped it; empty: nothing did
-  bool is_a_fault = false;  // somebody else did, and not a limit
+  int status = 0;        // as a shell has it: the command's own, or 128 and its signal's number
+  std::string reason{};  // what stopped it; empty: nothing did
 };
 
 // Runs the command with this process's input, output and environment, and ends processes left
