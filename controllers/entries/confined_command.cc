@@ -20,7 +20,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "entries/cpu_time.hh"
+#include "common/cpu_time.hh"
 #include "entries/sandbox.hh"
 
 namespace kneepoint {

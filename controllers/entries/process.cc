@@ -18,12 +18,12 @@
 #include <string_view>
 #include <utility>
 
+#include "common/cpu_time.hh"
 #include "common/input_file.hh"
 #include "common/machine_fault.hh"
 #include "common/program_folder.hh"
 #include "common/sha256.hh"
 #include "common/text.hh"
-#include "entries/cpu_time.hh"
 #include "entries/sandbox.hh"
 
 namespace kneepoint {
@@ -48,7 +48,7 @@ constexpr size_t most_said = 4096;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   setsid();
-  personality(ADDR_NO_RANDOMIZE);  // or what depends on addresses differs between runs
+  personality(ADDR_NO_RANDOMIZE);             // or what depends on addresses differs between runs
   const int nowhere = open("/dev/null", O_RDWR);
   // Clear of the numbers that they will get.
   constexpr int out_of_the_way = 64;

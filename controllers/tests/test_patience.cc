@@ -1,6 +1,6 @@
 // Whose fault it is that an entry keeps its turn.
 #include "check.hh"
-#include "entries/cpu_time.hh"
+#include "common/cpu_time.hh"
 #include "entries/patience.hh"
 
 namespace {

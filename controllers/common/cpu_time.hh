@@ -16,8 +16,8 @@ inline double cpu_time_s(const rusage& used) {
   return in_s(used.ru_utime) + in_s(used.ru_stime);
 }
 
-// The signals of a limit of `cpu_s` that set_limits() has made. Many kernels count it in ticks of
-// their timer, and reach it somewhat before the time that they report.
+// The signals of RLIMIT_CPU, `cpu_s` and a hard limit of one second more. Many kernels count it in
+// ticks of their timer, and reach it somewhat before the time that they report.
 inline bool ends_for_cpu_time(int signal, const rusage& used, uint64_t cpu_s) {
   constexpr double least_share = 0.75;
   const auto limit_s = static_cast<double>(cpu_s);
