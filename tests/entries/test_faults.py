@@ -81,7 +81,7 @@ def test_signal_from_outside_is_a_fault_in_virtual_time(
 def test_signal_from_outside_is_a_fault_in_real_time(number: int, tmp_path: Path) -> None:
     entry = build_entry(SOURCES / "kit_sender.cc", tmp_path)
     with receiving() as receiver:
-        words = [ENTRY_SENDER, "127.0.0.1", str(receiver.port), "--entry", str(entry)]
+        words = [str(ENTRY_SENDER), "127.0.0.1", str(receiver.port), "--entry", str(entry)]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as sender:
             answer = _disturb(sender, number, must_compute=False)
     assert answer["status"] == "fault", answer

@@ -25,6 +25,8 @@ from tests.contest.trees import PYTHON_CLASS, kit
 from tests.entries.test_faults import descendants
 
 _MEAN_PAUSE_S = 0.15
+_SPARED = ("git", "pytest")
+"""Neither an entry nor a host nor a builder."""
 _ROUNDS = 60
 """At most; each kills several."""
 
@@ -57,8 +59,9 @@ class _Killer:
                 victim = os.pidfd_open(self._random.choice(found))
                 try:
                     name = Path(f"/proc/{_process_of(victim)}/comm").read_text().strip()
-                    signal.pidfd_send_signal(victim, signal.SIGKILL)
-                    self.victims.append(name)
+                    if name not in _SPARED:
+                        signal.pidfd_send_signal(victim, signal.SIGKILL)
+                        self.victims.append(name)
                 finally:
                     os.close(victim)
 
