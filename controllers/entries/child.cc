@@ -1,7 +1,10 @@
 #include "entries/child.hh"
 
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -31,7 +34,7 @@ EntryCommand command(const EntrySettings& settings, bool is_trusted, uint64_t cp
 double idle_s() {
   const auto in_s = [](clockid_t clock) {
     timespec time{};
-    clock_gettime(clock, &time);
+    syscall(SYS_clock_gettime, clock, &time);
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
   };
   return in_s(CLOCK_MONOTONIC) - in_s(CLOCK_PROCESS_CPUTIME_ID);
@@ -39,6 +42,7 @@ double idle_s() {
 
 cpu_set_t processors_before;
 int children = 0;
+int confined_children = 0;
 
 }  // namespace
 
@@ -55,8 +59,17 @@ OneProcessor::~OneProcessor() {
   if (--children == 0) sched_setaffinity(0, sizeof processors_before, &processors_before);
 }
 
+NoCycleCounter::NoCycleCounter(bool is_wanted) : is_wanted_(is_wanted) {
+  if (is_wanted and confined_children++ == 0) prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+}
+
+NoCycleCounter::~NoCycleCounter() {
+  if (is_wanted_ and --confined_children == 0) prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+}
+
 EntryChild::EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s)
-    : cpu_s_(cpu_s),
+    : no_cycle_counter_(not is_trusted),
+      cpu_s_(cpu_s),
       worker_(command(settings, is_trusted, cpu_s)),
       patience_(cpu_s),
       start_s_(idle_s()) {

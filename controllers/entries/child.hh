@@ -21,6 +21,20 @@ class OneProcessor {
   OneProcessor& operator=(const OneProcessor&) = delete;
 };
 
+// While one exists, this thread cannot read the processor's cycle counter, as confined entries
+// cannot: a switch between processes of which only one can costs some virtual machines
+// microseconds. Clocks are read by system calls then, not through the vDSO.
+class NoCycleCounter {
+ public:
+  explicit NoCycleCounter(bool is_wanted);
+  ~NoCycleCounter();
+  NoCycleCounter(const NoCycleCounter&) = delete;
+  NoCycleCounter& operator=(const NoCycleCounter&) = delete;
+
+ private:
+  bool is_wanted_;
+};
+
 class EntryChild {
  public:
   // Starts the program `entry`, which stands beside this one, or the interpreter, on the entry.
@@ -43,6 +57,7 @@ class EntryChild {
   double waited_s() const;
 
   OneProcessor one_processor_{};
+  NoCycleCounter no_cycle_counter_;
   uint64_t cpu_s_;
   EntryWorker worker_;
   Patience patience_;

@@ -16,8 +16,8 @@ void futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const tim
 }  // namespace
 
 void give_turn(EntryPage& page, EntryPage::Turn to) {
-  page.turn.store(to, std::memory_order_release);
-  futex(page.turn, FUTEX_WAKE, 1, nullptr);
+  page.turn.store(to);
+  if (page.sleeps[to].load() != 0) futex(page.turn, FUTEX_WAKE, 1, nullptr);
 }
 
 bool await_turn(EntryPage& page, EntryPage::Turn mine, std::chrono::microseconds limit) {
@@ -27,7 +27,9 @@ bool await_turn(EntryPage& page, EntryPage::Turn mine, std::chrono::microseconds
   while (true) {
     const uint32_t turn = page.turn.load(std::memory_order_acquire);
     if (turn == mine) return true;
+    page.sleeps[mine].store(1);
     futex(page.turn, FUTEX_WAIT, turn, limit.count() == 0 ? nullptr : &span);
+    page.sleeps[mine].store(0);
     if (limit.count() != 0) return page.turn.load(std::memory_order_acquire) == mine;
   }
 }

@@ -68,7 +68,8 @@ struct EntryPage {
   };
 
   std::atomic<uint32_t> turn;
-  int32_t denied_call;  // the system call that ended the entry; -1: none
+  std::array<std::atomic<uint32_t>, 2> sleeps;  // whether a side must be woken for its turn
+  int32_t denied_call;                          // the system call that ended the entry; -1: none
   // In real time, where there are no turns: datagrams.
   std::atomic<uint64_t> sent;
   std::atomic<uint64_t> received;
