@@ -115,7 +115,11 @@ def ask_git() -> Commit:
 
     def ask(*arguments: str) -> str:
         answer = subprocess.run(
-            ["git", *arguments], capture_output=True, text=True, check=False, timeout=30
+            ["git", "--no-optional-locks", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=30,
         )
         return answer.stdout.strip() if answer.returncode == 0 else ""
 

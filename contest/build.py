@@ -20,7 +20,7 @@ from pathlib import Path
 
 from common.errors import KneepointError
 from common.files import private_folder, sha256_of, write_whole
-from contest.confine import Confined, environment_of
+from contest.confine import Confined, DisturbedError, environment_of
 from contest.messages import own_part, reason_of
 from contest.tree import SUFFIXES, Tree
 from contest.unpack import files_of
@@ -294,7 +294,7 @@ class Builder:
                     raise BuildError(f"does not build: {reason_of(message)}", message)
                 shutil.copyfile(out, place)
                 return
-        raise KneepointError(
+        raise DisturbedError(
             f"could not be built: something ended the compiler {_TRIES} times, perhaps for want of "
             "memory; free some and run the command again"
         )

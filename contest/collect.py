@@ -17,7 +17,7 @@ from common.config_file import read_config
 from common.errors import KneepointError
 from common.files import private_folder, sha256_of
 from contest.config import ENTRY_NAME, ENTRY_NAMES, REPOSITORIES, Repositories, Repository
-from contest.confine import Confined
+from contest.confine import Confined, DisturbedError
 from contest.unpack import (
     ARCHIVES,
     copy_repository,
@@ -292,6 +292,10 @@ def _archive(source: Path, repository: Repository, into: Path, confined: Confine
 
         def git(*words: str, problem: str = "") -> str:
             answer = confined.run(["git", *words], work, [], [work], environment)
+            if answer.was_killed:
+                raise DisturbedError(
+                    f"{repository.git}: something ended git; run the command again"
+                )
             if answer.returncode != 0:
                 lines = answer.stderr.strip().splitlines() or ["it failed without a reason"]
                 first = next((line for line in lines if line.startswith("fatal: ")), lines[-1])

@@ -30,12 +30,16 @@ _READ = tuple(
 
 _MOST_SAID = 2**18
 _KILLED = re.compile(
-    r"confine: stopped: (ended by signal (1|2|9|15)|asked to stop|more than \d+ s)$"
+    r"confine: stopped: (ended by signal (1|2|9|15|24)|asked to stop|more than \d+ s)$"
     r"|^[\w+.-]+: fatal error: (Killed|Terminated|Hangup|Interrupt) signal terminated program"
     r"|^[\w+.-]+: error: unable to execute command: (Killed|Terminated|Hangup|Interrupt)",
     re.MULTILINE,
 )
 """What is said of a program that was ended from outside; no limit of CPU time, size or memory."""
+
+
+class DisturbedError(KneepointError):
+    """The machine ended a program, which was neither wrong nor over its limits."""
 
 
 @dataclass(frozen=True)

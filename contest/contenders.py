@@ -14,6 +14,7 @@ from contest import within
 from contest.build import Builder, BuildError
 from contest.collect import Submission, digest_of_tree, take
 from contest.config import ENTRY_FILE, EntryFile, load_entry_file
+from contest.confine import DisturbedError
 from contest.tree import Tree, recognize
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Controller
@@ -40,6 +41,7 @@ class Contender:
         remarks: peculiarities.
         is_apart: shown but not ranked, because the kit's receiver replaces its own.
         reason: why it cannot run; "" if it can.
+        is_disturbed: the reason is the machine's, and none of its own.
         message: the compiler's output.
     """
 
@@ -54,6 +56,7 @@ class Contender:
     remarks: tuple[str, ...] = ()
     is_apart: bool = False
     reason: str = ""
+    is_disturbed: bool = False
     message: str = ""
 
     @property
@@ -118,6 +121,8 @@ class Workshop:
                 return replace(contender, entry=self.entry_of(submission.name, tree, declared, {}))
             except BuildError as error:
                 return refused(str(error), error.message)
+            except DisturbedError as error:
+                return replace(refused(str(error)), is_disturbed=True)
             except KneepointError as error:
                 return refused(str(error))
             except OSError as error:

@@ -43,6 +43,8 @@ def _scored(found: Json) -> Iterator[Json]:
     """Submissions in this verdict, earlier versions first."""
     for kind in ("earlier", "ranking", "apart", "failed"):
         for row in found[kind]:
+            if row.get("is_disturbed"):
+                continue  # nothing was found out
             yield {
                 **{key: row[key] for key in ("author", "name", "digest", "arrived", "late")},
                 **{key: row.get(key) for key in ("score", "public_score", "rank")},

@@ -46,12 +46,18 @@ class Scored:
         records: by network, in the order of the seeds.
         scores: like records; empty if a run failed.
         reason: why it has no scores; "" if it has some.
+        is_disturbed: the reason is the machine's, and none of its own.
     """
 
     contender: Contender
     records: Mapping[str, Sequence[RunRecord]]
     scores: Mapping[str, Sequence[float]]
     reason: str = ""
+    is_disturbed: bool = False
+
+
+_Key = tuple[str, int, int]
+"""A run of a contender: network, seed and repetition."""
 
 
 def run_all(
@@ -63,35 +69,40 @@ def run_all(
 ) -> list[Scored]:
     """Runs what can run and is not in the journal.
 
-    A contender that fails once does not run again: a hanging entry costs seconds, not minutes.
+    A contender that fails once does not run again: a hanging entry costs seconds, not minutes. In
+    virtual time each entry's first run is repeated, to see whether its seed determines it.
 
     Raises:
-        KneepointError: the machine prevented a run from finishing.
+        KneepointError: the machine prevented the runs of several contenders from finishing.
     """
-    seeds = range(contest.seed, contest.seed + contest.runs)
-    waves = [
-        [(places[0], seeds[0])],
-        [(place, seeds[0]) for place in places[1:]],
-        [(place, seed) for place in places for seed in seeds[1:]],
+    first, *others = range(contest.seed, contest.seed + contest.runs)
+    waves: list[list[tuple[Place, int, int]]] = [
+        [(places[0], first, 0)],
+        [*((place, first, 0) for place in places[1:]), (places[0], first, 1)],
+        *([(place, seed, 0) for place in places] for seed in others),
     ]
-    records: dict[str, dict[tuple[str, int], RunRecord]] = {
+    records: dict[str, dict[_Key, RunRecord]] = {
         each.name: {} for each in contenders if not each.reason
     }
     for wave in waves:
-        able = [
-            each
+        asked = [
+            (each, place.network, seed, repetition)
             for each in contenders
             if each.name in records
             and all(record.status == "ok" for record in records[each.name].values())
+            for place, seed, repetition in wave
+            if not repetition or is_repeated(each, engine)
         ]
-        asked = [(each, place.network, seed) for each in able for place, seed in wave]
         planned = [
-            PlannedRun(0, run, None, each.spec(engine, engine.place(network), seed))
-            for run, (each, network, seed) in enumerate(asked)
+            PlannedRun(
+                *(0, run, None),
+                replace(each.spec(engine, engine.place(network), seed), repetition=repetition),
+            )
+            for run, (each, network, seed, repetition) in enumerate(asked)
         ]
-        finished = runner.finish(Batch(planned))
-        for (each, network, seed), run in zip(asked, finished, strict=True):
-            records[each.name][network.name, seed] = run.record
+        finished = runner.finish(Batch(planned, keeps_faults=True))
+        for (each, network, seed, repetition), run in zip(asked, finished, strict=True):
+            records[each.name][network.name, seed, repetition] = run.record
     return [
         _score(contest, each, records[each.name], places)
         for each in contenders
@@ -99,27 +110,48 @@ def run_all(
     ]
 
 
+def is_repeated(contender: Contender, engine: EngineSettings) -> bool:
+    """Whether one of its runs is made twice: our controllers are deterministic."""
+    return not contender.is_yardstick and not engine.is_real_time
+
+
 def _score(
     contest: Contest,
     contender: Contender,
-    records: Mapping[tuple[str, int], RunRecord],
+    records: Mapping[_Key, RunRecord],
     places: Sequence[Place],
 ) -> Scored:
     """Scores a contender's runs, in the order of networks and seeds, up to the first failure."""
     by_network: dict[str, list[RunRecord]] = {place.network.name: [] for place in places}
     scores: dict[str, list[float]] = {place.network.name: [] for place in places}
     by_name = {place.network.name: place for place in places}
-    for (name, seed), record in sorted(records.items(), key=lambda each: each[0][1]):
+    for (name, seed, repetition), record in sorted(records.items(), key=lambda each: each[0][1]):
+        where = f"on {name} with seed {seed}: "
+        if record.status == "fault":
+            reason = f"the machine prevented it ({record.reason}); run the contest again"
+            return Scored(contender, {}, {}, where + without_paths(reason), is_disturbed=True)
         reason = record.reason
+        place = by_name[name]
         if record.status == "ok":
-            place = by_name[name]
             try:
-                scores[name].append(contest.scored_by.of(record, place.network, place.bound))
-                by_network[name].append(record)
-                continue
+                score = contest.scored_by.of(record, place.network, place.bound)
             except ValueError as error:
                 reason = f"no score: {error}"
-        return Scored(contender, {}, {}, f"on {name} with seed {seed}: {without_paths(reason)}")
+            else:
+                reason = ""
+        if repetition:
+            before = by_network[name][0]
+            if replace(before, run_id=record.run_id) == record:
+                continue
+            other = f"{score:.10g}" if not reason else f"none ({reason})"
+            reason = (
+                f"two runs that must be equal have the scores {scores[name][0]:.10g} and {other}: "
+                "it depends on more than its seed, such as the processor's random numbers"
+            )
+        if reason:
+            return Scored(contender, {}, {}, where + without_paths(reason))
+        scores[name].append(score)
+        by_network[name].append(record)
     return Scored(contender, by_network, scores)
 
 
@@ -163,7 +195,7 @@ def verdict(
         row["other_host_score"] = on_other_host.get(name)
     for each, place in zip(ranked, _places_of(contest, ranked), strict=True):
         rows[each.contender.name] |= place
-    reasons = {each.contender.name: each.reason for each in scored if each.reason}
+    lost = {each.contender.name: each for each in scored if each.reason}
     return {
         "kneepoint_contest": VERSION,
         "title": contest.title,
@@ -195,11 +227,12 @@ def verdict(
         "failed": [
             {
                 **_identity(contest, each),
-                "reason": each.reason or reasons[each.name],
+                "reason": each.reason or lost[each.name].reason,
+                "is_disturbed": lost.get(each.name, each).is_disturbed,
                 "message": each.message,
             }
             for each in contenders
-            if each.reason or each.name in reasons
+            if each.reason or each.name in lost
         ],
         "pairs": _pairs(contest, ranked),
     }

@@ -24,7 +24,15 @@ from contest.contenders import Contender, Workshop
 from contest.feedback import write_feedback
 from contest.figures import Figures, thin
 from contest.history import with_history
-from contest.hold import Json, Place, Scored, run_all, run_on_other_host, verdict
+from contest.hold import (
+    Json,
+    Place,
+    Scored,
+    is_repeated,
+    run_all,
+    run_on_other_host,
+    verdict,
+)
 from contest.page import write_page
 from engines.base import EngineSettings, run_reliably
 from engines.emulator import EmulatorSettings
@@ -105,10 +113,11 @@ class Office:
 
     @contextmanager
     def _runner(self, contenders: Sequence[Contender]) -> Iterator[Runner]:
-        able = sum(not each.reason for each in contenders)
-        total = able * len(self.places) * self.contest.runs
+        able = [each for each in contenders if not each.reason]
+        total = len(able) * len(self.places) * self.contest.runs
+        total += sum(is_repeated(each, self.engine) for each in able)
         if self.contest.other_host_latency_us is not None and not self.engine.is_real_time:
-            total += able * len(self.contest.ranked_on)
+            total += len(able) * len(self.contest.ranked_on)
         progress = progress_of("contest", self.engine, total)
         with RunJournal(self.folder / "runs.jsonl") as journal:
             runner = Runner(
@@ -121,7 +130,7 @@ class Office:
                 yield runner
             finally:
                 runner.close()
-        progress.end(f"runs of {able} entries and yardsticks are done")
+        progress.end(f"runs of {len(able)} entries and yardsticks are done")
 
     def _executor(self) -> Executor:
         cores = os.cpu_count() or 1

@@ -71,7 +71,7 @@ class RunSpec:
     """One run: a controller with all its parameters, in one scenario, on one engine.
 
     An `entry`, a whole sender, runs in place of the controller, which then has its name and
-    digest.
+    digest. `repetition` sets apart runs that must be equal, to see whether they are.
     """
 
     engine: str
@@ -83,6 +83,7 @@ class RunSpec:
     seed: int
     traffic: Traffic = ALONE
     entry: Entry | None = None
+    repetition: int = 0
     run_id: str = field(init=False, compare=False)
 
     @classmethod
@@ -160,13 +161,15 @@ class RunSpec:
         scenario = self._identified()
         for link in ("uplink", "downlink"):  # a trace is identified by its content
             scenario[link].pop("trace", None)
-        identity = {
+        identity: dict[str, Any] = {
             "engine": self.engine,
             "engine_sha256": self.engine_sha256,
             "scenario": scenario,
         }
         if self.entry is not None:
             identity["entry_sha256"] = self.entry.runner_sha256
+        if self.repetition:
+            identity["repetition"] = self.repetition
         digest = hashlib.sha256(canonical_json(identity).encode()).hexdigest()
         object.__setattr__(self, "run_id", digest)
 

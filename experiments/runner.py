@@ -23,12 +23,14 @@ class Batch:
         together: all are in progress at the same time, and every record counts, even one with
             a fault of the machine or a busy host: they measure the host.
         anew: execute even runs that the journal holds, for their other outputs.
+        keeps_faults: a fault of the machine is a record, unless several subjects meet one in a row.
     """
 
     runs: Sequence[PlannedRun]
     engine: EngineSettings | None = None
     together: bool = False
     anew: bool = False
+    keeps_faults: bool = False
 
 
 class Runner:
@@ -113,22 +115,29 @@ class Runner:
     def _execute(
         self, executor: Executor, batch: Batch, missing: Mapping[str, RunSpec]
     ) -> list[RunRecord]:
-        """Returns the runs of a `together` batch that met a fault; raises other faults."""
+        """Returns the runs that met a fault where the batch keeps them; raises other faults.
+
+        An entry alone must not end a contest: in a row its faults count once.
+        """
         faults: list[RunRecord] = []
-        in_a_row = ended = 0
+        keeps_faults = batch.together or batch.keeps_faults
+        in_a_row: set[str] = set()
+        ended = 0
         for finished in executor.execute(list(missing.values())):
             self._journal.add(finished)
             self._on_progress(len(finished))
             for record in finished:
                 if record.status == "fault":
                     faults.append(record)
-                    in_a_row += 1
+                    entry = missing[record.run_id].entry
+                    in_a_row.add(entry.sha256 if entry else record.run_id)
                 else:
-                    in_a_row = 0
+                    in_a_row.clear()
                     ended += 1
-            if in_a_row >= _FAULTS_IN_A_ROW and not batch.together:
+            if len(in_a_row) >= _FAULTS_IN_A_ROW and not batch.together:
+                keeps_faults = False
                 break
-        if faults and not batch.together:
+        if faults and not keeps_faults:
             raise KneepointError(
                 f"the machine prevented {len(faults)} of {len(missing)} runs from finishing, "
                 f"the last: "

@@ -32,6 +32,7 @@ namespace {
 using namespace kneepoint;
 
 constexpr int exit_failed = 3;
+constexpr int exit_fault = 4;
 constexpr const char* inside = "--inside";
 constexpr int socket_descriptor = EntryWorker::first_descriptor + 1;
 constexpr uint64_t longest_cpu_s = 3600;
@@ -125,23 +126,26 @@ EntryCommand inner_command(const Arguments& arguments) {
       std::filesystem::read_symlink("/proc/self/exe"), std::move(words), {}, arguments.is_trusted};
 }
 
-int report(const std::string& reason, const EntryPage& page) {
+int report(const std::optional<EntryEnd>& end, const EntryPage& page) {
   const uint64_t sent = page.sent.load();
   const uint64_t received = page.received.load();
-  const std::string why = not reason.empty() ? reason
-                          : sent == 0        ? "the sender sent nothing"
-                          : received == 0    ? "no acknowledgment arrived"
-                                             : "";
+  const std::string why = end             ? end->reason
+                          : sent == 0     ? "the sender sent nothing"
+                          : received == 0 ? "no acknowledgment arrived"
+                                          : "";
+  const bool is_a_fault = end and end->is_a_fault;
   std::cout << JsonWriter()
                    .begin_object()
-                   .field("status", why.empty() ? "ok" : "failed")
+                   .field("status", why.empty()  ? "ok"
+                                    : is_a_fault ? "fault"
+                                                 : "failed")
                    .field("reason", why)
                    .field("packets_sent", sent)
                    .field("acknowledgments", received)
                    .end_object()
                    .text()
             << std::endl;
-  return why.empty() ? EXIT_SUCCESS : exit_failed;
+  return why.empty() ? EXIT_SUCCESS : is_a_fault ? exit_fault : exit_failed;
 }
 
 int run(const Words& words) {
@@ -157,13 +161,15 @@ int run(const Words& words) {
     return stop_requested() or
            (arguments.duration_us and passed >= std::chrono::microseconds(*arguments.duration_us));
   };
-  std::string reason;
-  while (reason.empty() and not is_over()) {
+  std::optional<EntryEnd> end;
+  while (not end and not is_over()) {
     std::this_thread::sleep_for(check_interval);
-    reason = worker.end(longest_cpu_s).value_or("");
+    end = worker.end(longest_cpu_s);
+    // Time passes for a stopped process: its run is spoilt at once.
+    if (not end and worker.state() == 'T') end = {"the sender's process was stopped", true};
   }
   worker.stop();  // otherwise it would send more than is reported
-  return report(reason, worker.page());
+  return report(end, worker.page());
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 #include "entries/child.hh"
 
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -15,8 +19,6 @@ namespace kneepoint {
 
 namespace {
 
-constexpr int check_ms = 20;
-constexpr int most_idle_checks = 100;
 constexpr uint64_t turns_between_readings = 256;
 
 EntryCommand command(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s) {
@@ -29,8 +31,19 @@ EntryCommand command(const EntrySettings& settings, bool is_trusted, uint64_t cp
   return {program_folder() / "entry", std::move(words), {}, is_trusted};
 }
 
+// Of this process: what the clock shows less what it has computed.
+double idle_s() {
+  const auto in_s = [](clockid_t clock) {
+    timespec time{};
+    syscall(SYS_clock_gettime, clock, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+  };
+  return in_s(CLOCK_MONOTONIC) - in_s(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 cpu_set_t processors_before;
 int children = 0;
+int confined_children = 0;
 
 }  // namespace
 
@@ -47,28 +60,64 @@ OneProcessor::~OneProcessor() {
   if (--children == 0) sched_setaffinity(0, sizeof processors_before, &processors_before);
 }
 
+NoCycleCounter::NoCycleCounter(bool is_wanted) : is_wanted_(is_wanted) {
+  if (is_wanted and confined_children++ == 0) prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+}
+
+NoCycleCounter::~NoCycleCounter() {
+  if (is_wanted_ and --confined_children == 0) prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+}
+
 EntryChild::EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s)
-    : cpu_s_(cpu_s), worker_(command(settings, is_trusted, cpu_s)) {
+    : no_cycle_counter_(not is_trusted),
+      cpu_s_(cpu_s),
+      worker_(command(settings, is_trusted, cpu_s)),
+      patience_(cpu_s),
+      start_s_(idle_s()) {
   take_turn();
   is_confined_ = true;
 }
 
 void EntryChild::take_turn() {
-  if (++turns_ % turns_between_readings == 0) worker_.last_words();
+  if (++turns_ % turns_between_readings == 0) {
+    worker_.last_words();
+    judge(patience_.wait(waited_s()));
+  }
   EntryPage& page = worker_.page();
   give_turn(page, EntryPage::entrys);
-  idle_checks_ = 0;
-  while (not await_turn(page, EntryPage::emulators, check_ms)) check_alive();
+  while (not await_turn(page, EntryPage::emulators, patience_.interval())) look_after();
 }
 
-void EntryChild::check_alive() {
-  if (const auto reason = worker_.end(cpu_s_)) {
-    if (is_confined_) throw ControllerFailure(*reason);
-    throw MachineFault("an entry cannot be started: " + *reason);
-  }
-  idle_checks_ = worker_.is_asleep() ? idle_checks_ + 1 : 0;
-  if (idle_checks_ < most_idle_checks) return;
-  throw ControllerFailure("the sender blocks forever: it sleeps outside poll");
+void EntryChild::look_after() {
+  if (const auto end = worker_.end(cpu_s_)) give_up(end->reason, end->is_a_fault);
+  const char state = worker_.state();
+  // Asleep it may be because it has just handed its turn back.
+  if (worker_.page().turn.load(std::memory_order_acquire) == EntryPage::emulators) return;
+  judge(patience_.look(state, waited_s()));
 }
+
+void EntryChild::judge(Patience::Verdict verdict) {
+  switch (verdict) {
+    case Patience::Verdict::wait:
+      return;
+    case Patience::Verdict::sleeps:
+      give_up("the sender sleeps outside poll, where nothing wakes it", false);
+    case Patience::Verdict::stopped:
+      give_up("the sender's process was stopped", true);
+    case Patience::Verdict::late:
+      give_up("the sender has kept its run waiting for more than " +
+                  std::to_string(patience_.most_s()) + " s: the machine is too busy",
+              true);
+  }
+}
+
+// Whatever happens before it is confined is the machine's: nothing of the entry has run.
+void EntryChild::give_up(const std::string& reason, bool is_a_fault) {
+  if (not is_confined_) throw MachineFault("an entry cannot be started: " + reason);
+  if (is_a_fault) throw MachineFault(reason);
+  throw ControllerFailure(reason);
+}
+
+double EntryChild::waited_s() const { return idle_s() - start_s_; }
 
 }  // namespace kneepoint

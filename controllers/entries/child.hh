@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "entries/page.hh"
+#include "entries/patience.hh"
 #include "entries/process.hh"
 #include "entries/settings.hh"
 
@@ -19,6 +21,20 @@ class OneProcessor {
   OneProcessor& operator=(const OneProcessor&) = delete;
 };
 
+// While one exists, this thread cannot read the processor's cycle counter, as confined entries
+// cannot: a switch between processes of which only one can costs some virtual machines
+// microseconds. Clocks are read by system calls then, not through the vDSO.
+class NoCycleCounter {
+ public:
+  explicit NoCycleCounter(bool is_wanted);
+  ~NoCycleCounter();
+  NoCycleCounter(const NoCycleCounter&) = delete;
+  NoCycleCounter& operator=(const NoCycleCounter&) = delete;
+
+ private:
+  bool is_wanted_;
+};
+
 class EntryChild {
  public:
   // Starts the program `entry`, which stands beside this one, or the interpreter, on the entry.
@@ -31,17 +47,22 @@ class EntryChild {
   const EntryPage::Report& report() { return worker_.page().report; }
 
   // Gives the entry its turn, and returns when it hands it back. Throws ControllerFailure if it
-  // ends or hangs.
+  // ends or sleeps, MachineFault if it is ended or held up from outside.
   void take_turn();
 
  private:
-  void check_alive();
+  void look_after();
+  void judge(Patience::Verdict verdict);
+  [[noreturn]] void give_up(const std::string& reason, bool is_a_fault);
+  double waited_s() const;
 
   OneProcessor one_processor_{};
+  NoCycleCounter no_cycle_counter_;
   uint64_t cpu_s_;
   EntryWorker worker_;
+  Patience patience_;
+  double start_s_;
   uint64_t turns_ = 0;
-  int idle_checks_ = 0;
   bool is_confined_ = false;  // and nothing of the entry has run before that
 };
 

@@ -22,6 +22,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "common/cpu_time.hh"
 #include "entries/namespaces.hh"
 #include "entries/sandbox.hh"
 #include "realtime/stop_signal.hh"
@@ -287,21 +288,23 @@ void kill_children() {
   }
 }
 
-std::string explain_signal(int number, const Confinement& confinement) {
-  if (number == SIGXCPU) return "more than " + std::to_string(confinement.cpu_s) + " s of CPU time";
+std::string explain_signal(int number, const rusage& used, const Confinement& confinement) {
+  if (ends_for_cpu_time(number, used, confinement.cpu_s)) {
+    return "more than " + std::to_string(confinement.cpu_s) + " s of CPU time";
+  }
   if (number == SIGXFSZ)
     return "a file of more than " + std::to_string(confinement.file_mb) + " MB";
   return "";
 }
 
-CommandEnd explain(int status, const Confinement& confinement) {
+CommandEnd explain(int status, const rusage& used, const Confinement& confinement) {
   constexpr int of_signal = 128;  // as a shell tells that a child of its own was ended
   if (WIFEXITED(status)) {
     const int code = WEXITSTATUS(status);
-    return {code, code > of_signal ? explain_signal(code - of_signal, confinement) : ""};
+    return {code, code > of_signal ? explain_signal(code - of_signal, used, confinement) : ""};
   }
   const int number = WTERMSIG(status);
-  const std::string reason = explain_signal(number, confinement);
+  const std::string reason = explain_signal(number, used, confinement);
   return {of_signal + number,
           reason.empty() ? "ended by signal " + std::to_string(number) : reason};
 }
@@ -313,10 +316,11 @@ CommandEnd supervise(const Confinement& confinement, pid_t host, int channel, in
   uint64_t started = 1;
   while (true) {
     int status = 0;
-    if (waitpid(host, &status, WNOHANG) == host) {
+    rusage used{};  // by the command and its children, too
+    if (wait4(host, &status, WNOHANG, &used) == host) {
       int commands = 0;  // there is none if the host itself was ended
       const auto bytes = recv(channel, &commands, sizeof commands, MSG_DONTWAIT);
-      return explain(bytes == sizeof commands ? commands : status, confinement);
+      return explain(bytes == sizeof commands ? commands : status, used, confinement);
     }
     if (stop_requested()) return {128 + SIGTERM, "asked to stop"};
     if (Clock::now() >= end) {

@@ -60,7 +60,7 @@ VirtualHost& virtual_host() { return *the_host; }
 void make_virtual_host(EntryPage& page) {
   static VirtualHost host(page, [&page] {
     give_turn(page, EntryPage::emulators);
-    await_turn(page, EntryPage::entrys, 0);
+    await_turn(page, EntryPage::entrys, {});
   });
   the_host = &host;
   the_page = &page;
@@ -68,9 +68,9 @@ void make_virtual_host(EntryPage& page) {
 }
 
 void begin_run() {
-  await_turn(*the_page, EntryPage::entrys, 0);
+  await_turn(*the_page, EntryPage::entrys, {});
   give_turn(*the_page, EntryPage::emulators);
-  await_turn(*the_page, EntryPage::entrys, 0);
+  await_turn(*the_page, EntryPage::entrys, {});
   VirtualHost& host = *the_host;
   host.begin();
   the_epoch_ns = date_s(the_page->order.seed) * second_ns;

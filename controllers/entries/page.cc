@@ -16,17 +16,21 @@ void futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const tim
 }  // namespace
 
 void give_turn(EntryPage& page, EntryPage::Turn to) {
-  page.turn.store(to, std::memory_order_release);
-  futex(page.turn, FUTEX_WAKE, 1, nullptr);
+  page.turn.store(to);
+  if (page.sleeps[to].load() != 0) futex(page.turn, FUTEX_WAKE, 1, nullptr);
 }
 
-bool await_turn(EntryPage& page, EntryPage::Turn mine, int limit_ms) {
-  const timespec limit{.tv_sec = limit_ms / 1000, .tv_nsec = limit_ms % 1000 * 1'000'000L};
+bool await_turn(EntryPage& page, EntryPage::Turn mine, std::chrono::microseconds limit) {
+  constexpr int64_t second_us = 1'000'000;
+  const timespec span{.tv_sec = limit.count() / second_us,
+                      .tv_nsec = limit.count() % second_us * 1000};
   while (true) {
     const uint32_t turn = page.turn.load(std::memory_order_acquire);
     if (turn == mine) return true;
-    futex(page.turn, FUTEX_WAIT, turn, limit_ms == 0 ? nullptr : &limit);
-    if (limit_ms != 0) return page.turn.load(std::memory_order_acquire) == mine;
+    page.sleeps[mine].store(1);
+    futex(page.turn, FUTEX_WAIT, turn, limit.count() == 0 ? nullptr : &span);
+    page.sleeps[mine].store(0);
+    if (limit.count() != 0) return page.turn.load(std::memory_order_acquire) == mine;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -67,7 +68,8 @@ struct EntryPage {
   };
 
   std::atomic<uint32_t> turn;
-  int32_t denied_call;  // the system call that ended the entry; -1: none
+  std::array<std::atomic<uint32_t>, 2> sleeps;  // whether a side must be woken for its turn
+  int32_t denied_call;                          // the system call that ended the entry; -1: none
   // In real time, where there are no turns: datagrams.
   std::atomic<uint64_t> sent;
   std::atomic<uint64_t> received;
@@ -80,8 +82,7 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 // Gives the turn to the other side.
 void give_turn(EntryPage& page, EntryPage::Turn to);
 
-// Waits until it is `mine`, or for some milliseconds where `limit_ms` is not 0. Returns whether it
-// is.
-bool await_turn(EntryPage& page, EntryPage::Turn mine, int limit_ms);
+// Waits until it is `mine`, or for `limit` where that is not 0. Returns whether it is.
+bool await_turn(EntryPage& page, EntryPage::Turn mine, std::chrono::microseconds limit);
 
 }  // namespace kneepoint

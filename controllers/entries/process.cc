@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/cpu_time.hh"
 #include "common/input_file.hh"
 #include "common/machine_fault.hh"
 #include "common/program_folder.hh"
@@ -47,7 +49,8 @@ constexpr size_t most_said = 4096;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   setsid();
-  personality(ADDR_NO_RANDOMIZE);  // or what depends on addresses differs between runs
+  prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);  // for the loader; NoCycleCounter is inherited
+  personality(ADDR_NO_RANDOMIZE);             // or what depends on addresses differs between runs
   const int nowhere = open("/dev/null", O_RDWR);
   // Clear of the numbers that they will get.
   constexpr int out_of_the_way = 64;
@@ -77,24 +80,32 @@ std::string name_of_signal(int number) {
   return name == nullptr ? "signal " + std::to_string(number) : "SIG" + std::string(name);
 }
 
-std::string explain(int status, int32_t denied_call, uint64_t cpu_s) {
+EntryEnd explain(int status, const rusage& used, int32_t denied_call, uint64_t cpu_s) {
   if (denied_call >= 0) {
-    return "the sender made the system call " + name_of_call(denied_call) +
-           ", which entries may not make";
+    return {"the sender made the system call " + name_of_call(denied_call) +
+                ", which entries may not make",
+            false};
   }
   constexpr int aborted = 128 + SIGABRT;  // as the process tells that it has called abort()
   if (WIFEXITED(status) and WEXITSTATUS(status) == aborted) {
-    return "the sender was ended by SIGABRT";
+    return {"the sender was ended by SIGABRT", false};
   }
   if (WIFEXITED(status)) {
-    return "the sender ended by itself, with exit status " + std::to_string(WEXITSTATUS(status));
+    return {"the sender ended by itself, with exit status " + std::to_string(WEXITSTATUS(status)),
+            false};
   }
   const int number = WTERMSIG(status);
-  if (number == SIGXCPU or number == SIGKILL) {
-    return "the sender used more than " + std::to_string(cpu_s) +
-           " s of CPU time: it computes or prints endlessly";
+  if (ends_for_cpu_time(number, used, cpu_s)) {
+    return {"the sender used more than " + std::to_string(cpu_s) +
+                " s of CPU time: it computes or prints endlessly",
+            false};
   }
-  return "the sender was ended by " + name_of_signal(number);
+  const std::string reason = "the sender was ended by " + name_of_signal(number);
+  for (const int crash : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, SIGXFSZ}) {
+    if (number == crash) return {reason, false};
+  }
+  return {reason + ", which entries cannot send: by somebody else, or because memory was short",
+          true};
 }
 
 }  // namespace
@@ -186,22 +197,25 @@ void EntryWorker::stop() {
   process_ = -1;
 }
 
-std::optional<std::string> EntryWorker::end(uint64_t cpu_s) {
+std::optional<EntryEnd> EntryWorker::end(uint64_t cpu_s) {
   int status = 0;
-  if (waitpid(process_, &status, WNOHANG) != process_) return std::nullopt;
+  rusage used{};
+  if (wait4(process_, &status, WNOHANG, &used) != process_) return std::nullopt;
   process_ = -1;
-  const std::string words = last_words();
-  return explain(status, page_->denied_call, cpu_s) +
-         (words.empty() ? "" : "; its last words: " + words);
+  EntryEnd end = explain(status, used, page_->denied_call, cpu_s);
+  if (const std::string words = last_words(); not words.empty()) {
+    end.reason += "; its last words: " + words;
+  }
+  return end;
 }
 
-bool EntryWorker::is_asleep() const {
+char EntryWorker::state() const {
   std::ifstream file("/proc/" + std::to_string(process_) + "/stat");
   std::string text;
   std::getline(file, text);
   const size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos or name_end + 2 >= text.size()) return false;
-  return text[name_end + 2] == 'S';
+  if (name_end == std::string::npos or name_end + 2 >= text.size()) return ' ';
+  return text[name_end + 2];
 }
 
 std::string EntryWorker::last_words() {

@@ -36,6 +36,12 @@ struct EntryCommand {
 EntryCommand python_command(const EntrySettings& settings, bool is_trusted,
                             const std::string& preloaded, std::vector<std::string> words);
 
+// How an entry's process ended.
+struct EntryEnd {
+  std::string reason;  // one line, which begins with "the sender"
+  bool is_a_fault;     // nothing that an entry can do to itself: somebody else ended it
+};
+
 class EntryWorker {
  public:
   static constexpr int first_descriptor = 3;
@@ -53,9 +59,11 @@ class EntryWorker {
   // Afterwards nothing changes the page.
   void stop();
 
-  // Why it ended, if it has: one line, which begins with "the sender".
-  std::optional<std::string> end(uint64_t cpu_s);
-  bool is_asleep() const;
+  // `cpu_s`: what it may use in all.
+  std::optional<EntryEnd> end(uint64_t cpu_s);
+
+  // Of its process, a letter of proc(5); ' ' where there is none.
+  char state() const;
 
   // The last line that it has written to stderr, of which only some is kept.
   std::string last_words();

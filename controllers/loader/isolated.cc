@@ -15,8 +15,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
+
+#include "common/cpu_time.hh"
+#include "common/machine_fault.hh"
 
 namespace kneepoint {
 
@@ -69,8 +73,8 @@ void limit(decltype(RLIMIT_CPU) what, rlim_t soft, rlim_t hard) {
   _exit(EXIT_SUCCESS);
 }
 
-// The child's whole output; a child that takes too long is killed.
-std::string listen(int answers, pid_t child) {
+// The child's whole output; none of a child that takes too long, which is killed.
+std::optional<std::string> listen(int answers, pid_t child) {
   const auto end = std::chrono::steady_clock::now() + longest;
   std::string said;
   while (true) {
@@ -81,7 +85,7 @@ std::string listen(int answers, pid_t child) {
     if (ready < 0 and errno == EINTR) continue;
     if (ready <= 0) {
       kill(child, SIGKILL);
-      return said;
+      return std::nullopt;
     }
     std::array<char, 65536> buffer;
     const ssize_t bytes = read(answers, buffer.data(), buffer.size());
@@ -120,17 +124,23 @@ std::string run_isolated(const std::string& what, const std::function<std::strin
     run_child(ends[1], work);
   }
   close(ends[1]);
-  const std::string said = listen(ends[0], child);
+  const auto said = listen(ends[0], child);
   close(ends[0]);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 and errno == EINTR) {
+  rusage used{};
+  while (wait4(child, &status, 0, &used) < 0 and errno == EINTR) {
   }
-  const bool ended = WIFEXITED(status) and not said.empty();
-  if (ended and said[0] == returned) return said.substr(1);
-  if (ended and said[0] == threw) throw std::invalid_argument(said.substr(1));
+  if (not said) throw std::invalid_argument(what + " hangs");
+  const bool ended = WIFEXITED(status) and not said->empty();
+  if (ended and said->front() == returned) return said->substr(1);
+  if (ended and said->front() == threw) throw std::invalid_argument(said->substr(1));
   if (not WIFSIGNALED(status)) throw std::invalid_argument(what + " ends the program");
   const int number = WTERMSIG(status);
-  if (number == SIGXCPU or number == SIGKILL) throw std::invalid_argument(what + " hangs");
+  if (ends_for_cpu_time(number, used, longest_cpu_s)) throw std::invalid_argument(what + " hangs");
+  if (number == SIGKILL or number == SIGTERM or number == SIGHUP or number == SIGXCPU) {
+    throw MachineFault(what + " was ended by signal " + std::to_string(number) +
+                       ": by somebody else, or because memory was short");
+  }
   throw std::invalid_argument(what + " crashes (" + name_of_signal(number) + ")");
 }
 

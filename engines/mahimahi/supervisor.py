@@ -234,6 +234,8 @@ class Supervisor:
             # Packets without acknowledgments are not the controller's fault. An entry's own
             # statement excuses nothing: it could prevent a whole contest from ending.
             unheard = answer.get("packets_sent") and not answer.get("acknowledgments")
+            if answer.get("status") == "fault":
+                raise RunEndedError(str(answer.get("reason")))
             if not unheard or self._request.is_entry:
                 raise RunEndedError(str(answer.get("reason")), "failed")
             if self._complaint() == _NO_WORD:

@@ -5,7 +5,8 @@
 Needs build/emulate and build/networks/contest (`make bench` makes them), and for instructions by
 folder build/bench/emulate, the same with debugging information. One flow is 140 s of the contest's
 network, each controller with its default constants, in batch mode, so that traces are read once;
-three and a hundred flows are scenarios of their own. CPU time is user plus system time of the
+three and a hundred flows are scenarios of their own, and an entry, the kit's own sender, runs
+confined and trusted. CPU time is user plus system time of the
 process, divided by its runs; memory is the most that the process held. Instructions are those that
 a further run adds to a batch, counted by callgrind; they do not depend on what else the machine
 does.
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 EMULATE = Path("build/emulate")
+KIT = Path("contest/kit")
 WITH_SOURCES = Path("build/bench/emulate")
 """Knows which file each instruction comes from."""
 
@@ -40,6 +42,7 @@ class Cost:
 
     cpu_ms: float
     memory_mib: float
+    switches: float  # of context, voluntary ones
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def cost_of(lines: list[str]) -> Cost:
             if answer["status"] != "ok":
                 raise SystemExit(f"error: {lines[0]}: {answer['reason']}")
     cpu_ms = (usage.ru_utime + usage.ru_stime) * 1000 / len(lines)
-    return Cost(cpu_ms, usage.ru_maxrss / 1024)
+    return Cost(cpu_ms, usage.ru_maxrss / 1024, usage.ru_nvcsw / len(lines))
 
 
 def count_instructions(line: str, runs: int, folder: Path) -> tuple[int, Path]:
@@ -196,8 +199,31 @@ def measure_scenario(load: Load, runs: int, folder: Path, has_valgrind: bool) ->
         print_profile(profile)
 
 
+def measure_entry(runs: int, folder: Path) -> None:
+    """Prints what an entry costs, and each switch between its process and the emulator."""
+    sources = [path for path in KIT.glob("*/*.cc") if path.name != "receiver.cc"]
+    entry = folder / "entry.so"
+    includes = (f"-I{KIT / each}" for each in ("datagrump", "src"))
+    subprocess.run(
+        ["c++", "-std=gnu++20", "-O2", "-fPIC", "-shared", *includes, "-o", entry, *sources],
+        check=True,
+    )
+    network = json.loads(Path("build/networks/contest/network.json").read_text())
+    line = line_of(network, "fixed_window --set window=50")
+    own = cost_of([f"{line} --seed {seed}" for seed in range(runs)])
+    line = line.replace("--controller fixed_window --set window=50", f"--entry {entry}")
+    for title, option in (("confined", ""), ("trusted", " --trust-entries")):
+        cost = cost_of([f"{line} --seed {seed}{option}" for seed in range(runs)])
+        switch_us = (cost.cpu_ms - own.cpu_ms) * 1000 / cost.switches
+        print(
+            f"\nAn entry with a window of 50, {title}: {cost.cpu_ms:.0f} ms of CPU time, "
+            f"{cost.switches:.0f} switches of context; without the {own.cpu_ms:.0f} ms of a "
+            f"built-in sender's run, {switch_us:.1f} us for each, what the entry computes included"
+        )
+
+
 def main() -> None:
-    """Measures one flow, three and a hundred."""
+    """Measures one flow, three and a hundred, and an entry."""
     parser = argparse.ArgumentParser(description="Measures what runs cost the emulator.")
     parser.add_argument("--runs", type=int, default=50, help="runs per controller (%(default)s)")
     runs: int = parser.parse_args().runs
@@ -206,6 +232,7 @@ def main() -> None:
         measure_one_flow(runs, Path(name), has_valgrind)
         for load in LOADS:
             measure_scenario(load, min(runs, 5), Path(name), has_valgrind)
+        measure_entry(min(runs, 10), Path(name))
     if not has_valgrind:
         print("\nNo valgrind, no instructions: apt-get install valgrind")
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from common.errors import KneepointError
 from contest.confine import Confined
 from contest.figures import Figures
 from contest.office import JSON, PAGE, Office, watch
-from engines.base import RunRecord, RunSpec
+from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.emulator import EmulatorEngine
 from tests.contest.trees import (
     BAD,
@@ -110,7 +111,7 @@ def test_an_interrupted_contest_goes_on(
 
     monkeypatch.setattr(EmulatorEngine, "run", count_run)
     assert len(ranked(office.score(entries, silent))) == 3
-    runs, drawn = 4 * 3 * 2, 4
+    runs, drawn = 4 * 3 * 2 + 3, 4
     assert len(made) <= runs + drawn + 2, "at most those in progress were lost"
     assert count == 7
 
@@ -264,6 +265,54 @@ def test_entries_that_misbehave_are_rows_with_a_reason(office: Office, entries: 
         "exhausts-memory": "std::bad_alloc",
     }.items():
         assert words in reasons[name]
+
+
+@pytest.mark.skipif("rdrand" not in Path("/proc/cpuinfo").read_text(), reason="no rdrand")
+@pytest.mark.usefixtures("undrawn")
+def test_an_entry_with_another_score_for_the_same_seed_is_not_ranked(
+    office: Office, entries: Path
+) -> None:
+    edit(
+        kit(entries / "dice", 10) / "datagrump/controller.cc",
+        "return WINDOW;",
+        """static const unsigned drawn = [] {
+    unsigned number;
+    __asm__ volatile("rdrand %0" : "=r"(number));
+    return number % 997;
+  }();
+  return 3 + drawn;""",
+    )
+    found = office.score(entries, silent)
+    assert ranked(found) == RANKED
+    (row,) = found["failed"]
+    assert row["name"] == "dice" and not row["is_disturbed"]
+    one, other = re.findall(r"\d+\.\d+", row["reason"])
+    assert one != other and "on known with seed 1" in row["reason"]
+    assert office.score(entries, silent)["failed"] == found["failed"], "both runs are kept"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_faults_of_the_machine_are_no_verdict(
+    office: Office, entries: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry whose every run meets one has a row, and the rest is scored."""
+    expected = office.score(entries, silent)
+    run = EmulatorEngine.run
+
+    def disturb(engine: EmulatorEngine, spec: RunSpec) -> RunRecord:
+        if spec.controller == "dora" and spec.network.name != "known":
+            raise MachineFaultError("the sender was ended by SIGKILL", is_final=True)
+        return run(engine, spec)
+
+    kit(entries / "dora", 9)
+    with monkeypatch.context() as patch:
+        patch.setattr(EmulatorEngine, "run", disturb)
+        found = office.score(entries, silent)
+    (row,) = found["failed"]
+    assert row["is_disturbed"] and "SIGKILL" in row["reason"] and "again" in row["reason"]
+    assert found["ranking"] == expected["ranking"] and found["history"] == expected["history"]
+    again = office.score(entries, silent)
+    assert again["failed"] == [] and "dora" in ranked(again)
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -297,6 +297,18 @@ const std::map<std::string, void (*)()> attacks{
        uint32_t word = 0;
        syscall(SYS_futex, &word, FUTEX_WAIT, 0, nullptr, nullptr, 0);
      }},
+    {"naps",
+     [] {
+       const int descriptor = connected_socket();
+       const timespec nap{.tv_sec = 0, .tv_nsec = 5'000'000};
+       while (true) {
+         uint32_t word = 0;
+         syscall(SYS_futex, &word, FUTEX_WAIT, 0, &nap, nullptr, 0);
+         send_one(descriptor);
+         pollfd waits{descriptor, POLLIN, 0};
+         poll(&waits, 1, 1);
+       }
+     }},
     {"exits_at_once", [] { std::exit(0); }},
     {"exits_as_if_faulty", [] { syscall(SYS_exit_group, 125); }},
     {"sends_nothing",

@@ -8,7 +8,7 @@ import pytest
 from tests.controllers.emulator import Link
 from tests.entries.building import SOURCES, address_of, build_entry, run_batch, scenario_of
 
-_REPORT_OFFSET = 24 + 6 * 8 + 2 * 4 + 29 * 64
+_REPORT_OFFSET = 32 + 6 * 8 + 2 * 4 + 29 * 64
 """Where an entry's own words begin on the page: after the turn and the emulator's words."""
 
 _LOST = {
@@ -37,7 +37,8 @@ _LOST = {
     "endless_prints": "more than 2 s of CPU time",
     "endless_errors": "more than 2 s of CPU time",
     "busy_wait": "no datagram was delivered",
-    "never_returns": "blocks forever: it sleeps outside poll",
+    "never_returns": "sleeps outside poll",
+    "naps": "sleeps outside poll",
     "exits_at_once": "ended by itself, with exit status 0",
     "exits_as_if_faulty": "ended by itself, with exit status 125",
     "sends_nothing": "no datagram was delivered",

@@ -1,0 +1,29 @@
+// Whether a process has met its limit of CPU time, or somebody only sent it the same signal.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#include <csignal>
+#include <cstdint>
+
+namespace kneepoint {
+
+inline double cpu_time_s(const rusage& used) {
+  const auto in_s = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return in_s(used.ru_utime) + in_s(used.ru_stime);
+}
+
+// The signals of RLIMIT_CPU, `cpu_s` and a hard limit of one second more. Many kernels count it in
+// ticks of their timer, and reach it somewhat before the time that they report.
+inline bool ends_for_cpu_time(int signal, const rusage& used, uint64_t cpu_s) {
+  constexpr double least_share = 0.75;
+  const auto limit_s = static_cast<double>(cpu_s);
+  const double hard_limit_s = limit_s + 1;
+  if (signal == SIGXCPU) return cpu_time_s(used) >= least_share * limit_s;
+  return signal == SIGKILL and cpu_time_s(used) >= least_share * hard_limit_s;
+}
+
+}  // namespace kneepoint

@@ -1,0 +1,44 @@
+// How long an entry may keep its turn, and whose fault it is when it keeps it for too long.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace kneepoint {
+
+// Judges by what is seen of the entry's process while the turn is the entry's. An honest entry
+// never sleeps then: it computes. A process that sleeps at every look has called for it; one
+// that is stopped, swapped out or waits for a processor has not, and its run can be repeated.
+//
+// Many short sleeps escape looks that are rare, so that looks become frequent once the emulator
+// has waited for longer than an honest entry computes. Sleeps that are shorter still cost more CPU
+// time than the limit allows before they become long in all.
+class Patience {
+ public:
+  enum class Verdict { wait, sleeps, stopped, late };
+
+  // `cpu_s`: what the entry may use, ten times what an honest one needs.
+  explicit Patience(uint64_t cpu_s) : cpu_s_(cpu_s) {}
+
+  // The time until the next look.
+  std::chrono::microseconds interval() const { return is_late_ ? frequent : rare; }
+
+  // `waited_s`: for the entry, in the whole run.
+  Verdict wait(double waited_s);
+  // `state`: of its process, a letter of proc(5).
+  Verdict look(char state, double waited_s);
+
+  uint64_t most_s() const { return 30 * cpu_s_; }
+
+ private:
+  static constexpr std::chrono::microseconds rare{20'000};
+  static constexpr std::chrono::microseconds frequent{20};
+  static constexpr int most_looks = 100;
+
+  uint64_t cpu_s_;
+  bool is_late_ = false;
+  int asleep_ = 0;
+  int stopped_ = 0;
+};
+
+}  // namespace kneepoint

@@ -1,0 +1,73 @@
+// Whose fault it is that an entry keeps its turn.
+#include "check.hh"
+#include "common/cpu_time.hh"
+#include "entries/patience.hh"
+
+namespace {
+
+using namespace kneepoint;
+using Verdict = Patience::Verdict;
+
+constexpr uint64_t cpu_s = 2;
+
+// The verdict after the same look so many times, in a run that does not take longer meanwhile.
+Verdict after_looks(Patience& patience, char state, int looks) {
+  Verdict verdict = Verdict::wait;
+  for (int i = 0; i < looks and verdict == Verdict::wait; ++i) verdict = patience.look(state, 0);
+  return verdict;
+}
+
+TEST(patience_ends_with_one_who_sleeps) {
+  Patience patience(cpu_s);
+  EXPECT_EQUAL(after_looks(patience, 'S', 99) == Verdict::wait, true);
+  EXPECT_EQUAL(after_looks(patience, 'S', 1) == Verdict::sleeps, true);
+}
+
+TEST(patience_counts_the_naps_of_all_turns) {
+  Patience patience(cpu_s);
+  for (int turn = 0; turn < 99; ++turn) {
+    EXPECT_EQUAL(patience.look('S', 1) == Verdict::wait, true);
+    EXPECT_EQUAL(patience.wait(1) == Verdict::wait, true);
+    EXPECT_EQUAL(patience.look('R', 1) == Verdict::wait, true);
+  }
+  EXPECT_EQUAL(patience.look('S', 1) == Verdict::sleeps, true);
+}
+
+TEST(patience_blames_nobody_for_being_stopped) {
+  Patience patience(cpu_s);
+  EXPECT_EQUAL(after_looks(patience, 'T', 1000) == Verdict::stopped, true);
+}
+
+TEST(patience_waits_for_one_that_computes_or_reads_the_disk) {
+  Patience patience(cpu_s);
+  EXPECT_EQUAL(after_looks(patience, 'R', 10'000) == Verdict::wait, true);
+  EXPECT_EQUAL(after_looks(patience, 'D', 10'000) == Verdict::wait, true);
+}
+
+TEST(patience_looks_often_in_a_run_that_takes_long_and_ends_one_that_takes_too_long) {
+  Patience patience(cpu_s);
+  const auto rarely = patience.interval();
+  EXPECT_EQUAL(patience.wait(1.9) == Verdict::wait and patience.interval() == rarely, true);
+  EXPECT_EQUAL(patience.wait(2.1) == Verdict::wait and patience.interval() < rarely, true);
+  const auto most_s = static_cast<double>(patience.most_s());
+  EXPECT_EQUAL(patience.wait(most_s - 1) == Verdict::wait, true);
+  EXPECT_EQUAL(patience.look('R', most_s + 1) == Verdict::late, true);
+}
+
+rusage used(long user_s, long system_us) {
+  rusage usage{};
+  usage.ru_utime.tv_sec = user_s;
+  usage.ru_stime.tv_usec = system_us;
+  return usage;
+}
+
+TEST(limit_of_cpu_time_is_met_by_cpu_time_alone) {
+  EXPECT_EQUAL(ends_for_cpu_time(SIGXCPU, used(2, 1), 2), true);
+  EXPECT_EQUAL(ends_for_cpu_time(SIGXCPU, used(1, 900'000), 2), true);
+  EXPECT_EQUAL(ends_for_cpu_time(SIGXCPU, used(1, 0), 2), false);
+  EXPECT_EQUAL(ends_for_cpu_time(SIGKILL, used(3, 1), 2), true);
+  EXPECT_EQUAL(ends_for_cpu_time(SIGKILL, used(2, 1), 2), false);
+  EXPECT_EQUAL(ends_for_cpu_time(SIGTERM, used(9, 0), 2), false);
+}
+
+}  // namespace

@@ -1,0 +1,89 @@
+"""What is done to an entry's process from outside is a fault of the machine, not the entry's."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.controllers.emulator import EMULATE, Link
+from tests.controllers.test_sender_receiver import receiving
+from tests.entries.building import SOURCES, build_entry, scenario_of
+from tests.entries.test_entry_sender import ATTACKS, ENTRY_SENDER
+
+_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU, signal.SIGSTOP)
+_SECONDS = 5000
+"""Of virtual time, so that the limit of CPU time is far away."""
+
+
+def descendants(process: int) -> Iterator[int]:
+    """Yields the processes that a process has started, and those that they have."""
+    try:
+        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    except OSError:
+        return
+    for child in map(int, children):
+        yield child
+        yield from descendants(child)
+
+
+def _has_begun(process: int) -> bool:
+    """Whether a process has computed for longer than an entry takes to start."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12]) > 30
+
+
+def _is_confined(process: int) -> bool:
+    return "Seccomp:\t2" in Path(f"/proc/{process}/status").read_text()
+
+
+def _disturb(starter: "subprocess.Popen[str]", number: int, *, must_compute: bool) -> Any:
+    """Sends the signal to an entry, and returns what the program says that started it."""
+    while starter.poll() is None:
+        for process in descendants(starter.pid):
+            if _is_confined(process) and (_has_begun(process) or not must_compute):
+                os.kill(process, number)
+                return json.loads(starter.communicate()[0])
+        time.sleep(0.01)
+    raise AssertionError(starter.communicate())
+
+
+@pytest.mark.parametrize("number", _FROM_OUTSIDE, ids=lambda number: signal.Signals(number).name)
+@pytest.mark.parametrize("language", ["c++", "python"])
+def test_signal_from_outside_is_a_fault_in_virtual_time(
+    language: str, number: int, small_link: Link, tmp_path: Path
+) -> None:
+    entry = tmp_path / "entry.py"
+    if language == "python":
+        entry.write_text("while True: pass\n")
+    else:
+        entry = build_entry(ATTACKS, tmp_path)
+    environment = {"ATTACK": "endless_loop"}
+    scenario = scenario_of(small_link, entry, environment, duration_s=_SECONDS)
+    with subprocess.Popen(
+        [EMULATE, "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as emulator:
+        assert emulator.stdin is not None
+        emulator.stdin.write(json.dumps({"scenario": scenario}) + "\n")
+        emulator.stdin.flush()
+        answer = _disturb(emulator, number, must_compute=True)
+    assert answer["status"] == "fault", answer
+    name = "stopped" if number == signal.SIGSTOP else signal.Signals(number).name
+    assert name in answer["reason"]
+
+
+@pytest.mark.parametrize("number", _FROM_OUTSIDE, ids=lambda number: signal.Signals(number).name)
+def test_signal_from_outside_is_a_fault_in_real_time(number: int, tmp_path: Path) -> None:
+    entry = build_entry(SOURCES / "kit_sender.cc", tmp_path)
+    with receiving() as receiver:
+        words = [str(ENTRY_SENDER), "127.0.0.1", str(receiver.port), "--entry", str(entry)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as sender:
+            answer = _disturb(sender, number, must_compute=False)
+    assert answer["status"] == "fault", answer
+    name = "stopped" if number == signal.SIGSTOP else signal.Signals(number).name
+    assert name in answer["reason"]
