@@ -328,11 +328,14 @@ class _Rest:
         return max(FACTOR * self.scale, min(far(metric), max(close(metric), improbable)))
 
     def p(self, size: float) -> float:
-        """The probability that any of the table's numbers is so far off, were all of one kind."""
+        """The probability that any of the table's numbers is so far off, were all of one kind.
+
+        NaN above LEVEL: few rows say little of others, and a number may be far by any measure.
+        """
         if self.scale == 0:
             return 0.0
-        beyond = 2 * (1 - student_t_cdf(size / self.scale, self.degrees))
-        return min(1.0, self.numbers * beyond)
+        p = 2 * self.numbers * (1 - student_t_cdf(size / self.scale, self.degrees))
+        return p if p <= LEVEL else math.nan
 
 
 def _qn(values: "np.ndarray[Any, Any]") -> float:

@@ -160,7 +160,7 @@ _STAGES = (
                     *_real("other_published", "other_ours"),
                     # The relative standard deviation of our runs, the median size of the relative
                     # differences of the table's other rows, and how probable it is that one of its
-                    # numbers is so far off if all are of one kind.
+                    # numbers is so far off if all are of one kind; missing above 1 %.
                     *_real("variation", "usual", "p"),
                     *_texts("constants"),
                     *_text("remark", optional=True),

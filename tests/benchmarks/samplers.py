@@ -73,7 +73,7 @@ def search(task: Task) -> Found:
     job = Job(workflow, load_catalogue(BUILD / "emulate"), BUILD, NETWORKS, Path(), 1)
     study = workflow.studies[task.study]
     learns = {"startup_trials": task.trials // 10} if task.kind in ("tpe", "cmaes") else {}
-    sampler = Sampler(kind=task.kind, trials=task.trials, **learns)  # type: ignore[arg-type]
+    sampler = Sampler(kind=task.kind, trials=task.trials, **learns)
     plan = plan_study(
         task.study,
         study.model_copy(update={"sampler": sampler, "runs_per_trial": 1}),
