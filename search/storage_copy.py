@@ -14,7 +14,7 @@ from typing import Any
 import optuna
 from optuna.storages import BaseStorage, RDBStorage
 from optuna.study._frozen import FrozenStudy
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from common.config_file import read_config
@@ -91,21 +91,41 @@ def open_storage(url: str) -> RDBStorage:
         KneepointError: it cannot be reached.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    shown, secrets = _public_part(url)
     try:
-        shown = make_url(url).render_as_string(hide_password=True)
-    except ArgumentError:
-        raise KneepointError("storage: not a URL such as postgresql+psycopg://HOST/NAME") from None
-    try:
-        return RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
+        literal = url.replace("{", "{{").replace("}", "}}")  # Optuna formats it
+        return RDBStorage(literal, engine_kwargs={"pool_pre_ping": True})
     except ImportError:
         raise KneepointError(
             f"storage {shown}: its driver is missing; install it: pip install 'psycopg[binary]'"
         ) from None
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, ValueError, TypeError) as error:  # the latter of a driver's options
         reason = str(error).partition("\n")[0]
+        for secret in secrets:
+            reason = reason.replace(secret, "***")
         raise KneepointError(
             f"storage {shown}: cannot be used ({reason}); start the server or correct the URL"
         ) from None
+
+
+def _public_part(url: str) -> tuple[str, list[str]]:
+    """Returns a URL's driver, host and database, and all else in it, which may be secret.
+
+    Raises:
+        KneepointError: it is not a URL.
+    """
+    try:
+        parts = make_url(url)
+        host = (parts.host or "").rpartition("@")[2]  # of a password with an @ in it
+        shown = URL.create(parts.drivername, host=host or None, database=parts.database)
+    except (ArgumentError, ValueError):
+        raise KneepointError(
+            "storage: not a URL such as postgresql+psycopg://HOST/NAME; correct it in storage or "
+            "KNEEPOINT_STORAGE"
+        ) from None
+    options = (value for values in parts.normalized_query.values() for value in values)
+    secrets = [url, parts.password or "", (parts.host or "").rpartition("@")[0], *options]
+    return shown.render_as_string(), [secret for secret in map(str, secrets) if secret]
 
 
 def _studies(results: Path) -> ReadableStudies:
