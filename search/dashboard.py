@@ -5,6 +5,7 @@ python -m search.dashboard --config config/config.yaml [--port 8080]
 
 import argparse
 import errno
+import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -23,11 +24,18 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def read_only(application: Application, report: Path) -> Application:
-    """Returns the application with the report beside it and every modifying request refused."""
+    """Returns the application with the report beside it and every modifying request refused.
+
+    So is every request to another host: a page elsewhere, whose owner lets its name mean this
+    machine, would otherwise read all studies.
+    """
 
     def refuse_changes(
         environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
+        if re.sub(r":\d+$", "", environ.get("HTTP_HOST", "")).lower() not in (HOST, "localhost"):
+            start_response("403 Forbidden", [("Content-Type", "text/plain")])
+            return [f"This is {HOST}; use this address.".encode()]
         if environ["PATH_INFO"] == f"/{report.name}" and report.is_file():
             start_response("200 OK", [("Content-Type", "text/html; charset=utf-8")])
             return [report.read_bytes()]

@@ -162,6 +162,29 @@ def test_dashboard_changes_nothing(served: str, tmp_path: Path) -> None:
     assert (tmp_path / "a" / "optuna.journal").read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("evil.example", 403),
+        ("evil.example:8080", 403),
+        ("127.0.0.1.evil.example", 403),
+        ("", 403),
+        ("localhost:9000", 200),  # through a tunnel
+        ("LOCALHOST", 200),
+        ("127.0.0.1:8080", 200),
+    ],
+)
+def test_dashboard_answers_only_its_own_host(served: str, host: str, status: int) -> None:
+    request = urllib.request.Request(f"{served}/api/studies", headers={"Host": host})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            found, said = answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        found, said = error.code, error.read()
+    assert found == status
+    assert (b"study_name" in said) == (status == 200)
+
+
 def test_port_that_is_taken_is_named(served: str, tmp_path: Path) -> None:
     port = int(served.rpartition(":")[2])
     with pytest.raises(KneepointError, match=f"port {port} is taken; choose another with --port"):
