@@ -3,7 +3,9 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from common.errors import KneepointError
 from common.files import sha256_of, write_whole
 from contest.config import Contest
 from contest.hold import Json
@@ -19,11 +21,13 @@ def with_history(found: Json, contest: Contest, path: Path) -> Json:
         found: the verdict.
         contest: whose submissions count.
         path: of the file, one line of JSON per submission.
+
+    Raises:
+        KneepointError: the file is damaged.
     """
     others = {"title", "yardsticks", "deadline", "other_host_latency_us"}
     rules = sha256_of(contest.model_dump_json(exclude=others).encode())[:16]
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    kept = [json.loads(line) for line in lines]
+    kept = list(_read(path)) if path.is_file() else []
     known = {(each["rules"], each["author"], each["name"], each["digest"]) for each in kept}
     for row in _scored(found):
         if (rules, row["author"], row["name"], row["digest"]) not in known:
@@ -37,6 +41,20 @@ def with_history(found: Json, contest: Contest, path: Path) -> Json:
             history.append({key: each[key] for key in each if key != "rules"} | {"number": number})
     history.sort(key=lambda row: (row["author"], row["number"]))
     return found | {"history": history}
+
+
+def _read(path: Path) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            if not all(isinstance(row[key], str) for key in ("rules", "author", "name", "digest")):
+                raise ValueError("it is not text")
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise KneepointError(
+                f"{path}, line {number}: is damaged; restore the file, or remove the line, and its "
+                "submission counts as new"
+            ) from None
+        yield row
 
 
 def _scored(found: Json) -> Iterator[Json]:
