@@ -20,6 +20,8 @@ STAMP := $(VENV)/.kneepoint-requirements
 SITE_STAMP := $(VENV)/.kneepoint-site-requirements
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export PYTHONUTF8 := 1
+# Recipes read these from the environment, where no sign is the shell's.
+export CONFIG CORES PORT
 # Without cached bytecode, every short program would recompile its imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -42,13 +44,13 @@ build: setup compiler ## the emulator, the controllers and everything else in C+
 
 reproduce: setup compiler ## everything: searches, repeats, audit, results/report.html and .pdf
 	$(check)
-	@python -m kneepoint report --cores '$(CORES)' --config '$(CONFIG)'
+	@python -m kneepoint report --cores "$$CORES" --config "$$CONFIG"
 	@echo 'For new runs in real mahimahi, which take hours: make confirm'
 
 confirm: setup compiler ## everything, including real-time runs in real mahimahi (hours)
 	$(check)
 	@python -m engines.mahimahi.diagnosis
-	@python -m snakemake confirm --cores '$(CORES)' --configfile '$(CONFIG)'
+	@python -m snakemake confirm --cores "$$CORES" --configfile "$$CONFIG"
 
 test: build ## every test
 	@build/controller_tests
@@ -114,7 +116,7 @@ format: setup ## formats Python, Snakemake and C++
 
 # With debugging information, callgrind knows the file of each instruction.
 bench: setup compiler ## the emulator's CPU time, memory and instructions for one flow, three and a hundred, and an entry's switches
-	@python -m snakemake --cores '$(CORES)' --quiet all -- build/networks/contest/network.json
+	@python -m snakemake --cores "$$CORES" --quiet all -- build/networks/contest/network.json
 	@command -v valgrind >/dev/null || exit 0; \
 	  cmake -S controllers -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-g >/dev/null && \
 	  cmake --build build/bench --target emulate controllers | tail -n 1
@@ -124,7 +126,7 @@ bench-grid: build ## the memory of a workflow with 100,000 grid runs, all proces
 	@python -m tests.benchmarks.grid_memory
 
 dashboard: setup ## Optuna's dashboard over all studies, on this machine only
-	@python -m search.dashboard --config '$(CONFIG)' --port '$(PORT)'
+	@python -m search.dashboard --config "$$CONFIG" --port "$$PORT"
 
 # Warnings are errors: a link or an anchor that leads nowhere is one.
 site: build $(SITE_STAMP) ## the documentation as a site: build/site/index.html
@@ -133,7 +135,7 @@ site: build $(SITE_STAMP) ## the documentation as a site: build/site/index.html
 	  --conf-dir docs --doctree-dir build/site-doctrees build/site-pages build/site
 
 dashboard-file: setup ## all studies as one SQLite file, for Optuna's dashboard in a browser
-	@python -m search.storage_copy --config '$(CONFIG)'
+	@python -m search.storage_copy --config "$$CONFIG"
 
 # The system's Python suffices: this needs no .venv and writes nothing here as root.
 mahimahi: ## installs and verifies real mahimahi: sudo make mahimahi
@@ -179,7 +181,7 @@ compiler:
 
 # Snakemake also reads the configuration, but reports errors as tracebacks.
 define check
-	@python -m experiments.check --config '$(CONFIG)' --cores '$(CORES)'
+	@python -m experiments.check --config "$$CONFIG" --cores "$$CORES"
 endef
 
 define need_python
@@ -206,8 +208,9 @@ $(SITE_STAMP): docs/requirements.txt | $(STAMP)
 	@$(call INSTALL,docs/requirements.txt)
 	@touch $@
 
+# uv leaves locks in the folder of temporary files that anybody may write.
 define INSTALL
-uv pip install --quiet --python $(VENV)/bin/python --require-hashes -r $(1) 2>/dev/null \
+mkdir -p $(VENV)/tmp; TMPDIR="$(abspath $(VENV))/tmp" uv pip install --quiet --python $(VENV)/bin/python --require-hashes -r $(1) 2>/dev/null \
   || $(PIP_INSTALL) $(1) \
   || { echo "error: the packages cannot be installed; check the network and pip's settings" >&2; exit 2; }
 endef

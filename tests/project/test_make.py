@@ -96,3 +96,12 @@ def test_check_compiler_refuses_a_machine_without_compiler(tmp_path: Path) -> No
     )
     assert result.returncode == 2
     assert result.stderr.startswith("error: there is no C++ compiler; install g++ 11")
+
+
+def test_signs_of_the_shell_in_a_path_are_no_commands(tmp_path: Path) -> None:
+    config = f"{tmp_path}/it's $(touch {tmp_path}/ran) `touch {tmp_path}/ran`.yaml"
+    result = make("reproduce", f"CONFIG={config.replace('$', '$$')}")
+    assert result.returncode == 2
+    assert "error: " in result.stderr and "it's" in result.stderr
+    assert "No such file" in result.stderr
+    assert not (tmp_path / "ran").exists()
