@@ -13,14 +13,25 @@ from pathlib import Path
 from common import code
 from common.fork_server import start_fork_server
 from common.made_by import ask_git, tell_jobs
-from networks.config import catalogue_files, load_network, network_file
-from common.files import hold_lock, require_folder
+from networks.config import load_network, load_trace_catalogue, network_file
+from common.files import require_folder, sha256_of
+from common.locks import hold_workflow_lock
+from common.made_by import RUNNER
+from common.notes import (
+    digest_of_files,
+    digest_of_input,
+    note,
+    note_files,
+    note_input,
+    settle_note,
+)
 from engines.built import (
-    controller_sources,
-    core_sources,
+    CORE,
     current_catalogue,
-    note_sources,
+    is_current,
+    note_build,
     shared_object,
+    source_of_controller,
 )
 from engines.kernel.diagnosis import diagnose as diagnose_kernel
 from engines.catalogue import require_sources
@@ -41,7 +52,6 @@ if CONFIG.is_relative_to(Path.cwd()):
 if re.search("[{}]", str(CONFIG)):
     refuse(f"{CONFIG}: Snakemake does not support braces in paths; rename it")
 
-CORE_SOURCES = core_sources()
 
 # Validate the whole configuration before any work.
 try:
@@ -54,16 +64,12 @@ except KneepointError as error:
     refuse(error)
 RESULTS = WORKFLOW.results
 
-# Token digests: editing a comment rebuilds nothing.
-CORE_CODE = note_sources("core", CORE_SOURCES)
-CONTROLLER_CODE = {
-    name: note_sources(f"controller.{name}", controller_sources(name, WORKFLOW.own_sources))
-    for name in WORKFLOW.controllers
-}
+OWN = WORKFLOW.own_sources
+CURRENT = [name for name in WORKFLOW.controllers if is_current(name, OWN)]
 # Only up-to-date controllers declare their current parameters; for the others, each study validates
 # its configuration before its first run.
 try:
-    if catalogue := current_catalogue(WORKFLOW.controllers, WORKFLOW.own_sources):
+    if catalogue := current_catalogue(WORKFLOW.controllers, OWN):
         WORKFLOW.check_against(catalogue, is_whole=False)
 except KneepointError as error:
     refuse(error)
@@ -72,13 +78,14 @@ except KneepointError as error:
 tell_jobs(ask_git())
 
 # Jobs ignore Ctrl-C; this process ends them and prints one message.
-end_on_signals()
+end_on_signals(workflow.snakemake_tmp_dir)
 shell.prefix("trap '' INT; ")
 
 # `python`, `cmake` and `ninja` of a job are those beside the Python that runs Snakemake.
 os.environ.update(
     PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}",
     KNEEPOINT_CORES=str(workflow.cores),
+    KNEEPOINT_OWN_CONTROLLERS=str(OWN.resolve()),
 )
 
 
@@ -88,13 +95,14 @@ wildcard_constraints:
     trace=r"[\w.-]+",
 
 
-# The kernel releases this lock however the process ends. The default profile disables Snakemake's own
-# lock, which outlives a killed process.
+# The default profile disables Snakemake's own lock, which outlives a killed process.
 onstart:
     global workflow_lock
-    end_on_signals()  # again: Snakemake's own handler would wait for jobs that last hours
+    end_on_signals(
+        workflow.snakemake_tmp_dir
+    )  # again: Snakemake's own handler would wait for jobs that last hours
     try:
-        workflow_lock = hold_lock(Path(".snakemake/kneepoint.lock"))
+        workflow_lock = hold_workflow_lock()
         if any(EXPERIMENTS[name].engine == KERNEL for name in wanted_in_real_time()):
             diagnose_kernel()
         if WORKFLOW.ray_address:
@@ -126,8 +134,8 @@ onsuccess:
             write_to(RESULTS, WORKFLOW.settings.storage_url)
         except KneepointError as error:
             refuse(error)
-    digest = code.digest_of_files(REAL_MADE_BY)
-    code.settle_note(REAL_NOTE, digest, REAL_MADE_BY, is_all_made=is_confirming())
+    digest = digest_of_files(REAL_MADE_BY)
+    settle_note(REAL_NOTE, digest, REAL_MADE_BY, is_all_made=is_confirming())
 
 
 # Print errors last, below Snakemake's list of job inputs.

@@ -3,7 +3,6 @@
 Each method reads when it is called; what takes real time may be absent, and is None then.
 """
 
-import json
 import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,16 +17,23 @@ from analysis.frames import CONSTANT, STEP, with_constants
 from analysis.link_log import LinkLog, read_link_log
 from analysis.spread import Selection
 from common.errors import unusable
+from common.files import read_json
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from experiments.config import load_workflow
 from experiments.models import comparison as comparison_model
 from experiments.models import study as study_model
 from experiments.models.study import EMULATOR, MAHIMAHI
-from experiments.planners import example, logged
-from experiments.planners.comparisons import FOLDERS
 from experiments.published import PublishedTable, TableDescription, load_table
 from experiments.results import read_frame
-from experiments.workflow import ADDED_RUNS, Workflow, study_of_calibration
+from experiments.workflow import (
+    ADDED_RUNS,
+    FLOW_LOG,
+    FOLDERS,
+    LOG,
+    REAL_SHOWCASE,
+    Workflow,
+    study_of_calibration,
+)
 from networks.config import Network
 from networks.fitted_host import HOST, column_of_host, read_fitted_host
 from networks.scenario import DELAYS
@@ -423,17 +429,17 @@ class Results:
     def showcase(self, engine: study_model.Engine = EMULATOR) -> Showcase | None:
         """The run that is shown over time."""
         shown = self.workflow.settings.showcase
-        folder = self.folder / ("showcase" if engine == EMULATOR else example.REAL)
-        path = folder / logged.LOG
+        folder = self.folder / ("showcase" if engine == EMULATOR else REAL_SHOWCASE)
+        path = folder / LOG
         if shown is None or (engine == MAHIMAHI and not (self.is_real and path.exists())):
             return None
         log = read_link_log(path)
-        flow = read_flow_log(folder / logged.FLOW_LOG) if engine == EMULATOR else None
+        flow = read_flow_log(folder / FLOW_LOG) if engine == EMULATOR else None
         return Showcase(shown.controller, shown.constants, shown.network, log, flow)
 
     def worst_case_log(self, study: str) -> LinkLog | None:
         """The uplink's log of the worst case that a study found; None: that run failed."""
-        path = self.folder / study / logged.LOG
+        path = self.folder / study / LOG
         return read_link_log(path) if path.stat().st_size else None
 
     def hardenings(self) -> list[Hardening]:
@@ -737,7 +743,7 @@ def _differing(
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except OSError as error:
         raise unusable(path, error.strerror) from None
     except ValueError:

@@ -6,13 +6,12 @@ Digests ignore comments, docstrings, formatting and modules that the code does n
 import ast
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from common.files import sha256_of, write_whole
+from common.files import read_json, write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -20,28 +19,17 @@ _REQUIREMENTS = "requirements.txt"
 _OURS = hashlib.sha256(Path(__file__).read_bytes()).digest()
 _FACTS = "build/code/modules.json"
 _used: set[str] = set()
-_CPP_SUFFIXES = (".cc", ".hh", ".h")
-_CPP_COMMENT = r"//[^\n]*|/\*.*?\*/"
-_CPP_TOKEN = re.compile(
-    rf"(?P<comment>{_CPP_COMMENT})"
-    r'|R"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)"'
-    r'|"(?:\\.|[^"\\\n])*"'
-    r"|\.?\d(?:[eEpP][+-]|'?[\w.])*"
-    r"|'(?:\\.|[^'\\\n])+'"
-    r"|^[ \t]*#(?:\\\n|[^\n])*"
-    r"|\w+|[^\w\s]",
-    re.DOTALL | re.MULTILINE,
-)
 
 
-def digest_of_step(module: str) -> str:
-    """Returns the digest of everything that determines what `python -m MODULE` computes.
+def digest_of_step(*modules: str) -> str:
+    """Returns the digest of everything that determines what a step of these modules computes.
 
-    That is the module, those of this repository that it imports, directly or not, and the locked
+    That is the modules, those of this repository that they import, directly or not, and the locked
     versions of the packages.
     """
-    modules = [(name, _digest_of_module(name)) for name in sorted(modules_of(module))]
-    return _joined([*modules, ("packages", digest_of_packages())])
+    names = sorted(frozenset().union(*map(modules_of, modules)))
+    found = [(name, _digest_of_module(name)) for name in names]
+    return _joined([*found, ("packages", digest_of_packages())])
 
 
 def digest_of_packages() -> str:
@@ -49,56 +37,6 @@ def digest_of_packages() -> str:
     text = (ROOT / _REQUIREMENTS).read_text(encoding="utf-8")
     locked = sorted(re.findall(r"^[a-z0-9][^ ;\\]*(?: *;[^\\\n]*)?", text, re.MULTILINE))
     return _joined([(line.strip(), "") for line in locked])
-
-
-def digest_of_cpp(sources: Iterable[Path]) -> str:
-    """Returns the digest of C++ sources and their build files; paths are relative to ROOT."""
-    return _joined([(str(path), _digest_of_file(path)) for path in sorted(sources)])
-
-
-def digest_of_files(paths: Iterable[str | Path]) -> str:
-    """Returns the digest of the contents of files; missing files do not count."""
-    return _joined(
-        [(str(path), sha256_of(Path(path).read_bytes())) for path in paths if Path(path).is_file()]
-    )
-
-
-def note(
-    name: str, digest: str, since_ns: int | None = None, folder: Path = Path("build/code")
-) -> Path:
-    """Returns a file that holds a digest and is rewritten only when the digest changes.
-
-    A step of the workflow that has the file as its input runs when its code has changed.
-
-    Args:
-        name: of the step.
-        digest: of its code.
-        since_ns: how old the first note is; None: it is new.
-        folder: of the notes.
-    """
-    path = folder / f"{name}.sha256"
-    is_first = not path.is_file()
-    if is_first or path.read_text() != f"{digest}\n":
-        write_whole(path, f"{digest}\n")
-        if is_first and since_ns is not None:
-            os.utime(path, ns=(since_ns, since_ns))
-    return path
-
-
-def settle_note(
-    path: Path, digest: str, files: Iterable[str | Path], is_all_made: bool = False
-) -> None:
-    """Writes into a note a digest of files that the workflow itself has just written.
-
-    If the digest is another, the note is as old as the newest of the files: what was made of them
-    since is up to date. If all that depends on them was made, some of it before the last of them,
-    it is as old as the oldest.
-    """
-    if path.read_text() != f"{digest}\n":
-        times_ns = [Path(file).stat().st_mtime_ns for file in files if Path(file).is_file()]
-        time_ns = min(times_ns) if is_all_made else max(times_ns)
-        write_whole(path, f"{digest}\n")
-        os.utime(path, ns=(time_ns, time_ns))
 
 
 def keep_facts() -> None:
@@ -158,7 +96,7 @@ def _facts_of(path: Path) -> tuple[Sequence[str], str]:
 @cache
 def _kept_facts() -> dict[str, tuple[Sequence[str], str]]:
     try:
-        kept = json.loads((ROOT / _FACTS).read_bytes())
+        kept = read_json(ROOT / _FACTS)
         return {str(key): (list(names), str(digest)) for key, (names, digest) in kept.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
@@ -224,21 +162,6 @@ def _parts(node: object) -> Iterator[str]:
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _digest_of_file(path: Path) -> str:
-    text = (ROOT / path).read_bytes().decode(errors="surrogateescape")
-    if path.suffix in _CPP_SUFFIXES:
-        text = "\n".join(_cpp_tokens(text))
-    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
-
-
-def _cpp_tokens(text: str) -> Iterator[str]:
-    for match in _CPP_TOKEN.finditer(text):
-        token = match.group()
-        if match["comment"] is None:
-            is_directive = token.lstrip().startswith("#")
-            yield re.sub(_CPP_COMMENT, "", token).strip() if is_directive else token
 
 
 def _joined(parts: Iterable[tuple[str, str]]) -> str:

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import stat
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TextIO
+from typing import Any, TextIO
 from uuid import uuid4
 
 from common.errors import KneepointError, of_file
@@ -106,6 +107,19 @@ def read_text(path: Path, most_bytes: int) -> str:
         raise KneepointError(
             f"{path}, line {line}: not UTF-8 text; save the file as UTF-8"
         ) from None
+
+
+def read_json(path: Path) -> Any:
+    """Returns the content of a JSON file.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is not JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(path.read_bytes())
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def require_folder(path: Path) -> None:

@@ -2,11 +2,13 @@
 
 import logging
 import os
+import shutil
 import signal
 import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
@@ -15,17 +17,20 @@ _PATIENCE_S = 15.0
 """Time limit for jobs and the cluster to end (s)."""
 
 
-def end_on_signals() -> None:
+def end_on_signals(temporary: Path) -> None:
     """Makes this process end cleanly on signals that end processes; those ignored stay so (nohup).
 
     Its jobs must ignore SIGINT: Ctrl-C reaches them, too, and each would print an error.
+
+    Args:
+        temporary: folder to remove in the end.
     """
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _end)
+            signal.signal(number, partial(_end, temporary))
 
 
-def _end(number: int, _: object) -> None:
+def _end(temporary: Path, number: int, _: object) -> None:
     for each in _SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     logging.disable()  # silences Snakemake's message for every ended job
@@ -39,6 +44,7 @@ def _end(number: int, _: object) -> None:
     for process in _processes():
         if process.pid in running and process.session == os.getsid(0):  # the cluster still ends
             _send(process.pid, signal.SIGKILL)
+    shutil.rmtree(temporary, ignore_errors=True)
     message = "error: interrupted; run the same command again: finished runs are kept"
     print(message, file=sys.stderr, flush=True)
     signal.signal(number, signal.SIG_DFL)

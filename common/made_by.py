@@ -7,14 +7,16 @@ import json
 import os
 import subprocess
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from common.code import digest_of_packages, digest_of_step
 from common.errors import unusable
-from common.files import sha256_of, write_whole
+from common.files import read_json, sha256_of, write_whole
 
 NAME = "made_by.json"
+RUNNER = "experiments.run"
+"""The module that runs every step."""
 COMMIT = "KNEEPOINT_COMMIT"
 """Environment variable that passes the commit to jobs, because asking git is slow."""
 
@@ -34,7 +36,8 @@ class MadeBy:
 
     Args:
         step: the module that was run.
-        code_sha256: digest of that module and of all that it imports (see common.code).
+        code_sha256: digest of that module, of what runs it and of all that they import (see
+            common.code).
         packages_sha256: digest of the locked versions of packages.
         engine: the engine that the runs were made on; "" where there were none.
         engine_sha256: digest of its programs, in which no controller is.
@@ -42,6 +45,7 @@ class MadeBy:
         commit: the commit, and how many files differed from it.
         changed_files: see commit.
         files: SHA-256 by name.
+        inputs: digests of what it read, by names (see experiments.inputs).
     """
 
     step: str
@@ -53,14 +57,17 @@ class MadeBy:
     commit: str
     changed_files: int
     files: Mapping[str, str]
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_of_this_code(self) -> bool:
+        """Whether the code that made it is unchanged."""
+        return self.code_sha256 == digest_of_step(RUNNER, self.step)
 
     @property
     def is_current(self) -> bool:
-        """Whether the code that made it is unchanged."""
-        return (self.code_sha256, self.packages_sha256) == (
-            digest_of_step(self.step),
-            digest_of_packages(),
-        )
+        """Whether the code and the packages that made it are unchanged."""
+        return self.is_of_this_code and self.packages_sha256 == digest_of_packages()
 
 
 def sign(
@@ -70,12 +77,13 @@ def sign(
     engine: str = "",
     engine_sha256: str = "",
     controllers: Mapping[str, str] | None = None,
+    inputs: Mapping[str, str] | None = None,
 ) -> None:
     """Records the provenance of new files of a folder."""
     commit = current_commit()
     made = MadeBy(
         step=step,
-        code_sha256=digest_of_step(step),
+        code_sha256=digest_of_step(RUNNER, step),
         packages_sha256=digest_of_packages(),
         engine=engine,
         engine_sha256=engine_sha256,
@@ -83,6 +91,7 @@ def sign(
         commit=commit.name,
         changed_files=commit.changed_files,
         files={name: sha256_of((folder / name).read_bytes()) for name in sorted(files)},
+        inputs=dict(sorted((inputs or {}).items())),
     )
     write_whole(folder / NAME, json.dumps(asdict(made), indent=2) + "\n")
 
@@ -95,7 +104,7 @@ def read_made_by(folder: Path) -> MadeBy | None:
     """
     path = folder / NAME
     try:
-        return MadeBy(**json.loads(path.read_bytes()))
+        return MadeBy(**read_json(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as error:
@@ -112,8 +121,20 @@ def current_commit() -> Commit:
 
 def ask_git() -> Commit:
     """Returns the commit of the checkout in the current folder, as git knows it."""
+    commit = _git("rev-parse", "HEAD").strip()
+    date = _git("show", "--no-patch", "--format=%cs", "HEAD").strip() if commit else ""
+    return Commit(commit, date, len(changed_files()))
 
-    def ask(*arguments: str) -> str:
+
+def changed_files() -> list[str]:
+    """Returns the files of the checkout that differ from its commit, and untracked ones."""
+    said = _git("status", "--porcelain", "--no-renames", "-z")
+    return sorted(entry[3:] for entry in said.split("\0") if entry)
+
+
+def _git(*arguments: str) -> str:
+    """What git says; "" if there is no git, or no checkout."""
+    try:
         answer = subprocess.run(
             ["git", "--no-optional-locks", *arguments],
             capture_output=True,
@@ -121,14 +142,9 @@ def ask_git() -> Commit:
             check=False,
             timeout=30,
         )
-        return answer.stdout.strip() if answer.returncode == 0 else ""
-
-    try:
-        commit = ask("rev-parse", "HEAD")
-        date = ask("show", "--no-patch", "--format=%cs", "HEAD") if commit else ""
-        return Commit(commit, date, len(ask("status", "--porcelain").splitlines()))
     except (OSError, subprocess.TimeoutExpired):
-        return Commit("", "", 0)
+        return ""
+    return answer.stdout if answer.returncode == 0 else ""
 
 
 def tell_jobs(commit: Commit) -> None:

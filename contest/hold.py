@@ -1,6 +1,5 @@
 """Holds a contest: runs every contender on every network, and compares them."""
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from common.files import read_json
 from contest.config import Contest
 from contest.contenders import Contender, latest_of_each, without_paths
 from contest.standing import Floats, Standing, compare_pairs, rank_entries, spread_of
@@ -380,5 +380,5 @@ def read_place(path: Path, *, is_public: bool) -> Place:
         KneepointError: it is missing or damaged.
     """
     network = PreparedNetwork.load(path)
-    title = str(json.loads(path.read_bytes())["title"])
+    title = str(read_json(path)["title"])
     return Place(network, title, Bound.load(path), is_public)

@@ -1,37 +1,50 @@
-"""Build targets and their C++ sources. Paths are relative to the repository."""
+"""What was built, and whether of the present sources. Paths are relative to the repository.
+
+rules/build.sh writes into build/sources/NAME the digests of all that NAME was built of.
+"""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
-from common import code
+from common.files import sha256_of, write_whole
+from common.notes import NOTES
 from engines.catalogue import SOURCES, Catalogue, load_catalogue
 
-_ALL = Path("controllers")
+CORE = "core"
+"""The name of all programs together; every other name is a controller's."""
 EMULATE = Path("build/emulate")
 
-
-def core_sources() -> list[Path]:
-    """Returns the sources of the programs, which contain no controller."""
-    return [
-        path
-        for path in sorted(_ALL.rglob("*"))
-        if path.is_file()
-        and "tests" not in path.parts
-        and not (path.parent == SOURCES and path.suffix == ".cc")
-    ]
+_ALL = Path("controllers")
+_SCRIPT = Path("rules/build.sh")
+_BUILT_OF = Path("build/sources")
 
 
-def shared_sources() -> list[Path]:
-    """Returns the sources that all controllers share."""
-    shared = [path for path in SOURCES.iterdir() if path.suffix != ".cc"]
-    return [*sorted(shared), _ALL / "CMakeLists.txt"]
+def sources_of(name: str, own: Path) -> list[Path]:
+    """Returns the sources of a controller, or of the programs, which contain no controller.
+
+    Args:
+        name: a controller's, or CORE.
+        own: folder of the configuration's own controllers.
+    """
+    if name == CORE:
+        found = [
+            path
+            for path in _ALL.rglob("*")
+            if path.is_file()
+            and "tests" not in path.parts
+            and not (path.parent == SOURCES and path.suffix == ".cc")
+        ]
+        return [*sorted(found), _SCRIPT]
+    shared = sorted(path for path in SOURCES.glob("*") if path.suffix != ".cc")
+    return [source_of_controller(name, own), *shared, _ALL / "CMakeLists.txt", _SCRIPT]
 
 
-def controller_sources(name: str, own: Path) -> list[Path]:
-    """Returns the sources of a controller, which may be in the folder `own`."""
-    source = own / f"{name}.cc"
-    return [source if source.is_file() else SOURCES / f"{name}.cc", *shared_sources()]
+def source_of_controller(name: str, own: Path) -> Path:
+    """Returns the path of a controller's own source, which may be in the folder `own`."""
+    source = own.resolve() / f"{name}.cc"
+    return source if source.is_file() else SOURCES / f"{name}.cc"
 
 
 def shared_object(controller: str) -> Path:
@@ -39,35 +52,46 @@ def shared_object(controller: str) -> Path:
     return Path(f"build/controllers/{controller}.so")
 
 
-def note_sources(name: str, sources: Sequence[Path]) -> Path:
-    """Returns a file that is as old as the tokens of C++ sources (see common.code.note)."""
-    since_ns = max(path.stat().st_mtime_ns for path in sources)
-    return code.note(name, code.digest_of_cpp(sources), since_ns)
+def changed_sources(name: str, own: Path) -> list[Path]:
+    """Returns the sources that are others than what was built, or are gone since."""
+    try:
+        lines = (_BUILT_OF / name).read_text().splitlines()
+    except OSError:
+        lines = []
+    of = {Path(path): digest for digest, path in (line.split(maxsplit=1) for line in lines)}
+    sources = [path for path in sources_of(name, own) if path.is_file()]
+    now = {path: sha256_of(path.read_bytes()) for path in sources}
+    return sorted(path for path in {**of, **now} if of.get(path) != now.get(path))
 
 
-def is_newer(program: Path, note: Path) -> bool:
-    """Returns whether a program exists and is newer than the last change of its sources' tokens."""
-    return program.exists() and program.stat().st_mtime_ns > note.stat().st_mtime_ns
+def is_current(name: str, own: Path, programs: Iterable[str | Path] = ()) -> bool:
+    """Returns whether a controller, or all these programs, are there and built as sources are."""
+    needed = programs or [EMULATE if name == CORE else shared_object(name)]
+    return all(Path(each).is_file() for each in needed) and not changed_sources(name, own)
 
 
-def settle(program: Path, note: Path) -> None:
-    """Makes the note older than a program that the build found up to date."""
-    if not is_newer(program, note):
-        before_ns = program.stat().st_mtime_ns - 1
-        os.utime(note, ns=(before_ns, before_ns))
+def note_build(name: str, own: Path, programs: Iterable[str | Path]) -> Path:
+    """Returns a file that is newer than programs, and another, if they must be built."""
+    path = NOTES / f"{name}.built"
+    times_ns = [Path(each).stat().st_mtime_ns for each in programs if Path(each).is_file()]
+    if not is_current(name, own, programs):
+        write_whole(path, f"{time.time_ns()}\n")
+        newest_ns = max(time.time_ns(), 1 + max(times_ns, default=0))
+        os.utime(path, ns=(newest_ns, newest_ns))
+    elif not path.is_file():
+        write_whole(path, "before\n")
+        os.utime(path, ns=(min(times_ns) - 1, min(times_ns) - 1))
+    return path
 
 
-def note_programs(controllers: Iterable[str], own: Path) -> Mapping[Path, Path]:
-    """Returns the emulator and the shared objects of controllers, with notes of their sources.
+def out_of_date(controllers: Iterable[str], own: Path) -> list[Path]:
+    """Returns the emulator and the shared objects of controllers that must be built.
 
-    A controller without a source is left out. `own` is the folder of the configuration's own ones.
+    A controller without a source is left out.
     """
-    notes = {EMULATE: note_sources("core", core_sources())}
-    for name in controllers:
-        sources = controller_sources(name, own)
-        if sources[0].is_file():
-            notes[shared_object(name)] = note_sources(f"controller.{name}", sources)
-    return notes
+    found = [] if is_current(CORE, own) else [EMULATE]
+    with_source = [name for name in controllers if source_of_controller(name, own).is_file()]
+    return found + [shared_object(name) for name in with_source if not is_current(name, own)]
 
 
 def current_catalogue(controllers: Iterable[str], own: Path) -> Catalogue | None:
@@ -75,8 +99,6 @@ def current_catalogue(controllers: Iterable[str], own: Path) -> Catalogue | None
 
     Only such a build declares the parameters that its source has now.
     """
-    notes = note_programs(controllers, own)
-    if not is_newer(EMULATE, notes[EMULATE]):
+    if not is_current(CORE, own):
         return None
-    names = {program.stem for program, note in notes.items() if is_newer(program, note)}
-    return load_catalogue(EMULATE).only(names)
+    return load_catalogue(EMULATE).only([name for name in controllers if is_current(name, own)])

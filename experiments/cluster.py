@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from common.errors import KneepointError, end_with_error, run_command_line
-from common.files import hold_lock, write_whole
+from common.files import hold_lock, read_json, write_whole
 from common.interrupt import end_rest_of_session
 from common.locks import hold_lock_patiently
 from experiments.ray_cluster import RAY_POLL_S, Cluster, open_cluster
@@ -168,7 +168,7 @@ def _wanted(file: Path) -> Path:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        state: dict[str, Any] = json.loads(file.read_bytes())
+        state: dict[str, Any] = read_json(file)
     except FileNotFoundError:
         return {}
     return state

@@ -2,9 +2,9 @@
 
 import argparse
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,7 @@ class Job:
         out_dir: folder of the results.
         cores: of the job's own Ray, and slots of an unprobed host.
         cluster: file of the workflow's Ray; None: the job opens one, if it needs one.
+        inputs: digests of what the job reads, for its results' provenance.
     """
 
     workflow: Workflow
@@ -56,6 +57,7 @@ class Job:
     out_dir: Path
     cores: int
     cluster: Path | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
     def engine(self, name: Engine = "emulator") -> EngineSettings:
         """Returns an engine's current settings.
@@ -71,8 +73,10 @@ class Job:
         return self.catalogue.controller(name, str(self.workflow.path))
 
     def network(self, name: str) -> PreparedNetwork:
-        """Reads a prepared network."""
-        return PreparedNetwork.load(self.networks / name / "network.json")
+        """Reads a prepared network; raises KneepointError if it is damaged."""
+        network = PreparedNetwork.load(self.networks / name / "network.json")
+        network.require_traces()
+        return network
 
     def searched_networks(self, name: str) -> SearchedNetworks:
         """Returns the maker of the networks that an experiment's trials search."""
@@ -108,7 +112,7 @@ class Job:
     ) -> None:
         """Records the step and the controllers that made files of the output folder."""
         controllers = {each: self.controller(each).sha256 for each in ran}
-        sign(self.out_dir, step, files, engine.engine, engine.sha256, controllers)
+        sign(self.out_dir, step, files, engine.engine, engine.sha256, controllers, self.inputs)
 
     @contextmanager
     def runner(
@@ -170,7 +174,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_job(workflow: Workflow, name: str, arguments: argparse.Namespace) -> Job:
+def open_job(
+    workflow: Workflow, name: str, arguments: argparse.Namespace, inputs: Mapping[str, str]
+) -> Job:
     """Checks the configuration against the emulator, for one experiment.
 
     Raises:
@@ -189,4 +195,5 @@ def open_job(workflow: Workflow, name: str, arguments: argparse.Namespace) -> Jo
         out_dir=workflow.results / name,
         cores=arguments.cores,
         cluster=cluster,
+        inputs=inputs,
     )

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from common.files import write_passing
+from common.files import read_json, write_passing
 from engines.base import EngineSettings
 from engines.mahimahi.engine import STATUS_FOLDER
 
@@ -52,7 +52,7 @@ class Counted:
 def read_counted(name: str, folder: Path = COUNT_FOLDER) -> Counted | None:
     """Returns the progress of an experiment; None if it has not begun."""
     try:
-        return Counted(**json.loads((folder / f"{name}.json").read_bytes()))
+        return Counted(**read_json(folder / f"{name}.json"))
     except (OSError, ValueError, TypeError):  # it has just begun or ended
         return None
 
@@ -187,7 +187,7 @@ def statuses(folder: Path) -> list[Status]:
         try:
             if time.time() - path.stat().st_mtime > _SILENCE_S:
                 continue
-            found.append(Status(**json.loads(path.read_bytes())))
+            found.append(Status(**read_json(path)))
         except (OSError, ValueError, TypeError):  # it has just ended
             continue
     return found

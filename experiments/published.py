@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from common.config_file import ConfigModel, names_in, quote, read_config
+from common.config_file import ConfigModel, matching, names_in, quote, read_config
 from common.errors import KneepointError, suggestion
 from common.files import read_text
 from engines.catalogue import Catalogue
@@ -55,6 +55,20 @@ class Column(ConfigModel):
         return _METRIC_UNITS[self.metric][self.unit] if self.metric else 1.0
 
 
+class Reference(ConfigModel):
+    """Where a report was published, for the list of references; what is unknown is left out."""
+
+    title: str = Field(min_length=1, description="title of the report")
+    authors: tuple[str, ...] = Field(min_length=1, description="their names, as printed")
+    year: int | None = Field(default=None, ge=1900, description="year of publication")
+    url: Annotated[str, matching(r"https?://\S+", "a URL with http or https")] | None = Field(
+        default=None, description="where to read it"
+    )
+    doi: Annotated[str, matching(r"10\.\d{4,9}/\S+", "a DOI such as 10.1000/182")] | None = Field(
+        default=None, description="digital object identifier"
+    )
+
+
 class TableDescription(ConfigModel):
     """Description of NAME.csv: config/published/NAME.yaml."""
 
@@ -63,6 +77,9 @@ class TableDescription(ConfigModel):
         default="",
         description="name by which the report is cited; by default Report NNN for a table NNN-..., "
         "the table's name for measured runs, and the source for others",
+    )
+    reference: Reference | None = Field(
+        default=None, description="the report, for the list of references"
     )
     kind: Literal["published", "measured"] = Field(
         default="published",

@@ -5,13 +5,12 @@ makes the jobs of all of them by the same rules.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from experiments.models.study import EMULATOR, MAHIMAHI, Engine
-from experiments.planners import example, logged
-from experiments.planners.comparisons import FOLDERS
-from experiments.workflow import ADDED_RUNS, Workflow
+from experiments.workflow import ADDED_RUNS, FLOW_LOG, FOLDERS, LOG, REAL_SHOWCASE, Workflow
+from networks.config import network_file
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ STUDY = Kind("search_study", "search.study", ("study.json", "trials.parquet"), "
 WORST_CASE = Kind(
     "search_worst_case",
     "search.worst_case",
-    (*STUDY.files, logged.LOG, logged.FLOW_LOG),
+    (*STUDY.files, LOG, FLOW_LOG),
     "Searching for the worst case",
 )
 HARDENING = Kind(
@@ -65,13 +64,13 @@ HELD_OUT = Kind(
 EXAMPLE = Kind(
     "run_example",
     "experiments.planners.example",
-    (logged.LOG, logged.FLOW_LOG),
+    (LOG, FLOW_LOG),
     "Running the example with its logs",
 )
 REAL_EXAMPLE = Kind(
     "run_example_real",
     "experiments.planners.example",
-    (logged.LOG,),
+    (LOG,),
     "Running the example in real mahimahi with its log",
 )
 PROBE = Kind(
@@ -119,7 +118,8 @@ class Experiment:
         networks: that it runs on.
         needs: experiments whose results it reads.
         lists: further files of the results that it reads.
-        reads: files of the configuration, besides the main one, that it reads.
+        reads: files of the configuration, besides the main one, that it reads: those of its
+            networks, too.
         settings: its settings in the main one, as text.
     """
 
@@ -164,7 +164,12 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
         *_confirmation(workflow),
     ]
     found.sort(key=lambda experiment: experiment.is_real)
-    return {experiment.name: experiment for experiment in found}
+    return {each.name: _with_networks(each, workflow.path) for each in found}
+
+
+def _with_networks(experiment: Experiment, config: Path) -> Experiment:
+    described = [network_file(config, network) for network in experiment.networks]
+    return replace(experiment, reads=[*experiment.reads, *described])
 
 
 def _studies(workflow: Workflow) -> Iterator[Experiment]:
@@ -271,7 +276,7 @@ def _examples(workflow: Workflow) -> Iterator[Experiment]:
     if shown:
         kinds: dict[str, tuple[Kind, Engine]] = {
             "showcase": (EXAMPLE, EMULATOR),
-            example.REAL: (REAL_EXAMPLE, MAHIMAHI),
+            REAL_SHOWCASE: (REAL_EXAMPLE, MAHIMAHI),
         }
         for name, (kind, engine) in kinds.items():
             yield Experiment(

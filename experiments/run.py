@@ -11,6 +11,7 @@ from importlib import import_module
 
 from common.errors import KneepointError, run_command_line, suggestion
 from experiments.config import load_workflow
+from experiments.inputs import inputs_of
 from experiments.job import add_arguments, open_job
 from experiments.pipeline import carry_out
 from experiments.registry import experiments_of
@@ -30,7 +31,8 @@ def run(arguments: argparse.Namespace) -> None:
         near = suggestion(name, experiments)
         raise KneepointError(f"{workflow.path}: lists no experiment {name!r}; {near}")
     planner = experiments[name].kind.planner
-    job = open_job(workflow, name, arguments)
+    inputs = inputs_of(workflow, experiments[name], arguments.networks)
+    job = open_job(workflow, name, arguments, inputs)
     carry_out(job, name, planner, import_module(planner).plan(job, name))
 
 

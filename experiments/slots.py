@@ -6,7 +6,6 @@ releases its own. So a job admits its runs itself, by the probe's result when it
 """
 
 import fcntl
-import json
 import queue
 import threading
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from common.errors import unusable
-from common.files import runtime_folder
+from common.files import read_json, runtime_folder
 from engines.base import PAUSES_S, Engine, EngineSettings, RunRecord, RunSpec, run_reliably
 
 _POLL_S = 0.2
@@ -36,7 +35,7 @@ def slots_of(results: Path, cores: int) -> int:
     """
     path = probe_file(results)
     try:
-        slots = json.loads(path.read_bytes())["slots"]
+        slots = read_json(path)["slots"]
     except FileNotFoundError:
         return cores
     except (OSError, ValueError, KeyError, TypeError):

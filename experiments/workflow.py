@@ -12,7 +12,15 @@ from engines.catalogue import Catalogue, Controller, own_sources, require_source
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import Section
 from experiments.models.settings import Confirm, HoldOut, Probe, Settings, Showcase, _is_address
-from experiments.models.study import EMULATOR, NETWORK, Engine, Objective, Setting, Study
+from experiments.models.study import (
+    EMULATOR,
+    NETWORK,
+    ComparisonEngine,
+    Engine,
+    Objective,
+    Setting,
+    Study,
+)
 from experiments.published import PublishedTable
 from networks.config import Network
 from networks.traffic import TrafficFile, TrafficFlow
@@ -20,6 +28,13 @@ from networks.traffic import TrafficFile, TrafficFlow
 ADDED_RUNS = "added_runs"
 """The experiment that adds runs to published rows whose verdict is unclear."""
 
+REAL_SHOWCASE = "real_showcase"
+"""The example on the engine mahimahi."""
+FOLDERS: Mapping[ComparisonEngine, str] = {"emulator": "comparisons", "kernel": "kernel"}
+"""Results folder of each engine: comparisons/NAME, kernel/NAME."""
+LOG = "uplink.log"
+FLOW_LOG = "flow.log"
+"""Of the sender, in virtual time."""
 
 RESERVED = (
     *("comparisons", "kernel", "hardening"),

@@ -14,7 +14,8 @@ import click
 
 from common.config_file import read_config
 from common.errors import KneepointError
-from engines.built import core_sources, is_newer, note_sources
+from engines.built import CORE, EMULATE, is_current
+from engines.catalogue import own_sources
 from engines.kernel import diagnosis as kernel_tcp
 from engines.mahimahi import diagnosis as mahimahi
 from experiments.config import load_workflow
@@ -63,7 +64,7 @@ def examine(config: Path) -> Iterator[Finding]:
     yield _amount("memory", _memory_gib(), LEAST_MEMORY_GIB, "close other programs")
     yield _amount("disk", shutil.disk_usage(".").free / 2**30, LEAST_FREE_GIB, "free some space")
     yield _configuration(config)
-    yield _built()
+    yield _built(config)
     yield from _traces(config)
     yield _real_time("mahimahi", mahimahi.diagnose)
     yield _real_time("the kernel's TCP", kernel_tcp.diagnose)
@@ -108,11 +109,10 @@ def _configuration(config: Path) -> Finding:
     return Finding("configuration", "good", f"{config}: {len(workflow.studies)} studies")
 
 
-def _built() -> Finding:
-    emulate = Path("build/emulate")
-    if is_newer(emulate, note_sources("core", core_sources())):
-        return Finding("emulator", "good", str(emulate))
-    found = "older than its sources" if emulate.exists() else "not built"
+def _built(config: Path) -> Finding:
+    if is_current(CORE, own_sources(config)):
+        return Finding("emulator", "good", str(EMULATE))
+    found = "not built of its present sources" if EMULATE.exists() else "not built"
     return Finding("emulator", "could", found, "the workflow builds it, or run: make build")
 
 

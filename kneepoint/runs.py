@@ -6,7 +6,7 @@ from pathlib import Path
 from common.errors import KneepointError, suggestion
 from common.files import sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
-from engines.built import EMULATE, current_catalogue, is_newer, note_programs, settle
+from engines.built import EMULATE, current_catalogue, out_of_date
 from engines.catalogue import Catalogue, load_catalogue, own_sources
 from experiments.workflow import Workflow
 from kneepoint.workflow import make
@@ -97,16 +97,9 @@ def _build(
     keep_going: bool = False,
 ) -> None:
     """Makes the emulator and controllers that are out of date, and further files."""
-    notes = note_programs(controllers, own_sources(config))
-    wanted = [program for program, note in notes.items() if not is_newer(program, note)]
-    wanted += further
+    wanted = [*out_of_date(controllers, own_sources(config)), *further]
     if wanted:
-        try:
-            make(config, wanted, cores, quiet, keep_going=keep_going)
-        finally:
-            for program, note in notes.items():
-                if program.exists():
-                    settle(program, note)
+        make(config, wanted, cores, quiet, keep_going=keep_going)
 
 
 def spec_of(

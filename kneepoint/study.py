@@ -1,11 +1,11 @@
 """`kneepoint study`: runs or resumes one study."""
 
-import json
 from pathlib import Path
 
 import click
 
 from common.errors import KneepointError, suggestion, unusable
+from common.files import read_json
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
 from kneepoint.cli import config_option, cores_option, examples, json_option, say
@@ -38,7 +38,7 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
     make(config, [folder / file for file in experiment.files], cores, quiet=as_json)
     path = folder / "study.json"
     try:
-        found = json.loads(path.read_bytes())
+        found = read_json(path)
         best = found["best"]
         constants = ", ".join(f"{key} = {value:g}" for key, value in best["searched"].items())
         fresh = found.get("fresh")

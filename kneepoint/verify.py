@@ -1,20 +1,24 @@
 """`kneepoint verify`: checks every folder of results against what made it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
 
-from common.code import digest_of_packages, digest_of_step
+from common.code import digest_of_packages
 from common.errors import KneepointError
 from common.files import sha256_of
 from common.locks import hold_lock_patiently
 from common.made_by import NAME, MadeBy, read_made_by
+from engines.built import CORE, changed_sources
 from engines.named import settings_of
 from experiments.config import load_workflow
+from experiments.inputs import NETWORKS, inputs_of
 from experiments.journal import RunJournal
+from experiments.registry import experiments_of
 from experiments.results import read_table
+from experiments.workflow import Workflow
 from kneepoint.cli import config_option, examples, json_option, say
 
 BUILD = Path("build")
@@ -45,28 +49,26 @@ class Verified:
 def command(clear: bool, config: Path, as_json: bool) -> None:
     """Check that every folder of results is intact and up to date.
 
-    A folder is valid if its files are unchanged and the code, packages, programs and controllers
-    that made them are those of this checkout. The exit status is 1 if a folder is not valid; the
-    workflow will make it again.
+    A folder is valid if its files are unchanged, and so is all that made them: code, packages,
+    programs, controllers and their sources, the files of the configuration, networks and other
+    results. The exit status is 1 if a folder is not valid; the workflow will make it again.
     """
     workflow = load_workflow(config)
-    results, keeps_awake = workflow.results, workflow.settings.real_time.keep_awake
-    folders = [path.parent for path in sorted(results.glob(f"**/{NAME}"))]
-    found = [verify(folder, results, clear, keeps_awake) for folder in folders]
+    folders = [path.parent for path in sorted(workflow.results.glob(f"**/{NAME}"))]
+    found = [verify(folder, workflow, clear) for folder in folders]
     say([asdict(each) for each in found], "\n".join(map(_text, found)) or "no results", as_json)
     raise SystemExit(1 if any(each.complaints for each in found) else 0)
 
 
-def verify(folder: Path, results: Path, clear: bool, keeps_awake: bool) -> Verified:
-    """Checks one folder and, if `clear`, removes unused runs from its journal.
-
-    `keeps_awake` is the configuration's real_time.keep_awake: if set, the program keep_awake takes
-    part in real runs.
-    """
+def verify(folder: Path, workflow: Workflow, clear: bool) -> Verified:
+    """Checks one folder and, if `clear`, removes unused runs from its journal."""
     made = read_made_by(folder)
     assert made is not None
-    found = list(complaints(folder, made, BUILD, keeps_awake))
-    name = str(folder.relative_to(results))
+    name = str(folder.relative_to(workflow.results))
+    keeps_awake = workflow.settings.real_time.keep_awake
+    found = [*complaints(folder, made, BUILD, keeps_awake), *changed_inputs(name, made, workflow)]
+    if made.controllers:
+        found += unbuilt([CORE, *made.controllers], workflow.own_sources)
     if clear and (folder / "runs.jsonl").is_file():
         return Verified(name, made.commit, found, *void_runs(folder))
     return Verified(name, made.commit, found)
@@ -80,15 +82,41 @@ def _text(each: Verified) -> str:
     return text
 
 
+def changed_inputs(name: str, made: MadeBy, workflow: Workflow) -> Iterator[str]:
+    """Yields a message for each input of an experiment that is another than its results had."""
+    experiment = experiments_of(workflow).get(name)
+    now = inputs_of(workflow, experiment) if experiment else {}
+    for file, digest in now.items():
+        if not digest and Path(file).is_relative_to(NETWORKS):
+            continue  # nothing to compare with: the workflow prepares it again
+        if not digest:
+            yield f"its input {file} is missing"
+        elif made.inputs.get(file) != digest:
+            yield f"its input {file} has changed"
+
+
+def unbuilt(names: Iterable[str], own: Path) -> Iterator[str]:
+    """Yields a message for each source that is not what programs and controllers were built of."""
+    for path in dict.fromkeys(path for name in names for path in changed_sources(name, own)):
+        if path.is_file():
+            yield f"{path} has changed since it was built; run make build"
+        else:
+            yield f"{path} is gone, but what was built of it is still in use; restore the file"
+
+
 def complaints(folder: Path, made: MadeBy, build: Path, keeps_awake: bool) -> Iterator[str]:
-    """Yields a message for each problem of a folder of results."""
+    """Yields a message for each problem of a folder's files, code and programs.
+
+    `keeps_awake` is the configuration's real_time.keep_awake: if set, the program keep_awake takes
+    part in real runs.
+    """
     for name, digest in made.files.items():
         path = folder / name
         if not path.is_file():
             yield f"{name} is missing"
         elif sha256_of(path.read_bytes()) != digest:
             yield f"{name} has changed since it was written"
-    if digest_of_step(made.step) != made.code_sha256:
+    if not made.is_of_this_code:
         yield f"the code of {made.step} has changed"
     if digest_of_packages() != made.packages_sha256:
         yield "the package versions in requirements.txt have changed"

@@ -5,11 +5,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from common.complaints import errors_in
+from common.locks import PASSED_LOCK, hold_workflow_lock
 from experiments.config import load_workflow
 from kneepoint.status import Watch
 from kneepoint.view import follow
@@ -46,32 +49,34 @@ def make(
         keep_going: make whatever does not depend on what fails.
 
     Raises:
+        KneepointError: another workflow is running here.
         NotMadeError: Snakemake failed.
     """
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", str(config)]
     command += ["--keep-going"] if keep_going else []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    environment = {**os.environ, "PATH": path}
     command += ["--", *map(str, targets)]
-    if os.environ.get(VERBOSE) and not quiet:
-        status = subprocess.run(command, env=environment, check=False).returncode
-    else:
-        status = _run_quietly(command, environment, None if quiet else config)
+    is_verbose = bool(os.environ.get(VERBOSE)) and not quiet
+    with hold_workflow_lock() as lock:
+        environment = {**os.environ, "PATH": path, PASSED_LOCK: str(lock.fileno())}
+        start = partial(subprocess.Popen, command, env=environment, pass_fds=[lock.fileno()])
+        if is_verbose:
+            with start() as process:
+                status = process.wait()
+        else:
+            status = _run_quietly(start, None if quiet else config)
     if status != 0:
         raise NotMadeError(2)
 
 
-def _run_quietly(command: Sequence[str], environment: dict[str, str], shown: Path | None) -> int:
+def _run_quietly(start: Callable[..., "subprocess.Popen[Any]"], shown: Path | None) -> int:
     """Returns the exit status of Snakemake, logged to a file; shows errors of a configuration."""
     path = LOG if shown else Path(PREPARATION.format(os.getpid()))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)  # another workflow may still write to it
     watch = Watch(load_workflow(shown)) if shown else None
     with path.open("wb") as log:
         # It would continue if this process were killed.
-        process = subprocess.Popen(
-            command, env=environment, stdout=log, stderr=log, preexec_fn=_end_with_parent
-        )
+        process = start(stdout=log, stderr=log, preexec_fn=_end_with_parent)
 
     def is_over(interval_s: float) -> bool:
         with suppress(subprocess.TimeoutExpired):

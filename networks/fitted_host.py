@@ -1,11 +1,11 @@
 """The host that a study fitted: from its study.json into the networks that name it."""
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
 
 from common.errors import unusable
+from common.files import read_json
 
 HOST = "host_"
 
@@ -25,7 +25,7 @@ def read_fitted_host(study: Path) -> dict[str, float]:
         KneepointError: the file is missing or damaged, or the study searched no host.
     """
     try:
-        searched: Mapping[str, float] = json.loads(study.read_bytes())["best"]["searched"]
+        searched: Mapping[str, float] = read_json(study)["best"]["searched"]
         columns = {name: float(value) for name, value in searched.items() if name.startswith(HOST)}
         if not columns or not all(map(math.isfinite, columns.values())):
             raise ValueError("it has no host parameters")

@@ -1,6 +1,5 @@
 """The omniscient bound: what a sender that knows the trace in advance would achieve."""
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from common.errors import KneepointError, unusable
+from common.files import read_json
 from networks.constant_rate import OPPORTUNITY_BYTES
 
 
@@ -27,7 +27,7 @@ class Bound:
             KneepointError: the file is missing, damaged, or predates the bound.
         """
         try:
-            return cls(**json.loads(path.read_bytes())["omniscient"])
+            return cls(**read_json(path)["omniscient"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise unusable(path, f"it has no omniscient bound: {error!r}") from None
 

@@ -6,13 +6,22 @@ python -m networks.prepare --config config/config.yaml --network NAME --into bui
 import argparse
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from common.errors import KneepointError, run_command_line
+from common.errors import KneepointError, run_command_line, unusable
 from common.files import sha256_of, write_whole
-from networks.config import Cut, LinkTrace, Network, Synthetic, load_network, network_file
+from networks.config import (
+    Cut,
+    LinkTrace,
+    Network,
+    Synthetic,
+    TraceEntry,
+    load_network,
+    load_trace_catalogue,
+    network_file,
+)
 from networks.constant_rate import constant_rate_trace
 from networks.fitted_host import read_fitted_host
 from networks.omniscient import Bound, bound_of_rate, omniscient_bound
@@ -199,6 +208,14 @@ def _prepared(
     )
 
 
+def require_traces(names: Iterable[str], folder: Path, catalogue: Mapping[str, TraceEntry]) -> None:
+    """Raises KneepointError unless packaged traces that are there are those of the catalogue."""
+    for name in set(names) & set(catalogue):
+        path = folder / name
+        if path.is_file() and sha256_of(path.read_bytes()) != catalogue[name].sha256:
+            raise unusable(path, "it is not the trace that traces.yaml lists")
+
+
 def _typed(value: float) -> float:
     return int(value) if value % 1 == 0 else value
 
@@ -230,9 +247,13 @@ def main() -> None:
         help="program that checks traces (%(default)s)",
     )
     arguments = parser.parse_args()
+    network = load_network(arguments.config, arguments.network)
+    if network.trace_names:
+        catalogue = load_trace_catalogue(arguments.config)
+        require_traces(network.trace_names, arguments.traces, catalogue)
     prepare_network(
         arguments.network,
-        load_network(arguments.config, arguments.network),
+        network,
         network_file(arguments.config, arguments.network),
         arguments.into,
         TraceMaker(arguments.traces, arguments.synthesize, arguments.check_trace),

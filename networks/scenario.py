@@ -4,13 +4,13 @@
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 from common.errors import unusable
+from common.files import read_json, sha256_of
 from networks.notation import Notation
 from networks.omniscient import Bound, bound_of_rate
 
@@ -68,7 +68,7 @@ class PreparedNetwork:
             KneepointError: the file is missing or damaged.
         """
         try:
-            content = json.loads(path.read_bytes())
+            content = read_json(path)
             fields = {name: content[name] for name in cls.__dataclass_fields__}
             for name in ("uplink", "downlink"):
                 fields[name] = PreparedLink(**fields[name])
@@ -76,6 +76,15 @@ class PreparedNetwork:
             return cls(**fields)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise unusable(path, error) from None
+
+    def require_traces(self) -> None:
+        """Raises KneepointError unless the traces are those that were prepared."""
+        for link in (self.uplink, self.downlink):
+            path = Path(link.trace)
+            if link.trace and not (
+                path.is_file() and sha256_of(path.read_bytes()) == link.trace_sha256
+            ):
+                raise unusable(path, "it is not the trace that was prepared")
 
     def with_host(self, parameter: str, value: float | str) -> Self:
         """Returns the network on an event-loop host with one more parameter, or another value."""

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -18,11 +19,14 @@ from typing import Any
 from analysis.results import Results
 from analysis.schema import STAGES
 from common.errors import unusable
-from common.files import sha256_of
-from common.made_by import current_commit, read_made_by
+from common.files import read_json, sha256_of
+from common.made_by import changed_files, current_commit, read_made_by
+from engines.built import sources_of
+from experiments.published import Reference
 from experiments.registry import experiments_of
 from experiments.results import read_table
 from experiments.workflow import Workflow
+from networks.config import catalogue_files
 from reports.figures import READS
 
 _seconds = attrgetter("seconds")
@@ -71,10 +75,12 @@ class Provenance:
 
     commit: str
     committed: str
-    changed_files: int
+    changed_files: tuple[str, ...]
     command: str
     config: str
     config_sha256: str
+    inputs_sha256: Mapping[str, str]
+    references: tuple[Reference, ...]
     seed: int
     versions: Mapping[str, str]
     binary_sha256: str
@@ -97,21 +103,25 @@ class Provenance:
 
     def json(self) -> str:
         """As a JSON object, one key a line."""
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+        cited = [each.model_dump(mode="json") for each in self.references]
+        content = asdict(self) | {"references": cited}
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def gather(results: Results) -> Provenance:
     """Collects it from git, installed packages, build/, benchmarks/ and the host."""
     workflow = results.workflow
-    config = workflow.path
+    config = _public(workflow.path)
     commit = current_commit()
     return Provenance(
         commit=commit.name,
         committed=commit.date,
-        changed_files=commit.changed_files,
-        command=f"make reproduce CONFIG={config}",
-        config=str(config),
-        config_sha256=sha256_of(config.read_bytes()),
+        changed_files=tuple(changed_files()),
+        command=f"make reproduce CONFIG={shlex.quote(config)}",
+        config=config,
+        config_sha256=_digest(workflow.path),
+        inputs_sha256=_inputs(workflow),
+        references=tuple(_references(workflow)),
         seed=workflow.settings.seed,
         versions=_versions() | (_mahimahi() if results.is_real else {}),
         binary_sha256=_digest(Path("build/emulate")),
@@ -126,6 +136,32 @@ def gather(results: Results) -> Provenance:
         host=_host(),
         wall_times=_wall_times(Path("benchmarks"), _jobs(workflow)),
     )
+
+
+def _public(path: Path) -> str:
+    """The path of a file, which outside the repository must not name its owner's folders."""
+    path = path.resolve()
+    here = Path.cwd().resolve()
+    return str(path.relative_to(here) if path.is_relative_to(here) else Path(*path.parts[-2:]))
+
+
+def _inputs(workflow: Workflow) -> dict[str, str]:
+    """Digests of the configuration's files besides the main one, and of controllers' sources."""
+    folder, traces = workflow.path.parent, catalogue_files(workflow.path)
+    read = {path for each in experiments_of(workflow).values() for path in each.reads}
+    for name in workflow.tables:
+        read |= {folder / f"published/{name}.csv", folder / f"published/{name}.yaml"}
+    sources = {
+        path for name in workflow.controllers for path in sources_of(name, workflow.own_sources)
+    }
+    digests = {_public(path): _digest(path) for path in {*read, *sources, *traces}}
+    return {name: digests[name] for name in sorted(digests) if digests[name]}
+
+
+def _references(workflow: Workflow) -> Iterator[Reference]:
+    """The reports whose tables are compared with ours, each once."""
+    found = [table.description.reference for table in workflow.tables.values()]
+    yield from (each for n, each in enumerate(found) if each and each not in found[:n])
 
 
 def _versions() -> dict[str, str]:
@@ -166,9 +202,10 @@ def _mahimahi() -> dict[str, str]:
 def _real_programs() -> dict[str, str]:
     """The digests of the programs of a real run, where present."""
     shells = [shutil.which(name) for name in ("mm-delay", "mm-link")]
-    own = (Path("build") / name for name in ("sender", "receiver", "keep_awake"))
-    paths = [*own, *(Path(name) for name in shells if name)]
-    return {str(path): _digest(path) for path in paths if path.is_file()}
+    own = ("build/sender", "build/receiver", "build/keep_awake")
+    programs = {name: Path(name) for name in own}
+    programs |= {Path(name).name: Path(name) for name in shells if name}
+    return {name: _digest(path) for name, path in programs.items() if path.is_file()}
 
 
 def _digest(path: Path) -> str:
@@ -186,7 +223,7 @@ def _networks(names: list[str]) -> tuple[Mapping[str, Any], ...]:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except ValueError as error:
         raise unusable(path, error) from None
     assert isinstance(content, dict)

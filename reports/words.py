@@ -35,7 +35,7 @@ from analysis.searches import ENUMERATING, NEAR, ONE_PEAK, POWERS
 from common.errors import KneepointError
 from common.tables import Tables
 from experiments.models.report import Report, Section
-from experiments.planners.comparisons import FOLDERS
+from experiments.workflow import FOLDERS
 from reports import own_text
 from reports.provenance import Provenance
 from reports.templating import NO_XML, templates_in

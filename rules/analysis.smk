@@ -8,9 +8,10 @@ for stage in STAGES.values():
         input:
             code_of("analysis.run"),
             code_of(f"analysis.{stage.name}"),
+            lambda _: when_built(*WORKFLOW.controllers),
             "build/emulate",
             built(*WORKFLOW.controllers),
-            config=CONFIG,
+            config=note_input(CONFIG),
             results=lambda _, groups=stage.results: results_in(*groups),
             tables=analysed(stage.reads),
         output:

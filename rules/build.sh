@@ -9,10 +9,24 @@ while [ "$1" != -- ]; do
   shift
 done
 shift
+# A configuration's own controllers; make builds those of the last workflow.
+[ -z "${KNEEPOINT_OWN_CONTROLLERS-}" ] || options+=("-DKNEEPOINT_OWN_CONTROLLERS=$KNEEPOINT_OWN_CONTROLLERS")
 rules/check_compiler.sh
 mkdir -p build
 exec 9>build/.lock
 flock 9
+# Ninja compares times, but a source that was restored or copied with its times is older than what was
+# built of another content; and CMake keeps settings that this script no longer makes.
+changed=$(LC_ALL=C sha256sum --check --quiet build/sources.sha256 2>/dev/null | sed -n 's/: FAILED$//p')
+if [ -n "$changed" ]; then
+  xargs -d '\n' touch <<<"$changed"
+  ! grep -qx rules/build.sh <<<"$changed" || rm -f build/CMakeCache.txt
+fi
+{
+  find -H controllers rules/build.sh -type f
+  cat build/controllers/*.source 2>/dev/null || true
+  find -H "${KNEEPOINT_OWN_CONTROLLERS:-/dev/null}" -name '*.cc' 2>/dev/null || true
+} | sort -u | xargs -d '\n' sha256sum >build/sources.sha256 2>/dev/null || true  # some may be gone
 cmake -S controllers -B build -G Ninja -DCMAKE_BUILD_TYPE=Release ${options[@]+"${options[@]}"} \
   >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
 ninja -C build -k 0 "$@" || failed=1
@@ -21,5 +35,33 @@ for built in build/controllers/*.so; do
   source=controllers/algorithms/$(basename "$built" .so).cc
   [ ! -e "${built%.so}.source" ] || source=$(cat "${built%.so}.source")
   [ -e "$source" ] || rm -f "$built" "${built%.so}.source"
+done
+# What each was built of: see engines/built.py.
+mkdir -p build/sources
+note() {
+  [ $failed = 0 ] || ninja -C build -n "$2" | grep -q 'no work to do' || return 0
+  source=$(cat "build/controllers/$1.source" 2>/dev/null || echo "controllers/algorithms/$1.cc")
+  own=$source core=$([ "$1" = core ] && echo 1) awk '
+    { path = substr($0, 67) }
+    path == ENVIRON["own"] { print; next }
+    path ~ "^/" || path ~ "^controllers/tests/" || path ~ "^controllers/algorithms/[^/]*[.]cc$" { next }
+    ENVIRON["core"] || path ~ "^controllers/(algorithms/|CMakeLists.txt)" || path !~ "^controllers/"
+  ' build/sources.sha256 >"build/sources/.$1"
+  mv "build/sources/.$1" "build/sources/$1"
+}
+note_controllers() {
+  for built in build/controllers/*.so; do
+    name=$(basename "$built" .so)
+    note "$name" "controller_$name"
+  done
+}
+for target in "$@"; do
+  case $target in
+    all) note core programs; note_controllers ;;
+    programs) note core programs ;;
+    controllers) note_controllers ;;
+    controller_objects) ;;
+    controller_*) note "${target#controller_}" "$target" ;;
+  esac
 done
 exit $failed

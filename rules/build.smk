@@ -1,19 +1,10 @@
 # Also compiles all controllers in parallel, so that their own jobs only need to link them; a controller
-# that fails to compile fails in its own job.
-rule build_core:
+# that fails to compile fails in its own job. See engines/built.py for what is built again.
+checkpoint build_core:
     input:
-        CORE_CODE,
+        note_build(CORE, OWN, PROGRAMS),
     output:
-        *sum(REAL_PROGRAMS.values(), []),
-        emulate="build/emulate",
-        synthesize="build/synthesize",
-        check_trace="build/check_trace",
-        confine="build/confine",
-        entry="build/entry",
-        entry_sender="build/entry-sender",
-        python_entry="build/python_entry.so",
-        python_entry_real="build/python_entry_real.so",
-        python_sender="build/python_sender.py",
+        PROGRAMS,
     log:
         "logs/build_core/build.log",
     benchmark:
@@ -28,7 +19,7 @@ rule build_core:
         " || rules/build.sh -- programs > {log:q} 2>&1"
 
 
-rule build_controller:
+checkpoint build_controller:
     input:
         lambda wildcards: code_of_controller(wildcards.controller),
     output:
@@ -40,9 +31,7 @@ rule build_controller:
     priority: 90  # build_core compiles all controllers in parallel
     conda:
         "../environment.yml"
-    params:
-        own=WORKFLOW.own_sources.resolve(),
     message:
         "Building the controller {wildcards.controller}"
     shell:
-        "rules/build.sh -DKNEEPOINT_OWN_CONTROLLERS={params.own:q} -- controller_{wildcards.controller:q} > {log:q} 2>&1"
+        "rules/build.sh -- controller_{wildcards.controller:q} > {log:q} 2>&1"

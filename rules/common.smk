@@ -3,8 +3,8 @@
 from analysis.schema import NAMES, STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from experiments.cluster import start_cluster
+from experiments.inputs import NETWORK_FILES, NETWORKS
 from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI
-from experiments.planners.comparisons import FOLDERS
 from experiments.registry import (
     AGREEMENT,
     COMPARISON,
@@ -14,6 +14,7 @@ from experiments.registry import (
     WORST_CASE,
     experiments_of,
 )
+from experiments.workflow import FOLDERS
 from reports.figures import READS, kind_of
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
@@ -23,41 +24,109 @@ REAL_PROGRAMS = {
     "mahimahi": ["build/sender", "build/receiver", "build/measure", "build/keep_awake"],
     "kernel": ["build/delay_line"],
 }
+PROGRAMS = [
+    *sum(REAL_PROGRAMS.values(), []),
+    *("build/emulate", "build/synthesize", "build/check_trace", "build/confine"),
+    *("build/entry", "build/entry-sender", "build/python_entry.so", "build/python_entry_real.so"),
+    "build/python_sender.py",
+]
+IS_CORE_BUILT = is_current(CORE, OWN, PROGRAMS)
+HAS_RESULTS = any(Path(f"{RESULTS}/{name}/{MADE_BY}").exists() for name in EXPERIMENTS)
 
 
-def code_of(step):
+def code_of(*steps):
     """Returns a file that changes when the code of a step changes."""
-    return code.note(step, code.digest_of_step(step))
+    return note(".".join(steps), code.digest_of_step(*steps))
 
 
 def code_of_controller(name):
-    """Returns what code_of does, of a controller's source; the configuration need not name it."""
-    sources = controller_sources(name, WORKFLOW.own_sources)
-    if name not in CONTROLLER_CODE and sources[0].is_file():
-        CONTROLLER_CODE[name] = note_sources(f"controller.{name}", sources)
-    return CONTROLLER_CODE.get(name, sources[0])
+    """Returns a file that changes when a controller must be built, or its source if it is gone."""
+    source = source_of_controller(name, OWN)
+    return note_build(name, OWN, [shared_object(name)]) if source.is_file() else source
 
 
 def built(*controllers):
     """Returns the shared objects of the controllers that a job runs."""
-    return [str(shared_object(name)) for name in sorted(set(controllers))]
+    return made_each(str(shared_object(name)) for name in sorted(set(controllers)))
+
+
+def when_built(*controllers):
+    """Has Snakemake choose anew among jobs after a build: its bytes decide; returns no file.
+
+    Without it, a job would run again because a program was built again, though to the same bytes. A
+    job needs all controllers that stand behind its inputs.
+    """
+    if HAS_RESULTS and not IS_CORE_BUILT:
+        checkpoints.build_core.get()
+    for name in sorted(set(controllers)):
+        if HAS_RESULTS and name not in CURRENT:
+            checkpoints.build_controller.get(controller=name)
+    return []
+
+
+def noted(paths):
+    """Returns files of the configuration as the notes of what they say."""
+    return [note_input(Path(path)) for path in paths]
+
+
+def made(name, files):
+    """Returns files that jobs make, with the note of their contents."""
+    return [*files, note_files(name, files)]
+
+
+def made_each(files):
+    """Returns files that jobs make, each with a note of its own."""
+    return [path for file in files for path in made(file, [file])]
+
+
+def sha256_of_trace(name):
+    """Returns the digest that traces.yaml lists for a trace, if it does."""
+    catalogue = load_trace_catalogue(CONFIG)
+    return catalogue[name].sha256 if name in catalogue else ""
+
+
+def fits_for(network):
+    """Returns the study whose host a network has, if it names one."""
+    study = load_network(CONFIG, network).host_from
+    return [study] if study else []
 
 
 def fitted_for(network):
     """Returns the study.json whose host a network has, if it names one."""
-    study = load_network(CONFIG, network).host_from
-    return [f"{RESULTS}/{study}/study.json"] if study else []
+    return [f"{RESULTS}/{study}/study.json" for study in fits_for(network)]
+
+
+def behind(*experiments):
+    """Returns the controllers of experiments and of all those whose results they depend on."""
+    found = set()
+    for experiment in map(EXPERIMENTS.get, experiments):
+        if experiment.is_real or experiment.lists:
+            return set(WORKFLOW.controllers)
+        fits = [fit for network in experiment.networks for fit in fits_for(network)]
+        found |= {*experiment.controllers, *behind(*experiment.needs, *fits)}
+    return found
 
 
 def prepared(*networks):
     """Returns the files of prepared networks."""
-    files = ["network.json", "uplink.trace", "downlink.trace"]
-    return expand("build/networks/{network}/{file}", network=networks, file=files)
+    return [
+        file
+        for network in networks
+        for file in made(
+            f"{NETWORKS}/{network}",
+            [f"{NETWORKS}/{network}/{name}" for name in NETWORK_FILES],
+        )
+    ]
 
 
 def results_of(*names):
     """Returns all files of experiments."""
     return [f"{RESULTS}/{name}/{file}" for name in names for file in EXPERIMENTS[name].files]
+
+
+def made_results_of(*names):
+    """Returns what results_of does, with notes."""
+    return [file for name in names for file in made(f"{RESULTS}/{name}", results_of(name))]
 
 
 def is_confirming():
@@ -111,16 +180,18 @@ def of(wildcards):
     return EXPERIMENTS[wildcards.experiment]
 
 
-def listed(name, folder, pattern):
-    """Returns the files of a folder of the configuration, and a note that changes when one is gone."""
-    files = sorted(str(path) for path in (CONFIG.parent / folder).glob(pattern))
-    return [*files, code.note(name, code.digest_of_files(files))]
+def listed(folder, pattern):
+    """Returns the note of all files of a folder, which changes, too, when one is gone."""
+    files = sorted(path for path in folder.rglob(pattern) if path.is_file())
+    said = [f"{path} {digest_of_input(path)}" for path in files]
+    newest_ns = max((path.stat().st_mtime_ns for path in files), default=None)
+    return note(f"{folder}/all", sha256_of("\n".join(said).encode()), newest_ns)
 
 
-PUBLISHED = listed("published", "published", "*")
+PUBLISHED = listed(CONFIG.parent / "published", "*")
 # The analysis includes the real results that exist, and requests none.
 REAL_MADE_BY = [f"{RESULTS}/{name}/{MADE_BY}" for name in names(True)]
-REAL_NOTE = code.note("real_results", code.digest_of_files(REAL_MADE_BY))
+REAL_NOTE = note(f"{RESULTS}/real_results", digest_of_files(REAL_MADE_BY))
 
 
 def group_of(experiment):
@@ -157,8 +228,8 @@ def results_in(*groups):
     """Returns the files of groups of results (see analysis.schema)."""
     chosen = [each for each in EXPERIMENTS.values() if group_of(each) in groups]
     real = [each.name for each in chosen if each.is_real]
-    files = results_of(*(each.name for each in chosen if not each.is_real))
-    files += PUBLISHED if "published" in groups else []
+    files = made_results_of(*(each.name for each in chosen if not each.is_real))
+    files += [PUBLISHED] if "published" in groups else []
     if real and not asks_for_real():
         return [*files, REAL_NOTE]
     return [*files, *results_of(*real)]

@@ -9,15 +9,15 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
         name:
             name
         input:
-            code_of(kind.planner),
-            programs=lambda wildcards: [
-                "build/emulate",
-                *REAL_PROGRAMS.get(of(wildcards).engine, []),
-            ],
+            code_of(RUNNER, kind.planner),
+            lambda wildcards: when_built(*behind(wildcards.experiment)),
+            programs=lambda wildcards: made_each(
+                ["build/emulate", *REAL_PROGRAMS.get(of(wildcards).engine, [])]
+            ),
             controllers=lambda wildcards: built(*of(wildcards).controllers),
             networks=lambda wildcards: prepared(*of(wildcards).networks),
-            configuration=lambda wildcards: of(wildcards).reads,
-            results=lambda wildcards: results_of(*of(wildcards).needs),
+            configuration=lambda wildcards: noted(of(wildcards).reads),
+            results=lambda wildcards: made_results_of(*of(wildcards).needs),
             lists=lambda wildcards: [f"{RESULTS}/{each}" for each in of(wildcards).lists],
             before=lambda wildcards: before(of(wildcards)),
         output:

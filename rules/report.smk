@@ -1,6 +1,6 @@
-OWN_WORDS = listed("own_words", "comparisons", "*.xml.jinja")
-OWN_TEXT = listed("own_text", "text", "*.md")
-TEMPLATES = sorted(str(path) for path in Path("reports/templates").rglob("*") if path.is_file())
+OWN_WORDS = listed(CONFIG.parent / "comparisons", "*.xml.jinja")
+OWN_TEXT = listed(CONFIG.parent / "text", "*.md")
+TEMPLATES = listed(Path("reports/templates"), "*")
 
 
 # All figures of a kind, in one folder, because only the tables determine their number.
@@ -12,6 +12,7 @@ for kind, tables in READS.items():
         input:
             code_of("reports.draw"),
             code_of(f"reports.figures.{module_of(kind)}"),
+            lambda _: when_built(*WORKFLOW.controllers),
             tables=analysed([*tables, NAMES]),
         output:
             directory(f"{RESULTS}/figures/{kind}"),
@@ -35,6 +36,7 @@ rule draw_figure:
     input:
         code_of("reports.draw"),
         lambda wildcards: code_of(f"reports.figures.{module_of(kind_of(wildcards.figure))}"),
+        lambda _: when_built(*WORKFLOW.controllers),
         tables=lambda wildcards: analysed([*READS[kind_of(wildcards.figure)], NAMES]),
     output:
         svg=f"{RESULTS}/figures/{{figure}}.svg",
@@ -63,7 +65,8 @@ rule write_report:
         TEMPLATES,
         OWN_WORDS,
         OWN_TEXT,
-        config=CONFIG,
+        lambda _: when_built(*WORKFLOW.controllers),
+        config=note_input(CONFIG),
         tables=analysed(TABLES),
         figures=[f"{RESULTS}/figures/{kind}" for kind in READS],
         results=lambda _: results_in("published", *map(group_of, EXPERIMENTS.values())),

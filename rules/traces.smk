@@ -1,6 +1,4 @@
 rule fetch_trace:
-    input:
-        catalogue=catalogue_files(CONFIG),
     output:
         "build/traces/{trace}",
     log:
@@ -12,6 +10,7 @@ rule fetch_trace:
     params:
         config=CONFIG,
         into=subpath(output[0], parent=True),
+        sha256=lambda wildcards: sha256_of_trace(wildcards.trace),
     message:
         "Fetching the trace {wildcards.trace}"
     shell:
@@ -22,16 +21,18 @@ rule fetch_trace:
 # A network may have the host that a study found on another one.
 rule prepare_network:
     input:
-        traces=lambda wildcards: expand(
-            "build/traces/{trace}", trace=load_network(CONFIG, wildcards.network).trace_names
+        lambda wildcards: when_built(*behind(*fits_for(wildcards.network))),
+        traces=lambda wildcards: made_each(
+            f"build/traces/{trace}"
+            for trace in load_network(CONFIG, wildcards.network).trace_names
         ),
-        check_trace="build/check_trace",
-        synthesize=lambda wildcards: (
-            "build/synthesize" if load_network(CONFIG, wildcards.network).is_synthetic else []
+        check_trace=made("build/check_trace", ["build/check_trace"]),
+        synthesize=lambda wildcards: made_each(
+            ["build/synthesize"] if load_network(CONFIG, wildcards.network).is_synthetic else []
         ),
-        fitted=lambda wildcards: fitted_for(wildcards.network),
+        fitted=lambda wildcards: made_each(fitted_for(wildcards.network)),
         code=code_of("networks.prepare"),
-        network=lambda wildcards: network_file(CONFIG, wildcards.network),
+        network=lambda wildcards: noted([network_file(CONFIG, wildcards.network)]),
     output:
         multiext(
             "build/networks/{network}/",

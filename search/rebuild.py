@@ -1,6 +1,5 @@
 """Rebuilds a study's copy for Optuna from its tables, which are the record."""
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from optuna.study import StudyDirection
 from optuna.trial import TrialState, create_trial
 
 from common.errors import unusable
+from common.files import read_json
 from experiments.results import OBJECTIVES, TRIAL_METRICS, VIOLATION
 from search.loop import FRONT
 from search.optuna_journal import OptunaJournal
@@ -34,7 +34,7 @@ def rebuild(folder: Path) -> None:
         KneepointError: a table is missing or damaged.
     """
     try:
-        known: dict[str, Any] = json.loads((folder / "study.json").read_bytes())
+        known: dict[str, Any] = read_json(folder / "study.json")
         rows = pq.ParquetFile(folder / "trials.parquet").read().to_pylist()
         searched = {each["column"]: each for each in known["searched"]}
         directions = [StudyDirection[known["direction"].upper()]]

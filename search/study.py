@@ -1,6 +1,5 @@
 """Runs or resumes one study: trials.parquet holds its trials, study.json its outcome."""
 
-import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ import optuna
 from optuna.distributions import IntDistribution
 
 from common.errors import KneepointError, unusable
+from common.files import read_json
 from engines.catalogue import Controller
 from experiments.job import Job
 from experiments.models.study import Setting, Study
@@ -157,7 +157,7 @@ def starting_points(job: Job, study: Study, controller: Controller) -> tuple[Poi
 
 def _best_constants(path: Path) -> Mapping[str, float]:
     try:
-        constants: Mapping[str, float] = json.loads(path.read_bytes())["best"]["constants"]
+        constants: Mapping[str, float] = read_json(path)["best"]["constants"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise unusable(path, error) from None
     return constants

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from common.errors import run_command_line
+from common.files import read_json
 from engines.base import MachineFaultError
 from engines.kernel.engine import KernelSettings
 from engines.kernel.scenario import read_scenario
@@ -27,7 +28,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="builds the rig, and runs nothing")
     arguments = parser.parse_args()
     read_scenario(arguments.scenario)
-    content = json.loads(arguments.scenario.read_bytes())
+    content = read_json(arguments.scenario)
     engine = KernelSettings.of(arguments.build).open()
     signal.signal(signal.SIGTERM, _interrupt)
     try:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from common.errors import KneepointError
+from common.files import read_json
 from networks.traffic import LINUX
 
 HEADERS_BYTES = 4
@@ -171,7 +172,7 @@ def read_scenario(path: Path) -> Scenario:
         KneepointError: the file is unreadable, or the kernel cannot run what it describes.
     """
     try:
-        content = json.loads(path.read_bytes())
+        content = read_json(path)
     except OSError as error:
         raise KneepointError(f"{path}: {error.strerror}; check the path") from None
     except ValueError as error:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from common.errors import KneepointError
-from common.files import write_whole
+from common.files import read_json, write_whole
 from common.programs import complaint
 
 RECORD = Path("/var/lib/kneepoint/mahimahi.json")
@@ -41,7 +41,7 @@ class Changes:
     def read(cls) -> "Changes":
         """Reads the record, which may be missing; raises KneepointError if it is none."""
         try:
-            return cls(**json.loads(RECORD.read_text()))
+            return cls(**read_json(RECORD))
         except FileNotFoundError:
             return cls()
         except (ValueError, TypeError):

@@ -3,18 +3,13 @@
 Seeds depend on the network and the replicate only (common random numbers).
 """
 
-from collections.abc import Mapping
-
 from engines.base import RunSpec
 from experiments.job import Job
 from experiments.models.comparison import Comparison
-from experiments.models.study import ComparisonEngine
 from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun
 from experiments.seeds import derive_seed, study_seed
-
-FOLDERS: Mapping[ComparisonEngine, str] = {"emulator": "comparisons", "kernel": "kernel"}
-"""Results folder of each engine: comparisons/NAME, kernel/NAME."""
+from experiments.workflow import FOLDERS
 
 
 def plan(job: Job, name: str) -> Plan:

@@ -7,9 +7,7 @@ from experiments.pipeline import Outcome, Plan, Steps
 from experiments.planners.logged import run_logged
 from experiments.results import PlannedRun
 from experiments.seeds import run_seed, study_seed
-
-REAL = "real_showcase"
-"""The example on the engine mahimahi."""
+from experiments.workflow import REAL_SHOWCASE
 
 
 def plan(job: Job, name: str) -> Plan:
@@ -17,7 +15,7 @@ def plan(job: Job, name: str) -> Plan:
     shown = job.workflow.showcase
     assert shown is not None
     controller = job.controller(shown.controller)
-    engine = job.engine("mahimahi" if name == REAL else "emulator")
+    engine = job.engine("mahimahi" if name == REAL_SHOWCASE else "emulator")
     spec = RunSpec.on(
         engine=engine,
         controller=controller,

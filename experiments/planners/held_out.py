@@ -18,6 +18,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from common.errors import unusable
+from common.files import read_json
 from engines.base import EngineSettings, RunSpec, canonical_json
 from experiments.job import Job
 from experiments.models.settings import HoldOut
@@ -158,7 +159,7 @@ def _replayed_rows(job: Job, study: str, training: str) -> Iterable[FoundSetting
 def _tuned(job: Job, study: str, training: str) -> FoundSetting:
     path = job.workflow.results / study / "study.json"
     try:
-        trial = json.loads(path.read_bytes())["best"]["trial"]
+        trial = read_json(path)["best"]["trial"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise unusable(path, error) from None
     runs = [run for run in _runs(job, study, training) if run["trial"] == trial]

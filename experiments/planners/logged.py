@@ -8,10 +8,7 @@ from engines.emulator import EmulatorSettings
 from experiments.job import Job
 from experiments.results import FinishedRun, PlannedRun
 from experiments.runner import Batch
-
-LOG = "uplink.log"
-FLOW_LOG = "flow.log"
-"""Of the sender, in virtual time."""
+from experiments.workflow import FLOW_LOG, LOG
 
 
 def run_logged(

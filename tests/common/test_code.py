@@ -1,11 +1,11 @@
 """Digests of code: what changes them, and what does not."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from common import code
+from common.made_by import RUNNER
 from tests.conftest import ROOT
 
 HELD_OUT = "experiments.planners.held_out"
@@ -122,68 +122,10 @@ def test_facts_that_are_kept_are_those_of_the_files(repository: Repository) -> N
         assert repository.digest() == fresh
 
 
-def test_note_is_written_only_when_the_digest_is_another(tmp_path: Path) -> None:
-    path = code.note("step", "abc", 5 * 10**9, tmp_path)
-    assert path.stat().st_mtime_ns == 5 * 10**9
-    assert code.note("step", "abc", None, tmp_path).stat().st_mtime_ns == 5 * 10**9
-    code.note("step", "abd", 6 * 10**9, tmp_path)
-    assert path.stat().st_mtime_ns > 6 * 10**9
-    assert path.read_text() == "abd\n"
-
-
-def test_a_settled_note_is_as_old_as_the_files_that_changed_it(tmp_path: Path) -> None:
-    made = [tmp_path / name for name in ("a", "b", "absent")]
-    for second, path in enumerate(made[:2], start=3):
-        path.write_text("made")
-        os.utime(path, ns=(second * 10**9, second * 10**9))
-    note = code.note("real", "before", 9 * 10**9, tmp_path)
-    code.settle_note(note, "before", made)
-    assert note.stat().st_mtime_ns == 9 * 10**9
-    code.settle_note(note, "after", made)
-    assert (note.read_text(), note.stat().st_mtime_ns) == ("after\n", 4 * 10**9)
-    oldest_ns = min(Path(each).stat().st_mtime_ns for each in made if Path(each).is_file())
-    code.settle_note(note, "all", made, is_all_made=True)
-    assert (note.read_text(), note.stat().st_mtime_ns) == ("all\n", oldest_ns)
-    assert oldest_ns < 4 * 10**9
-
-
-CPP = """#include "network/link.hh"  // the link
-#define TWICE(x) (2 * (x))
-/* How long
-   it waits. */
-constexpr double wait_ms = 1'000.5;  // never less
-const char* text = "a // b /* c */";
-const auto raw = R"x(// not " a comment)x";
-"""
-
-
-@pytest.mark.parametrize(
-    ("changed", "is_other"),
-    [
-        (CPP.replace("never less", "at least"), False),
-        (CPP.replace("/* How long\n   it waits. */\n", ""), False),
-        (CPP.replace("wait_ms = 1", "wait_ms =\n    1"), False),
-        (CPP.replace("// the link", ""), False),
-        (CPP.replace("1'000.5", "1'000.6"), True),
-        (CPP.replace("// b", "// c"), True),
-        (CPP.replace("// not", "// now"), True),
-        (CPP.replace("2 * (x)", "3 * (x)"), True),
-    ],
-)
-def test_comments_and_formatting_are_not_in_the_digest_of_cpp(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str, is_other: bool
-) -> None:
-    monkeypatch.setattr(code, "ROOT", tmp_path)
-    digests = []
-    for text in (CPP, changed):
-        (tmp_path / "a.cc").write_text(text)
-        digests.append(code.digest_of_cpp([Path("a.cc")]))
-    assert (digests[0] != digests[1]) == is_other
-
-
 def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
     """Of a score, a sampler, a seed, the omniscient bound and a statistic, who computes with it."""
     wanted = {
+        RUNNER: {"experiments.registry", "experiments.pipeline", "experiments.config"},
         "search.study": {"search.objective", "search.samplers.ternary", "experiments.seeds"},
         HELD_OUT: {"networks.omniscient", "experiments.seeds", "experiments.runner"},
         "networks.prepare": {"networks.omniscient", "networks.validate"},
@@ -194,4 +136,6 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
     for step, modules in wanted.items():
         assert modules <= code.modules_of(step)
     assert "analysis.statistics" not in code.modules_of("search.study")
+    planners = {module for module in code.modules_of(RUNNER) if ".planners" in module}
+    assert planners == set(), "a planner's change would rerun all others' experiments"
     assert all((ROOT / module.replace(".", "/")).with_suffix(".py").is_file() for module in wanted)

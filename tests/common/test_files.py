@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import KneepointError
-from common.files import hold_lock, runtime_folder, sha256_of, write_whole
+from common.files import hold_lock, read_json, runtime_folder, sha256_of, write_whole
 
 
 def test_write_whole_makes_folders_and_replaces(tmp_path: Path) -> None:
@@ -99,3 +99,11 @@ def test_runtime_folder_that_others_prepared_is_not_used(
         KneepointError, match=r"kneepoint nor .*; set XDG_RUNTIME_DIR to a private folder"
     ):
         runtime_folder()
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 30_000, b""])
+def test_what_is_not_json_is_a_value_error(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"."):
+        read_json(path)

@@ -15,8 +15,9 @@ from tests.engines.live_run import lives, wait_until
 WORKFLOW = """
 import logging, pathlib, subprocess, sys, threading, time
 from common.interrupt import end_on_signals
-end_on_signals()
 folder = pathlib.Path(sys.argv[1])
+(folder / 'temporary').mkdir()
+end_on_signals(folder / 'temporary')
 command = "trap '' INT; sleep 600 & echo $! > sleep; wait"
 def job():
     code = subprocess.call(["bash", "-c", command], cwd=folder)
@@ -45,6 +46,7 @@ def test_signal_ends_the_workflow_with_all_that_it_started(tmp_path: Path, numbe
     assert said == LINE
     assert workflow.returncode == -number
     assert (tmp_path / "ended").exists()
+    assert not (tmp_path / "temporary").exists()
     assert [file.name for file in files if lives(int(file.read_text()))] == []
 
 

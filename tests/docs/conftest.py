@@ -54,3 +54,4 @@ def set_up(clone: Path) -> None:
     shutil.copytree(
         ROOT / "build/controllers", clone / "build/controllers", copy_function=shutil.copy
     )
+    shutil.copytree(ROOT / "build/sources", clone / "build/sources")

@@ -30,11 +30,6 @@ ENVIRONMENT = {"PYTHONPATH": str(ROOT), "COLUMNS": "100"}
 NETWORK = {**WIRE, "title": "Two seconds of a wire", "duration_s": 2}
 
 
-def copy(source: str | Path, target: str | Path) -> None:
-    """Copies a program; the copy is newer than all sources."""
-    shutil.copy(source, target)
-
-
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a configuration of its own, and our programs."""
@@ -44,9 +39,10 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for name in ("controllers", "rules"):
         (folder / name).symlink_to(ROOT / name)
     (folder / "build").mkdir()
-    shutil.copytree(ROOT / "build/controllers", folder / "build/controllers", copy_function=copy)
+    for name in ("controllers", "sources"):
+        shutil.copytree(ROOT / "build" / name, folder / "build" / name)
     for name in ("emulate", "check_trace"):
-        copy(ROOT / "build" / name, folder / "build" / name)
+        shutil.copy(ROOT / "build" / name, folder / "build" / name)
     write(folder / "config/config.yaml", {"seed": 1, "studies": ["windows"]})
     write(folder / "config/networks/wire.yaml", NETWORK)
     write(folder / "config/studies/windows.yaml", STUDY)

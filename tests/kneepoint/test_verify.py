@@ -1,6 +1,7 @@
 """Results against what made them."""
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,6 +9,7 @@ import pytest
 
 from common import made_by
 from common.errors import KneepointError
+from common.files import sha256_of, write_whole
 from common.locks import hold_lock_patiently
 from common.made_by import read_made_by, sign
 from engines import named
@@ -122,3 +124,26 @@ def test_damaged_note_is_named(folder: Path) -> None:
         (folder / made_by.NAME).write_text(text)
         with pytest.raises(KneepointError, match=r"made_by.json: cannot be used"):
             read_made_by(folder)
+
+
+def test_source_that_is_not_what_was_built_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sources = [Path("controllers/algorithms/mine.cc"), Path("controllers/CMakeLists.txt")]
+    sources.append(Path("rules/build.sh"))
+    for path in sources:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("before")
+    built_of = "".join(f"{sha256_of(b'before')}  {path}\n" for path in sources)
+    write_whole(Path("build/sources/mine"), built_of)
+    assert list(verify.unbuilt(["mine"], tmp_path)) == []
+    sources[0].touch()
+    assert list(verify.unbuilt(["mine"], tmp_path)) == []
+    sources[0].write_text("after")
+    os.utime(sources[0], (0, 0))
+    (said,) = verify.unbuilt(["mine"], tmp_path)
+    assert str(sources[0]) in said and "make build" in said
+    sources[0].unlink()
+    (said,) = verify.unbuilt(["mine"], tmp_path)
+    assert str(sources[0]) in said and "restore" in said

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import KneepointError
+from common.files import sha256_of
 from networks.config import Cut, load_network
 from networks.prepare import TraceMaker, cut_trace, prepare_network
 from networks.validate import read_trace
@@ -28,13 +29,18 @@ def _programs_are_built() -> None:
         assert (ROOT / "build" / program).exists(), f"build/{program} is missing: run `make build`"
 
 
-def prepare(tmp_path: Path, network: str, *options: str) -> "subprocess.CompletedProcess[str]":
+def prepare(
+    tmp_path: Path, network: str, *options: str, others: dict[str, dict[str, str]] | None = None
+) -> "subprocess.CompletedProcess[str]":
     (tmp_path / "networks").mkdir(exist_ok=True)
     (tmp_path / "networks" / "net.yaml").write_text(network)
     (tmp_path / "config.yaml").touch()
     (tmp_path / "traces").mkdir(exist_ok=True)
-    (tmp_path / "traces" / "a").write_text("0\n500\n1000\n1500\n2000\n")
-    (tmp_path / "traces" / "bad").write_text("5\n4\n")
+    catalogue = {}
+    for name, content in {"a": "0\n500\n1000\n1500\n2000\n", "bad": "5\n4\n"}.items():
+        (tmp_path / "traces" / name).write_text(content)
+        catalogue[name] = {"sha256": sha256_of(content.encode())}
+    (tmp_path / "traces.yaml").write_text(json.dumps(catalogue | (others or {})))
     (tmp_path / "synthesize").write_text(SYNTHESIZE)
     (tmp_path / "synthesize").chmod(0o755)
     command = [sys.executable, "-m", "networks.prepare", "--network", "net"]
@@ -186,3 +192,12 @@ def test_prepare_makes_every_committed_network_that_needs_no_download(tmp_path: 
                 assert read_trace(trace)[-1] > 0
             else:
                 assert trace.read_text() == ""
+
+
+def test_trace_that_is_not_the_catalogues_is_refused(tmp_path: Path) -> None:
+    network = "title: A network\nuplink: {trace: a}\ndownlink: {trace: a}\n"
+    result = prepare(tmp_path, network, others={"a": {"sha256": "0" * 64}})
+    assert result.returncode == 2
+    assert f"{tmp_path}/traces/a: cannot be used" in result.stderr
+    assert "traces.yaml" in result.stderr and "snakemake" in result.stderr
+    assert not (tmp_path / "into").exists()

@@ -131,9 +131,9 @@ def build_by_copying(checkout: Path) -> None:
     """Makes the build copy the programs that it otherwise takes a minute to compile."""
     project = checkout / "controllers/CMakeLists.txt"
     listed = re.search(r"^set\(programs ([\w -]+)\)$", project.read_text(), re.MULTILINE)
-    rule = (checkout / "rules/build.smk").read_text().split("\nrule ")[1]
+    programs = (checkout / "rules/common.smk").read_text().partition("\nPROGRAMS = [")[2]
     assert listed is not None
-    names = {*listed[1].split(), *re.findall(r'="build/([\w.-]+)"', rule)}
+    names = {*listed[1].split(), *re.findall(r'"build/([\w.-]+)"', programs.partition("\n]")[0])}
     built = [str(ROOT / "build" / name) for name in sorted(names)]
     missing = [program for program in built if not Path(program).exists()]
     assert not missing, f"missing: {missing}; run `make build`"

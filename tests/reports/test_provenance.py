@@ -1,9 +1,13 @@
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from common.files import sha256_of
+from common.made_by import changed_files
+from experiments.config import load_workflow
 from reports import provenance
+from tests.conftest import ROOT
 
 
 def program(path: Path, text: str) -> Path:
@@ -37,5 +41,48 @@ def test_real_programs_are_those_that_are_there(
     sender = program(Path("build/sender"), "exit 3")
     assert provenance._real_programs() == {
         "build/sender": sha256_of(sender.read_bytes()),
-        str(link): sha256_of(link.read_bytes()),
+        "mm-link": sha256_of(link.read_bytes()),
     }
+
+
+def test_configuration_elsewhere_names_no_folder_above_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert provenance._public(Path("config/config.yaml")) == "config/config.yaml"
+    assert provenance._public(tmp_path / "config/config.yaml") == "config/config.yaml"
+    elsewhere = tmp_path.parent / "home of somebody/mine/config.yaml"
+    assert provenance._public(elsewhere) == "mine/config.yaml"
+
+
+def test_inputs_are_the_files_that_were_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    workflow = load_workflow(Path("config/config.yaml"))
+    found = provenance._inputs(workflow)
+    study, network = workflow.audited[0], workflow.studies[workflow.audited[0]].networks[0]
+    read = ["traces.yaml", f"studies/{study}.yaml", f"networks/{network}.yaml"]
+    read += [f"published/{table}.{end}" for table in workflow.tables for end in ("csv", "yaml")]
+    names = [f"config/{name}" for name in read]
+    names += [f"controllers/algorithms/{name}.cc" for name in workflow.controllers]
+    assert {name: found[name] for name in names} == {
+        name: sha256_of(Path(name).read_bytes()) for name in names
+    }
+
+
+def test_each_audited_report_is_cited_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    workflow = load_workflow(Path("config/config.yaml"))
+    cited = list(provenance._references(workflow))
+    titles = [each.title for each in cited]
+    assert len(titles) == len(set(titles))
+    described = [table.description for table in workflow.tables.values()]
+    assert set(titles) == {each.reference.title for each in described if each.reference}
+    assert len(titles) >= 4
+
+
+def test_changed_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert changed_files() == []
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    (tmp_path / "a file.txt").touch()
+    assert changed_files() == ["a file.txt"]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from analysis.results import Results
 from common.tables import Tables
+from experiments.published import Reference
 from reports import document, draw, words
 from reports.document import Json
 from reports.provenance import Provenance
@@ -12,10 +13,12 @@ from tests.analysis import synthetic
 PROVENANCE = Provenance(
     commit="0" * 40,
     committed="2026-11-21",
-    changed_files=2,
+    changed_files=("analysis/audit.py", "config/studies/mine.yaml"),
     command="make reproduce CONFIG=config/config.yaml",
     config="config/config.yaml",
     config_sha256="1" * 64,
+    inputs_sha256={"config/studies/tune.yaml": "5" * 64},
+    references=(Reference(title="A report", authors=("A. Author", "B. Author"), year=2017),),
     seed=2017,
     versions={"python": "3.11"},
     binary_sha256="2" * 64,

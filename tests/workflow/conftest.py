@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from engines.built import CORE, is_current
 from tests import forked
 from tests.conftest import ROOT
 
@@ -19,7 +21,10 @@ PARTS = (
     "reports requirements.txt rules search"
 ).split()
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-PROGRAMS = ("emulate", "synthesize", "check_trace")
+PROGRAMS = (
+    "emulate synthesize check_trace sender receiver measure keep_awake delay_line confine entry "
+    "entry-sender python_entry.so python_entry_real.so python_sender.py"
+).split()
 
 NETWORK = {
     "title": "Two seconds of a cellular link",
@@ -130,7 +135,7 @@ class Checkout:
             "studies": list(STUDIES),
             "repeats": ["again"],
             "hardening": {"hard": HARDENING},
-            "hold_out": {"training": "mini", "networks": ["held"], "repeats": 3},
+            "hold_out": {"training": "mini", "networks": ["held", "fitted"], "repeats": 3},
             "showcase": {"controller": "timely", "network": "mini"},
         }
         self.write(f"config/{name}.yaml", content)
@@ -200,12 +205,18 @@ def make_checkout(folder: Path) -> Checkout:
         if not (ROOT / "build" / program).exists():
             pytest.skip(f"NOT TESTED: build/{program} is missing; run `make build`")
         shutil.copy(ROOT / "build" / program, folder / "build")
-    built = ROOT / "build/controllers"  # `copy`: the copies are newer than all sources
-    shutil.copytree(built, folder / "build/controllers", copy_function=shutil.copy)
+    with chdir(ROOT):
+        assert is_current(CORE, Path("config/controllers")), (
+            "build/ is not what the sources are; run `make build`"
+        )
+    shutil.copytree(ROOT / "build/controllers", folder / "build/controllers")
+    shutil.copytree(ROOT / "build/sources", folder / "build/sources")
     made = Checkout(folder)
     made.write("config/networks/mini.yaml", NETWORK)
     made.write("config/networks/other.yaml", {**NETWORK, "uplink": {"constant_mbps": 3}})
     made.write("config/networks/held.yaml", {**NETWORK, "uplink": {"constant_mbps": 5}})
+    fitted = {"uplink": {"constant_mbps": 4}, "host_from": "fit"}
+    made.write("config/networks/fitted.yaml", {**NETWORK, **fitted})
     made.write("config/repeats/again.yaml", REPEAT)
     made.write("config/published/printed.yaml", PRINTED)
     (folder / "config/published/printed.csv").write_text("window,power\n5,60\n20,40\n")

@@ -3,17 +3,21 @@
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from tests.workflow.conftest import Checkout, Finished
+from tests import forked
+from tests.conftest import ROOT
+from tests.workflow.conftest import PROGRAMS, Checkout, Finished
 
 pytestmark = pytest.mark.slow
 
 # Searches, and the held-out runs of what they found.
 STUDIES = {"search_study", "search_worst_case", "harden_controller", "hold_out_settings"}
+FITTED = STUDIES | {"prepare_network"}  # a network has the host that a study finds
 BUILDS = {"build_core", "build_controller"}
 HELD_OUT = "experiments/planners/held_out.py"
 TIMELY = (".fallback = 0.3,", ".fallback = 0.31,")
@@ -35,15 +39,25 @@ def finished(finished_workflow: Finished) -> list[str]:
 
 
 @contextmanager
-def changed(checkout: Checkout, *changes: tuple[str, str, str]) -> Iterator[None]:
-    """Changes files for a while; afterwards they, and the notes of code, are as old as before."""
+def changed(
+    checkout: Checkout, *changes: tuple[str, str, str], times_ns: int | None = None
+) -> Iterator[None]:
+    """Changes files for a while; afterwards they, and all notes, are as old as before.
+
+    Args:
+        checkout: where.
+        changes: a file, what it says, and what it shall say instead.
+        times_ns: how old the files shall look then; None: as old as they are.
+    """
     files = {checkout.folder / path for path, _, _ in changes}
-    noted = sorted((checkout.folder / "build/code").glob("*.sha256"))
+    noted = [path for path in (checkout.folder / "build/code").rglob("*.*") if path.is_file()]
     before = [(each, each.read_bytes(), each.stat().st_mtime_ns) for each in (*files, *noted)]
     for path, old, new in changes:
         text = (checkout.folder / path).read_text()
         assert old in text
         (checkout.folder / path).write_text(text.replace(old, new, 1))
+        if times_ns is not None:
+            os.utime(checkout.folder / path, ns=(times_ns, times_ns))
     try:
         yield
     finally:
@@ -61,11 +75,91 @@ def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
     return set(re.findall(r"^(\w+) +\d+$", table, re.MULTILINE)) - {"total", "all"}
 
 
+# Inputs, and the jobs that read them; a network is prepared on the host that a study fits.
+HELD = "Running published and tuned settings on held-out networks: hold_out"
+INPUTS = {
+    "study": ("config/studies/grid.yaml", "40", "41", {"Searching: grid"}),
+    "network": (
+        "config/networks/held.yaml",
+        "constant_mbps: 5",
+        "constant_mbps: 6",
+        {"Preparing the network held", HELD},
+    ),
+    "trace": ("build/networks/held/uplink.trace", "3\n", "4\n", {HELD}),
+    "published table": (
+        "config/published/printed.csv",
+        "5,60",
+        "5,61",
+        {"Searching: fit", "Searching: table", "Preparing the network fitted", HELD},
+    ),
+    "host fit": (
+        "results/one/fit/study.json",
+        '"host_latency_us": ',
+        '"host_latency_us": 1',
+        {"Preparing the network fitted", HELD},
+    ),
+}
+
+
+def messages_of(checkout: Checkout, command: list[str]) -> set[str]:
+    """The jobs that would run, each by its message."""
+    said = checkout.run("--dry-run", *command)
+    return set(re.findall(r"^Job \d+: (.*\S)$", said, re.MULTILINE))
+
+
+def verify(checkout: Checkout) -> str:
+    """What `kneepoint verify` says."""
+    words = ("verify", "--config", "config/one.yaml")
+    return forked.run("kneepoint", *words, cwd=checkout.folder, PYTHONPATH=str(ROOT)).stdout
+
+
+@pytest.mark.parametrize("changed_input", INPUTS)
+def test_input_that_looks_older_than_results_reruns_what_reads_it(
+    checkout: Checkout, finished: list[str], changed_input: str
+) -> None:
+    """As after `cp -p`, `rsync -t` or a restored backup."""
+    path, old, new, jobs = INPUTS[changed_input]
+    assert "has changed" not in verify(checkout)
+    results = [each for each in (checkout.folder / "results/one").rglob("*") if each.is_file()]
+    before_ns = min(each.stat().st_mtime_ns for each in results) - 1
+    with changed(checkout, (path, old, new), times_ns=before_ns):
+        assert messages_of(checkout, finished) == jobs
+        named = path.removeprefix("config/").removeprefix("results/one/fit/")
+        assert f"{named} has changed" in verify(checkout)
+
+
+def test_inputs_that_look_newer_rerun_what_reads_them(
+    checkout: Checkout, finished: list[str]
+) -> None:
+    with changed(checkout, *((path, old, new) for path, old, new, _ in INPUTS.values())):
+        assert messages_of(checkout, finished) == set().union(
+            *(each[3] for each in INPUTS.values())
+        )
+
+
+def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: list[str]) -> None:
+    """Touched, with a comment, or laid out otherwise."""
+    same = [
+        ("config/studies/grid.yaml", "title: ", "# A comment\ntitle:   "),
+        ("config/networks/held.yaml", "title: ", "# A comment\ntitle:   "),
+        ("config/published/printed.csv", "5,60\n", "5,60\r\n"),
+        ("config/one.yaml", "seed: ", "# A comment\nseed:  "),
+    ]
+    touched = (INPUTS["trace"][0], INPUTS["host fit"][0], "results/one/tpe/trials.parquet")
+    with changed(checkout, *same):
+        for path in (*touched, "build/emulate"):
+            (checkout.folder / path).touch()
+        assert messages_of(checkout, finished) == set()
+        assert "has changed" not in verify(checkout)
+
+
 @pytest.mark.parametrize(
     ("path", "old", "new", "jobs"),
     [
-        ("search/objective.py", "LEAST_POWER = 1e-3", "LEAST_POWER = 1e-4", STUDIES),
-        ("experiments/seeds.py", ">> 11", ">> 12", RUNS),
+        ("search/objective.py", "LEAST_POWER = 1e-3", "LEAST_POWER = 1e-4", FITTED),
+        ("experiments/seeds.py", ">> 11", ">> 12", RUNS | {"prepare_network"}),
+        ("experiments/run.py", "(parser)", "((parser))", set()),
+        ("experiments/run.py", "name: str = ", "SPARE = name = ", RUNS | {"prepare_network"}),
         (HELD_OUT, "\n\n\n", "\n\nSPARE = 1\n\n", {"hold_out_settings"}),
         ("networks/omniscient.py", "int(0.95", "int(0.96", RUNS | {"prepare_network"}),
         ("requirements.txt", "optuna==", "optuna==9", RUNS | {"prepare_network"}),
@@ -73,6 +167,7 @@ def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
         ("controllers/algorithms/delay_threshold.cc", "{", "{ ;", STUDIES | {"build_controller"}),
         ("controllers/algorithms/interface.h", "VERSION 1", "VERSION 2", ALL),
         ("controllers/links/link.cc", "{", "{ ;", ALL - {"build_controller"}),
+        ("rules/build.sh", "set -eu", "set -eu # -Ofast", ALL),
     ],
 )
 def test_change_reruns_what_it_can_change(
@@ -90,20 +185,40 @@ def test_changes_that_no_result_depends_on_rerun_nothing(
         checkout,
         ("experiments/executor.py", "# ", "# Well: "),
         ("experiments/seeds.py", '"""Returns', '"""Gives'),
-        ("controllers/algorithms/timely.cc", "// ", "// Well: "),
         ("controllers/algorithms/fast_tcp.cc", "{", "{ ;"),
-        ("controllers/algorithms/rtt_estimate.hh", "// ", "// Well: "),
-        ("controllers/links/link.cc", "// ", "// Well: "),
         ("analysis/statistics.py", "0.975", "0.995"),
     ):
         assert jobs_of(checkout, finished) == set()
 
 
-def test_trace_that_was_changed_is_noticed(checkout: Checkout, finished: list[str]) -> None:
-    trace = "build/networks/held/uplink.trace"
-    first = (checkout.folder / trace).read_text().partition("\n")[0]
-    with changed(checkout, (trace, f"{first}\n", "")):
-        assert jobs_of(checkout, finished) == {"hold_out_settings"}
+COPYING = """#!/usr/bin/env bash
+set -eu
+if [ "$2" = programs ]; then
+  find build/saved -maxdepth 1 -type f -exec cp -a {} build ';'
+else
+  cp -a "build/saved/controllers/${2#controller_}.so" build/controllers
+  [ "$2" != controller_timely ] || printf %s "$(cat build/appended)" >> build/controllers/timely.so
+fi
+"""
+
+
+@pytest.mark.parametrize(("appended", "others"), [("", set()), ("!", {"run_example"})])
+def test_bytes_that_a_build_gives_decide_what_runs_again(
+    checkout: Checkout, finished: list[str], appended: str, others: set[str]
+) -> None:
+    """A comment in all sources costs a build and no more; the build copies what is there."""
+    build = checkout.folder / "build"
+    programs = [path for path in build.iterdir() if path.name in PROGRAMS]
+    (build / "saved/controllers").mkdir(parents=True, exist_ok=True)
+    for path in (*programs, *build.glob("controllers/*.so")):
+        shutil.copy2(path, build / "saved" / path.relative_to(build))
+    (build / "appended").write_text(appended)
+    script = checkout.folder / "rules/build.sh"
+    whole = script.read_text()
+    with changed(checkout, ("rules/build.sh", whole, COPYING)):
+        said = checkout.run(*finished)
+    ran = set(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", said)) - {"all"}
+    assert ran == BUILDS | others
 
 
 def test_rerun_takes_its_runs_from_the_journal_and_says_what_made_it(
