@@ -1,4 +1,4 @@
-"""Notes of digests, by which the workflow knows what has changed: build/code/NAME.sha256.
+"""Notes of digests, by which the workflow knows what has changed: build/code/NAME/sha256.
 
 Snakemake compares times, and a file that is restored or copied with its times is older than what
 was made of another content. So a job has a note of its input among its inputs: the note holds a
@@ -22,6 +22,15 @@ NOTES = Path("build/code")
 _SNAKEMAKE_LOGS = Path(".snakemake/log")
 
 Paths = Iterable[str | Path]
+
+
+def place_of(name: str, kind: str = "sha256", folder: Path = NOTES) -> Path:
+    """Returns the path of a note.
+
+    Each has a folder of its own: Snakemake lists a folder once, and takes what comes into it later
+    for missing.
+    """
+    return folder / name.strip("/") / kind
 
 
 def digest_of_input(path: Path) -> str:
@@ -59,7 +68,7 @@ def note(name: str, digest: str, since_ns: int | None = None, folder: Path = NOT
         since_ns: how old the first note is; None: it is new.
         folder: of the notes.
     """
-    path = folder / f"{name.strip('/')}.sha256"
+    path = place_of(name, folder=folder)
     is_first = not path.is_file()
     if is_first or path.read_text() != f"{digest}\n":
         write_whole(path, f"{digest}\n")
@@ -82,7 +91,7 @@ def note_files(name: str, paths: Paths, folder: Path = NOTES) -> Path:
     """
     paths = list(paths)
     files = [Path(path).stat() for path in paths if _is_file(path)]
-    path = folder / f"{name.strip('/')}.sha256"
+    path = place_of(name, folder=folder)
     if path.is_file() and len(files) < len(paths):
         return path
     before_ns = path.stat().st_mtime_ns if path.is_file() else None

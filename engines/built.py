@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from common.files import sha256_of, write_whole
-from common.notes import NOTES
+from common.notes import place_of
 from engines.catalogue import SOURCES, Catalogue, load_catalogue
 
 CORE = "core"
@@ -72,7 +72,7 @@ def is_current(name: str, own: Path, programs: Iterable[str | Path] = ()) -> boo
 
 def note_build(name: str, own: Path, programs: Iterable[str | Path]) -> Path:
     """Returns a file that is newer than programs, and another, if they must be built."""
-    path = NOTES / f"{name}.built"
+    path = place_of(name, "built")
     times_ns = [Path(each).stat().st_mtime_ns for each in programs if Path(each).is_file()]
     if not is_current(name, own, programs):
         write_whole(path, f"{time.time_ns()}\n")

@@ -18,8 +18,8 @@ def inputs_of(
     """Returns the digest of each input by its name, "" if it is missing.
 
     Names are paths: of the configuration's files and of shipped ones relative to their folder, of
-    results to theirs, so that they name nobody's home. The main file's digest is that of the
-    settings in use.
+    results to theirs, so that they name nobody's home. Of the main file only the
+    seed and the settings in use count.
     """
     config, results = workflow.path.parent, workflow.results
     shipped = [path for path in experiment.reads if path.is_relative_to(SHIPPED)]
@@ -41,7 +41,7 @@ def inputs_of(
         for name in NETWORK_FILES
     }
     digests = {name: digest_of_input(path) for name, path in {**read, **prepared}.items()}
-    return {workflow.path.name: sha256_of(settings.encode()), **digests}
+    return {"seed and settings": sha256_of(settings.encode()), **digests}
 
 
 def _results(workflow: Workflow, experiment: Experiment) -> list[Path]:

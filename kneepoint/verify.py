@@ -90,9 +90,9 @@ def changed_inputs(name: str, made: MadeBy, workflow: Workflow) -> Iterator[str]
         if not digest and Path(file).is_relative_to(NETWORKS):
             continue  # nothing to compare with: the workflow prepares it again
         if not digest:
-            yield f"its input {file} is missing"
+            yield f"the input {file} is missing"
         elif made.inputs.get(file) != digest:
-            yield f"its input {file} has changed"
+            yield f"the input {file} has changed"
 
 
 def unbuilt(names: Iterable[str], own: Path) -> Iterator[str]:

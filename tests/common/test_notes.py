@@ -66,7 +66,7 @@ def test_digest_is_that_of_what_a_file_says(
 
 
 def test_note_of_made_files_is_as_old_as_their_last_change(tmp_path: Path) -> None:
-    path = tmp_path / "made"
+    path = tmp_path / "made.trace"
     path.write_text("1")
     os.utime(path, ns=(SECOND_NS, SECOND_NS))
     found = note_files("made", [path], tmp_path)

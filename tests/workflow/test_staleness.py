@@ -34,6 +34,8 @@ def checkout(finished_workflow: Finished) -> Checkout:
 def finished(finished_workflow: Finished) -> list[str]:
     """A workflow that has run to its end; returns the arguments for another."""
     command = ["--cores", "2", *finished_workflow.command]
+    # Another configuration of the same checkout may have prepared the network on the host of its fit.
+    finished_workflow.checkout.run(*command)
     assert jobs_of(finished_workflow.checkout, command) == set()
     return command
 
@@ -50,7 +52,7 @@ def changed(
         times_ns: how old the files shall look then; None: as old as they are.
     """
     files = {checkout.folder / path for path, _, _ in changes}
-    noted = [path for path in (checkout.folder / "build/code").rglob("*.*") if path.is_file()]
+    noted = [path for path in (checkout.folder / "build/code").rglob("*") if path.is_file()]
     before = [(each, each.read_bytes(), each.stat().st_mtime_ns) for each in (*files, *noted)]
     for path, old, new in changes:
         text = (checkout.folder / path).read_text()
