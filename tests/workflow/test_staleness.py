@@ -34,7 +34,7 @@ def checkout(finished_workflow: Finished) -> Checkout:
 def finished(finished_workflow: Finished) -> list[str]:
     """A workflow that has run to its end; returns the arguments for another."""
     command = ["--cores", "2", *finished_workflow.command]
-    # Another configuration of the same checkout may have prepared the network on the host of its fit.
+    # Another configuration of this checkout may have prepared the network on the host of its fit.
     finished_workflow.checkout.run(*command)
     assert jobs_of(finished_workflow.checkout, command) == set()
     return command
