@@ -13,12 +13,17 @@ import pytest
 
 from tests.controllers.emulator import EMULATE, Link
 from tests.controllers.test_sender_receiver import receiving
-from tests.entries.building import SOURCES, build_entry, scenario_of
+from tests.entries.building import NO_NAMESPACES, SOURCES, build_entry, scenario_of
 from tests.entries.test_entry_sender import ATTACKS, ENTRY_SENDER
 
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU, signal.SIGSTOP)
 _SECONDS = 5000
 """Of virtual time, so that the limit of CPU time is far away."""
+
+
+def _prefix_for(number: int) -> tuple[str, ...]:
+    """In namespaces an entry is the first process, which the kernel lets ignore other signals."""
+    return () if number in (signal.SIGKILL, signal.SIGSTOP) else NO_NAMESPACES
 
 
 def descendants(process: int) -> Iterator[int]:
@@ -65,8 +70,9 @@ def test_signal_from_outside_is_a_fault_in_virtual_time(
         entry = build_entry(ATTACKS, tmp_path)
     environment = {"ATTACK": "endless_loop"}
     scenario = scenario_of(small_link, entry, environment, duration_s=_SECONDS)
+    command = [*_prefix_for(number), str(EMULATE), "--batch"]
     with subprocess.Popen(
-        [EMULATE, "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as emulator:
         assert emulator.stdin is not None
         emulator.stdin.write(json.dumps({"scenario": scenario}) + "\n")
@@ -82,6 +88,7 @@ def test_signal_from_outside_is_a_fault_in_real_time(number: int, tmp_path: Path
     entry = build_entry(SOURCES / "kit_sender.cc", tmp_path)
     with receiving() as receiver:
         words = [str(ENTRY_SENDER), "127.0.0.1", str(receiver.port), "--entry", str(entry)]
+        words = [*_prefix_for(number), *words]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as sender:
             answer = _disturb(sender, number, must_compute=False)
     assert answer["status"] == "fault", answer
