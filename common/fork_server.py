@@ -103,6 +103,7 @@ def _run(
         status = _exit_status_of(module)
         sys.stdout.flush()
         sys.stderr.flush()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the client may leave once it has the status
         connection.send(bytes([status & 0xFF]))
     finally:
         os._exit(status)
