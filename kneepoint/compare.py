@@ -134,7 +134,7 @@ def _networks(
     make_what_is_missing(config, [], controllers)
     try:
         make_what_is_missing(config, names, [], keep_going=True)
-    except NotMadeError:
+    except (KneepointError, NotMadeError):
         made = [name for name in names if _is_made(config, name)]
         if not made:
             raise

@@ -40,7 +40,7 @@ def test_a_deadline_is_a_moment(tmp_path: Path) -> None:
     ("text", "shown"),
     [
         ("/tmp/x-1/tree/a.cc:3: error", "a.cc:3: error"),
-        ("cannot open '/home/anna/b c'", "cannot open 'b c'"),
+        ("cannot open '/srv/anna/b c'", "cannot open 'b c'"),
         ("file:///srv/anna.git: git: fatal", "anna.git: git: fatal"),
         ("https://example.org/anna.git is on", "https://example.org/anna.git is on"),
         ("../repositories/anna: no such", "../repositories/anna: no such"),
