@@ -135,6 +135,8 @@ def study(
 
 def _fresh(runs: pd.DataFrame) -> dict[str, dict[str, float]]:
     """With fresh seeds the best trial has 1 % less than in its search."""
+    if "network" not in best:
+        return {}
     powers = runs.groupby("trial")["power"].mean()
     best = runs[runs["trial"] == powers.idxmax()] if powers.notna().any() else runs[:0]
     means = 0.99 * best.groupby("network")["power"].mean()
