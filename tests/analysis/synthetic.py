@@ -135,7 +135,7 @@ def study(
 
 def _fresh(runs: pd.DataFrame) -> dict[str, dict[str, float]]:
     """With fresh seeds the best trial has 1 % less than in its search."""
-    if "network" not in best:
+    if "network" not in runs:
         return {}
     powers = runs.groupby("trial")["power"].mean()
     best = runs[runs["trial"] == powers.idxmax()] if powers.notna().any() else runs[:0]
