@@ -32,12 +32,13 @@ _ROUNDS = 60
 
 
 class _Killer:
-    """Kills this process's descendants, in a thread."""
+    """Kills this process's descendants, in a thread, but for those of other tests."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
         self._is_over = threading.Event()
         self.victims: list[str] = []
+        self._others = set(descendants(os.getpid()))
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -52,7 +53,7 @@ class _Killer:
 
     def _work(self) -> None:
         while not self._is_over.wait(self._random.expovariate(1 / _MEAN_PAUSE_S)):
-            found = list(descendants(os.getpid()))
+            found = [each for each in descendants(os.getpid()) if each not in self._others]
             if not found:
                 continue
             with suppress(OSError):  # it has just ended
