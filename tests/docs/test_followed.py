@@ -3,7 +3,7 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -32,7 +32,12 @@ def test_the_tutorial_ends_in_a_report_on_a_network_that_no_search_has_seen(
     held = pd.read_parquet(results / "held_out_settings.parquet")
     assert "small_queue" in set(held["controller"])
     networks = pd.read_parquet(results / "hold_out/networks.parquet")
-    assert set(networks["network"]) == {"lab", "lab-held-out", "lab-commute"}
+    assert set(networks["network"]) == {
+        "lab",
+        "lab-held-out",
+        "synthetic-fast",
+        "lab-commute",
+    }
     html = (results / "report.html").read_text()
     assert "A commute" in html
     assert "Small queue, tuned" in html
@@ -71,11 +76,13 @@ def written(
 
 
 @pytest.fixture
-def reader(written: Path, tmp_path: Path) -> Path:
-    """A copy of it: no page needs what another one has changed."""
+def reader(written: Path, tmp_path: Path) -> Iterator[Path]:
+    """That clone, which is put back afterwards: no page needs what another one has changed."""
     sockets = shutil.ignore_patterns("*.sock")
-    copy = shutil.copytree(written, tmp_path / "kneepoint", symlinks=True, ignore=sockets)
-    return Path(copy)
+    shutil.copytree(written.parent, tmp_path / "before", symlinks=True, ignore=sockets)
+    yield written
+    shutil.rmtree(written.parent)
+    (tmp_path / "before").rename(written.parent)
 
 
 def test_a_block_that_says_not_what_it_is_for_is_refused(tmp_path: Path) -> None:
