@@ -190,7 +190,7 @@ def check_config(data: Any, model: type[Model], path: Path) -> Model:
         raise KneepointError(f"{path}: {complaint_of(error)}") from None
 
 
-def complaint_of(error: ValueError) -> str:
+def complaint_of(error: Exception) -> str:
     """Returns the problems of invalid data, with remedies."""
     if not isinstance(error, ValidationError):
         return str(error)

@@ -242,16 +242,15 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
                 "sampler": {"kind": "grid"},
             }
         },
-        "network.delay_period_s 1, network.delay_step_ms 9 on network wire: it has rate_mbps, "
-        "loss or a delay that changes, which mahimahi cannot emulate",
+        "network.delay_period_s 1, network.delay_step_ms 9 on network wire: uplink.delay_step_ms: "
+        "mahimahi cannot run it: its delay is constant",
     ),
     "network whose delay changes in mahimahi": (
         {
             "network": {"delay_step_ms": 9, "delay_period_s": 1},
             "study": {"engine": "mahimahi"},
         },
-        "network wire has rate_mbps, loss or a delay that changes, which mahimahi cannot emulate; "
-        "give the link a trace or constant_mbps and a constant delay, or use the engine emulator",
+        "network wire: uplink.delay_step_ms: mahimahi cannot run it: its delay is constant",
     ),
     "worst case of a controller's constants": (
         {"study": {**SPACE, "objective": {"worst_case": {}}, "sampler": {"kind": "ternary"}}},
@@ -291,7 +290,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
                 "sampler": {"kind": "ternary"},
             },
         },
-        "droptail has no setting 'limit'; it has: packets, bytes",
+        "droptail has no parameter 'limit'; it has: packets, bytes",
     ),
     "space upside down": (
         {
