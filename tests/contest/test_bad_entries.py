@@ -16,6 +16,8 @@ from contest.office import watch
 from tests.contest.test_collect import git
 from tests.contest.trees import kit
 
+pytestmark = pytest.mark.attacks
+
 
 def odd_bytes(tree: Path) -> None:
     Path(os.fsdecode(os.fsencode(tree) + b"/\xff.cc")).write_text("int a;")

@@ -24,6 +24,8 @@ from tests.contest.conftest import make_office
 from tests.contest.trees import PYTHON_CLASS, kit
 from tests.entries.test_faults import descendants
 
+pytestmark = pytest.mark.attacks
+
 _MEAN_PAUSE_S = 0.15
 _SPARED = ("git", "pytest")
 """Neither an entry nor a host nor a builder."""
