@@ -7,7 +7,6 @@ import io
 import itertools
 import json
 import math
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -177,33 +176,15 @@ def trials_table(
 
 
 def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Returns a table of rows, which are taken a few at a time.
-
-    Its first list makes pyarrow import pandas, only to check whether it is a Series.
-    That takes longer than many studies, so pandas counts as missing meanwhile; if it is needed
-    later, pyarrow tries again.
-    """
-    finder = _NoPandas()
-    sys.meta_path.insert(0, finder)
-    try:
-        batches = [pa.RecordBatch.from_pylist(some, schema) for some in _batched(rows)]
-        return pa.Table.from_batches(batches, schema).combine_chunks()
-    finally:
-        sys.meta_path.remove(finder)
+    """Returns a table of rows, which are taken a few at a time."""
+    batches = [pa.RecordBatch.from_pylist(some, schema) for some in _batched(rows)]
+    return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
 def _batched(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
     waiting = iter(rows)
     while some := list(itertools.islice(waiting, _BATCH)):
         yield some
-
-
-class _NoPandas:
-    """Hides pandas unless it has been imported already."""
-
-    def find_spec(self, name: str, *_: object) -> None:
-        if name == "pandas":
-            raise ImportError("not needed here")
 
 
 def write_table(path: Path, table: pa.Table) -> None:
@@ -221,7 +202,6 @@ def read_table(path: Path) -> pa.Table:
         KneepointError: the file is missing, damaged, not ours, or of another version.
     """
     try:
-        # pq.read_table would import pandas, which takes longer than a short study.
         table = pq.ParquetFile(io.BytesIO(path.read_bytes())).read()
         version = int((table.schema.metadata or {})[_VERSION_KEY])
     except OSError as error:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from common.student_t import student_t_quantile
+from scipy.special import stdtrit
+
 from experiments.models.study import EMULATOR, Study
 from experiments.results import FinishedRun, FinishedTrial, PlannedRun
 from experiments.runner import Batch
@@ -64,5 +65,5 @@ def repeat(
 def _interval(name: str, values: Sequence[float]) -> dict[str, float]:
     """The mean, and the ends of its 95 % t interval."""
     mean, n = statistics.fmean(values), len(values)
-    half = student_t_quantile(0.975, n - 1) * statistics.stdev(values) / math.sqrt(n)
+    half = stdtrit(n - 1, 0.975) * statistics.stdev(values) / math.sqrt(n)
     return {name: mean, "low": mean - half, "high": mean + half}

@@ -13,8 +13,8 @@ import optuna
 from optuna.pruners import BasePruner
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
+from scipy.special import stdtr
 
-from common.student_t import student_t_cdf
 from experiments.models.study import Race
 
 
@@ -99,7 +99,7 @@ def _is_worse(
         return True
     degrees = sum(len(group) - 1 for group in groups)
     statistic = mean / math.sqrt(squares / degrees * (1 / n - 1 / pairs))
-    return student_t_cdf(statistic, degrees) < p
+    return bool(stdtr(degrees, statistic) < p)
 
 
 def make_pruner(race: Race, pairs: int) -> BasePruner:

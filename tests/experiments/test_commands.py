@@ -10,10 +10,10 @@ import pytest
 
 from common.files import hold_lock
 from experiments.results import read_frame, read_table
-from tests import forked
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
 from tests.experiments.wire import STUDY as WINDOWS
+from tests.programs import run_module
 
 EMULATE = ROOT / "build" / "emulate"
 
@@ -71,7 +71,7 @@ def test_results_are_verified(folder: Path) -> None:
     assert command(folder, "windows").returncode == 0
 
     def verify() -> "subprocess.CompletedProcess[str]":
-        return forked.run(
+        return run_module(
             "kneepoint", "verify", "--config", folder / "config/config.yaml", cwd=ROOT
         )
 
