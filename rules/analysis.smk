@@ -12,7 +12,8 @@ for job, stages in {**ALONE, "analyse": TOGETHER}.items():
         name:
             job
         input:
-            code_of("analysis.run", *(f"analysis.{stage}" for stage in stages)),
+            code_of("analysis.run"),
+            [code_of(f"analysis.{stage}") for stage in stages],
             lambda _: when_built(*WORKFLOW.controllers),
             "build/emulate",
             built(*WORKFLOW.controllers),

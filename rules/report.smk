@@ -6,7 +6,8 @@ TEMPLATES = listed(Path("reports/templates"), "*")
 # The figures of a kind are in one folder, because only the tables determine their number.
 rule draw:
     input:
-        code_of("reports.draw", *(f"reports.figures.{module_of(kind)}" for kind in READS)),
+        code_of("reports.draw"),
+        [code_of(f"reports.figures.{module_of(kind)}") for kind in READS],
         lambda _: when_built(*WORKFLOW.controllers),
         tables=analysed(sorted({NAMES}.union(*READS.values()))),
     output:
