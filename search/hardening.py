@@ -130,7 +130,7 @@ def _repeat(wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int) -
 
 
 def _search(planned: StudyPlan) -> Searching:
-    """Searches, without a copy for the dashboard, which shows only configured studies."""
+    """Searches; the log of the trials is not kept: the dashboard shows only configured studies."""
     with tempfile.TemporaryDirectory() as folder:
         outcome, best = yield from search(Path(folder), planned)
     constants = outcome.summaries["study.json"]["best"]["constants"]
