@@ -24,18 +24,16 @@ from search.readable import REPORT
 from search.storage_copy import sync
 
 HOST = "127.0.0.1"
-_INTERVAL_S = 1.0
-"""Between updates."""
+_PAUSE_S, _PAUSE = 1.0, 10
+"""The least time between two updates: in seconds, and as a multiple of what the last one took."""
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def read_only(application: Application, report: Path, update: Callable[[], None]) -> Application:
-    """Returns the application with the report beside it and every modifying request refused.
+    """Returns the application with the report, and without any request that modifies.
 
-    `update` is called before any other request is answered.
-
-    So is every request to another host: a page elsewhere, whose owner lets its name mean this
-    machine, would otherwise read all studies.
+    Requests to other hosts are refused, too: a page elsewhere whose name resolves to this machine
+    would otherwise read all studies. `update` is called before the application answers.
     """
 
     def refuse_changes(
@@ -64,14 +62,15 @@ def make_dashboard(results: Path, port: int) -> WSGIServer:
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     storage = InMemoryStorage()
-    seen: dict[Path, tuple[int, ...]] = {}
     next_s = 0.0
 
     def update() -> None:
         nonlocal next_s
-        if time.monotonic() >= next_s:
-            sync(results, storage, seen)
-            next_s = time.monotonic() + _INTERVAL_S
+        began_s = time.monotonic()
+        if began_s >= next_s:
+            sync(results, storage)
+            ended_s = time.monotonic()
+            next_s = ended_s + max(_PAUSE_S, _PAUSE * (ended_s - began_s))
 
     update()
     application = read_only(optuna_dashboard.wsgi(storage), results / REPORT, update)

@@ -27,32 +27,19 @@ from search.trial_log import LOG, read_trials
 FILE = "studies.sqlite3"
 
 
-def sync(
-    results: Path, storage: BaseStorage, seen: dict[Path, tuple[int, ...]] | None = None
-) -> int:
-    """Copies the studies and trials that a storage lacks; returns how many studies changed in it.
+def sync(results: Path, storage: BaseStorage) -> int:
+    """Copies the studies and trials that a storage lacks, and replaces studies that have changed.
 
-    A study that is no longer what was copied is replaced.
-
-    Args:
-        results: the folder of the results.
-        storage: any of Optuna's.
-        seen: modification times of studies' files, which is updated; unmodified ones are skipped.
+    Returns:
+        The number of studies that are new or different in the storage.
 
     Raises:
-        KneepointError: a file is damaged.
+        KneepointError: a study's file is damaged.
     """
-    report, seen = results / REPORT, {} if seen is None else seen
+    report = results / REPORT
+    text = report.read_text(encoding="utf-8") if report.is_file() else ""
     folders = {path.parent for name in (LOG, "study.json") for path in results.glob(f"*/{name}")}
-    versions: dict[Path, tuple[int, ...]] = {}
-    for folder in sorted(folders):
-        files = (folder / LOG, folder / "study.json", report)
-        versions[folder] = tuple(path.stat().st_mtime_ns for path in files if path.exists())
-    modified = [folder for folder, version in versions.items() if seen.get(folder) != version]
-    text = report.read_text(encoding="utf-8") if modified and report.is_file() else ""
-    changed = sum(_sync_study(folder, storage, text) for folder in modified)
-    seen.update(versions)
-    return changed
+    return sum(_sync_study(folder, storage, text) for folder in sorted(folders))
 
 
 def _sync_study(folder: Path, storage: BaseStorage, report: str) -> bool:

@@ -19,7 +19,8 @@ from tests.search.many_kinds import add, trial
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr(dashboard, "_INTERVAL_S", 0.0)
+    monkeypatch.setattr(dashboard, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(dashboard, "_PAUSE", 0)
     add(tmp_path, "a", [trial(0, 1.0), trial(1, 7.0), trial(2, 4.0)])
     with make_dashboard(tmp_path, 0) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)

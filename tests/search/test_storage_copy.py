@@ -88,22 +88,21 @@ def test_studies_have_titles_units_values_and_constraints(tmp_path: Path) -> Non
 
 def test_studies_appear_and_grow_and_those_that_changed_are_replaced(tmp_path: Path) -> None:
     storage = InMemoryStorage()
-    seen: dict[Path, tuple[int, ...]] = {}
     add(tmp_path, "b", [])
-    assert sync(tmp_path, storage, seen) == 0
+    assert sync(tmp_path, storage) == 0
     add(tmp_path, "b", [trial(2)])
     add(tmp_path, "a", [trial(0)])
-    assert sync(tmp_path, storage, seen) == 2
+    assert sync(tmp_path, storage) == 2
     add(tmp_path, "b", [trial(2), trial(4)])
-    assert sync(tmp_path, storage, seen) == 1
+    assert sync(tmp_path, storage) == 1
     assert (alphas(storage, "a"), alphas(storage, "b")) == ([1], [3, 5])
-    assert sync(tmp_path, storage, seen) == sync(tmp_path, storage) == 0
+    assert sync(tmp_path, storage) == 0
     for trials in ([trial(4)], [trial(4, value=1.0)], [trial(4, value=1.0), trial(6)]):
         add(tmp_path, "b", trials)
-        assert sync(tmp_path, storage, seen) == 1
+        assert sync(tmp_path, storage) == 1
         assert alphas(storage, "b") == [each.searched["constant_alpha"] for each in trials]
     add(tmp_path, "b", [trial(4)], controller="aimd")
-    assert sync(tmp_path, storage, seen) == 1
+    assert sync(tmp_path, storage) == 1
     assert len(optuna.get_all_study_names(storage)) == 2
 
 
