@@ -21,7 +21,6 @@ from search.samplers import (
     Asker,
     BracketSampler,
     GoldenSectionSampler,
-    PointsSampler,
     TernarySampler,
     make_asker,
 )
@@ -185,15 +184,6 @@ def test_bracket_leaves_constants_with_one_value_alone(kind: type[BracketSampler
 
 
 @BRACKETS
-def test_bracket_stops_optimize(kind: type[BracketSampler]) -> None:
-    space: dict[str, BaseDistribution] = {"x": IntDistribution(1, 50)}
-    study = optuna.create_study(sampler=kind(space), direction="maximize")
-    study.optimize(lambda trial: -abs(trial.suggest_int("x", 1, 50) - 31), n_trials=1000)
-    assert len(study.trials) < 30
-    assert study.best_params["x"] == 31
-
-
-@BRACKETS
 @pytest.mark.parametrize(
     "space",
     [
@@ -211,11 +201,8 @@ def test_bracket_refuses_a_space_that_it_cannot_search(
         kind(space)
 
 
-def test_points_come_in_their_order_under_ask_and_under_optimize() -> None:
+def test_points_come_in_their_order() -> None:
     space: dict[str, BaseDistribution] = {"x": IntDistribution(1, 9), "y": IntDistribution(4, 4)}
     points = [{"x": 9, "y": 4}, {"x": 1, "y": 4}, {"x": 9, "y": 4}]
     asked = search(make_asker(Sampler(kind="grid"), space, points, 0), space, lambda _: 0.0, 2)
     assert [trial.params for trial in asked.trials] == points
-    study = optuna.create_study(sampler=PointsSampler(space, points))
-    study.optimize(lambda trial: trial.suggest_int("x", 1, 9), n_trials=10)
-    assert values_of(study) == [9, 1, 9]
