@@ -99,7 +99,6 @@ def plan(job: Job, name: str) -> Plan:
 
 
 def _repeat(wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int) -> Repeating:
-    """Runs all rounds."""
     cases: list[PreparedNetwork] = []
     rounds = []
     for number in range(wanted.rounds + 1):

@@ -1,12 +1,12 @@
 """The ask-and-tell loop, which depends on the study alone, not on when runs end.
 
-`ask_ahead` trials are asked; their runs are executed in any order, anywhere; when all have ended,
-the trials are told in the order in which they were asked. (Telling in order of completion made
-different searches of the same study.) A study is resumed by asking from the start again: runs
-in the journal are not executed twice, and the same scores lead to the same trials.
+`ask_ahead` trials are asked, and their runs are executed in any order, anywhere. When all have
+ended, the trials are told in the order in which they were asked; telling them in order of
+completion would make the search depend on the machine. A study resumes by asking from the start:
+runs in the journal are not executed again, and the same scores lead to the same trials.
 
-A raced study is told pair by pair: the trials of a batch run their next pair, in the
-same order everywhere, and those that can no longer win are stopped before it.
+In a race, the trials of a batch run one pair after another, and those that can no longer win are
+stopped between pairs.
 """
 
 import itertools
@@ -92,7 +92,7 @@ def _raced(
 ) -> Generator[Batch, Iterator[FinishedRun], Executed]:
     """Executes the trials pair by pair, and stops those that the pruner rejects.
 
-    In real time, too, a stopped trial has no run in progress: its further runs never begin.
+    No run of a stopped trial is in progress then, not even in real time.
     """
     race = plan.study.race
     assert race is not None

@@ -114,18 +114,11 @@ def with_unit(name: str, units: Mapping[str, str]) -> str:
         units: declared ones, by the name; otherwise its suffix gives the unit.
     """
     plain = name.removeprefix("constant_")
-    if name in units:
-        unit = units[name]
-        return f"{_without_end(plain, unit)} ({unit})" if unit else plain
-    for end, unit in _UNITS.items():
-        if plain.endswith(end):
-            return f"{_without_end(plain, unit)} ({unit})"
-    return plain
-
-
-def _without_end(name: str, unit: str) -> str:
-    end = next((each for each, of in _UNITS.items() if each[0] == "_" and of == unit), "")
-    return name.removesuffix(end)
+    end = next((each for each in _UNITS if plain.endswith(each)), "")
+    unit = units.get(name, _UNITS.get(end, ""))
+    if end.startswith("_") and unit == _UNITS[end]:
+        plain = plain.removesuffix(end)
+    return f"{plain} ({unit})" if unit else plain
 
 
 def _text(value: object) -> object:

