@@ -125,4 +125,5 @@ class BracketSampler(BaseSampler):
 def _score(study: Study, trial: FrozenTrial) -> float:
     if trial.state != TrialState.COMPLETE or not trial.values:
         return -math.inf
-    return trial.values[0] if study.direction == StudyDirection.MAXIMIZE else -trial.values[0]
+    value: float = trial.values[0]
+    return value if study.direction == StudyDirection.MAXIMIZE else -value
