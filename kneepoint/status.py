@@ -12,10 +12,8 @@ from common.files import hold_lock
 from experiments.config import load_workflow
 from experiments.progress import read_counted
 from experiments.registry import experiments_of
-from experiments.results import OBJECTIVES
 from experiments.workflow import Workflow
 from kneepoint.cli import columns, config_option, examples, json_option, say
-from search.trial_log import LOG, read_trials
 
 _Best = tuple[int, float | None]
 """Number of trials, and the best value."""
@@ -26,14 +24,14 @@ class State:
     """Progress of an experiment; None stands for a value that is unknown or does not apply.
 
     Args:
-    name: folder in the results.
+        name: folder in the results.
         state: done, running or waiting.
-    trials: trials told so far.
-    best: best value among them.
-    runs: finished runs.
-    total: planned runs.
-    rate: runs per second.
-    left_s: estimated time for the remaining runs (s).
+        trials: finished trials.
+        best_in_search: best value among them.
+        runs: finished runs.
+        total: planned runs.
+        rate: runs per second.
+        left_s: estimated time for the remaining runs (s).
     """
 
     name: str
@@ -98,6 +96,8 @@ class Watch:
 
     def _searched(self, name: str) -> tuple[int | None, float | None]:
         """Number of trials and best value of a study; None for no study or several objectives."""
+        from search.trial_log import LOG, read_trials  # pyarrow takes a quarter of a second
+
         path = self._results / name / LOG
         if not path.exists():
             return None, None
@@ -108,6 +108,8 @@ class Watch:
 
 
 def _best_of(study: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> _Best:
+    from experiments.results import OBJECTIVES
+
     if not rows or OBJECTIVES[0] in rows[0]:
         return len(rows), None
     choose = min if study["direction"] == "minimize" else max
