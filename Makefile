@@ -130,7 +130,7 @@ dashboard: setup ## Optuna's dashboard over all studies, on this machine only
 
 # Warnings are errors: a link or an anchor that leads nowhere is one.
 site: build $(SITE_STAMP) ## the documentation as a site: build/site/index.html
-	@python -m documentation --into build/site-pages
+	@python -m docs.site --into build/site-pages
 	@python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet \
 	  --conf-dir docs --doctree-dir build/site-doctrees build/site-pages build/site
 

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 from common import code
-from common.fork_server import start_fork_server
 from common.made_by import ask_git, tell_jobs
 from networks.config import load_network, load_trace_catalogue, network_file
 from common.files import require_folder, sha256_of
@@ -114,15 +113,6 @@ onstart:
     except KneepointError as error:
         refuse(error)
     start_cluster(CLUSTER, workflow.cores, Path("logs/cluster.log"), WORKFLOW.ray_address)
-    start_fork_server(
-        [
-            "analysis.results",
-            "common.tables",
-            *{each.kind.planner for each in EXPERIMENTS.values()},
-        ],
-        Path("logs/fork_server.log"),
-        late=["reports.draw"],
-    )
 
 
 # The report of `make confirm` has the real results that it made: a plain call need not write it again.
@@ -171,6 +161,3 @@ rule confirm:
     input:
         rules.all.input,
         results_of(*names(True)),
-
-
-code.keep_facts()

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
+from scipy.special import stdtrit
 
 from analysis import labels
 from analysis.frames import CONSTANT, Record, records
@@ -11,7 +12,6 @@ from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import Confirmation, Results
 from analysis.schema import STAGES
 from analysis.statistics import spread, succeeded
-from common.student_t import student_t_quantile
 from common.tables import Tables
 from experiments.exchanged import UNEXPLAINED
 
@@ -117,7 +117,7 @@ def prediction_interval(values: "pd.Series[float]", runs: int) -> tuple[float, f
     n, mean = len(values), float(values.mean())
     if n < 2 or runs < 1:
         return math.nan, math.nan
-    quantile = student_t_quantile((1 + CERTAINTY) / 2, n - 1)
+    quantile = stdtrit(n - 1, (1 + CERTAINTY) / 2)
     half = quantile * float(values.std(ddof=1)) * math.sqrt(1 / n + 1 / runs)
     return mean - half, mean + half
 

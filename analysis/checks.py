@@ -15,10 +15,10 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtr, stdtrit
 
 from analysis.frames import CONSTANT, STEP, Record, records
 from analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
-from common.student_t import student_t_cdf, student_t_quantile
 
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
 """The relative difference up to which a row is close to ours."""
@@ -324,7 +324,7 @@ class _Rest:
 
     def limit(self, metric: str) -> float:
         """The least size that is evidence."""
-        improbable = self.scale * student_t_quantile(1 - LEVEL / self.numbers / 2, self.degrees)
+        improbable = self.scale * float(stdtrit(self.degrees, 1 - LEVEL / self.numbers / 2))
         return max(FACTOR * self.scale, min(far(metric), max(close(metric), improbable)))
 
     def p(self, size: float) -> float:
@@ -334,7 +334,7 @@ class _Rest:
         """
         if self.scale == 0:
             return 0.0
-        p = 2 * self.numbers * (1 - student_t_cdf(size / self.scale, self.degrees))
+        p = 2 * self.numbers * (1 - float(stdtr(self.degrees, size / self.scale)))
         return p if p <= LEVEL else math.nan
 
 

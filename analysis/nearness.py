@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from analysis.checks import CLOSE, logarithms, resolution
 from analysis.metrics import METRICS, POWER
 from analysis.schema import WITHIN_SPREAD
 from analysis.spread import Selection, figures
-from common.student_t import student_t_quantile
 from experiments.seeds import derive_seed
 
 DRAWS = 200
@@ -107,7 +107,7 @@ def sureness(
         places = _places(len(of_row))
         drawn = {metric: of_row[metric].to_numpy(dtype=float)[places] for metric in METRICS}
         found = figures(drawn, selections.get(str(rows["table"][label])))
-        wider = student_t_quantile(0.975, len(of_row) - 1) / _NORMAL
+        wider = stdtrit(len(of_row) - 1, 0.975) / _NORMAL
         for metric in METRICS:
             ours = float(rows[f"ours_{metric}"][label])
             found[f"ours_{metric}"] = ours + wider * (found[f"ours_{metric}"] - ours)

@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from common.student_t import student_t_quantile
+from scipy.special import stdtrit
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -99,7 +98,7 @@ def bootstrap_interval(
     means = np.zeros(resamples)
     for each in strata:
         means += generator.choice(each, (resamples, each.size - 1)).mean(axis=1)
-    tail = NormalDist().cdf(-student_t_quantile((1 + level) / 2, _degrees_of_freedom(strata)))
+    tail = NormalDist().cdf(-stdtrit(_degrees_of_freedom(strata), (1 + level) / 2))
     low, high = np.quantile(means / len(strata), [tail, 1 - tail])
     return float(low), float(high)
 

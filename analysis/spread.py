@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtrit
 
 from analysis.metrics import METRICS, POWER
-from common.student_t import student_t_quantile
 
 LEVEL = 0.99
 """The probability with which a prediction interval holds a further run."""
@@ -105,9 +105,9 @@ def _outward(values: Floats, share: float, is_low: bool) -> Floats:
     of a prediction interval); further in, that is added.
     """
     n = values.shape[1]
-    t = math.copysign(student_t_quantile(max(share, 1 - share), n - 1), share - 0.5)
+    t = math.copysign(stdtrit(n - 1, max(share, 1 - share)), share - 0.5)
     is_inner = (share > (1 - LEVEL) / 2) if is_low else (share < (1 + LEVEL) / 2)
-    error = student_t_quantile((1 + LEVEL) / 2, n - 1) / math.sqrt(n) if is_inner else 0.0
+    error = stdtrit(n - 1, (1 + LEVEL) / 2) / math.sqrt(n) if is_inner else 0.0
     far = t * math.sqrt(1 + 1 / n) + (-error if is_low else error)
     normal = values.mean(axis=1) + far * values.std(axis=1, ddof=1)
     seen = np.quantile(values, share, axis=1, method="lower" if is_low else "higher")

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from analysis import labels
 from analysis.frames import CONSTANT
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import Study
 from analysis.spread import Floats, Selection, figures
-from common.student_t import student_t_quantile
 
 
 def succeeded(runs: pd.DataFrame) -> pd.DataFrame:
@@ -48,7 +48,7 @@ def spread(values: "pd.Series[float]") -> pd.Series:
     """
     n, mean = len(values), float(values.mean())
     deviation = float(values.std(ddof=1)) if n > 1 else math.nan
-    half = student_t_quantile(0.975, n - 1) * deviation / math.sqrt(n) if n > 1 else math.nan
+    half = stdtrit(n - 1, 0.975) * deviation / math.sqrt(n) if n > 1 else math.nan
     return pd.Series(
         {
             "n": n,
@@ -117,7 +117,7 @@ class Chance:
         """The relative difference of two means that chance explains (95 %)."""
         if self.degrees == 0:
             return math.nan
-        return student_t_quantile(0.975, self.degrees) * self.cv * math.sqrt(1 / n + 1 / other_n)
+        return float(stdtrit(self.degrees, 0.975)) * self.cv * math.sqrt(1 / n + 1 / other_n)
 
 
 def chance(runs: pd.DataFrame, by: Sequence[str]) -> Chance:

@@ -5,20 +5,14 @@ Digests ignore comments, docstrings, formatting and modules that the code does n
 
 import ast
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from common.files import read_json, write_whole
-
 ROOT = Path(__file__).resolve().parent.parent
 
 _REQUIREMENTS = "requirements.txt"
-_OURS = hashlib.sha256(Path(__file__).read_bytes()).digest()
-_FACTS = "build/code/modules.json"
-_used: set[str] = set()
 
 
 def digest_of_step(*modules: str) -> str:
@@ -37,14 +31,6 @@ def digest_of_packages() -> str:
     text = (ROOT / _REQUIREMENTS).read_text(encoding="utf-8")
     locked = sorted(re.findall(r"^[a-z0-9][^ ;\\]*(?: *;[^\\\n]*)?", text, re.MULTILINE))
     return _joined([(line.strip(), "") for line in locked])
-
-
-def keep_facts() -> None:
-    """Saves the digests of known files for the next process."""
-    text = json.dumps({key: _kept_facts()[key] for key in sorted(_used)}, indent=0)
-    path = ROOT / _FACTS
-    if not path.is_file() or path.read_text() != text:
-        write_whole(path, text)
 
 
 def modules_of(module: str) -> frozenset[str]:
@@ -81,25 +67,9 @@ def _imports_of(module: str) -> frozenset[str]:
 
 @cache
 def _facts_of(path: Path) -> tuple[Sequence[str], str]:
-    """The names that a file imports, and its code's digest; cached, because parsing is slow."""
-    content = path.read_bytes()
-    key = hashlib.sha256(_OURS + content).hexdigest()
-    _used.add(key)
-    facts = _kept_facts().get(key)
-    if facts is None:
-        tree = ast.parse(content)
-        facts = sorted(set(_imported_names(tree))), _joined((part, "") for part in _parts(tree))
-        _kept_facts()[key] = facts
-    return facts
-
-
-@cache
-def _kept_facts() -> dict[str, tuple[Sequence[str], str]]:
-    try:
-        kept = read_json(ROOT / _FACTS)
-        return {str(key): (list(names), str(digest)) for key, (names, digest) in kept.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}
+    """The names that a file imports, and its code's digest."""
+    tree = ast.parse(path.read_bytes())
+    return sorted(set(_imported_names(tree))), _joined((part, "") for part in _parts(tree))
 
 
 def _imported_names(tree: ast.AST) -> Iterator[str]:

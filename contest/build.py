@@ -124,20 +124,20 @@ class _Build:
 
 
 @dataclass
-class Builder:
+class Compiler:
     """Builds entries, from several threads at once.
 
     Args:
         folder: cache of objects.
         confined: runs the compiler.
-        compiler: g++ or clang++.
+        command: g++ or clang++.
         budget: of each build.
         most_bytes: size of the cache, which forgets what was not used for longest.
     """
 
     folder: Path
     confined: Confined
-    compiler: str = os.environ.get("CXX") or "c++"
+    command: str = os.environ.get("CXX") or "c++"
     budget: Budget = field(default_factory=Budget)
     most_bytes: int = 2_000_000_000
     _locks: defaultdict[str, threading.Lock] = field(
@@ -233,7 +233,7 @@ class Builder:
                 for name in names:
                     (stage / name).parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(build.root / name, stage / name)
-                command = [self.compiler, *words, "-c"]
+                command = [self.command, *words, "-c"]
                 self._run(build, command, copy, stage, [stage], build.digests, {})
 
         return self._made(build, place, make)
@@ -243,7 +243,7 @@ class Builder:
         place = self.folder / "entries" / f"{key}.so"
 
         def make(copy: Path) -> None:
-            command = [self.compiler, *_LINK, *map(str, objects), *_LIBRARIES]
+            command = [self.command, *_LINK, *map(str, objects), *_LIBRARIES]
             own = {*objects.values(), *(name.rpartition("/")[2] for name in objects.values())}
             names = {str(path): source for path, source in objects.items()}
             self._run(build, command, copy, build.work, [build.work], own, names)
@@ -319,9 +319,9 @@ class Builder:
     @cached_property
     def _identity(self) -> str:
         """The compiler's path and version."""
-        path = shutil.which(self.compiler)
+        path = shutil.which(self.command)
         if path is None:
-            raise KneepointError(f"{self.compiler}: no compiler; install g++, or set CXX")
+            raise KneepointError(f"{self.command}: no compiler; install g++, or set CXX")
         answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
         return f"{Path(path).resolve()} {answer.stdout}"
 

@@ -74,7 +74,7 @@ class Contest(ConfigModel):
         description="power, log_power, median_power, excess_power, transhub, or an expression of a "
         "run's metrics",
     )
-    yardsticks: tuple[Setting, ...] = Field(
+    baselines: tuple[Setting, ...] = Field(
         default=(), description="our controllers, shown beside the entries"
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from common.files import write_whole
-from contest.hold import Json
+from contest.leaderboard import Json
 from contest.page import moment, render_page
 
 PAGE, RESULTS = "feedback.html", "results.json"

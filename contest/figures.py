@@ -15,7 +15,7 @@ from matplotlib.transforms import Bbox
 from PIL import Image
 
 from common.files import write_whole
-from contest.hold import Json
+from contest.leaderboard import Json
 from contest.standing import Floats
 from reports.figures import style
 
@@ -37,7 +37,7 @@ class Figures:
         drawn: dict[str, Path] = {}
         with style.house():
             for network in found["networks"]:
-                rows = found["ranking"] + found["yardsticks"]
+                rows = found["ranking"] + found["baselines"]
                 if rows:
                     name = f"plane-{network['name']}"
                     drawn[name] = self._save(name, plane(found, network))
@@ -52,12 +52,12 @@ class Figures:
 
 
 def plane(found: Json, network: Json) -> Figure:
-    """Throughput against signal delay of every entry and yardstick, the hull, the bound."""
+    """Throughput against signal delay of every entry and baseline, the hull, the bound."""
     figure = style.page(3.4)
     axes = figure.add_subplot()
     bound = network["omniscient"]
     points = [
-        (row, row["networks"][network["name"]]) for row in found["ranking"] + found["yardsticks"]
+        (row, row["networks"][network["name"]]) for row in found["ranking"] + found["baselines"]
     ]
     delays = np.array([each["signal_delay_p95_ms"] for _, each in points])
     rates = np.array([each["throughput_mbps"] for _, each in points])
@@ -67,7 +67,7 @@ def plane(found: Json, network: Json) -> Figure:
         bound["signal_delay_p95_ms"], bound["capacity_mbps"], "*",
         color=style.INK, markersize=9, label="omniscient", zorder=5,
     )  # fmt: skip
-    for is_entry, label in ((True, "entries"), (False, "yardsticks")):
+    for is_entry, label in ((True, "entries"), (False, "baselines")):
         chosen = np.array([("rank" in row) == is_entry for row, _ in points])
         axes.plot(
             delays[chosen],

@@ -8,7 +8,7 @@ from typing import Any
 from common.errors import KneepointError
 from common.files import sha256_of, write_whole
 from contest.config import Contest
-from contest.hold import Json
+from contest.leaderboard import Json
 
 
 def with_history(found: Json, contest: Contest, path: Path) -> Json:
@@ -25,7 +25,7 @@ def with_history(found: Json, contest: Contest, path: Path) -> Json:
     Raises:
         KneepointError: the file is damaged.
     """
-    others = {"title", "yardsticks", "deadline", "other_host_latency_us"}
+    others = {"title", "baselines", "deadline", "other_host_latency_us"}
     rules = sha256_of(contest.model_dump_json(exclude=others).encode())[:16]
     kept = list(_read(path)) if path.is_file() else []
     known = {(each["rules"], each["author"], each["name"], each["digest"]) for each in kept}

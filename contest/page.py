@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from analysis import labels
 from contest.figures import MOST_IN_MATRIX, Figures
-from contest.hold import Json
+from contest.leaderboard import Json
 from contest.standing import RESAMPLES
 from reports import render
 from reports.document import document
@@ -36,7 +36,7 @@ def write_page(found: Json, over_time: Mapping[str, Path], figures: Figures, mad
     """Returns the page.
 
     Args:
-        found: the verdict (see contest.hold) with its `history`.
+        found: the verdict (see contest.leaderboard) with its `history`.
         over_time: figures of a run by the names of entries.
         figures: draws the others.
         made_of: the header's text: commit and seed.
@@ -44,7 +44,7 @@ def write_page(found: Json, over_time: Mapping[str, Path], figures: Figures, mad
     drawn = figures.draw(found)
     slugs = slugs_of(found)
     drawn |= {slugs[name]: path for name, path in over_time.items()}
-    lines = sorted(found["ranking"] + found["yardsticks"], key=lambda row: -row["score"])
+    lines = sorted(found["ranking"] + found["baselines"], key=lambda row: -row["score"])
     rows = [row for kind in ("ranking", "apart", "earlier", "failed") for row in found[kind]]
     return render_page(
         "leaderboard.xml.jinja",
@@ -77,9 +77,9 @@ def render_page(
 
 
 def slugs_of(found: Json) -> dict[str, str]:
-    """Returns an anchor for each contender's name."""
+    """Returns an anchor for each entry's name."""
     names = [
-        row["name"] for kind in ("ranking", "yardsticks", "apart", "earlier") for row in found[kind]
+        row["name"] for kind in ("ranking", "baselines", "apart", "earlier") for row in found[kind]
     ]
     return {name: f"run-{at}" for at, name in enumerate(dict.fromkeys(names))}
 

@@ -9,7 +9,7 @@ from common.errors import KneepointError
 from common.files import sha256_of
 from contest.build import BuildError
 from contest.config import ENTRY_FILE, EntryFile
-from contest.contenders import Workshop
+from contest.entries import EntryBuilder
 from contest.tree import Tree
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Constant, Controller
@@ -24,7 +24,7 @@ def plan_tuning(
     name: str,
     tree: Tree,
     declared: EntryFile,
-    workshop: Workshop,
+    builder: EntryBuilder,
     networks: list[PreparedNetwork],
     engine: EngineSettings,
     trials: int,
@@ -36,7 +36,7 @@ def plan_tuning(
         name: of the entry.
         tree: its sender.
         declared: its kneepoint.yaml.
-        workshop: builds it, once for each setting of its macros.
+        builder: builds it, once for each setting of its macros.
         networks: over which the mean of the power is taken.
         engine: makes the runs.
         trials: their number.
@@ -47,7 +47,7 @@ def plan_tuning(
     """
     if not declared.constants:
         raise KneepointError(f"{name}: declares no constants; name some in its {ENTRY_FILE}")
-    _check_macros(name, tree, declared, workshop)
+    _check_macros(name, tree, declared, builder)
     controller = _as_controller(name, declared)
     study = Study(
         title=f"{name}, tuned",
@@ -70,29 +70,33 @@ def plan_tuning(
         traffic: Traffic,
     ) -> RunSpec:
         del traffic  # alone
-        entry = _built(controller.name, tree, declared, workshop, constants)
+        entry = _built(controller.name, tree, declared, builder, constants)
         return RunSpec.of_entry(engine, entry, network, seed, constants)
 
     return replace(plan, specify=specify)
 
 
 def _built(
-    name: str, tree: Tree, declared: EntryFile, workshop: Workshop, constants: Mapping[str, float]
+    name: str,
+    tree: Tree,
+    declared: EntryFile,
+    builder: EntryBuilder,
+    constants: Mapping[str, float],
 ) -> Entry:
     try:
-        return workshop.entry_of(name, tree, declared, constants)
+        return builder.entry_of(name, tree, declared, constants)
     except BuildError as error:
         settings = ", ".join(f"{k} = {v:g}" for k, v in constants.items()) or "the defaults"
         raise KneepointError(f"{name}: with {settings} it {error}") from None
 
 
-def _check_macros(name: str, tree: Tree, declared: EntryFile, workshop: Workshop) -> None:
+def _check_macros(name: str, tree: Tree, declared: EntryFile, builder: EntryBuilder) -> None:
     """Raises KneepointError if the object is the same whatever value a macro has."""
-    usual = _built(name, tree, declared, workshop, {}).sha256
+    usual = _built(name, tree, declared, builder, {}).sha256
     for each, constant in declared.constants.items():
         macro = constant.macro
         if macro is not None and all(
-            _built(name, tree, declared, workshop, {each: value}).sha256 == usual
+            _built(name, tree, declared, builder, {each: value}).sha256 == usual
             for value in constant.range
         ):
             raise KneepointError(

@@ -77,15 +77,20 @@ class Progress:
         self._next_line = 1
         self._bar: Any = None
         if sys.stderr.isatty():
-            from tqdm import tqdm  # not needed in a log
+            from rich.console import Console  # not needed in a log
+            from rich.progress import Progress as Bar
+            from rich.progress import TextColumn
 
-            self._bar = tqdm(total=total, desc=name, unit="run", leave=False)
+            columns = (*Bar.get_default_columns(), TextColumn("{task.fields[text]}"))
+            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(name, total=total, text="")
+            self._bar.start()
 
     def add(self, runs: int) -> None:
         """Counts further runs; a log gets a line whenever their number has doubled."""
         self._add(runs)
         if self._bar is not None:
-            self._bar.update(runs)
+            self._bar.advance(self._task, runs)
         elif runs and self._done >= self._next_line:
             self._say(self._count())
             self._next_line = 2 * self._done
@@ -94,7 +99,7 @@ class Progress:
         """Prints the final message."""
         self._count_file.unlink(missing_ok=True)
         if self._bar is not None:
-            self._bar.close()
+            self._bar.stop()
         self._say(message)
 
     def _add(self, runs: int) -> float:
@@ -149,8 +154,7 @@ class RealTimeProgress(Progress):
         elapsed_s = self._add(runs)
         text = f"{self._count()}{self._running()}{self._left(elapsed_s)}"
         if self._bar is not None:
-            self._bar.update(runs)
-            self._bar.set_postfix_str(text)
+            self._bar.update(self._task, advance=runs, text=text)
         elif runs or elapsed_s >= self._next_s:
             self._say(text)
             self._next_s = elapsed_s + _LINE_S

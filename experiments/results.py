@@ -7,7 +7,6 @@ import io
 import itertools
 import json
 import math
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,8 +105,8 @@ class FinishedTrial:
 
     `means` has the mean of each of TRIAL_METRICS over the runs that were measured; it is empty
     without any. The runs themselves are in the journal. `objectives` are those of a front,
-    `violation` its distance beyond a bound; a trial that `is_stopped` lost a race and has the value
-    of the runs that it made.
+    `violation` its distance beyond a bound; `reports` are those of a race, and a trial that
+    `is_stopped` lost it and has the value of the runs that it made.
     """
 
     number: int
@@ -119,6 +118,7 @@ class FinishedTrial:
     objectives: tuple[float, ...] = ()
     violation: float | None = None
     is_stopped: bool = False
+    reports: Sequence[float] = ()
 
 
 def means_of(runs: Iterable[FinishedRun]) -> dict[str, float]:
@@ -173,37 +173,19 @@ def trials_table(
             *(pa.field(name, pa.float64(), nullable=False) for name in further),
         ]
     )
-    return make_table((_trial_row(study, trial) for trial in trials), schema)
+    return make_table((trial_row(study, trial) for trial in trials), schema)
 
 
 def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Returns a table of rows, which are taken a few at a time.
-
-    Its first list makes pyarrow import pandas, only to check whether it is a Series.
-    That takes longer than many studies, so pandas counts as missing meanwhile; if it is needed
-    later, pyarrow tries again.
-    """
-    finder = _NoPandas()
-    sys.meta_path.insert(0, finder)
-    try:
-        batches = [pa.RecordBatch.from_pylist(some, schema) for some in _batched(rows)]
-        return pa.Table.from_batches(batches, schema).combine_chunks()
-    finally:
-        sys.meta_path.remove(finder)
+    """Returns a table of rows, which are taken a few at a time."""
+    batches = [pa.RecordBatch.from_pylist(some, schema) for some in _batched(rows)]
+    return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
 def _batched(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
     waiting = iter(rows)
     while some := list(itertools.islice(waiting, _BATCH)):
         yield some
-
-
-class _NoPandas:
-    """Hides pandas unless it has been imported already."""
-
-    def find_spec(self, name: str, *_: object) -> None:
-        if name == "pandas":
-            raise ImportError("not needed here")
 
 
 def write_table(path: Path, table: pa.Table) -> None:
@@ -221,7 +203,6 @@ def read_table(path: Path) -> pa.Table:
         KneepointError: the file is missing, damaged, not ours, or of another version.
     """
     try:
-        # pq.read_table would import pandas, which takes longer than a short study.
         table = pq.ParquetFile(io.BytesIO(path.read_bytes())).read()
         version = int((table.schema.metadata or {})[_VERSION_KEY])
     except OSError as error:
@@ -281,7 +262,8 @@ def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
     }
 
 
-def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
+def trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
+    """Returns a trial's row of trials.parquet, with the columns of every objective."""
     return {
         "study": study,
         "trial": trial.number,

@@ -13,12 +13,13 @@ from common.config_file import read_config
 from common.errors import KneepointError
 from common.files import sha256_of
 from contest.aliases import read_key
-from contest.build import Builder
+from contest.build import Compiler
 from contest.config import Contest, load_contest
 from contest.confine import Confined
-from contest.contenders import Contender, Workshop
-from contest.hold import Json, read_place
-from contest.office import PAGE, Office, watch
+from contest.entries import ContestEntry, EntryBuilder
+from contest.leaderboard import Json
+from contest.run import PAGE, ContestRun, watch
+from contest.scoring import read_place
 from engines.built import EMULATE
 from engines.catalogue import load_catalogue
 from engines.entry import PYTHON_RUNNER
@@ -73,7 +74,7 @@ trust_option = click.option(
     type=click.Path(path_type=Path),
     default=Path("config/contests/default.yaml"),
     show_default=True,
-    help="The contest's file: networks, runs, score, yardsticks.",
+    help="The contest's file: networks, runs, score, baselines.",
 )
 @click.option(
     "--into",
@@ -113,11 +114,11 @@ def command(
         read_key(names)
     contest = load_contest(rules)
     folder = into or load_workflow(config).results / "contests" / rules.stem
-    office = open_office(contest, config, folder, str(rules), is_trusting=trust_entries)
-    office = replace(office, key=names)
+    contest_run = open_contest(contest, config, folder, str(rules), is_trusting=trust_entries)
+    contest_run = replace(contest_run, key=names)
 
     def score() -> None:
-        found = office.score(entries, lambda line: click.echo(line, err=True))
+        found = contest_run.score(entries, lambda line: click.echo(line, err=True))
         say(found, csv_of(found) if as_csv else text_of(found, folder / PAGE), as_json)
 
     def score_what_there_is() -> None:
@@ -131,49 +132,49 @@ def command(
     score()
 
 
-def open_office(
+def open_contest(
     contest: Contest, config: Path, folder: Path, where: str, *, is_trusting: bool
-) -> Office:
-    """Builds and prepares what a contest needs, and returns the contest's office.
+) -> ContestRun:
+    """Builds and prepares what a contest needs, and returns the contest's contest_run.
 
     Raises:
-        KneepointError: a network or a yardstick is unknown, or something cannot be made.
+        KneepointError: a network or a baseline is unknown, or something cannot be made.
     """
     programs = programs_for(is_trusting=is_trusting)
     if contest.engine == "mahimahi":
         programs += [REAL_TIME, *(Path("build") / name for name in ("receiver", "measure"))]
-    yardsticks = list(dict.fromkeys(each.controller for each in contest.yardsticks))
-    make_what_is_missing(config, contest.networks, yardsticks, programs)
+    baselines = list(dict.fromkeys(each.controller for each in contest.baselines))
+    make_what_is_missing(config, contest.networks, baselines, programs)
     real_time = read_config(config, Settings).real_time
     engine = settings_of(
         contest.engine, Path("build"), real_time.busy_us, keep_awake=real_time.keep_awake
     )
-    workshop = open_workshop(is_trusting=is_trusting, is_real_time=engine.is_real_time)
+    builder = open_builder(is_trusting=is_trusting, is_real_time=engine.is_real_time)
     catalogue = load_catalogue(EMULATE)
     ours = []
-    for each in contest.yardsticks:
+    for each in contest.baselines:
         controller = catalogue.controller(each.controller, where)
         complete = controller.complete(each.constants, where)
-        ours.append(Contender(_name_of(each, contest), controller=(controller, complete)))
+        ours.append(ContestEntry(_name_of(each, contest), controller=(controller, complete)))
     places = [
         read_place(description_of(name), is_public=name == contest.public)
         for name in contest.networks
     ]
     if contest.host_latency_us is not None:
         places = [place.on_host(contest.host_latency_us) for place in places]
-    return Office(contest, places, ours, engine, workshop, folder, load_workflow(config).results)
+    return ContestRun(contest, places, ours, engine, builder, folder, load_workflow(config).results)
 
 
-def _name_of(yardstick: Setting, contest: Contest) -> str:
-    """A yardstick's name on the leaderboard, with its parameters only if the name is taken."""
-    alike = [each for each in contest.yardsticks if each.controller == yardstick.controller]
+def _name_of(baseline: Setting, contest: Contest) -> str:
+    """A baseline's name on the leaderboard, with its parameters only if the name is taken."""
+    alike = [each for each in contest.baselines if each.controller == baseline.controller]
     if len(alike) == 1:
-        return f"{yardstick.controller} (ours)"
+        return f"{baseline.controller} (ours)"
     values = ", ".join(
-        f"{value:g}" if len(yardstick.constants) == 1 else f"{name} {value:g}"
-        for name, value in yardstick.constants.items()
+        f"{value:g}" if len(baseline.constants) == 1 else f"{name} {value:g}"
+        for name, value in baseline.constants.items()
     )
-    return f"{yardstick.controller} {values} (ours)"
+    return f"{baseline.controller} {values} (ours)"
 
 
 def programs_for(*, is_trusting: bool) -> list[Path]:
@@ -181,8 +182,8 @@ def programs_for(*, is_trusting: bool) -> list[Path]:
     return [RUNNER, *PYTHON] if is_trusting else [RUNNER, *PYTHON, CONFINE]
 
 
-def open_workshop(*, is_trusting: bool, is_real_time: bool = False) -> Workshop:
-    """Returns the workshop that builds entries.
+def open_builder(*, is_trusting: bool, is_real_time: bool = False) -> EntryBuilder:
+    """Returns the builder that builds entries.
 
     Raises:
         KneepointError: there is no compiler, or this host has no sandbox.
@@ -191,9 +192,9 @@ def open_workshop(*, is_trusting: bool, is_real_time: bool = False) -> Workshop:
         raise KneepointError("c++: no compiler; install g++")
     confined = Confined(None if is_trusting else CONFINE.resolve())
     confined.check()
-    builder = Builder(KEPT.resolve(), confined)
+    compiler = Compiler(KEPT.resolve(), confined)
     runner = REAL_TIME if is_real_time else RUNNER
-    return Workshop(builder, sha256_of(runner.read_bytes()), python_digest(), is_trusting)
+    return EntryBuilder(compiler, sha256_of(runner.read_bytes()), python_digest(), is_trusting)
 
 
 def python_digest() -> str:
@@ -207,7 +208,7 @@ def csv_of(found: Json) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
-    for kind in ("ranking", "yardsticks", "apart", "earlier", "failed"):
+    for kind in ("ranking", "baselines", "apart", "earlier", "failed"):
         writer.writerows({"table": kind, **row} for row in found[kind])
     return text.getvalue().rstrip("\n")
 
@@ -215,7 +216,7 @@ def csv_of(found: Json) -> str:
 def text_of(found: Json, page: Path) -> str:
     """Returns the leaderboard for people."""
     rows = [("rank", "95 %", "entry", found["score"]["name"], "95 %", "public")]
-    for row in sorted(found["ranking"] + found["yardsticks"], key=lambda row: -row["score"]):
+    for row in sorted(found["ranking"] + found["baselines"], key=lambda row: -row["score"]):
         ranks = f"{row['best_rank']}-{row['worst_rank']}" if "rank" in row else ""
         interval = "" if row["low"] is None else f"{row['low']:.4g} to {row['high']:.4g}"
         rows.append(

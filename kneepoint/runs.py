@@ -7,7 +7,7 @@ from common.errors import KneepointError, suggestion
 from common.files import sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from engines.built import EMULATE, current_catalogue, out_of_date
-from engines.catalogue import Catalogue, load_catalogue, own_sources
+from engines.catalogue import Catalogue, load_catalogue, own_sources, require_sources
 from experiments.workflow import Workflow
 from kneepoint.workflow import make
 from networks.config import known_networks, load_network, network_file
@@ -65,12 +65,13 @@ def make_what_is_missing(
         keep_going: make the rest if something fails.
 
     Raises:
-        KneepointError: a network is unknown, or something cannot be made.
+        KneepointError: a network or a controller is unknown, or something cannot be made.
     """
     require_networks(config, networks)
     wanted = [program for program in programs if not program.exists()]
     wanted += [description_of(name) for name in networks if not is_prepared(config, name)]
     named = [name for name in controllers if not is_path(name)]
+    require_sources(dict.fromkeys(named, "the command line"), own_sources(config))
     _build(config, named, "all", wanted, quiet=True, keep_going=keep_going)
 
 

@@ -8,12 +8,12 @@ import click
 
 from common.errors import KneepointError
 from contest.collect import submission_at
-from contest.office import IN_FLIGHT
+from contest.run import IN_FLIGHT
 from engines.base import RunSpec
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from kneepoint.cli import check_format, config_option, examples, json_option, say
-from kneepoint.contest import open_workshop, programs_for, trust_option
+from kneepoint.contest import open_builder, programs_for, trust_option
 from kneepoint.run import described, text_of
 from kneepoint.runs import description_of, make_what_is_missing, run_once
 from networks.scenario import PreparedNetwork
@@ -52,14 +52,14 @@ def command(
     plot = plot or Path(f"{submission.name}.svg")
     check_format(plot)
     make_what_is_missing(config, [network], [], programs_for(is_trusting=trust_entries))
-    made = open_workshop(is_trusting=trust_entries).make(submission)
-    if made.entry is None:
+    made = open_builder(is_trusting=trust_entries).make(submission)
+    if made.built is None:
         if made.message:
             click.echo(made.message, err=True)
         raise KneepointError(f"{entry}: {made.reason}")
     prepared = PreparedNetwork.load(description_of(network))
     settings = EmulatorSettings.of(EMULATE)
-    spec = RunSpec.of_entry(settings, made.entry, prepared, seed)
+    spec = RunSpec.of_entry(settings, made.built, prepared, seed)
     with TemporaryDirectory() as folder:
         log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
         record = run_once(replace(settings, keep_log=log, keep_flow_log=flow_log), spec)

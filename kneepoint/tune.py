@@ -20,7 +20,7 @@ from experiments.pipeline import follow
 from experiments.progress import progress_of
 from experiments.runner import Runner
 from kneepoint.cli import config_option, examples, json_option, say
-from kneepoint.contest import open_workshop, programs_for, trust_option
+from kneepoint.contest import open_builder, programs_for, trust_option
 from kneepoint.runs import description_of, make_what_is_missing
 from networks.scenario import PreparedNetwork
 from search.study import search
@@ -62,7 +62,7 @@ def command(
     """
     submission = submission_at(entry)
     make_what_is_missing(config, networks, [], programs_for(is_trusting=trust_entries))
-    workshop = open_workshop(is_trusting=trust_entries)
+    builder = open_builder(is_trusting=trust_entries)
     engine = EmulatorSettings.of(EMULATE)
     folder = folder_of(load_workflow(config).results, submission.name)
     progress = progress_of(f"tune {submission.name}", engine, trials * len(networks))
@@ -72,13 +72,11 @@ def command(
         RunJournal(folder / "runs.jsonl") as journal,
     ):
         place = Path(work) / "tree"
-        take(submission, place, workshop.builder.confined)
+        take(submission, place, builder.compiler.confined)
         tree = recognize(place)
         declared = load_entry_file(tree.root)
         prepared = [PreparedNetwork.load(description_of(name)) for name in networks]
-        plan = plan_tuning(
-            submission.name, tree, declared, workshop, prepared, engine, trials, seed
-        )
+        plan = plan_tuning(submission.name, tree, declared, builder, prepared, engine, trials, seed)
         runner = Runner(
             journal, lambda _: ThreadExecutor(engine, os.cpu_count() or 1), progress.add
         )

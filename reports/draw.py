@@ -2,9 +2,10 @@
 
 python -m reports.draw --results results power-curve
 
-draws every figure of a kind, as SVG and PNG, into results/figures/power-curve. Each is named after
-its kind and what it shows: power-curve-fixed_window-window-contest. With --out FOLDER/NAME.svg it
-draws only the figure of that name; the name of the kind stands for the first of its figures.
+draws every figure of a kind, or of several, as SVG and PNG, into results/figures/power-curve. Each
+is named after its kind and what it shows: power-curve-fixed_window-window-contest. With --out
+FOLDER/NAME.svg it draws only the figure of that name; the name of the kind stands for the first of
+its figures.
 """
 
 import argparse
@@ -94,15 +95,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--results", type=Path, required=True, help="folder of the tables")
     parser.add_argument("--out", type=Path, help="draw this figure only: the path of its SVG")
-    parser.add_argument("kind", choices=READS, metavar="KIND", help="%(choices)s")
+    parser.add_argument("kinds", nargs="+", choices=READS, metavar="KIND", help="%(choices)s")
     arguments = parser.parse_args()
-    schemas = {name: TABLES[name] for name in READS[arguments.kind]}
+    schemas = {name: TABLES[name] for kind in arguments.kinds for name in READS[kind]}
     tables = TableFolder(arguments.results, schemas)
     with labels.printed_as(own_names(arguments.results)):
         if arguments.out:
             draw(arguments.out.stem, tables, arguments.out.with_suffix(""))
         else:
-            draw_kind(arguments.kind, tables, arguments.results / "figures" / arguments.kind)
+            for kind in arguments.kinds:
+                draw_kind(kind, tables, arguments.results / "figures" / kind)
 
 
 if __name__ == "__main__":

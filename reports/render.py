@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from common.errors import KneepointError
 from reports.document import Json
-from reports.figures import kind_of
 from reports.inline_svg import Inliner
 from reports.templating import templates_in
 
@@ -55,6 +54,5 @@ def to_pdf(content: Json, figures: Mapping[str, Path]) -> bytes:
 
 def _file(figures: Mapping[str, Path], name: str) -> Path:
     if name not in figures:
-        rule = f"draw_{kind_of(name)}".replace("-", "_")
-        raise KneepointError(f"figure {name} is missing; `snakemake --force {rule}` draws it")
+        raise KneepointError(f"figure {name} is missing; `snakemake --force draw` draws it")
     return figures[name]

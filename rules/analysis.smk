@@ -1,31 +1,37 @@
-# From results to checked tables: one job per stage; each table is a target, such as results/audit.parquet.
+# From results to checked tables, such as results/audit.parquet. A stage whose table an experiment reads is
+# a job of its own; all others are one.
+ALONE = {"analyse_audit": ["audit"], "analyse_agreement": ["agreement"]}
+TOGETHER = [name for name in STAGES if [name] not in ALONE.values()]
 
-for stage in STAGES.values():
+for job, stages in {**ALONE, "analyse": TOGETHER}.items():
+    written = [table.name for stage in stages for table in STAGES[stage].tables]
+    groups = {group for stage in stages for group in STAGES[stage].results}
+    read = {table for stage in stages for table in STAGES[stage].reads}.difference(written)
 
     rule:
         name:
-            f"analyse_{stage.name}"
+            job
         input:
             code_of("analysis.run"),
-            code_of(f"analysis.{stage.name}"),
+            [code_of(f"analysis.{stage}") for stage in stages],
             lambda _: when_built(*WORKFLOW.controllers),
             "build/emulate",
             built(*WORKFLOW.controllers),
             config=note_input(CONFIG),
-            results=lambda _, groups=stage.results: results_in(*groups),
-            tables=analysed(stage.reads),
+            results=lambda _, groups=sorted(groups): results_in(*groups),
+            tables=analysed(sorted(read)),
         output:
-            analysed(table.name for table in stage.tables),
+            analysed(written),
         log:
-            f"logs/analyse/{stage.name}.log",
+            f"logs/analyse/{job}.log",
         benchmark:
-            f"benchmarks/analyse/{stage.name}.tsv"
+            f"benchmarks/analyse/{job}.tsv"
         conda:
             "../environment.yml"
         params:
             config=CONFIG,
-            stage=stage.name,
+            stages=stages,
         message:
-            f"Analysing: {stage.name}"
+            f"Analysing: {', '.join(stages)}"
         shell:
-            "python -IS common/forked.py analysis.run --config {params.config:q} {params.stage} > {log:q} 2>&1"
+            "python -m analysis.run --config {params.config:q} {params.stages:q} > {log:q} 2>&1"

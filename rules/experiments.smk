@@ -41,5 +41,5 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
         message:
             f"{kind.message}: {{wildcards.experiment}}"
         shell:
-            "python -IS common/forked.py experiments.run --config {params.config:q} --cluster {params.cluster:q}"
+            "python -m experiments.run --config {params.config:q} --cluster {params.cluster:q}"
             " {wildcards.experiment:q} {params.say}"

@@ -3,32 +3,28 @@ OWN_TEXT = listed(CONFIG.parent / "text", "*.md")
 TEMPLATES = listed(Path("reports/templates"), "*")
 
 
-# All figures of a kind, in one folder, because only the tables determine their number.
-for kind, tables in READS.items():
-
-    rule:
-        name:
-            f"draw_{module_of(kind)}"
-        input:
-            code_of("reports.draw"),
-            code_of(f"reports.figures.{module_of(kind)}"),
-            lambda _: when_built(*WORKFLOW.controllers),
-            tables=analysed([*tables, NAMES]),
-        output:
-            directory(f"{RESULTS}/figures/{kind}"),
-        log:
-            f"logs/draw/{kind}.log",
-        benchmark:
-            f"benchmarks/draw/{kind}.tsv"
-        conda:
-            "../environment.yml"
-        params:
-            results=RESULTS,
-            kind=kind,
-        message:
-            f"Drawing: {kind}"
-        shell:
-            "python -IS common/forked.py reports.draw --results {params.results:q} {params.kind:q} > {log:q} 2>&1"
+# The figures of a kind are in one folder, because only the tables determine their number.
+rule draw:
+    input:
+        code_of("reports.draw"),
+        [code_of(f"reports.figures.{module_of(kind)}") for kind in READS],
+        lambda _: when_built(*WORKFLOW.controllers),
+        tables=analysed(sorted({NAMES}.union(*READS.values()))),
+    output:
+        [directory(f"{RESULTS}/figures/{kind}") for kind in READS],
+    log:
+        "logs/draw/figures.log",
+    benchmark:
+        "benchmarks/draw/figures.tsv"
+    conda:
+        "../environment.yml"
+    params:
+        results=RESULTS,
+        kinds=list(READS),
+    message:
+        "Drawing the figures"
+    shell:
+        "python -m reports.draw --results {params.results:q} {params.kinds:q} > {log:q} 2>&1"
 
 
 # A single figure; the name of a kind stands for the first of its figures.
@@ -55,7 +51,7 @@ rule draw_figure:
     message:
         "Drawing: {wildcards.figure}"
     shell:
-        "python -IS common/forked.py reports.draw --results {params.results:q} {params.kind:q}"
+        "python -m reports.draw --results {params.results:q} {params.kind:q}"
         " --out {output.svg:q} > {log:q} 2>&1"
 
 
@@ -91,4 +87,4 @@ rule write_report:
     message:
         "Writing the report"
     shell:
-        "python -IS common/forked.py reports.build --config {params.config:q} > {log:q} 2>&1"
+        "python -m reports.build --config {params.config:q} > {log:q} 2>&1"

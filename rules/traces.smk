@@ -14,7 +14,7 @@ rule fetch_trace:
     message:
         "Fetching the trace {wildcards.trace}"
     shell:
-        "python -IS common/forked.py networks.fetch --config {params.config:q}"
+        "python -m networks.fetch --config {params.config:q}"
         " --into {params.into:q} {wildcards.trace:q} > {log:q} 2>&1"
 
 
@@ -54,5 +54,5 @@ rule prepare_network:
     message:
         "Preparing the network {wildcards.network}"
     shell:
-        "python -IS common/forked.py networks.prepare --config {params.config:q} --network {wildcards.network:q}"
+        "python -m networks.prepare --config {params.config:q} --network {wildcards.network:q}"
         " --into {params.into:q} {params.fitted:q} > {log:q} 2>&1"

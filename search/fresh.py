@@ -1,4 +1,4 @@
-"""The best trial of a search with fresh seeds: a search's own value is the best of many by luck."""
+"""Repeats the best trial of a search with fresh seeds: its own value is biased by selection."""
 
 import math
 import statistics
@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from common.student_t import student_t_quantile
+from scipy.special import stdtrit
+
 from experiments.models.study import EMULATOR, Study
 from experiments.results import FinishedRun, FinishedTrial, PlannedRun
 from experiments.runner import Batch
@@ -16,14 +17,14 @@ from search.objective import power_of
 from search.plan import StudyPlan
 
 RUNS, LEAST_TRIALS = 30, 5
-"""So many runs on each network, in at least so many repetitions of the trial."""
+"""Runs on each network, and least number of repetitions of the trial."""
 
 
 def count_trials(study: Study) -> int:
     """Returns how often to repeat a study's best trial.
 
-    That is 0 in real time, for replays, and for what is minimised: a misfit or a worst case is not
-    a property of a setting alone.
+    It is 0 in real time, for replays, and for objectives to minimise, because a misfit or a worst
+    case is not a property of a setting alone.
     """
     if study.engine != EMULATOR or study.table or study.objective.minimises:
         return 0
@@ -64,5 +65,5 @@ def repeat(
 def _interval(name: str, values: Sequence[float]) -> dict[str, float]:
     """The mean, and the ends of its 95 % t interval."""
     mean, n = statistics.fmean(values), len(values)
-    half = student_t_quantile(0.975, n - 1) * statistics.stdev(values) / math.sqrt(n)
+    half = stdtrit(n - 1, 0.975) * statistics.stdev(values) / math.sqrt(n)
     return {name: mean, "low": mean - half, "high": mean + half}

@@ -31,6 +31,13 @@ std::string describe_failure(const std::string& reason) {
       .text();
 }
 
+// A log does not say where it lies: it would differ between two folders.
+std::string without_folder(std::string text, const std::optional<std::filesystem::path>& file) {
+  const std::string path = file ? file->string() : "";
+  const size_t at = path.empty() ? std::string::npos : text.find(path);
+  return at == std::string::npos ? text : text.replace(at, path.size(), file->filename().string());
+}
+
 }  // namespace
 
 std::shared_ptr<const Trace> Runner::trace(const std::filesystem::path& path,
@@ -67,8 +74,9 @@ RunReport Runner::run(const RunArguments& arguments) {
     if (uplink == nullptr) {
       throw std::invalid_argument("--uplink-log needs an uplink with a trace");
     }
-    link_log.emplace(*arguments.uplink_log, uplink->name(), arguments.request,
-                     scenario.uplink.queue);
+    const std::string request = without_folder(arguments.request, arguments.uplink_log);
+    link_log.emplace(*arguments.uplink_log, uplink->name(),
+                     without_folder(request, arguments.flow_log), scenario.uplink.queue);
   }
   if (arguments.flow_log) flow_log.emplace(*arguments.flow_log);
 

@@ -11,7 +11,8 @@ LinkLog::LinkLog(const std::filesystem::path& path, const std::string& trace_nam
     : path_(path), file_(path, std::ios::binary | std::ios::trunc) {
   if (not file_) throw std::runtime_error("cannot write " + path.string() + "; check the folder");
   // Virtual time begins at 0: mahimahi's two lines of wall-clock time have nothing else to say.
-  file_ << "# mahimahi mm-link (Uplink) [" << trace_name << "] > " << path.string() << '\n'
+  file_ << "# mahimahi mm-link (Uplink) [" << trace_name << "] > " << path.filename().string()
+        << '\n'
         << "# command line: " << command_line << '\n'
         << "# queue: " << queue_description << '\n'
         << "# init timestamp: 0\n"

@@ -8,7 +8,6 @@ import pytest
 from analysis import statistics
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import Study
-from common import student_t
 from tests.analysis import synthetic
 
 
@@ -22,29 +21,6 @@ def runs_of(powers: list[float], **more: object) -> pd.DataFrame:
         for i, power in enumerate(powers)
     ]
     return pd.DataFrame(rows)
-
-
-@pytest.mark.parametrize(
-    ("degrees", "quantile"),  # two-sided 95 % points of a printed table
-    [
-        (1, 12.7062),
-        (2, 4.3027),
-        (3, 3.1824),
-        (9, 2.2622),
-        (24, 2.0639),
-        (29, 2.0452),
-        (120, 1.9799),
-    ],
-)
-def test_student_t_quantile_is_the_printed_one(degrees: int, quantile: float) -> None:
-    assert student_t.student_t_quantile(0.975, degrees) == pytest.approx(quantile, abs=5e-5)
-
-
-def test_student_t_cdf_is_symmetric() -> None:
-    for degrees in (1, 2, 5, 8):
-        assert student_t.student_t_cdf(0.0, degrees) == 0.5
-        both = student_t.student_t_cdf(1.3, degrees) + student_t.student_t_cdf(-1.3, degrees)
-        assert both == pytest.approx(1)
 
 
 def test_spread_worked_by_hand() -> None:

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.contest_links [--score RULE]
 
-The default contest's yardsticks and our other controllers with their defaults run four times on
+The default contest's baselines and our other controllers with their defaults run four times on
 every network under build/networks that replays one recording; prints what a leaderboard says of its
 networks (docs/contest.md), and the best of the windows.
 """
@@ -12,8 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from contest.config import Contest, load_contest
-from contest.contenders import Contender
-from contest.hold import read_place, run_all, verdict
+from contest.entries import ContestEntry
+from contest.leaderboard import verdict
+from contest.scoring import read_place, run_all
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from experiments.executor import ThreadExecutor
@@ -26,17 +27,17 @@ OTHERS = ("aimd_rtt", "aimd_soph", "aimd_timeout", "bounded_aimd", "delay_band",
 RECORDINGS = ("att-", "contest-2026", "tmobile-", "verizon-")
 
 
-def contenders() -> list[Contender]:
+def entries() -> list[ContestEntry]:
     """Returns all controllers that run."""
     catalogue = load_catalogue(EMULATE)
-    settings = [(each.controller, each.constants) for each in load_contest(RULES).yardsticks]
+    settings = [(each.controller, each.constants) for each in load_contest(RULES).baselines]
     settings += [(name, {}) for name in OTHERS]
     found = []
     for name, constants in settings:
         controller = catalogue.controller(name, str(RULES))
         complete = controller.complete(constants, str(RULES))
         words = " ".join([name, *(f"{value:g}" for value in list(constants.values())[:1])])
-        found.append(Contender(words, controller=(controller, complete)))
+        found.append(ContestEntry(words, controller=(controller, complete)))
     return found
 
 
@@ -51,7 +52,7 @@ def main() -> None:
     public, *unseen = (place.network.name for place in places)
     contest = Contest(title="Links", public=public, unseen=tuple(unseen), runs=4, score=score)
     engine = EmulatorSettings.of(EMULATE)
-    everybody = contenders()
+    everybody = entries()
     with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
         runner = Runner(journal, lambda _: ThreadExecutor(engine, 2), lambda _: None)
         scored = run_all(contest, everybody, places, engine, runner)
@@ -63,7 +64,7 @@ def main() -> None:
     )
     for network in found["networks"]:
         spread, name = network["spread"], network["name"]
-        best = max(found["yardsticks"], key=lambda row: sum(row["networks"][name]["scores"]))
+        best = max(found["baselines"], key=lambda row: sum(row["networks"][name]["scores"]))
         print(
             f"{name:24} {network['omniscient']['signal_delay_p95_ms']:7} ms "
             f"{spread['signal_delay_p95_ms']:5.0f} ms {100 * spread['delay_share']:10.0f} % "

@@ -13,10 +13,10 @@ from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
 
-from contest.build import Builder
+from contest.build import Compiler
 from contest.collect import submission_at
 from contest.confine import Confined
-from contest.contenders import Workshop
+from contest.entries import EntryBuilder
 from engines.base import EngineSettings, RunRecord, RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
@@ -79,9 +79,9 @@ def main() -> None:
     arguments = parser.parse_args()
     with TemporaryDirectory(prefix="kneepoint-contest-") as work:
         confined = Confined(Path("build/confine").resolve())
-        workshop = Workshop(Builder(Path("build/contest").resolve(), confined))
-        made = [workshop.make(submission_at(path)) for path in write_entries(Path(work))]
-    entries = [replace(each.entry) for each in made if each.entry is not None]
+        builder = EntryBuilder(Compiler(Path("build/contest").resolve(), confined))
+        made = [builder.make(submission_at(path)) for path in write_entries(Path(work))]
+    entries = [replace(each.built) for each in made if each.built is not None]
     assert len(entries) == len(made), [each.reason for each in made]
     emulator = EmulatorSettings.of(Path("build/emulate"))
     real = MahimahiSettings.of(Path("build"), BUSY_US, keep_awake=True)

@@ -20,8 +20,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from scipy.special import stdtr, stdtrit
+
 from common.errors import KneepointError, run_command_line
-from common.student_t import student_t_cdf, student_t_quantile
 from engines.base import MachineFaultError
 from engines.kernel.engine import KernelSettings
 from engines.kernel.scenario import REQUEST_BYTES
@@ -92,7 +93,7 @@ def times_s(answers: Iterator[dict[str, Any]]) -> list[float]:
 
 def told(values: Sequence[float]) -> str:
     """Returns a mean with its 95 % interval."""
-    half = student_t_quantile(0.975, len(values) - 1) * _error(values)
+    half = stdtrit(len(values) - 1, 0.975) * _error(values)
     mean = statistics.fmean(values)
     return f"{mean:.2f} [{mean - half:.2f}, {mean + half:.2f}] of {len(values)}"
 
@@ -104,7 +105,7 @@ def welch_p(a: Sequence[float], b: Sequence[float]) -> float:
         v**2 / (len(each) - 1) for v, each in zip(variances, (a, b), strict=True)
     )
     statistic = (statistics.fmean(a) - statistics.fmean(b)) / math.sqrt(sum(variances))
-    return 2 * student_t_cdf(-abs(statistic), int(freedom))
+    return 2 * float(stdtr(int(freedom), -abs(statistic)))
 
 
 def _error(values: Sequence[float]) -> float:

@@ -4,41 +4,41 @@ from pathlib import Path
 
 import pytest
 
-from contest.contenders import Workshop
+from contest.entries import EntryBuilder
 from contest.figures import Figures
-from contest.office import PAGE
 from contest.page import write_page
+from contest.run import PAGE
 from tests.browser import chromium
 from tests.browser.test_report_page import DARK, PHONE, VIOLATIONS, WIDE
-from tests.contest.conftest import make_office, workshop
+from tests.contest.conftest import builder, make_contest_run
 from tests.contest.trees import bad, kit
 
-__all__ = ["workshop"]  # a fixture
+__all__ = ["builder"]  # a fixture
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def page(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Two entries that are ranked, a yardstick, and an entry that is not."""
+def page(builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two entries that are ranked, a baseline, and an entry that is not."""
     chromium.program()
     folder = tmp_path_factory.mktemp("contest")
-    office = make_office(folder, workshop)
+    contest_run = make_contest_run(folder, builder)
     entries = folder / "entries"
     for window in (5, 12):
         kit(entries / f"window-{window}", window)
     bad(entries / "crashes", "crashes-on-first-ack")
-    office.score(entries, print)
-    return (office.folder / PAGE).read_text()
+    contest_run.score(entries, print)
+    return (contest_run.folder / PAGE).read_text()
 
 
 @pytest.fixture(scope="module")
-def long_page(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> str:
+def long_page(builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Forty entries, which one and its rows stand for."""
     folder = tmp_path_factory.mktemp("long")
-    office = make_office(folder, workshop)
+    contest_run = make_contest_run(folder, builder)
     kit(folder / "entries/one", 12)
-    found = office.score(folder / "entries", print)
+    found = contest_run.score(folder / "entries", print)
     (row,) = found["ranking"]
     ranking = [row | {"name": f"entry {k}", "rank": k} for k in range(1, 41)]
     return write_page(found | {"ranking": ranking}, {}, Figures(folder / "figures"), "test")

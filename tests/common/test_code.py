@@ -39,8 +39,7 @@ class Repository:
         (self.root / path).write_text(text)
 
     def digest(self, step: str = "study.score") -> str:
-        code._used.clear()
-        for cached in (code._facts_of, code._kept_facts, code._imports_of, code._path_of):
+        for cached in (code._facts_of, code._imports_of, code._path_of):
             cached.cache_clear()
         return code.digest_of_step(step)
 
@@ -110,16 +109,6 @@ def test_locked_packages_have_a_digest_of_their_own(repository: Repository) -> N
     assert code.digest_of_packages() == before
     repository.write("requirements.txt", "numpy==2.4.7 \\\n    --hash=sha256:aa\n")
     assert code.digest_of_packages() != before
-
-
-def test_facts_that_are_kept_are_those_of_the_files(repository: Repository) -> None:
-    fresh = repository.digest()
-    code.keep_facts()
-    assert repository.digest() == fresh
-    kept = repository.root / "build/code/modules.json"
-    for damaged in ("", "[]", "{", '{"a": 1}', '{"a": [1, 2]}'):
-        kept.write_text(damaged)
-        assert repository.digest() == fresh
 
 
 def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:

@@ -1,4 +1,4 @@
-"""A contest of a few seconds: two short links, and a workshop whose objects all tests share."""
+"""A contest of a few seconds: two short links, and a builder whose objects all tests share."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ import pytest
 
 from common.code import ROOT
 from common.files import sha256_of
-from contest.build import Builder
+from contest.build import Compiler
 from contest.config import Contest
 from contest.confine import Confined
-from contest.contenders import Contender, Workshop
-from contest.hold import Place
-from contest.office import Office
+from contest.entries import ContestEntry, EntryBuilder
+from contest.run import ContestRun
+from contest.scoring import Place
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from kneepoint.contest import python_digest
@@ -26,11 +26,11 @@ SECONDS = 4
 
 
 @pytest.fixture(scope="session")
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+def builder(tmp_path_factory: pytest.TempPathFactory) -> EntryBuilder:
     """Builds entries, each source once."""
     confined = Confined(ROOT / "build/confine")
-    builder = Builder(tmp_path_factory.mktemp("kept"), confined)
-    return Workshop(builder, sha256_of(RUNNER.read_bytes()), python_digest())
+    compiler = Compiler(tmp_path_factory.mktemp("kept"), confined)
+    return EntryBuilder(compiler, sha256_of(RUNNER.read_bytes()), python_digest())
 
 
 def place(folder: Path, name: str, gap_ms: int, *, is_public: bool, pause_ms: int = 100) -> Place:
@@ -44,13 +44,13 @@ def place(folder: Path, name: str, gap_ms: int, *, is_public: bool, pause_ms: in
 
 
 @pytest.fixture
-def office(tmp_path: Path, workshop: Workshop) -> Office:
-    """An office in the test's own folder."""
-    return make_office(tmp_path, workshop)
+def contest_run(tmp_path: Path, builder: EntryBuilder) -> ContestRun:
+    """An contest_run in the test's own folder."""
+    return make_contest_run(tmp_path, builder)
 
 
-def make_office(folder: Path, workshop: Workshop) -> Office:
-    """Holds a contest of two runs on a public and two unseen links, with one yardstick."""
+def make_contest_run(folder: Path, builder: EntryBuilder) -> ContestRun:
+    """Holds a contest of two runs on a public and two unseen links, with one baseline."""
     contest = Contest(title="Test", public="known", unseen=("slow", "fast"), runs=2)
     places = [
         place(folder, "known", 3, is_public=True),
@@ -58,8 +58,8 @@ def make_office(folder: Path, workshop: Workshop) -> Office:
         place(folder, "fast", 2, is_public=False),
     ]
     window = load_catalogue(EMULATE).controller("fixed_window", "test")
-    yardstick = Contender(
+    baseline = ContestEntry(
         "fixed_window 20", controller=(window, window.complete({"window": 20}, "test"))
     )
     engine = EmulatorSettings.of(EMULATE)
-    return Office(contest, places, [yardstick], engine, workshop, folder / "board", folder)
+    return ContestRun(contest, places, [baseline], engine, builder, folder / "board", folder)

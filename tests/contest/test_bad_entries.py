@@ -11,10 +11,12 @@ import pytest
 from common.errors import KneepointError
 from contest import within
 from contest.collect import find_submissions
-from contest.contenders import Contender, Workshop
-from contest.office import watch
+from contest.entries import ContestEntry, EntryBuilder
+from contest.run import watch
 from tests.contest.test_collect import git
 from tests.contest.trees import kit
+
+pytestmark = pytest.mark.attacks
 
 
 def odd_bytes(tree: Path) -> None:
@@ -79,15 +81,17 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def make_all(entries: Path, workshop: Workshop) -> dict[str, Contender]:
-    made = workshop.make_all(find_submissions(entries), lambda _: None)
+def make_all(entries: Path, builder: EntryBuilder) -> dict[str, ContestEntry]:
+    made = builder.make_all(find_submissions(entries), lambda _: None)
     for each in made:
         json.dumps([each.name, each.reason, each.message], ensure_ascii=False).encode()
         assert f"{each.name}{each.reason}".isprintable() and str(entries) not in each.reason
     return {each.name: each for each in made}
 
 
-def test_one_bad_entry_stops_nothing(tmp_path: Path, workshop: Workshop, temporary: Path) -> None:
+def test_one_bad_entry_stops_nothing(
+    tmp_path: Path, builder: EntryBuilder, temporary: Path
+) -> None:
     entries = tmp_path / "entries"
     kit(entries / "anna")
     for spoil in BAD:
@@ -95,7 +99,7 @@ def test_one_bad_entry_stops_nothing(tmp_path: Path, workshop: Workshop, tempora
     Path(os.fsdecode(os.fsencode(entries) + b"/\xfe.zip")).write_bytes(b"PK")
     try:
         watch(entries, lambda: None, 0, lambda: True)
-        made = make_all(entries, workshop)
+        made = make_all(entries, builder)
     finally:
         subprocess.run(["rm", "-rf", "--", entries], check=True)
     assert [name for name, each in made.items() if not each.reason] == ["anna"]
@@ -123,7 +127,7 @@ def test_one_bad_entry_stops_nothing(tmp_path: Path, workshop: Workshop, tempora
 )
 def test_an_error_while_one_entry_is_read_is_its_row(
     tmp_path: Path,
-    workshop: Workshop,
+    builder: EntryBuilder,
     monkeypatch: pytest.MonkeyPatch,
     fault: Exception,
     words: str,
@@ -139,12 +143,12 @@ def test_an_error_while_one_entry_is_read_is_its_row(
         return opened(path)
 
     monkeypatch.setattr(within, "opened", fail)
-    made = make_all(tmp_path, workshop)
+    made = make_all(tmp_path, builder)
     assert not made["anna"].reason and words in made["bob"].reason
 
 
 def test_a_full_disk_is_no_entrys_fault(
-    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "anna").mkdir()
 
@@ -153,7 +157,7 @@ def test_a_full_disk_is_no_entrys_fault(
 
     monkeypatch.setattr(within, "opened", fail)
     with pytest.raises(KneepointError, match=r"anna: No space left.* run the command again"):
-        make_all(tmp_path, workshop)
+        make_all(tmp_path, builder)
 
 
 def of_other_tree(repository: Path) -> str:
@@ -175,7 +179,7 @@ def of_deep_tree(repository: Path) -> str:
 
 @pytest.mark.parametrize("spoil", [of_other_tree, of_compiler, of_deep_tree])
 def test_repositories_are_read_as_folders_are(
-    tmp_path: Path, workshop: Workshop, temporary: Path, spoil: Callable[[Path], str]
+    tmp_path: Path, builder: EntryBuilder, temporary: Path, spoil: Callable[[Path], str]
 ) -> None:
     repository = kit(tmp_path / "work")
     reason = spoil(repository)
@@ -183,13 +187,13 @@ def test_repositories_are_read_as_folders_are(
     git(repository, "add", ".")
     git(repository, "commit", "--quiet", "--message=first")
     git(tmp_path, "clone", "--quiet", "--bare", str(repository), "entries/anna.git")
-    made = make_all(tmp_path / "entries", workshop)
+    made = make_all(tmp_path / "entries", builder)
     assert reason in made["anna.git"].reason
     assert list(temporary.iterdir()) == []
 
 
 def test_a_link_within_a_repository_is_the_file_that_it_names(
-    tmp_path: Path, workshop: Workshop
+    tmp_path: Path, builder: EntryBuilder
 ) -> None:
     repository = kit(tmp_path / "entries/anna")
     (repository / "datagrump/controller.hh").rename(repository / "mine.hh")
@@ -198,6 +202,6 @@ def test_a_link_within_a_repository_is_the_file_that_it_names(
     git(repository, "add", ".")
     git(repository, "commit", "--quiet", "--message=first")
     git(tmp_path, "clone", "--quiet", "--bare", str(repository), "entries/bob.git")
-    made = make_all(tmp_path / "entries", workshop)
+    made = make_all(tmp_path / "entries", builder)
     assert made["anna"].reason == made["bob.git"].reason == ""
     assert made["anna"].digest == made["bob.git"].digest

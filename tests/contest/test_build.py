@@ -8,10 +8,10 @@ import pytest
 
 from common.code import ROOT
 from common.errors import KneepointError
-from contest.build import Budget, Builder, BuildError
+from contest.build import Budget, BuildError, Compiler
 from contest.collect import submission_at
 from contest.confine import Confined, Ended
-from contest.contenders import Workshop
+from contest.entries import EntryBuilder
 from contest.messages import own_part
 from contest.tree import recognize
 
@@ -42,35 +42,35 @@ def test_what_a_build_may_use_is_limited_and_nothing_is_left(
     tmp_path: Path, budget: Budget, reason: str
 ) -> None:
     tree = recognize(flat(tmp_path / "anna", a='asm(".data; .fill 4000000");'))
-    builder = Builder(tmp_path / "kept", CONFINED, budget=budget)
+    compiler = Compiler(tmp_path / "kept", CONFINED, budget=budget)
     with pytest.raises(BuildError, match=reason):
-        builder.build(tree, {})
+        compiler.build(tree, {})
     assert files_in(tmp_path / "kept") == []
 
 
 def test_a_build_that_fails_leaves_nothing_but_what_others_made(tmp_path: Path) -> None:
-    builder = Builder(tmp_path / "kept", CONFINED)
-    builder.build(recognize(flat(tmp_path / "anna")), {})
+    compiler = Compiler(tmp_path / "kept", CONFINED)
+    compiler.build(recognize(flat(tmp_path / "anna")), {})
     before = files_in(tmp_path / "kept")
     with pytest.raises(BuildError, match=r"z\.cc:1:1: error: 'mistake'"):
-        builder.build(recognize(flat(tmp_path / "bob", b="int b;", z="mistake;")), {})
+        compiler.build(recognize(flat(tmp_path / "bob", b="int b;", z="mistake;")), {})
     assert files_in(tmp_path / "kept") == before and len(before) == 2
 
 
 def test_the_cache_forgets_what_was_not_used_for_longest(tmp_path: Path) -> None:
     trees = {name: recognize(flat(tmp_path / name, a=f"int {name};")) for name in ("a", "b", "c")}
     for number, tree in enumerate(trees.values()):
-        Builder(tmp_path / "kept", CONFINED).build(tree, {})
+        Compiler(tmp_path / "kept", CONFINED).build(tree, {})
         for path in (tmp_path / "kept").rglob("*.*"):
             if path.stat().st_mtime > 10:
                 os.utime(path, (number, number))
     size = sum(path.stat().st_size for path in (tmp_path / "kept").rglob("*.*"))
     kept = set(files_in(tmp_path / "kept"))
-    builder = Builder(tmp_path / "kept", CONFINED, most_bytes=size - 1)
-    built = builder.build(trees["a"], {})
+    compiler = Compiler(tmp_path / "kept", CONFINED, most_bytes=size - 1)
+    built = compiler.build(trees["a"], {})
     left = set(files_in(tmp_path / "kept"))
     assert left < kept and built.object.name in left
-    small = replace(builder, most_bytes=1)
+    small = replace(compiler, most_bytes=1)
     assert small.build(trees["a"], {}) == built
     assert files_in(tmp_path / "kept") == [built.object.name], "what may still run is kept"
 
@@ -95,10 +95,10 @@ def test_a_compiler_that_was_killed_is_started_again(
 
     tree = recognize(flat(tmp_path / "anna"))
     monkeypatch.setattr(Confined, "run", kill_twice)
-    assert Builder(tmp_path / "kept", CONFINED).build(tree, {}).object.is_file()
+    assert Compiler(tmp_path / "kept", CONFINED).build(tree, {}).object.is_file()
     monkeypatch.setattr(Confined, "run", lambda *_: Ended(code, "", said, 1))
     with pytest.raises(KneepointError, match="ended the compiler 3 times"):
-        Builder(tmp_path / "other", CONFINED).build(tree, {})
+        Compiler(tmp_path / "other", CONFINED).build(tree, {})
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_message_quotes_no_other_file_and_moves_no_cursor(tmp_path: Path) -> N
     tree = recognize(flat(tmp_path / "anna", controller=source))
     for confined in (CONFINED, Confined(None)):
         with pytest.raises(BuildError, match=r"controller\.cc:1:2: error: #error") as refused:
-            Builder(tmp_path / "kept", confined).build(tree, {})
+            Compiler(tmp_path / "kept", confined).build(tree, {})
         message = refused.value.message
         assert "int right = wrong;" in message, "the entry's own line is quoted"
         assert "secret" not in message and str(tmp_path) not in message
@@ -159,12 +159,12 @@ collect2: error: ld returned 1 exit status
 
 
 def test_names_are_no_options_of_the_compiler(tmp_path: Path) -> None:
-    workshop = Workshop(Builder(tmp_path / "kept", CONFINED))
+    builder = EntryBuilder(Compiler(tmp_path / "kept", CONFINED))
     for name in ("@inject.cc", "-wrapper,x.cc"):
         tree = flat(tmp_path / "anna")
         (tree / name).write_text("-DX")
-        made = workshop.make(submission_at(tree))
-        assert made.entry is None and repr(name) in made.reason and "rename it" in made.reason
+        made = builder.make(submission_at(tree))
+        assert made.built is None and repr(name) in made.reason and "rename it" in made.reason
         tree.rename(tmp_path / f"done{name}")
     spaced = flat(tmp_path / "bob", **{"a b": "int a;", "c;$(d)": "int c;", "e,-x": "int e;"})
-    assert workshop.make(submission_at(spaced)).reason == ""
+    assert builder.make(submission_at(spaced)).reason == ""

@@ -18,7 +18,7 @@ from contest.collect import (
     take,
 )
 from contest.confine import Confined
-from contest.contenders import Contender, latest_of_each
+from contest.entries import ContestEntry, latest_of_each
 from tests.contest.trees import kit
 
 TRUSTING = Confined(None)
@@ -230,9 +230,9 @@ def test_missing_paths_are_named(tmp_path: Path) -> None:
         submission_at(tmp_path / "gone")
 
 
-def contender(file: str, arrived_s: float = 0) -> Contender:
+def entry(file: str, arrived_s: float = 0) -> ContestEntry:
     submission = submission_of(Path(file))
-    return Contender(submission.name, submission.author, submission, arrived_s)
+    return ContestEntry(submission.name, submission.author, submission, arrived_s)
 
 
 @pytest.mark.parametrize(
@@ -249,8 +249,8 @@ def contender(file: str, arrived_s: float = 0) -> Contender:
     ],
 )
 def test_the_latest_of_an_authors_submissions_counts(files: list[str], order: list[str]) -> None:
-    contenders = [contender(file, arrived_s) for arrived_s, file in enumerate(files)]
-    for each in (contenders, contenders[::-1]):
+    entries = [entry(file, arrived_s) for arrived_s, file in enumerate(files)]
+    for each in (entries, entries[::-1]):
         assert latest_of_each(each) == dict(pairwise(order))
 
 

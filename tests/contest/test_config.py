@@ -6,7 +6,7 @@ import pytest
 
 from common.errors import KneepointError
 from contest.config import load_contest
-from contest.contenders import without_paths
+from contest.entries import without_paths
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_names_stay_within_the_axes() -> None:
         }
         for name, (delay_ms, rate_mbps) in points.items()
     ]
-    found = {"ranking": ranking, "yardsticks": []}
+    found = {"ranking": ranking, "baselines": []}
     bound = {"signal_delay_p95_ms": 100.0, "capacity_mbps": 6.0}
     with style.house():
         figure = plane(found, {"name": "link", "omniscient": bound})

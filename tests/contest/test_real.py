@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contest.collect import submission_at
-from contest.contenders import Workshop
+from contest.entries import EntryBuilder
 from engines.base import RunRecord, RunSpec, run_reliably
 from engines.emulator import EmulatorSettings
 from engines.entry import Entry
@@ -46,48 +46,48 @@ def agree(run: Callable[[], RunRecord], other: Callable[[], RunRecord]) -> None:
 
 
 def test_an_entry_runs_in_real_time_as_in_virtual_time(
-    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    made = workshop.make(submission_at(kit(tmp_path / "anna", WINDOW)))
-    assert made.entry is not None, made.reason
+    made = builder.make(submission_at(kit(tmp_path / "anna", WINDOW)))
+    assert made.built is not None, made.reason
     settings = EmulatorSettings.of(EMULATE)
     network = replace(steady(tmp_path), host_latency_us=0)
     engine = settings.open()
-    emulated = engine.run(RunSpec.of_entry(settings, made.entry, network, 1))
+    emulated = engine.run(RunSpec.of_entry(settings, made.built, network, 1))
     engine.close()
-    entry = made.entry
+    entry = made.built
     agree(lambda: run(entry, tmp_path), lambda: emulated)
 
 
 def test_an_entry_in_python_runs_in_real_time(
-    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     (tmp_path / "anna").mkdir()
     (tmp_path / "anna/sender.py").write_text(PYTHON_CLASS.replace("12", str(WINDOW)))
-    twin = workshop.make(submission_at(kit(tmp_path / "bob", WINDOW)))
-    made = workshop.make(submission_at(tmp_path / "anna"))
-    entry, other = made.entry, twin.entry
+    twin = builder.make(submission_at(kit(tmp_path / "bob", WINDOW)))
+    made = builder.make(submission_at(tmp_path / "anna"))
+    entry, other = made.built, twin.built
     assert entry is not None and other is not None, made.reason
     agree(lambda: run(entry, tmp_path), lambda: run(other, tmp_path))
 
 
 def test_the_receiver_of_2013_shows_the_date_of_its_kit(
-    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     tree = check_delays(flat_2013(tmp_path / "anna"), 5000)
-    made = workshop.make(submission_at(tree))
-    assert made.entry is not None, made.reason
-    assert run(made.entry, tmp_path).status == "ok"
+    made = builder.make(submission_at(tree))
+    assert made.built is not None, made.reason
+    assert run(made.built, tmp_path).status == "ok"
 
 
 def test_an_entry_that_crashes_in_real_time_says_so(
-    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    made = workshop.make(submission_at(bad(tmp_path / "anna", "crashes-on-first-ack")))
-    assert made.entry is not None, made.reason
-    record = run(made.entry, tmp_path)
+    made = builder.make(submission_at(bad(tmp_path / "anna", "crashes-on-first-ack")))
+    assert made.built is not None, made.reason
+    record = run(made.built, tmp_path)
     assert record.status == "failed" and "SIGABRT" in record.reason

@@ -8,7 +8,7 @@ import pytest
 from common.errors import KneepointError
 from contest.collect import submission_at, take
 from contest.config import load_entry_file
-from contest.contenders import Workshop
+from contest.entries import EntryBuilder
 from contest.tree import recognize
 from contest.tuning import plan_tuning, tuned_text
 from engines.emulator import EmulatorSettings
@@ -25,13 +25,13 @@ MACRO = "{macro: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
 VARIABLE = "{environment: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
 
 
-def tuned(tree: Path, folder: Path, workshop: Workshop, trials: int) -> tuple[Outcome, str]:
-    take(submission_at(tree), folder / "taken", workshop.builder.confined)
+def tuned(tree: Path, folder: Path, builder: EntryBuilder, trials: int) -> tuple[Outcome, str]:
+    take(submission_at(tree), folder / "taken", builder.compiler.confined)
     found = recognize(folder / "taken")
     declared = load_entry_file(found.root)
     engine = EmulatorSettings.of(EMULATE)
     network = place(folder, "link", 3, is_public=True).network
-    plan = plan_tuning("anna", found, declared, workshop, [network], engine, trials, 1)
+    plan = plan_tuning("anna", found, declared, builder, [network], engine, trials, 1)
     with RunJournal(folder / "study/runs.jsonl") as journal:
         runner = Runner(journal, lambda _: SerialExecutor(engine), lambda _: None)
         outcome, _ = follow(search(folder / "study", plan), runner)
@@ -41,7 +41,7 @@ def tuned(tree: Path, folder: Path, workshop: Workshop, trials: int) -> tuple[Ou
 
 
 @pytest.mark.slow
-def test_a_variable_and_a_macro_give_the_same_search(tmp_path: Path, workshop: Workshop) -> None:
+def test_a_variable_and_a_macro_give_the_same_search(tmp_path: Path, builder: EntryBuilder) -> None:
     results = []
     for way, text in (("macro", MACRO), ("variable", VARIABLE)):
         tree = kit(tmp_path / way / "anna")
@@ -55,7 +55,7 @@ def test_a_variable_and_a_macro_give_the_same_search(tmp_path: Path, workshop: W
             edit(tree / "datagrump/controller.cc", "#include <iostream>", INCLUDES)
         folder = tmp_path / f"{way}-results"
         folder.mkdir()
-        outcome, words = tuned(tree, folder, workshop, 5)
+        outcome, words = tuned(tree, folder, builder, 5)
         summary = outcome.summaries["study.json"]
         results.append((summary["best"]["searched"], summary["best"]["value"]))
         assert summary["n_trials"] == 5
@@ -67,12 +67,12 @@ def test_a_variable_and_a_macro_give_the_same_search(tmp_path: Path, workshop: W
     assert results[0] == results[1]
 
 
-def test_an_entry_without_constants_is_refused(tmp_path: Path, workshop: Workshop) -> None:
+def test_an_entry_without_constants_is_refused(tmp_path: Path, builder: EntryBuilder) -> None:
     with pytest.raises(KneepointError, match=r"declares no constants; name some in its kneepoint"):
-        tuned(kit(tmp_path / "anna"), tmp_path, workshop, 5)
+        tuned(kit(tmp_path / "anna"), tmp_path, builder, 5)
 
 
-def test_a_macro_without_effect_is_refused(tmp_path: Path, workshop: Workshop) -> None:
+def test_a_macro_without_effect_is_refused(tmp_path: Path, builder: EntryBuilder) -> None:
     tree = kit(tmp_path / "anna")
     (tree / "kneepoint.yaml").write_text(f"constants:\n  window: {MACRO}\n")
     edit(tree / "datagrump/controller.cc", "#ifndef WINDOW", "#undef WINDOW\n#ifndef WINDOW")
@@ -80,7 +80,7 @@ def test_a_macro_without_effect_is_refused(tmp_path: Path, workshop: Workshop) -
         KneepointError,
         match=r"kneepoint\.yaml: constants\.window: .*WINDOW has no .*#ifndef WINDOW",
     ):
-        tuned(tree, tmp_path, workshop, 5)
+        tuned(tree, tmp_path, builder, 5)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from common.files import sha256_of
 from contest.collect import submission_at
-from contest.contenders import Workshop
+from contest.entries import EntryBuilder
 from engines.base import RunRecord, RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
@@ -21,12 +21,12 @@ SEEDS = range(1, 9)
 @pytest.mark.long
 @pytest.mark.parametrize("name", TWINS)
 def test_a_twin_gives_the_same_figures(
-    name: str, contest: Link, tmp_path: Path, workshop: Workshop
+    name: str, contest: Link, tmp_path: Path, builder: EntryBuilder
 ) -> None:
     controller = load_catalogue(EMULATE).controller(name, "test")
     constants = controller.complete({}, "test")
-    made = workshop.make(submission_at(twin(tmp_path / name, name, constants)))
-    assert made.entry is not None, made.reason
+    made = builder.make(submission_at(twin(tmp_path / name, name, constants)))
+    assert made.built is not None, made.reason
     settings = EmulatorSettings.of(EMULATE)
     network = _contest(contest)
     engine = settings.open()
@@ -34,7 +34,7 @@ def test_a_twin_gives_the_same_figures(
         entry, built_in = (
             [_figures(engine.run(spec)) for spec in specs]
             for specs in (
-                [RunSpec.of_entry(settings, made.entry, network, seed) for seed in SEEDS],
+                [RunSpec.of_entry(settings, made.built, network, seed) for seed in SEEDS],
                 [RunSpec.on(settings, controller, constants, network, seed) for seed in SEEDS],
             )
         )

@@ -16,6 +16,8 @@ from common.errors import KneepointError
 from common.files import private_folder
 from contest import unpack, within
 
+pytestmark = pytest.mark.attacks
+
 
 def write_tar(path: Path, members: dict[str, bytes], mode: str = "w:gz") -> None:
     with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]

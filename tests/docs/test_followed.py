@@ -51,7 +51,9 @@ def test_a_how_to_works(page: Path, reader: Path, environment: Mapping[str, str]
     for step in follow(page, reader, environment):
         assert not step.path.startswith("/")
     if page.stem == "own-report":
-        assert (reader.parent / "lab/results/report.html").is_file()
+        html = (reader.parent / "lab/results/report.html").read_text()
+        assert "Windows on a train" in html
+        assert "What the tables <em>do not</em> say." in html
     if page.stem == "add-a-figure":
         html = (reader / "lab/results/report.html").read_text()
         assert "The cumulative distribution of the scores of all trials." in html

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.schema import TABLES
 from common.errors import KneepointError
-from documentation import gather, reference
+from docs.site import gather, reference
 from engines.catalogue import Catalogue, load_catalogue
 from experiments.results import RUNS_SCHEMA
 from experiments.schemas import FILES
@@ -96,7 +96,7 @@ def test_sphinx_accepts_every_page(tmp_path: Path) -> None:
         pytest.skip("NOT TESTED: the site's packages are not installed; run `make site`")
     pages, site = tmp_path / "pages", tmp_path / "site"
     build = f"-m sphinx -b html -W --keep-going -n -q -c docs {pages} {site}"
-    for words in (f"-m documentation --into {pages}", build):
+    for words in (f"-m docs.site --into {pages}", build):
         done = subprocess.run(
             [sys.executable, *words.split()], cwd=ROOT, capture_output=True, text=True, check=False
         )

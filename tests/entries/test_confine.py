@@ -22,6 +22,8 @@ from tests.entries.building import (
     wait_until,
 )
 
+pytestmark = pytest.mark.attacks
+
 CONFINE = ROOT / "build" / "confine"
 SYSTEM = ("--read", "/usr", "/lib", "/lib64", "/etc/ld.so.cache")
 PROGRAMS = ("--run", "/usr/bin", "/bin", "/usr/lib", "/lib", "/lib64", "/usr/libexec")
@@ -163,7 +165,6 @@ def reaching_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-@pytest.mark.attacks
 @pytest.mark.parametrize("is_apart", [True, False], ids=["namespaces", "filters"])
 def test_nothing_outside_is_reached(
     is_apart: bool, reaching_out: Path, outside: Outside, tmp_path: Path
@@ -191,7 +192,6 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
     assert not are_running(mark)
 
 
-@pytest.mark.attacks
 @pytest.mark.parametrize("ended", ["confine", "its parent"])
 def test_everything_ends_with_its_supervisor(ended: str, tmp_path: Path) -> None:
     mark = str(uuid4())

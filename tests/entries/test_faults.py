@@ -16,6 +16,8 @@ from tests.controllers.test_sender_receiver import receiving
 from tests.entries.building import NO_NAMESPACES, SOURCES, build_entry, scenario_of
 from tests.entries.test_entry_sender import ATTACKS, ENTRY_SENDER
 
+pytestmark = pytest.mark.attacks
+
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU, signal.SIGSTOP)
 _SECONDS = 5000
 """Of virtual time, so that the limit of CPU time is far away."""

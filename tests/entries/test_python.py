@@ -106,6 +106,7 @@ _LOST = {
 }
 
 
+@pytest.mark.attacks
 @pytest.mark.parametrize("attack", sorted(_LOST))
 def test_attack_loses_its_own_run_only(attack: str, small_link: Link, tmp_path: Path) -> None:
     secret = tmp_path / "secret"

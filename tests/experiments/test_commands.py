@@ -10,10 +10,10 @@ import pytest
 
 from common.files import hold_lock
 from experiments.results import read_frame, read_table
-from tests import forked
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
 from tests.experiments.wire import STUDY as WINDOWS
+from tests.programs import run_module
 
 EMULATE = ROOT / "build" / "emulate"
 
@@ -71,7 +71,7 @@ def test_results_are_verified(folder: Path) -> None:
     assert command(folder, "windows").returncode == 0
 
     def verify() -> "subprocess.CompletedProcess[str]":
-        return forked.run(
+        return run_module(
             "kneepoint", "verify", "--config", folder / "config/config.yaml", cwd=ROOT
         )
 
@@ -146,6 +146,7 @@ def test_example_leaves_a_log(folder: Path) -> None:
         assert (run["controller"], run["status"]) == ("timely", "ok")
         log = (folder / "out/showcase/uplink.log").read_text()
         assert log.startswith("# mahimahi mm-link (Uplink) [")
+        assert str(folder / "out") not in log
         assert log.count(" - 1504 ") >= run["packets_delivered"] > 0
         told = (folder / "out/showcase/flow.log").read_text()
         assert 0 < told.count(" ack ") <= run["packets_delivered"] <= told.count(" sent ")

@@ -8,8 +8,8 @@ import yaml
 
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
-from tests import forked
 from tests.conftest import ROOT
+from tests.programs import run_module
 
 NETWORK: dict[str, Any] = {
     "title": "A second of a wire",
@@ -45,4 +45,4 @@ def prepare_named(folder: Path, name: str, into: Path) -> None:
 def command(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
     """Runs an experiment of folder/config on folder/networks, in a process of its own."""
     options = ("--config", folder / "config/config.yaml", "--networks", folder / "networks")
-    return forked.run("experiments.run", name, *options, cwd=ROOT)
+    return run_module("experiments.run", name, *options, cwd=ROOT)

@@ -21,10 +21,10 @@ from kneepoint.cli import _COMMANDS
 from kneepoint.runs import is_prepared
 from kneepoint.workflow import NotMadeError, make
 from reports import over_time
-from tests import forked
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK as WIRE
 from tests.experiments.wire import STUDY, prepare_named, prepare_wire, write
+from tests.programs import run_module
 
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "COLUMNS": "100"}
 NETWORK = {**WIRE, "title": "Two seconds of a wire", "duration_s": 2}
@@ -51,7 +51,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def ask(workspace: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return forked.run("kneepoint", *words, cwd=workspace, **ENVIRONMENT)
+    return run_module("kneepoint", *words, cwd=workspace, **ENVIRONMENT)
 
 
 def answer(workspace: Path, *words: str) -> Any:

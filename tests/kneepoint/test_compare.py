@@ -12,9 +12,9 @@ from engines.base import RunRecord, RunSpec
 from kneepoint import compare
 from kneepoint.comparison import METRICS, Comparison, Pair
 from networks.scenario import PreparedLink, PreparedNetwork
-from tests import forked
 from tests.experiments.wire import prepare_named, write
 from tests.kneepoint.test_cli import ENVIRONMENT, NETWORK, answer, ask, workspace
+from tests.programs import run_module
 
 __all__ = ["workspace"]  # the fixture
 
@@ -116,7 +116,7 @@ def test_network_whose_host_a_study_finds_counts_if_it_is_made(
 
 def test_same_seed_gives_the_same_bytes(workspace: Path) -> None:
     words = (*WINDOWS, "--network", "wire", "--json")
-    fresh = forked.run_fresh("kneepoint", *words, cwd=workspace, **ENVIRONMENT)
+    fresh = run_module("kneepoint", *words, cwd=workspace, **ENVIRONMENT)
     assert fresh.stdout == ask(workspace, *words).stdout != ""
 
 

@@ -33,7 +33,7 @@ def test_bad_input_is_refused_before_any_work(
 def test_csv_has_all_rows_and_reads_back() -> None:
     found = {
         "ranking": [{"name": "Müller, Zoë", "author": "zoe", "rank": 1, "score": 2.5, "low": None}],
-        "yardsticks": [{"name": "window 5", "author": "", "score": 1.5}],
+        "baselines": [{"name": "window 5", "author": "", "score": 1.5}],
         "apart": [],
         "earlier": [],
         "failed": [{"name": "bob", "author": "bob", "reason": 'has "no", sender'}],
@@ -41,6 +41,6 @@ def test_csv_has_all_rows_and_reads_back() -> None:
     rows = list(csv.DictReader(io.StringIO(csv_of(found))))
     assert [(row["table"], row["name"], row["score"], row["reason"]) for row in rows] == [
         ("ranking", "Müller, Zoë", "2.5", ""),
-        ("yardsticks", "window 5", "1.5", ""),
+        ("baselines", "window 5", "1.5", ""),
         ("failed", "bob", "", 'has "no", sender'),
     ]

@@ -8,11 +8,11 @@ import pytest
 
 from analysis.schema import TABLES
 from common.tables import write
-from tests import forked
 from tests.analysis import synthetic
 from tests.experiments.wire import NETWORK, STUDY
 from tests.experiments.wire import write as write_yaml
 from tests.kneepoint.test_cli import ENVIRONMENT, answer, ask
+from tests.programs import run_module
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_figure_is_drawn_and_again_the_same(folder: Path, tmp_path: Path, suffix
     first, second = (tmp_path / f"{n}.{suffix}" for n in (1, 2))
     assert answer(folder, "plot", "plane", "--out", str(first))["file"] == str(first)
     words = ("plot", "plane", "--out", str(second))
-    assert forked.run_fresh("kneepoint", *words, cwd=folder, **ENVIRONMENT).returncode == 0
+    assert run_module("kneepoint", *words, cwd=folder, **ENVIRONMENT).returncode == 0
     assert first.read_bytes() == second.read_bytes()
 
 

@@ -8,6 +8,7 @@ import pytest
 from common.errors import KneepointError
 from common.files import hold_lock
 from common.locks import PASSED_LOCK, WORKFLOW_LOCK, hold_workflow_lock
+from kneepoint.runs import make_what_is_missing
 from kneepoint.workflow import LOG, VERBOSE, make
 
 
@@ -46,3 +47,11 @@ def test_lock_that_was_not_passed_is_taken(monkeypatch: pytest.MonkeyPatch, pass
     monkeypatch.setenv(PASSED_LOCK, passed)
     with hold_workflow_lock(), pytest.raises(KneepointError, match="holds the lock"):
         hold_lock(WORKFLOW_LOCK)
+
+
+def test_controller_whose_source_is_gone_is_unknown(folder: Path) -> None:
+    built = folder / "build/controllers/gone.so"
+    built.parent.mkdir(parents=True)
+    built.touch()
+    with pytest.raises(KneepointError, match="unknown controller 'gone'"):
+        make_what_is_missing(Path("config.yaml"), [], ["gone"])

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests import forked
 from tests.conftest import ROOT
+from tests.programs import run_module
 
 Edges = set[tuple[str, str]]
 
@@ -13,22 +13,12 @@ Edges = set[tuple[str, str]]
 def drawn() -> Edges:
     """The rules of `snakemake confirm`, each with those that need it."""
     options = ("--cores", "1", "--rulegraph", "mermaid-js")
-    done = forked.run("snakemake", *options, "--", "confirm", cwd=ROOT)
+    done = run_module("snakemake", *options, "--", "confirm", cwd=ROOT)
     assert done.returncode == 0, done.stderr
     names = dict(re.findall(r"^\s*(id\d+)\[(\w+)\]$", done.stdout, re.MULTILINE))
     found = re.findall(r"^\s*(id\d+) --> (id\d+)$", done.stdout, re.MULTILINE)
-    return {(names[first], names[second]) for first, second in found}
-
-
-def folded(edges: Edges) -> Edges:
-    """The stages of the analysis are one, except those that real runs need; so are the figures."""
-
-    def name(rule: str) -> str:
-        kept = ("analyse_audit", "analyse_agreement")
-        kind = rule.partition("_")[0]
-        return kind if kind in ("analyse", "draw") and rule not in kept else rule
-
-    return {(name(first), name(second)) for first, second in edges if name(first) != name(second)}
+    edges = {(names[first], names[second]) for first, second in found}
+    return {(first, second) for first, second in edges if first != second}
 
 
 def reduced(edges: Edges) -> Edges:
@@ -64,6 +54,6 @@ def shown() -> Edges:
 @pytest.mark.slow
 def test_readme_shows_the_workflow() -> None:
     edges = drawn()
-    assert shown() == reduced(folded(edges))
+    assert shown() == reduced(edges)
     experiments = {"search_study", "replicate_settings", "hold_out_settings", "run_example"}
     assert {(rule, "confirm") for rule in experiments} <= edges  # deleted results are made again

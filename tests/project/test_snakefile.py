@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from common.files import hold_lock
-from tests import forked
 from tests.conftest import ROOT
+from tests.programs import run_module
 
 PARTS = (
     "Snakefile analysis common config controllers engines environment.yml experiments networks "
@@ -39,7 +39,7 @@ def copy_to(folder: Path) -> Path:
 
 
 def snakemake(checkout: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return forked.run("snakemake", "--cores", "1", *arguments, cwd=checkout, PATH=PATH)
+    return run_module("snakemake", "--cores", "1", *arguments, cwd=checkout, PATH=PATH)
 
 
 @pytest.mark.parametrize(

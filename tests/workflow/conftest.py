@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from engines.built import CORE, is_current
-from tests import forked
 from tests.conftest import ROOT
+from tests.programs import run_module
 
 PARTS = (
     "Snakefile analysis common controllers engines environment.yml experiments networks profiles "
@@ -121,7 +121,7 @@ class Checkout:
     def run(self, *arguments: str, **environment: str) -> str:
         """Runs Snakemake to its end, which must be a good one; returns what it said."""
         told = {"PATH": PATH, **environment}
-        done = forked.run("snakemake", *arguments, cwd=self.folder, **told)
+        done = run_module("snakemake", *arguments, cwd=self.folder, **told)
         said = done.stdout + done.stderr
         assert done.returncode == 0, said
         return said

@@ -10,15 +10,15 @@ import yaml
 
 from experiments.config import load_workflow
 from experiments.schemas import FOLDER as SCHEMAS
-from tests import forked
 from tests.conftest import ROOT
+from tests.programs import run_module
 from tests.workflow.conftest import Checkout
 
 pytestmark = pytest.mark.slow
 
 
 def new_report(*words: str, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
-    return forked.run("kneepoint", "new-report", *words, cwd=cwd, PYTHONPATH=str(ROOT))
+    return run_module("kneepoint", "new-report", *words, cwd=cwd, PYTHONPATH=str(ROOT))
 
 
 @pytest.fixture(scope="module")

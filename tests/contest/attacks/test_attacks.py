@@ -8,6 +8,8 @@ import pytest
 from tests.controllers.emulator import Link
 from tests.entries.building import SOURCES, address_of, build_entry, run_batch, scenario_of
 
+pytestmark = pytest.mark.attacks
+
 _REPORT_OFFSET = 32 + 6 * 8 + 2 * 4 + 29 * 64
 """Where an entry's own words begin on the page: after the turn and the emulator's words."""
 

@@ -15,18 +15,20 @@ from typing import Any
 
 import pytest
 
-from contest.build import Builder
-from contest.contenders import Workshop
+from contest.build import Compiler
+from contest.entries import EntryBuilder
 from contest.figures import Figures
-from contest.office import Office
+from contest.run import ContestRun
 from experiments.journal import RunJournal
-from tests.contest.conftest import make_office
+from tests.contest.conftest import make_contest_run
 from tests.contest.trees import PYTHON_CLASS, kit
 from tests.entries.test_faults import descendants
 
+pytestmark = pytest.mark.attacks
+
 _MEAN_PAUSE_S = 0.15
 _SPARED = ("git", "pytest")
-"""Neither an entry nor a host nor a builder."""
+"""Neither an entry nor a host nor a compiler."""
 _ROUNDS = 60
 """At most; each kills several."""
 
@@ -75,24 +77,26 @@ def _process_of(descriptor: int) -> int:
 
 
 def _check_kills(
-    kills: int, seed: int, folder: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    kills: int, seed: int, folder: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Office, "_draw_runs", lambda *_: {})
+    monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
     monkeypatch.setattr(Figures, "draw", lambda *_: {})
     entries = folder / "entries"
     for window in (5, 12):
         kit(entries / f"window-{window}", window)
     (entries / "python").mkdir()
     (entries / "python/sender.py").write_text(PYTHON_CLASS)
-    office = make_office(folder, workshop)
-    expected = office.score(entries, lambda _: None)
+    contest_run = make_contest_run(folder, builder)
+    expected = contest_run.score(entries, lambda _: None)
     killer = _Killer(seed)
     for number in range(_ROUNDS):
         if len(killer.victims) >= kills:
             break
-        builder = Builder(folder / f"kept-{number}", workshop.builder.confined)
+        compiler = Compiler(folder / f"kept-{number}", builder.compiler.confined)
         disturbed = replace(
-            office, workshop=replace(workshop, builder=builder), folder=folder / f"board-{number}"
+            contest_run,
+            builder=replace(builder, compiler=compiler),
+            folder=folder / f"board-{number}",
         )
         with killer.at_work():
             found = disturbed.score(entries, lambda _: None)
@@ -104,7 +108,7 @@ def _check_kills(
 
 
 def _scores(found: dict[str, Any]) -> dict[str, Any]:
-    return {key: found[key] for key in ("ranking", "yardsticks", "failed", "pairs")}
+    return {key: found[key] for key in ("ranking", "baselines", "failed", "pairs")}
 
 
 def _check_journal(path: Path) -> None:
@@ -115,14 +119,14 @@ def _check_journal(path: Path) -> None:
 
 
 def test_kills_leave_the_scores_as_they_are(
-    tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _check_kills(4, 1, tmp_path, workshop, monkeypatch)
+    _check_kills(4, 1, tmp_path, builder, monkeypatch)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(2, 7))
 def test_200_kills_leave_the_scores_as_they_are(
-    seed: int, tmp_path: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    seed: int, tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _check_kills(40, seed, tmp_path, workshop, monkeypatch)
+    _check_kills(40, seed, tmp_path, builder, monkeypatch)

@@ -1,4 +1,4 @@
-"""The contenders: submissions that were taken, recognized and built, and our yardsticks."""
+"""The entries: submissions that were taken, recognized and built, and our baselines."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from common.errors import KneepointError
 from common.files import private_folder
 from contest import within
-from contest.build import Builder, BuildError
+from contest.build import BuildError, Compiler
 from contest.collect import Submission, digest_of_tree, take
 from contest.config import ENTRY_FILE, EntryFile, load_entry_file
 from contest.confine import DisturbedError
@@ -26,17 +26,17 @@ _PATH = re.compile(r"(?:file://|(?<![\w./]))/(?!/)(?:[^\s/:'\"]+/)+")
 
 
 @dataclass(frozen=True)
-class Contender:
+class ContestEntry:
     """One row of the leaderboard.
 
     Args:
         name: on the leaderboard.
-        author: whose it is, as it says itself; "" for a yardstick.
-        submission: where it came from; None for a yardstick.
+        author: whose it is, as it says itself; "" for a baseline.
+        submission: where it came from; None for a baseline.
         arrived_s: when it was committed or arrived (s since 1970).
         digest: of its tree; "" if it was not taken.
-        entry: the built entry, if any.
-        controller: of a yardstick, with its constants.
+        built: what runs, if it could be built.
+        controller: of a baseline, with its constants.
         interface: how its sender reports sent datagrams to the controller.
         remarks: peculiarities.
         is_apart: shown but not ranked, because the kit's receiver replaces its own.
@@ -50,7 +50,7 @@ class Contender:
     submission: Submission | None = None
     arrived_s: float = 0
     digest: str = ""
-    entry: Entry | None = None
+    built: Entry | None = None
     controller: tuple[Controller, dict[str, float]] | None = None
     interface: str = ""
     remarks: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Contender:
     message: str = ""
 
     @property
-    def is_yardstick(self) -> bool:
+    def is_baseline(self) -> bool:
         """Whether it is one of our controllers."""
         return self.controller is not None
 
@@ -69,56 +69,56 @@ class Contender:
         if self.controller is not None:
             controller, constants = self.controller
             return RunSpec.on(engine, controller, constants, network, seed)
-        assert self.entry is not None, self.reason
-        return RunSpec.of_entry(engine, self.entry, network, seed)
+        assert self.built is not None, self.reason
+        return RunSpec.of_entry(engine, self.built, network, seed)
 
 
 @dataclass(frozen=True)
-class Workshop:
+class EntryBuilder:
     """Where and how entries are built.
 
     Args:
-        builder: of entries in C++.
+        compiler: of entries in C++.
         runner_sha256: digest of the program that runs entries.
         python_sha256: digest of the runner of Python entries.
         is_trusting: whether entries run without a sandbox.
     """
 
-    builder: Builder
+    compiler: Compiler
     runner_sha256: str = ""
     python_sha256: str = ""
     is_trusting: bool = False
 
-    def make(self, submission: Submission) -> Contender:
+    def make(self, submission: Submission) -> ContestEntry:
         """Takes, recognizes and builds a submission; a failure becomes its reason.
 
         Raises:
             KneepointError: the machine is at fault.
         """
-        contender = Contender(submission.name, submission.author, submission)
+        entry = ContestEntry(submission.name, submission.author, submission)
         with private_folder("kneepoint-entry-") as work:
             folder = work / "tree"
             known = (folder, submission.path.parent.resolve(), Path.cwd())
 
-            def refused(reason: str, message: str = "") -> Contender:
+            def refused(reason: str, message: str = "") -> ContestEntry:
                 shown, said = (without_paths(text, known) for text in (reason, message))
-                return replace(contender, reason=shown, message=said)
+                return replace(entry, reason=shown, message=said)
 
             try:
-                contender = replace(contender, arrived_s=submission.arrived_s)
-                arrived_s = take(submission, folder, self.builder.confined)
+                entry = replace(entry, arrived_s=submission.arrived_s)
+                arrived_s = take(submission, folder, self.compiler.confined)
                 digest = digest_of_tree(folder)
-                contender = replace(contender, arrived_s=arrived_s, digest=digest)
+                entry = replace(entry, arrived_s=arrived_s, digest=digest)
                 tree = recognize(folder)
                 declared = load_entry_file(tree.root)
-                contender = replace(
-                    contender,
-                    author=declared.author or contender.author,
+                entry = replace(
+                    entry,
+                    author=declared.author or entry.author,
                     interface=tree.interface,
                     remarks=tree.remarks,
                     is_apart=tree.own_receiver,
                 )
-                return replace(contender, entry=self.entry_of(submission.name, tree, declared, {}))
+                return replace(entry, built=self.entry_of(submission.name, tree, declared, {}))
             except BuildError as error:
                 return refused(str(error), error.message)
             except DisturbedError as error:
@@ -136,15 +136,15 @@ class Workshop:
                 return refused(str(KneepointError(reason)))
 
     def make_all(
-        self, submissions: Sequence[Submission], on_made: Callable[[Contender], None]
-    ) -> list[Contender]:
+        self, submissions: Sequence[Submission], on_made: Callable[[ContestEntry], None]
+    ) -> list[ContestEntry]:
         """Builds submissions, as many at once as there are processors."""
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            contenders = []
-            for contender in pool.map(self.make, submissions):
-                on_made(contender)
-                contenders.append(contender)
-            return contenders
+            entries = []
+            for entry in pool.map(self.make, submissions):
+                on_made(entry)
+                entries.append(entry)
+            return entries
 
     def entry_of(
         self, name: str, tree: Tree, declared: EntryFile, values: Mapping[str, float]
@@ -161,9 +161,9 @@ class Workshop:
                 raise KneepointError(
                     f"{ENTRY_FILE}: {', '.join(macros)}: Python has no macros; use `environment`"
                 )
-            built, runner_sha256 = self.builder.keep(tree), self.python_sha256
+            built, runner_sha256 = self.compiler.keep(tree), self.python_sha256
         else:
-            built = self.builder.build(tree, macros)
+            built = self.compiler.build(tree, macros)
         return Entry(
             name,
             built.object.resolve(),
@@ -184,14 +184,14 @@ def without_paths(text: str, known: Sequence[Path] = ()) -> str:
     return _PATH.sub("", text)
 
 
-def latest_of_each(contenders: Iterable[Contender]) -> dict[str, str]:
+def latest_of_each(entries: Iterable[ContestEntry]) -> dict[str, str]:
     """Returns, by name, the next later submission of the same author.
 
     If the versions of all of an author's submissions are numbers, or dates, these say which is
     later; otherwise, the times of commit or arrival do.
     """
-    by_author: dict[str, list[Contender]] = {}
-    for each in contenders:
+    by_author: dict[str, list[ContestEntry]] = {}
+    for each in entries:
         if each.submission is not None:
             by_author.setdefault(each.submission.author, []).append(each)
     replaced: dict[str, str] = {}

@@ -13,7 +13,7 @@ import pytest
 from common.errors import KneepointError
 from contest.confine import Confined
 from contest.figures import Figures
-from contest.office import JSON, PAGE, Office, watch
+from contest.run import JSON, PAGE, ContestRun, watch
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.emulator import EmulatorEngine
 from tests.contest.trees import (
@@ -39,7 +39,7 @@ def silent(line: str) -> None:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves out the figures, which take longer than all the rest."""
-    monkeypatch.setattr(Office, "_draw_runs", lambda *_: {})
+    monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
     monkeypatch.setattr(Figures, "draw", lambda *_: {})
 
 
@@ -56,39 +56,39 @@ def ranked(found: dict[str, Any]) -> list[str]:
     return [row["name"] for row in found["ranking"]]
 
 
-def test_entries_are_built_run_and_ranked(office: Office, entries: Path) -> None:
-    found = office.score(entries, silent)
+def test_entries_are_built_run_and_ranked(contest_run: ContestRun, entries: Path) -> None:
+    found = contest_run.score(entries, silent)
     assert ranked(found) == RANKED
     assert [row["rank"] for row in found["ranking"]] == [1, 2, 3]
-    assert [row["name"] for row in found["yardsticks"]] == ["fixed_window 20"]
+    assert [row["name"] for row in found["baselines"]] == ["fixed_window 20"]
     first = found["ranking"][0]
     assert first["networks"]["known"]["power"] > found["ranking"][2]["networks"]["known"]["power"]
     ratios = {(pair["a"], pair["b"]): pair["ratio"] for pair in found["pairs"]}
     assert len(ratios) == 3 and ratios["bob", "carl"] > 1 > ratios["anna", "bob"]
     assert found["failed"] == []
-    assert json.loads((office.folder / JSON).read_text()) == found
-    page = (office.folder / PAGE).read_text()
+    assert json.loads((contest_run.folder / JSON).read_text()) == found
+    page = (contest_run.folder / PAGE).read_text()
     assert "bob</strong> leads" in page and 'href="http' not in page and "src=" not in page
     assert page.count('<details class="fold"') == 4, "a run of each over time"
     assert "uses boost" not in page
 
 
 def test_a_repetition_runs_and_draws_nothing(
-    office: Office, entries: Path, monkeypatch: pytest.MonkeyPatch
+    contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    office.score(entries, silent)
-    board = (office.folder / JSON).read_bytes()
+    contest_run.score(entries, silent)
+    board = (contest_run.folder / JSON).read_bytes()
 
     def refuse(*_: object) -> RunRecord:
         raise AssertionError("a run was repeated")
 
     monkeypatch.setattr(EmulatorEngine, "run", refuse)
-    office.score(entries, silent)
-    assert (office.folder / JSON).read_bytes() == board
+    contest_run.score(entries, silent)
+    assert (contest_run.folder / JSON).read_bytes() == board
 
 
 def test_an_interrupted_contest_goes_on(
-    office: Office, entries: Path, monkeypatch: pytest.MonkeyPatch
+    contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[RunSpec] = []
     run = EmulatorEngine.run
@@ -102,7 +102,7 @@ def test_an_interrupted_contest_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(EmulatorEngine, "run", interrupt)
         with pytest.raises(KneepointError, match="stops here"):
-            office.score(entries, silent)
+            contest_run.score(entries, silent)
     count = len(made)
 
     def count_run(engine: EmulatorEngine, spec: RunSpec) -> RunRecord:
@@ -110,7 +110,7 @@ def test_an_interrupted_contest_goes_on(
         return run(engine, spec)
 
     monkeypatch.setattr(EmulatorEngine, "run", count_run)
-    assert len(ranked(office.score(entries, silent))) == 3
+    assert len(ranked(contest_run.score(entries, silent))) == 3
     runs, drawn = 4 * 3 * 2 + 3, 4
     assert len(made) <= runs + drawn + 2, "at most those in progress were lost"
     assert count == 7
@@ -118,26 +118,30 @@ def test_an_interrupted_contest_goes_on(
 
 @pytest.mark.usefixtures("undrawn")
 def test_the_order_of_runs_does_not_matter(
-    office: Office, entries: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    found = office.score(entries, silent)
+    found = contest_run.score(entries, silent)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    assert replace(office, folder=tmp_path / "alone").score(entries, silent) == found
+    assert replace(contest_run, folder=tmp_path / "alone").score(entries, silent) == found
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_class_in_python_is_ranked_as_the_same_rule_in_c(office: Office, tmp_path: Path) -> None:
+def test_class_in_python_is_ranked_as_the_same_rule_in_c(
+    contest_run: ContestRun, tmp_path: Path
+) -> None:
     entries = tmp_path / "entries"
     kit(entries / "anna", 12)
     (entries / "bob").mkdir()
     (entries / "bob/sender.py").write_text(PYTHON_CLASS)
-    found = office.score(entries, silent)
+    found = contest_run.score(entries, silent)
     anna, bob = sorted(found["ranking"], key=lambda row: str(row["name"]))
     assert bob["networks"] == anna["networks"]
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_what_cannot_be_built_is_named_and_the_rest_ranked(office: Office, entries: Path) -> None:
+def test_what_cannot_be_built_is_named_and_the_rest_ranked(
+    contest_run: ContestRun, entries: Path
+) -> None:
     edit(kit(entries / "typo") / "datagrump/controller.cc", "return WINDOW;", "return WINDOWS;")
     edit(kit(entries / "missing") / "datagrump/sender.cc", "poller.wait(", "poller.sleep(")
     (entries / "empty").mkdir()
@@ -152,7 +156,7 @@ def test_what_cannot_be_built_is_named_and_the_rest_ranked(office: Office, entri
     )
     wrong = kit(entries / "wrong")
     (wrong / "kneepoint.yaml").write_text("constants: {window: {default: 3, range: [1, 9]}}")
-    found = office.score(entries, silent)
+    found = contest_run.score(entries, silent)
     assert ranked(found) == RANKED
     reasons = {row["name"]: row["reason"] for row in found["failed"]}
     assert "datagrump/controller.cc" in reasons["typo"] and "WINDOWS" in reasons["typo"]
@@ -169,25 +173,29 @@ def test_what_cannot_be_built_is_named_and_the_rest_ranked(office: Office, entri
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_entries_with_a_receiver_of_their_own_stand_apart(office: Office, entries: Path) -> None:
+def test_entries_with_a_receiver_of_their_own_stand_apart(
+    contest_run: ContestRun, entries: Path
+) -> None:
     edit(
         kit(entries / "dora", 1) / "datagrump/receiver.cc",
         "acknowledged = 0;; ++acknowledged",
         "acknowledged = 7;; ++acknowledged",
     )
-    found = office.score(entries, silent)
+    found = contest_run.score(entries, silent)
     assert "dora" not in ranked(found)
     assert [row["name"] for row in found["apart"]] == ["dora"]
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_the_history_has_all_submissions_of_an_author(office: Office, entries: Path) -> None:
-    office.score(entries, silent)
+def test_the_history_has_all_submissions_of_an_author(
+    contest_run: ContestRun, entries: Path
+) -> None:
+    contest_run.score(entries, silent)
     shutil.rmtree(entries / "carl")
     kit(entries / "carl", 8)
     kit(entries / "dora@2", 6)
     kit(entries / "dora@10", 7)
-    found = office.score(entries, silent)
+    found = contest_run.score(entries, silent)
     history = [(row["author"], row["number"], row["name"]) for row in found["history"]]
     assert history == [
         ("anna", 1, "anna"),
@@ -199,19 +207,19 @@ def test_the_history_has_all_submissions_of_an_author(office: Office, entries: P
     ]
     assert "dora@2" not in ranked(found) and "dora@10" in ranked(found)
     assert [row["name"] for row in found["earlier"]] == ["dora@2"]
-    again = office.score(entries, silent)
+    again = contest_run.score(entries, silent)
     assert again["history"] == found["history"]
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_the_latest_that_runs_is_ranked(office: Office, entries: Path) -> None:
+def test_the_latest_that_runs_is_ranked(contest_run: ContestRun, entries: Path) -> None:
     shutil.make_archive(str(entries / "bob"), "zip", kit(entries.parent / "bob", 14))
     kit(entries / "carl@2", 30)
     (entries / "anna.zip").write_bytes(b"PK\x03\x04")
     for name, arrived_s in (("bob.zip", 2e9), ("carl@2", 1e9), ("anna.zip", 2e9)):
         for path in [entries / name, *(entries / name).rglob("*")]:
             os.utime(path, (arrived_s, arrived_s))
-    found = office.score(entries, silent)
+    found = contest_run.score(entries, silent)
     assert set(ranked(found)) == {"anna", "bob.zip", "carl"}
     replaced = {row["name"]: row["replaced_by"] for row in found["earlier"]}
     assert replaced == {"bob": "bob.zip", "carl@2": "carl"}
@@ -236,19 +244,21 @@ def test_what_arrives_is_scored_when_it_is_whole(tmp_path: Path) -> None:
     assert scored == [1, 4], "once what was there, once what had come whole"
 
 
-def test_a_folder_without_entries_is_refused(office: Office, tmp_path: Path) -> None:
+def test_a_folder_without_entries_is_refused(contest_run: ContestRun, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(KneepointError, match="has no entries"):
-        office.score(tmp_path / "empty", silent)
+        contest_run.score(tmp_path / "empty", silent)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
-def test_entries_that_misbehave_are_rows_with_a_reason(office: Office, entries: Path) -> None:
-    before = office.score(entries, silent)
+def test_entries_that_misbehave_are_rows_with_a_reason(
+    contest_run: ContestRun, entries: Path
+) -> None:
+    before = contest_run.score(entries, silent)
     for name in BAD:
         bad(entries / name, name)
-    found = office.score(entries, silent)
+    found = contest_run.score(entries, silent)
     *rest, last = ranked(found)
     assert rest == RANKED and last == "sends-without-end"
     for row, earlier in zip(found["ranking"], before["ranking"], strict=False):
@@ -270,7 +280,7 @@ def test_entries_that_misbehave_are_rows_with_a_reason(office: Office, entries: 
 @pytest.mark.skipif("rdrand" not in Path("/proc/cpuinfo").read_text(), reason="no rdrand")
 @pytest.mark.usefixtures("undrawn")
 def test_an_entry_with_another_score_for_the_same_seed_is_not_ranked(
-    office: Office, entries: Path
+    contest_run: ContestRun, entries: Path
 ) -> None:
     edit(
         kit(entries / "dice", 10) / "datagrump/controller.cc",
@@ -282,21 +292,21 @@ def test_an_entry_with_another_score_for_the_same_seed_is_not_ranked(
   }();
   return 3 + drawn;""",
     )
-    found = office.score(entries, silent)
+    found = contest_run.score(entries, silent)
     assert ranked(found) == RANKED
     (row,) = found["failed"]
     assert row["name"] == "dice" and not row["is_disturbed"]
     one, other = re.findall(r"\d+\.\d+", row["reason"])
     assert one != other and "on known with seed 1" in row["reason"]
-    assert office.score(entries, silent)["failed"] == found["failed"], "both runs are kept"
+    assert contest_run.score(entries, silent)["failed"] == found["failed"], "both runs are kept"
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_faults_of_the_machine_are_no_verdict(
-    office: Office, entries: Path, monkeypatch: pytest.MonkeyPatch
+    contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An entry whose every run meets one has a row, and the rest is scored."""
-    expected = office.score(entries, silent)
+    expected = contest_run.score(entries, silent)
     run = EmulatorEngine.run
 
     def disturb(engine: EmulatorEngine, spec: RunSpec) -> RunRecord:
@@ -307,105 +317,107 @@ def test_faults_of_the_machine_are_no_verdict(
     kit(entries / "dora", 9)
     with monkeypatch.context() as patch:
         patch.setattr(EmulatorEngine, "run", disturb)
-        found = office.score(entries, silent)
+        found = contest_run.score(entries, silent)
     (row,) = found["failed"]
     assert row["is_disturbed"] and "SIGKILL" in row["reason"] and "again" in row["reason"]
     assert found["ranking"] == expected["ranking"] and found["history"] == expected["history"]
-    again = office.score(entries, silent)
+    again = contest_run.score(entries, silent)
     assert again["failed"] == [] and "dora" in ranked(again)
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_declared_argument_reaches_the_sender(office: Office, entries: Path) -> None:
+def test_a_declared_argument_reaches_the_sender(contest_run: ContestRun, entries: Path) -> None:
     dora = bad(entries / "dora", "needs-an-argument")
     (dora / "kneepoint.yaml").write_text("author: Dora\narguments: [debug, '7']\n")
-    found = office.score(entries, silent)
+    found = contest_run.score(entries, silent)
     assert found["failed"] == [] and "dora" in ranked(found)
     assert {row["author"] for row in found["ranking"]} == {"anna", "bob", "carl", "Dora"}
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_other_rules_rank_otherwise(office: Office, entries: Path) -> None:
+def test_other_rules_rank_otherwise(contest_run: ContestRun, entries: Path) -> None:
     rules = {"throughput_mbps": "carl", "-signal_delay_p95_ms": "anna", "log_power": "bob"}
     for rule, winner in rules.items():
-        contest = office.contest.model_copy(update={"score": rule})
-        found = replace(office, contest=contest).score(entries, silent)
+        contest = contest_run.contest.model_copy(update={"score": rule})
+        found = replace(contest_run, contest=contest).score(entries, silent)
         assert ranked(found)[0] == winner
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_an_entry_cannot_take_a_yardsticks_name(office: Office, entries: Path) -> None:
+def test_an_entry_cannot_take_a_baselines_name(contest_run: ContestRun, entries: Path) -> None:
     kit(entries / "fixed_window 20")
-    with pytest.raises(KneepointError, match=r"a yardstick is called .fixed_window 20.; rename it"):
-        office.score(entries, silent)
+    with pytest.raises(KneepointError, match=r"a baseline is called .fixed_window 20.; rename it"):
+        contest_run.score(entries, silent)
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_one_network_makes_a_contest(office: Office, entries: Path) -> None:
-    contest = office.contest.model_copy(update={"unseen": ()})
-    found = replace(office, contest=contest, places=office.places[:1]).score(entries, silent)
+def test_one_network_makes_a_contest(contest_run: ContestRun, entries: Path) -> None:
+    contest = contest_run.contest.model_copy(update={"unseen": ()})
+    found = replace(contest_run, contest=contest, places=contest_run.places[:1]).score(
+        entries, silent
+    )
     assert len(ranked(found)) == 3
     for row in found["ranking"]:
         assert row["score"] == row["public_score"] and row["places_lost"] == 0
-    assert "unseen" not in (office.folder / PAGE).read_text()
+    assert "unseen" not in (contest_run.folder / PAGE).read_text()
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_the_score_on_another_host_stands_beside(office: Office, entries: Path) -> None:
+def test_the_score_on_another_host_stands_beside(contest_run: ContestRun, entries: Path) -> None:
     """It is the score that a contest on that host gives."""
-    contest = office.contest.model_copy(update={"other_host_latency_us": 20_000})
-    found = replace(office, contest=contest).score(entries, silent)
+    contest = contest_run.contest.model_copy(update={"other_host_latency_us": 20_000})
+    found = replace(contest_run, contest=contest).score(entries, silent)
     there = replace(
-        office,
-        contest=office.contest.model_copy(update={"runs": 1}),
-        places=[place.on_host(20_000) for place in office.places],
-        folder=office.folder.with_name("there"),
+        contest_run,
+        contest=contest_run.contest.model_copy(update={"runs": 1}),
+        places=[place.on_host(20_000) for place in contest_run.places],
+        folder=contest_run.folder.with_name("there"),
     ).score(entries, silent)
     scores = {row["name"]: row["score"] for row in there["ranking"]}
     assert {row["name"]: row["other_host_score"] for row in found["ranking"]} == scores
     assert all(row["score"] != scores[row["name"]] for row in found["ranking"])
-    page = (office.folder / PAGE).read_text()
+    page = (contest_run.folder / PAGE).read_text()
     assert "600 us" in page and "20000 us" in page
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_late_submissions_are_marked(office: Office, entries: Path) -> None:
+def test_late_submissions_are_marked(contest_run: ContestRun, entries: Path) -> None:
     for path in [entries / "bob", *(entries / "bob").rglob("*")]:
         os.utime(path, (1.8e9, 1.8e9))
-    contest = office.contest.model_copy(update={"deadline": "2027-01-15T08:59:59+01:00"})
-    found = replace(office, contest=contest).score(entries, silent)
+    contest = contest_run.contest.model_copy(update={"deadline": "2027-01-15T08:59:59+01:00"})
+    found = replace(contest_run, contest=contest).score(entries, silent)
     late = {row["name"]: (row["late"], row["arrived"]) for row in found["ranking"]}
     assert late["bob"] == (True, "2027-01-15T08:00:00+00:00")
     assert not late["anna"][0] and not late["carl"][0]
-    contest = office.contest.model_copy(update={"deadline": "2027-01-15T08:00:00Z"})
-    found = replace(office, contest=contest).score(entries, silent)
+    contest = contest_run.contest.model_copy(update={"deadline": "2027-01-15T08:00:00Z"})
+    found = replace(contest_run, contest=contest).score(entries, silent)
     assert not any(row["late"] for row in found["ranking"])
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_aliases_stand_for_names(office: Office, entries: Path) -> None:
+def test_aliases_stand_for_names(contest_run: ContestRun, entries: Path) -> None:
     kit(entries / "anna@2", 6)
     edit(kit(entries / "typo") / "datagrump/controller.cc", "return WINDOW;", "return Anna;")
     key = entries.parent / "key.csv"
     key.write_text("author,alias\nbob,Rubidium\n")
-    found = replace(office, key=key).score(entries, silent)
+    found = replace(contest_run, key=key).score(entries, silent)
     aliases = dict(line.split(",") for line in key.read_text().splitlines())
     assert set(aliases) == {"author", "anna", "bob", "carl", "typo"}
     assert "Rubidium" in ranked(found) and len(set(aliases.values())) == 5
-    published = (office.folder / JSON).read_text() + (office.folder / PAGE).read_text()
+    published = (contest_run.folder / JSON).read_text() + (contest_run.folder / PAGE).read_text()
     for name in ("anna", "Anna", "bob", "carl", "typo"):
         assert name not in published.replace("Comic Sans", ""), name
-    again = replace(office, key=key).score(entries, silent)
+    again = replace(contest_run, key=key).score(entries, silent)
     assert again == found
-    feedback = (office.folder / "feedback/typo/feedback.html").read_text()
+    feedback = (contest_run.folder / "feedback/typo/feedback.html").read_text()
     assert "Anna" in feedback, "entrants see their compiler's message"
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_feedback_has_gradescopes_format(office: Office, entries: Path) -> None:
+def test_feedback_has_gradescopes_format(contest_run: ContestRun, entries: Path) -> None:
     (entries / "broken.zip").write_bytes(b"PK\x03\x04")
-    found = office.score(entries, silent)
-    folder = office.folder / "feedback"
+    found = contest_run.score(entries, silent)
+    folder = contest_run.folder / "feedback"
     assert {each.name for each in folder.iterdir()} == {"anna", "bob", "carl", "broken"}
     for row in found["ranking"]:
         told = json.loads((folder / row["name"] / "results.json").read_text())
@@ -427,13 +439,13 @@ def test_a_host_without_a_sandbox_is_refused() -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_datagrams_of_2013_have_their_receiver(office: Office, entries: Path) -> None:
+def test_datagrams_of_2013_have_their_receiver(contest_run: ContestRun, entries: Path) -> None:
     """Both clocks count from the date that the tree has, so that their difference is a delay."""
     for name, epoch, latest_ms in (
         *(("flat", "1362700000000", 1000), ("hasty", "1362700000000", 1)),
         *(("later", "1'400'000'000 * 1000ULL", 1000), ("plain", "0", 1000)),
     ):
         check_delays(flat_2013(entries / name, epoch), latest_ms)
-    found = office.score(entries, silent)
+    found = contest_run.score(entries, silent)
     assert {row["name"]: "SIGABRT" in row["reason"] for row in found["failed"]} == {"hasty": True}
     assert {*RANKED, "flat", "later", "plain"} <= set(ranked(found))

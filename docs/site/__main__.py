@@ -1,11 +1,11 @@
-"""Gathers the pages of the site, for Sphinx: `python -m documentation --into FOLDER`."""
+"""Gathers the pages of the site, for Sphinx: `python -m docs.site --into FOLDER`."""
 
 import argparse
 from pathlib import Path
 
 from common.errors import run_command_line
-from documentation import reference
-from documentation.gather import gather
+from docs.site import reference
+from docs.site.gather import gather
 from engines.catalogue import load_catalogue
 
 

@@ -20,20 +20,13 @@ from common.made_by import current_commit
 from contest.aliases import anonymous, authors_in, complete_key
 from contest.collect import below, find_submissions, state_of_repositories
 from contest.config import Contest
-from contest.contenders import Contender, Workshop
+from contest.entries import ContestEntry, EntryBuilder
 from contest.feedback import write_feedback
 from contest.figures import Figures, thin
 from contest.history import with_history
-from contest.hold import (
-    Json,
-    Place,
-    Scored,
-    is_repeated,
-    run_all,
-    run_on_other_host,
-    verdict,
-)
+from contest.leaderboard import Json, verdict
 from contest.page import write_page
+from contest.scoring import Place, Scored, is_repeated, run_all, run_on_other_host
 from engines.base import EngineSettings, run_reliably
 from engines.emulator import EmulatorSettings
 from experiments.executor import Executor, ThreadExecutor
@@ -51,15 +44,15 @@ _DPI = 110
 
 
 @dataclass(frozen=True)
-class Office:
+class ContestRun:
     """All that a contest needs.
 
     Args:
         contest: its rules.
         places: its networks.
-        yardsticks: our controllers.
+        baselines: our controllers.
         engine: where runs are made.
-        workshop: builds entries.
+        builder: builds entries.
         folder: of the results.
         results: the configuration's, where a probe may have left the number of real-time slots.
         key: file of the names that stand for authors; None: they have their own.
@@ -67,9 +60,9 @@ class Office:
 
     contest: Contest
     places: Sequence[Place]
-    yardsticks: Sequence[Contender]
+    baselines: Sequence[ContestEntry]
     engine: EngineSettings
-    workshop: Workshop
+    builder: EntryBuilder
     folder: Path
     results: Path
     key: Path | None = None
@@ -84,22 +77,22 @@ class Office:
         submissions = find_submissions(entries)
         if not submissions:
             raise KneepointError(f"{entries}: has no entries; put source trees or archives there")
-        ours = {each.name for each in self.yardsticks}
+        ours = {each.name for each in self.baselines}
         for each in submissions:
             if each.name in ours:
-                raise KneepointError(f"{each.path}: a yardstick is called {each.name!r}; rename it")
+                raise KneepointError(f"{each.path}: a baseline is called {each.name!r}; rename it")
         with hold_lock_patiently(self.folder / ".lock", _LOCK_PATIENCE_S):
-            entrants = self.workshop.make_all(
+            submitted = self.builder.make_all(
                 submissions,
                 lambda made: say(f"{made.name}: {made.reason or 'built'}"),
             )
-            contenders = [*entrants, *self.yardsticks]
-            with self._runner(contenders) as runner:
-                scored = run_all(self.contest, contenders, self.places, self.engine, runner)
+            everyone = [*submitted, *self.baselines]
+            with self._runner(everyone) as runner:
+                scored = run_all(self.contest, everyone, self.places, self.engine, runner)
                 on_other_host = run_on_other_host(
                     self.contest, scored, self.places, self.engine, runner
                 )
-            found = verdict(self.contest, contenders, scored, self.places, on_other_host)
+            found = verdict(self.contest, everyone, scored, self.places, on_other_host)
             found = with_history(found, self.contest, self.folder / "history.jsonl")
             runs = self._draw_runs(scored)
             write_feedback(found, runs, self.folder / FEEDBACK, self._made_of())
@@ -112,8 +105,8 @@ class Office:
         return found
 
     @contextmanager
-    def _runner(self, contenders: Sequence[Contender]) -> Iterator[Runner]:
-        able = [each for each in contenders if not each.reason]
+    def _runner(self, entries: Sequence[ContestEntry]) -> Iterator[Runner]:
+        able = [each for each in entries if not each.reason]
         total = len(able) * len(self.places) * self.contest.runs
         total += sum(is_repeated(each, self.engine) for each in able)
         if self.contest.other_host_latency_us is not None and not self.engine.is_real_time:
@@ -130,7 +123,7 @@ class Office:
                 yield runner
             finally:
                 runner.close()
-        progress.end(f"runs of {len(able)} entries and yardsticks are done")
+        progress.end(f"runs of {len(able)} entries and baselines are done")
 
     def _executor(self) -> Executor:
         cores = os.cpu_count() or 1
@@ -139,7 +132,7 @@ class Office:
         return ThreadExecutor(self.engine, cores)
 
     def _draw_runs(self, scored: Sequence[Scored]) -> dict[str, Path]:
-        """Returns a figure over time of each contender's run on the public network."""
+        """Returns a figure over time of each entry's run on the public network."""
         if not isinstance(self.engine, EmulatorSettings):
             return {}  # a real run cannot be repeated to log it
         public = next(place for place in self.places if place.is_public)
@@ -147,7 +140,7 @@ class Office:
         for each in scored:
             if each.reason:
                 continue
-            spec = each.contender.spec(self.engine, public.network, self.contest.seed)
+            spec = each.entry.spec(self.engine, public.network, self.contest.seed)
             figure = self.folder / "runs" / f"{spec.run_id}.svg"
             if not figure.is_file():
                 with TemporaryDirectory(prefix="kneepoint-logs-") as logs:
@@ -160,10 +153,10 @@ class Office:
                         engine.close()
                     if record.status != "ok":
                         continue
-                    noun = "window" if each.contender.is_yardstick else IN_FLIGHT
+                    noun = "window" if each.entry.is_baseline else IN_FLIGHT
                     over_time.draw(log, flow_log, "", figure, noun, _DPI)
                     thin(figure)
-            drawn[each.contender.name] = figure
+            drawn[each.entry.name] = figure
         return drawn
 
     def _made_of(self) -> str:

@@ -1,0 +1,1 @@
+"""Pages for readers, and in `site` what makes a site of them."""
