@@ -56,7 +56,9 @@ class Limits:
             )
         )
         if not is_right:
-            reason = self.reasons.get(notation.kind, f"it has {', '.join(queues)}")
+            reason = self.reasons.get(
+                notation.kind, f"it has {', '.join(queues)}; use one of them, or the emulator"
+            )
             raise KneepointError(f"{where}: {self.engine} cannot run {text!r}: {reason}")
         return notation
 

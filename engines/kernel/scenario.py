@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from common.config_file import complaint_of
 from common.errors import KneepointError
 from common.files import read_json
 from engines.limits import KERNEL
@@ -157,11 +158,8 @@ def scenario_of(content: Mapping[str, Any], where: str) -> Scenario:
     try:
         scenario = Scenario.model_validate_json(json.dumps(mine))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise KneepointError(
-            f"{where}: {place}: {first['msg']}; see build/emulate --scenario-schema"
-        ) from None
+        said = complaint_of(error)
+        raise KneepointError(f"{where}: {said}; see build/emulate --scenario-schema") from None
     _check(scenario, where)
     return scenario
 

@@ -255,7 +255,7 @@ def test_kernel_is_asked_only_for_networks_that_it_can_make(
         (
             "network",
             {"uplink": {"rate_mbps": 1, "loss_probability": 1.1}},
-            "at most 1",
+            "less than or equal to 1",
         ),
     ],
 )

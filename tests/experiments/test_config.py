@@ -203,7 +203,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "bounds below zero": (
         {"network": SYNTHETIC, "study": worst_case({"sigma_packets_per_s": (-1, 8)})},
-        "uplink.synthetic.sigma_packets_per_s: -1.0 is invalid: it must be at least 0",
+        "uplink.synthetic.sigma_packets_per_s: -1.0 is invalid: it must be greater than or equal",
     ),
     "trace of a network that has none": (
         {"study": worst_case({"max_rate_mbps": (6, 8)})},
@@ -661,7 +661,7 @@ def test_a_table_is_cited_by_its_report(name: str, changes: dict[str, Any], repo
     ("report", "text", "parts"),
     [
         ({"subtitle": "S"}, "# T\n", ("config.yaml", "report.title", "missing")),
-        ({"title": ""}, "# T\n", ("config.yaml", "report.title", "empty")),
+        ({"title": ""}, "# T\n", ("config.yaml", "report.title", "at least 1 character")),
         ({"title": "T", "sections": ["intr"]}, "# T\n", ("config.yaml", "'intr'", "'intro'")),
         ({"title": "T", "closing": ["intro"]}, "Words\n", ("text/intro.md", "# Introduction")),
         ({"title": "T", "sections": ["intro", "intro"]}, "# T\n", ("'intro'", "twice")),

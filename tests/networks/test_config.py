@@ -33,8 +33,8 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
     [
         (GOOD + "delay: 20\n", "unknown key 'delay'; did you mean 'delay_ms'?"),
         (GOOD + "colour: red\n", "unknown key 'colour'; known: title, uplink, "),
-        (GOOD + "delay_ms: fast\n", "delay_ms: 'fast' is invalid: it must be a number"),
-        (GOOD + "delay_ms: -1\n", "delay_ms: -1 is invalid: it must be at least 0"),
+        (GOOD + "delay_ms: fast\n", "delay_ms: 'fast' is invalid: it must be a valid number"),
+        (GOOD + "delay_ms: -1\n", "delay_ms: -1 is invalid: it must be greater than or equal to 0"),
         (
             GOOD + "delay_step_ms: 30\n",
             "delay_step_ms and delay_period_s belong together; give both or neither",
@@ -88,7 +88,7 @@ def test_load_network_fills_in_the_contest_settings(tmp_path: Path) -> None:
             GOOD + "uplink_queue: droptail:packets=9,packet=1\n",
             "droptail has no parameter 'packet'; it has: packets, bytes",
         ),
-        ("", "content: None is invalid: it must be a mapping of"),
+        ("", "content: None is invalid: it must be a valid dictionary"),
     ],
 )
 def test_load_network_refuses(tmp_path: Path, text: str, message: str) -> None:
