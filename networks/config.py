@@ -19,6 +19,17 @@ NAMES = "lower-case letters, digits, - and _ only"
 Name = Annotated[str, matching(NAME, NAMES)]
 """Name of a configuration file, without its suffix."""
 
+
+def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name!r} appears twice; remove one")
+    return names
+
+
+EACH_ONCE = AfterValidator(_each_once)
+Names = Annotated[tuple[Name, ...], EACH_ONCE]
+
 TraceName = Annotated[
     str, matching(r"(?a:\w[\w.-]{0,99})", "a file's name: letters, digits, ., - and _ only")
 ]

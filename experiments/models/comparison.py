@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from common.config_file import ConfigModel, matching
 from experiments.models.study import ComparisonEngine, SearchEngine, Setting
 from experiments.published import Metric
-from networks.config import Name
+from networks.config import EACH_ONCE, Name, Names
 
 
 class PublishedSpread(ConfigModel):
@@ -51,8 +51,8 @@ class EngineRuns(ConfigModel):
     """An engine's part of a comparison."""
 
     repeats: int = Field(ge=1, description="replicates of each setting, on each network")
-    networks: tuple[Name, ...] | None = Field(
-        default=None, min_length=1, description="only these of the networks; null: all"
+    networks: Annotated[tuple[Name, ...], Field(min_length=1), EACH_ONCE] | None = Field(
+        default=None, description="only these of the networks; null: all"
     )
 
 
@@ -90,10 +90,8 @@ class Comparison(ConfigModel):
     engines: Mapping[ComparisonEngine, EngineRuns] = Field(
         min_length=1, description="engines, emulator or kernel, with their replicates"
     )
-    traffic: tuple[Name, ...] = Field(
-        min_length=1, description="file of config/traffic, or a list of them"
-    )
-    networks: tuple[Name, ...] = Field(min_length=1, description="files of config/networks")
+    traffic: Names = Field(min_length=1, description="file of config/traffic, or a list of them")
+    networks: Names = Field(min_length=1, description="files of config/networks")
     settings: tuple[Setting, ...] = Field(
         min_length=1, description="the controllers under study, each with its parameters"
     )
@@ -110,10 +108,6 @@ class Comparison(ConfigModel):
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
         of_engines = {f"engines: {e}: networks": r.networks or () for e, r in self.engines.items()}
-        named = {"networks": self.networks, "traffic": self.traffic, **of_engines}
-        for key, values in named.items():
-            if len(set(values)) != len(values):
-                raise ValueError(f"{key} lists one twice; remove it")
         for key, values in of_engines.items():
             self._require(values, self.networks, key)
         if self.published and not self.source:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from common.config_file import ConfigModel
 from experiments.models.report import Report
 from experiments.models.study import Host, Setting
-from networks.config import Name, TraceSources
+from networks.config import Name, Names, TraceSources
 
 
 class Hardening(ConfigModel):
@@ -36,9 +36,7 @@ class HoldOut(ConfigModel):
     """Held-out networks, on which published and tuned settings run."""
 
     training: Name = Field(description="network on which the settings were found")
-    networks: tuple[Name, ...] = Field(
-        min_length=1, description="held-out networks: files of networks/"
-    )
+    networks: Names = Field(min_length=1, description="held-out networks: files of networks/")
     published: Literal["all", "best"] = Field(
         default="all", description="every replayed row, or only the best of each controller"
     )
@@ -54,8 +52,6 @@ class HoldOut(ConfigModel):
         for name in self.networks:
             if name == self.training:
                 raise ValueError(f"networks lists {name}, which is the training network; remove it")
-            if self.networks.count(name) > 1:
-                raise ValueError(f"networks lists {name} twice; remove one")
         return self
 
 
@@ -192,11 +188,9 @@ class Settings(ConfigModel):
         "postgresql+psycopg://HOST/NAME; null: $KNEEPOINT_STORAGE, or none",
     )
     traces: TraceSources = Field(default=TraceSources(), description="sources of packaged traces")
-    studies: tuple[Name, ...] = Field(default=(), description="names of files in config/studies")
-    repeats: tuple[Name, ...] = Field(default=(), description="names of files in config/repeats")
-    comparisons: tuple[Name, ...] = Field(
-        default=(), description="names of files in config/comparisons"
-    )
+    studies: Names = Field(default=(), description="names of files in config/studies")
+    repeats: Names = Field(default=(), description="names of files in config/repeats")
+    comparisons: Names = Field(default=(), description="names of files in config/comparisons")
     hold_out: HoldOut | None = Field(
         default=None,
         description="held-out networks, on which published and tuned settings also run",
@@ -216,11 +210,3 @@ class Settings(ConfigModel):
     def storage_url(self) -> str | None:
         """URL of the database for a copy of all studies, if any."""
         return self.storage or os.environ.get("KNEEPOINT_STORAGE") or None
-
-    @field_validator("studies", "repeats", "comparisons")
-    @classmethod
-    def _names_differ(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"{name!r} appears twice; remove one")
-        return names

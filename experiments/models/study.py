@@ -10,7 +10,7 @@ from common.config_file import ConfigModel
 from common.errors import suggestion
 from engines.expression import Expression
 from engines.limits import LIMITS
-from networks.config import SYNTHETIC_PARAMETERS, Name
+from networks.config import SYNTHETIC_PARAMETERS, Name, Names
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
 
 
@@ -223,7 +223,7 @@ class Objective(ConfigModel):
         description="search the network: minimise the power of the controller relative to that of "
         "the omniscient sender, or of another setting",
     )
-    fit: tuple[Name, ...] = Field(
+    fit: Names = Field(
         default=(), description="minimise the misfit to one published table, or jointly to several"
     )
     on: Mapping[Name, Name] = Field(
@@ -263,8 +263,6 @@ class Objective(ConfigModel):
             raise ValueError("tail applies to cvar only; remove it")
         if (self.least is None) != (not self.keeping):
             raise ValueError("least and keeping belong together; give both or neither")
-        if len(set(self.fit)) != len(self.fit):
-            raise ValueError("fit lists a table twice; remove one")
         return self
 
     @property
@@ -331,9 +329,7 @@ class Study(ConfigModel):
     title: str = Field(min_length=1, description="title in reports")
     controller: str = Field(description="controller under study")
     engine: SearchEngine = Field(default="emulator", description="emulator or mahimahi")
-    networks: tuple[Name, ...] = Field(
-        min_length=1, description="names of files in config/networks"
-    )
+    networks: Names = Field(min_length=1, description="names of files in config/networks")
     traffic: Name | None = Field(
         default=None, description="file of config/traffic; null: one endless flow of datagrams"
     )
@@ -382,13 +378,6 @@ class Study(ConfigModel):
     @classmethod
     def _objective_may_be_a_word(cls, value: Any) -> Any:
         return {"power": "mean"} if value == "power" else value
-
-    @field_validator("networks")
-    @classmethod
-    def _networks_differ(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(networks)) != len(networks):
-            raise ValueError("a network appears twice; remove one")
-        return networks
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:

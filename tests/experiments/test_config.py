@@ -349,7 +349,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "table fitted twice": (
         {"study": {**SPACE, "objective": {"fit": ["printed", "printed"]}}},
-        "fit lists a table twice; remove one",
+        "objective.fit: ['printed', 'printed'] is invalid: 'printed' appears twice; remove one",
     ),
     "fitted to no table": (
         {"study": {**SPACE, "objective": {"fit": 3}}},
@@ -480,7 +480,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "held out twice": (
         {"config": {"hold_out": {"training": "wire", "networks": ["radio", "radio"]}}},
-        "hold_out: networks lists radio twice; remove one",
+        "hold_out.networks: ['radio', 'radio'] is invalid: 'radio' appears twice",
     ),
     "nothing held out": (
         {"config": {"hold_out": {"training": "wire", "networks": []}}},
