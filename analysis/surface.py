@@ -99,7 +99,8 @@ def _smoothed(distances: np.ndarray, values: np.ndarray) -> np.ndarray:
     weights = np.exp(-0.5 * (distances / WIDTH) ** 2)
     near = (distances <= REACH).sum(axis=1)
     total = weights.sum(axis=1)
-    return np.where(near >= LEAST_NEAR, weights @ values / np.where(total > 0, total, 1), np.nan)
+    weighted = (weights * values).sum(axis=1)  # BLAS's last digit depends on where arrays lie
+    return np.where(near >= LEAST_NEAR, weighted / np.where(total > 0, total, 1), np.nan)
 
 
 def _scaled(trials: pd.DataFrame, constant: Searched) -> np.ndarray:

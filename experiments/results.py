@@ -105,8 +105,8 @@ class FinishedTrial:
 
     `means` has the mean of each of TRIAL_METRICS over the runs that were measured; it is empty
     without any. The runs themselves are in the journal. `objectives` are those of a front,
-    `violation` its distance beyond a bound; a trial that `is_stopped` lost a race and has the value
-    of the runs that it made.
+    `violation` its distance beyond a bound; `reports` are those of a race, and a trial that
+    `is_stopped` lost it and has the value of the runs that it made.
     """
 
     number: int
@@ -118,6 +118,7 @@ class FinishedTrial:
     objectives: tuple[float, ...] = ()
     violation: float | None = None
     is_stopped: bool = False
+    reports: Sequence[float] = ()
 
 
 def means_of(runs: Iterable[FinishedRun]) -> dict[str, float]:
@@ -172,7 +173,7 @@ def trials_table(
             *(pa.field(name, pa.float64(), nullable=False) for name in further),
         ]
     )
-    return make_table((_trial_row(study, trial) for trial in trials), schema)
+    return make_table((trial_row(study, trial) for trial in trials), schema)
 
 
 def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
@@ -261,7 +262,8 @@ def _run_row(study: str, run: FinishedRun) -> dict[str, Any]:
     }
 
 
-def _trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
+def trial_row(study: str, trial: FinishedTrial) -> dict[str, Any]:
+    """Returns a trial's row of trials.parquet, with the columns of every objective."""
     return {
         "study": study,
         "trial": trial.number,

@@ -1,6 +1,6 @@
 """`kneepoint status`: the progress of a running workflow, experiment by experiment."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,23 @@ from experiments.registry import experiments_of
 from experiments.workflow import Workflow
 from kneepoint.cli import columns, config_option, examples, json_option, say
 
+_Best = tuple[int, float | None]
+"""Number of trials, and the best value."""
+
 
 @dataclass(frozen=True)
 class State:
     """Progress of an experiment; None stands for a value that is unknown or does not apply.
 
     Args:
-    name: folder in the results.
+        name: folder in the results.
         state: done, running or waiting.
-    trials: trials told so far.
-    best: best value among them.
-    runs: finished runs.
-    total: planned runs.
-    rate: runs per second.
-    left_s: estimated time for the remaining runs (s).
+        trials: finished trials.
+        best_in_search: best value among them.
+        runs: finished runs.
+        total: planned runs.
+        rate: runs per second.
+        left_s: estimated time for the remaining runs (s).
     """
 
     name: str
@@ -70,14 +73,12 @@ class Watch:
             name: experiment.is_real and not with_real
             for name, experiment in experiments_of(workflow).items()
         }
-        self._studies: Any = None
-        self._known: dict[str, tuple[float, tuple[int, float | None]]] = {}
+        self._known: dict[str, tuple[float, _Best]] = {}
 
     def look(self) -> list[State]:
         """Returns the current state of each experiment."""
-        told = self._told()
         return [
-            self._state_of(name, *told.get(name, (None, None)))
+            self._state_of(name, *self._searched(name))
             for name, is_optional in self._experiments.items()
             if not is_optional or (self._results / name).exists()
         ]
@@ -93,31 +94,27 @@ class Watch:
         is_done = (folder / "made_by.json").exists()
         return State(name, "done" if is_done else "waiting", trials, best)
 
-    def _told(self) -> dict[str, tuple[int, float | None]]:
-        """Number of trials and best value of each study; None for several objectives."""
-        if self._studies is None:
-            from search.all_studies import AllStudies  # optuna takes a third of a second
+    def _searched(self, name: str) -> tuple[int | None, float | None]:
+        """Number of trials and best value of a study; None for no study or several objectives."""
+        from search.trial_log import LOG, read_trials  # pyarrow takes a quarter of a second
 
-            self._studies = AllStudies(self._results)
-        found = {}
-        for study in self._studies.get_all_studies():
-            name = study.study_name
-            changed_s = (self._results / name / "optuna.journal").stat().st_mtime
-            if self._known.get(name, (None,))[0] != changed_s:
-                self._known[name] = changed_s, self._best_of(study)
-            found[name] = self._known[name][1]
-        return found
+        path = self._results / name / LOG
+        if not path.exists():
+            return None, None
+        changed_s = path.stat().st_mtime
+        if self._known.get(name, (None,))[0] != changed_s:
+            self._known[name] = changed_s, _best_of(*read_trials(path.parent))
+        return self._known[name][1]
 
-    def _best_of(self, study: Any) -> tuple[int, float | None]:
-        from optuna.study import StudyDirection
-        from optuna.trial import TrialState
 
-        trials = self._studies.get_all_trials(study._study_id, deepcopy=False)
-        whole = [trial.values for trial in trials if trial.state == TrialState.COMPLETE]
-        if len(study.directions) != 1:
-            return len(trials), None
-        choose = min if study.directions[0] == StudyDirection.MINIMIZE else max
-        return len(trials), choose((values[0] for values in whole), default=None)
+def _best_of(study: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> _Best:
+    from experiments.results import OBJECTIVES
+
+    if not rows or OBJECTIVES[0] in rows[0]:
+        return len(rows), None
+    choose = min if study["direction"] == "minimize" else max
+    values = (row["value"] for row in rows if row["state"] == "COMPLETE")
+    return len(rows), choose(values, default=None)
 
 
 def _is_running(folder: Path) -> bool:

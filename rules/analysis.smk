@@ -34,4 +34,4 @@ for job, stages in {**ALONE, "analyse": TOGETHER}.items():
         message:
             f"Analysing: {', '.join(stages)}"
         shell:
-            "python -m analysis.run --config {params.config:q} {params.stages} > {log:q} 2>&1"
+            "python -m analysis.run --config {params.config:q} {params.stages:q} > {log:q} 2>&1"

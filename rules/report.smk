@@ -24,7 +24,7 @@ rule draw:
     message:
         "Drawing the figures"
     shell:
-        "python -m reports.draw --results {params.results:q} {params.kinds} > {log:q} 2>&1"
+        "python -m reports.draw --results {params.results:q} {params.kinds:q} > {log:q} 2>&1"
 
 
 # A single figure; the name of a kind stands for the first of its figures.

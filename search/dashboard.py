@@ -7,27 +7,33 @@ import argparse
 import errno
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
+import optuna
 import optuna_dashboard  # type: ignore[import-untyped]
+from optuna.storages import InMemoryStorage
 
 from common.config_file import read_config
 from common.errors import KneepointError, run_command_line
 from experiments.models.settings import Settings
-from search.readable import ReadableStudies
+from search.readable import REPORT
+from search.storage_copy import sync
 
 HOST = "127.0.0.1"
+_PAUSE_S, _PAUSE = 1.0, 10
+"""The least time between two updates: in seconds, and as a multiple of what the last one took."""
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-def read_only(application: Application, report: Path) -> Application:
-    """Returns the application with the report beside it and every modifying request refused.
+def read_only(application: Application, report: Path, update: Callable[[], None]) -> Application:
+    """Returns the application with the report, and without any request that modifies.
 
-    So is every request to another host: a page elsewhere, whose owner lets its name mean this
-    machine, would otherwise read all studies.
+    Requests to other hosts are refused, too: a page elsewhere whose name resolves to this machine
+    would otherwise read all studies. `update` is called before the application answers.
     """
 
     def refuse_changes(
@@ -40,6 +46,7 @@ def read_only(application: Application, report: Path) -> Application:
             start_response("200 OK", [("Content-Type", "text/html; charset=utf-8")])
             return [report.read_bytes()]
         if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
+            update()
             return application(environ, start_response)
         start_response("403 Forbidden", [("Content-Type", "application/json")])
         return [b'{"reason": "Studies are read-only here; change config/studies and run again."}']
@@ -51,11 +58,22 @@ def make_dashboard(results: Path, port: int) -> WSGIServer:
     """Returns a server of all studies under the results folder, now and later.
 
     Raises:
-        KneepointError: the port is unavailable.
+        KneepointError: the port is unavailable, or a study's file is damaged.
     """
-    application = read_only(
-        optuna_dashboard.wsgi(ReadableStudies(results)), results / "report.html"
-    )
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    storage = InMemoryStorage()
+    next_s = 0.0
+
+    def update() -> None:
+        nonlocal next_s
+        began_s = time.monotonic()
+        if began_s >= next_s:
+            sync(results, storage)
+            ended_s = time.monotonic()
+            next_s = ended_s + max(_PAUSE_S, _PAUSE * (ended_s - began_s))
+
+    update()
+    application = read_only(optuna_dashboard.wsgi(storage), results / REPORT, update)
     try:
         return make_server(HOST, port, application, handler_class=_QuietHandler)
     except (OSError, OverflowError) as error:

@@ -1,4 +1,4 @@
-"""The best trial of a search with fresh seeds: a search's own value is the best of many by luck."""
+"""Repeats the best trial of a search with fresh seeds: its own value is biased by selection."""
 
 import math
 import statistics
@@ -17,14 +17,14 @@ from search.objective import power_of
 from search.plan import StudyPlan
 
 RUNS, LEAST_TRIALS = 30, 5
-"""So many runs on each network, in at least so many repetitions of the trial."""
+"""Runs on each network, and least number of repetitions of the trial."""
 
 
 def count_trials(study: Study) -> int:
     """Returns how often to repeat a study's best trial.
 
-    That is 0 in real time, for replays, and for what is minimised: a misfit or a worst case is not
-    a property of a setting alone.
+    It is 0 in real time, for replays, and for objectives to minimise, because a misfit or a worst
+    case is not a property of a setting alone.
     """
     if study.engine != EMULATOR or study.table or study.objective.minimises:
         return 0

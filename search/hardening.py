@@ -99,7 +99,6 @@ def plan(job: Job, name: str) -> Plan:
 
 
 def _repeat(wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int) -> Repeating:
-    """Runs all rounds."""
     cases: list[PreparedNetwork] = []
     rounds = []
     for number in range(wanted.rounds + 1):
@@ -130,7 +129,7 @@ def _repeat(wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int) -
 
 
 def _search(planned: StudyPlan) -> Searching:
-    """Searches, without a copy for the dashboard, which shows only configured studies."""
+    """Searches; the log of the trials is not kept: the dashboard shows only configured studies."""
     with tempfile.TemporaryDirectory() as folder:
         outcome, best = yield from search(Path(folder), planned)
     constants = outcome.summaries["study.json"]["best"]["constants"]

@@ -1,17 +1,16 @@
 """The ask-and-tell loop, which depends on the study alone, not on when runs end.
 
-`ask_ahead` trials are asked; their runs are executed in any order, anywhere; when all have ended,
-the trials are told in the order in which they were asked. (Telling in order of completion made
-different searches of the same study.) A study is resumed by asking from the start again: runs
-in the journal are not executed twice, and the same scores lead to the same trials.
+`ask_ahead` trials are asked, and their runs are executed in any order, anywhere. When all have
+ended, the trials are told in the order in which they were asked; telling them in order of
+completion would make the search depend on the machine. A study resumes by asking from the start:
+runs in the journal are not executed again, and the same scores lead to the same trials.
 
-A raced study is told pair by pair: the trials of a batch run their next pair, in the
-same order everywhere, and those that can no longer win are stopped before it.
+In a race, the trials of a batch run one pair after another, and those that can no longer win are
+stopped between pairs.
 """
 
 import itertools
-from collections.abc import Generator, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 import optuna
 from optuna.study import StudyDirection
@@ -20,7 +19,6 @@ from optuna.trial import Trial, TrialState
 from experiments.results import FinishedRun, FinishedTrial, means_of
 from experiments.runner import Batch
 from search.objective import value_of_pair
-from search.optuna_journal import BOUND, OptunaJournal
 from search.plan import StudyPlan
 from search.race import make_pruner, reported
 from search.samplers import Asker
@@ -28,13 +26,13 @@ from search.samplers import Asker
 _ENUMERATED_AHEAD = 64
 """Trials asked at once from a sampler that does not learn, which they do not affect."""
 
-
+BOUND = "signal delay"
+"""The name of the constraint of a search under a bound."""
 FRONT = [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE]
 """The directions of a front: throughput and delay."""
 
 
-def directions_of(plan: StudyPlan) -> list[StudyDirection]:
-    """Returns Optuna's names of the directions, for a front those of throughput and delay."""
+def _directions(plan: StudyPlan) -> list[StudyDirection]:
     if plan.study.objective.front:
         return FRONT
     minimises = plan.study.objective.minimises
@@ -42,14 +40,14 @@ def directions_of(plan: StudyPlan) -> list[StudyDirection]:
 
 
 def ask_and_tell(
-    plan: StudyPlan, asker: Asker, copy: OptunaJournal
+    plan: StudyPlan, asker: Asker, record: Callable[[FinishedTrial], object]
 ) -> Generator[Batch, Iterator[FinishedRun], list[FinishedTrial]]:
     """Yields the runs of a study's trials in batches, and receives them finished.
 
     Args:
         plan: the study.
         asker: its sampler.
-        copy: the dashboard's copy.
+        record: is called with every trial that has ended, in order.
 
     Returns:
         All trials in order.
@@ -57,7 +55,7 @@ def ask_and_tell(
     race = plan.study.race
     study = optuna.create_study(
         sampler=asker.sampler,
-        directions=directions_of(plan),
+        directions=_directions(plan),
         pruner=make_pruner(race, len(plan.pairs)) if race else None,
     )
     for point in plan.start:
@@ -68,23 +66,16 @@ def ask_and_tell(
     while count := min(ahead, asker.ready(study, len(trials))):
         asked = [study.ask(dict(plan.space)) for _ in range(count)]
         results = yield from execute(plan, asked)
-        finished = [
-            _finish(plan, trial, runs, is_stopped=is_stopped)
-            for trial, (runs, is_stopped) in zip(asked, results, strict=True)
-        ]
-        for trial, result in zip(asked, finished, strict=True):
+        for trial, (runs, reports) in zip(asked, results, strict=True):
+            result = _finish(plan, trial, runs, reports)
             _tell(study, trial, result)
-        told = study.get_trials(deepcopy=False)[-count:]
-        for frozen, result in zip(told, finished, strict=True):
-            copy.add(frozen, _attributes(result), result.violation)
-        trials += finished
-        copy.publish_if_caught_up()
-    copy.publish()
+            record(result)
+            trials.append(result)
     return trials
 
 
-Executed = list[tuple[list[FinishedRun], bool]]
-"""Each trial's runs, and whether it was stopped early."""
+Executed = list[tuple[list[FinishedRun], list[float]]]
+"""Each trial's runs, and its reports in a race."""
 
 
 def _together(
@@ -93,7 +84,7 @@ def _together(
     """Executes all runs of the trials at once."""
     planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
     results = yield Batch([run for runs in planned for run in runs])
-    return [(list(itertools.islice(results, len(runs))), False) for runs in planned]
+    return [(list(itertools.islice(results, len(runs))), []) for runs in planned]
 
 
 def _raced(
@@ -101,12 +92,13 @@ def _raced(
 ) -> Generator[Batch, Iterator[FinishedRun], Executed]:
     """Executes the trials pair by pair, and stops those that the pruner rejects.
 
-    In real time, too, a stopped trial has no run in progress: its further runs never begin.
+    No run of a stopped trial is in progress then, not even in real time.
     """
     race = plan.study.race
     assert race is not None
     planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
     runs: list[list[FinishedRun]] = [[] for _ in asked]
+    reports: list[list[float]] = [[] for _ in asked]
     racing = list(range(len(asked)))
     start = 0
     while racing and start < len(plan.pairs):
@@ -116,11 +108,12 @@ def _raced(
             runs[at] += itertools.islice(results, end - start)
             values = {k: _value(plan, run) for k, run in enumerate(runs[at])}
             for step in range(start, end):
-                asked[at].report(reported(race, values, step), step)
+                reports[at].append(reported(race, values, step))
+                asked[at].report(reports[at][step], step)
         start = end
         if start < len(plan.pairs):  # all have reported before any is judged
             racing = [at for at in racing if not asked[at].should_prune()]
-    return [(each, len(each) < len(plan.pairs)) for each in runs]
+    return list(zip(runs, reports, strict=True))
 
 
 def _value(plan: StudyPlan, run: FinishedRun) -> float:
@@ -130,7 +123,7 @@ def _value(plan: StudyPlan, run: FinishedRun) -> float:
 
 
 def _finish(
-    plan: StudyPlan, trial: Trial, runs: list[FinishedRun], *, is_stopped: bool
+    plan: StudyPlan, trial: Trial, runs: list[FinishedRun], reports: list[float]
 ) -> FinishedTrial:
     score = plan.score(runs, trial.params)
     return FinishedTrial(
@@ -142,7 +135,8 @@ def _finish(
         len(runs),
         score.objectives,
         score.violation,
-        is_stopped,
+        plan.study.race is not None and len(runs) < len(plan.pairs),
+        reports,
     )
 
 
@@ -153,8 +147,3 @@ def _tell(study: optuna.Study, trial: Trial, result: FinishedTrial) -> None:
         study.tell(trial, state=TrialState.PRUNED)
     else:
         study.tell(trial, result.objectives or result.value)
-
-
-def _attributes(finished: FinishedTrial) -> dict[str, Any]:
-    """The dashboard's further attributes of a trial."""
-    return {**finished.means, **({"reason": finished.reason} if finished.reason else {})}

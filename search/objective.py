@@ -31,7 +31,7 @@ WORST_DELAY_MS = 60_000.0
 """Signal delay of a failed run (ms)."""
 
 TAIL = 0.25
-"""The share of the worst runs that cvar averages, unless a study says another."""
+"""The default share of the worst runs that cvar averages."""
 
 Over = Literal["mean", "worst", "mean_log", "cvar"]
 
@@ -194,7 +194,7 @@ def score_flows(
 
     Args:
         runs: the runs of the trial, with their flows.
-        over: which.
+        over: how.
         subjects: names of the flows of the controller under study.
     """
     values = []
@@ -241,17 +241,17 @@ def score_fit(
 ) -> Score:
     """Scores by the misfit to published rows, to minimise.
 
-    The runs of a row are averaged; each figure that the row prints adds a loss of its relative
-    error e = |ln(ours / published)|, and the misfit is the mean loss of a table, averaged over
-    tables: each weighs the same, a mean of thirty runs as much as thirty single ones. Power counts
-    only where a row prints neither throughput nor delay, which determine it. The robust loss
-    is Huber's: e^2 / 2s up to s = MISFIT_SCALE, then e - s/2, so that a wrong row pulls no harder
-    than one that is off by s. Otherwise the loss is e^2.
+    The runs of a row are averaged. Each figure of the row has a relative error
+    e = |ln(ours / published)| and a loss; the misfit is the mean loss of a table, averaged over
+    tables, which weigh the same however many rows they have. Power counts only where a row has
+    neither throughput nor delay, which determine it. The robust loss is Huber's: e^2 / 2s up to
+    s = MISFIT_SCALE, then e - s/2, so that a wrong row pulls no harder than one with the error s.
+    Otherwise the loss is e^2.
 
     Args:
         runs: the runs of the trial, each with its row.
-        tables: the published rows, those of each table apart.
-        robust: which loss.
+        tables: the published rows of each table.
+        robust: whether the loss is Huber's.
     """
     misfits = [_misfit(runs, published, robust) for published in tables]
     return Score(math.fsum(misfits) / len(misfits), _failure(runs))

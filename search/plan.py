@@ -98,7 +98,7 @@ class StudyPlan:
 
     @cached_property
     def _places_of_fit(self) -> list[tuple[PublishedRow | None, PreparedNetwork]]:
-        """The rows of the fitted tables, each with the network where its table ran."""
+        """The rows of the fitted tables, each with its table's network."""
         wanted, known = self.study.objective, {each.name: each for each in self.networks}
         on = wanted.on or dict.fromkeys(wanted.fit, self.networks[0].name)
         tables = zip(wanted.fit, self.tables, strict=True) if wanted.fit else ()
@@ -112,8 +112,8 @@ class StudyPlan:
     def pairs(self) -> tuple[tuple[PreparedNetwork, int], ...]:
         """The pairs of network and seed of every raced trial, in one order.
 
-        Networks are shuffled anew in every round: a few pairs cover as many networks, and no
-        trial is stopped for being worse on one alone.
+        Every round visits all networks, in a new order: no trial is stopped for being worse on
+        one network alone.
         """
         rounds = (
             [(network, derive_seed(self.seed, network.name, repeat)) for network in self.networks]
@@ -132,10 +132,10 @@ class StudyPlan:
 
     @property
     def defaults(self) -> Point | None:
-        """The declared defaults, with which a search for power begins, so that it ends no worse.
+        """The declared defaults, with which a search begins so that it never ends below them.
 
-        None where a default lies outside the searched range, for samplers that choose their own
-        beginning, for fits, which must not be told, and if a network is searched.
+        None if a default lies outside its range, for samplers that choose their own first trials,
+        for fits, which must find the parameters unaided, and if a network is searched.
         """
         learns = ("tpe", "cmaes", "nsga2", "nsga3")
         if self.study.objective.minimises or self.study.sampler.kind not in learns:

@@ -21,17 +21,17 @@ from experiments.models.study import Race
 class ElitistRacePruner(BasePruner):
     """Stops a trial that a paired t test finds worse than the best so far.
 
-    The best so far is the trial with the greatest mean over the pairs that this one has run, among
-    those that have run them all, finished or not: the race goes on among the trials that were asked
-    together, as in irace (Lopez-Ibanez et al., Operations Research Perspectives 2016), and against
-    all that finished. What a difference between two trials varies by from pair to pair is pooled
-    over the best that have finished, once there are NEAREST: two or three differences of its own
-    say little. Tests are repeated after every pair, so more than `p` of equal trials stop.
+    The best so far has the greatest mean over the pairs that this trial has run. It is sought among
+    all trials that have run them, finished or not, as in irace (Lopez-Ibanez et al., Operations
+    Research Perspectives 2016). Once more than NEAREST trials have finished, the variance of a
+    difference from pair to pair is pooled over the best of them, because a trial's own two or three
+    differences do not suffice. The test is repeated after every pair, so more than a share `p` of
+    equal trials are stopped.
 
     Args:
         p: p value of the one-sided test that stops a trial.
-        first: pairs before the first test; two are the least that a test needs.
-        pairs: all of them; that some are known already narrows what the others can change.
+        first: pairs before the first test, at least two.
+        pairs: number of pairs; the test corrects for this finite population.
     """
 
     def __init__(self, p: float, first: int, pairs: int) -> None:
@@ -66,26 +66,22 @@ class ElitistRacePruner(BasePruner):
 
 
 def _pairs(trial: FrozenTrial) -> list[float]:
-    """The values of a trial's pairs, of which it reported the means up to each."""
+    """The values of a trial's pairs, from its reports, which are the means so far."""
     means = [trial.intermediate_values[step] for step in range(len(trial.intermediate_values))]
     sums = [mean * (step + 1) for step, mean in enumerate(means)]
     return [total - before for before, total in zip([0.0, *sums], sums, strict=False)]
 
 
 NEAREST = 8
-"""Finished trials behind the best one that tell how far a difference varies."""
+"""Number of finished trials over which the variance of differences from the best is pooled."""
 
 
 def _is_worse(
     differences: Sequence[float], groups: Sequence[Sequence[float]], p: float, pairs: int
 ) -> bool:
-    """Whether the mean of all differences is below 0 at level p, by those of the first pairs.
+    """Whether the mean over all pairs is below 0 at level p, by the differences of the first pairs.
 
-    Args:
-        differences: some of them.
-        groups: of differences that vary as much.
-        p: the level.
-        pairs: how many differences there are in all.
+    `groups` are differences with the same variance.
     """
     n = len(differences)
     mean = math.fsum(differences) / n

@@ -1,4 +1,4 @@
-"""Copies all studies into a database of Optuna's, such as its browser-only dashboard opens.
+"""Copies all studies into a storage of Optuna's, for its dashboard and its other tools.
 
     python -m search.storage_copy --config config/config.yaml            results/studies.sqlite3
     python -m search.storage_copy --config config/config.yaml --url postgresql+psycopg://HOST/NAME
@@ -8,54 +8,75 @@ No study resumes from it.
 
 import argparse
 import shutil
+import warnings
 from pathlib import Path
-from typing import Any
 
 import optuna
 from optuna.storages import BaseStorage, RDBStorage
-from optuna.study._frozen import FrozenStudy
+from optuna.trial import FrozenTrial
+from optuna_dashboard import get_note, save_note  # type: ignore[import-untyped]
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from common.config_file import read_config
-from common.errors import KneepointError, run_command_line
+from common.errors import KneepointError, run_command_line, unusable
 from experiments.models.settings import Settings
-from search.readable import ReadableStudies
-from search.rebuild import rebuild_missing
+from search.readable import REPORT, readable_study
+from search.trial_log import LOG, read_trials
 
 FILE = "studies.sqlite3"
 
 
-def copy_studies(source: BaseStorage, target: BaseStorage) -> int:
-    """Copies every study that is new or has changed; returns their number.
+def sync(results: Path, storage: BaseStorage) -> int:
+    """Copies the studies and trials that a storage lacks, and replaces studies that have changed.
 
-    It replaces an older study of the same name. A trial takes some milliseconds.
+    Returns:
+        The number of studies that are new or different in the storage.
+
+    Raises:
+        KneepointError: a study's file is damaged.
     """
-    there = {study.study_name: study for study in target.get_all_studies()}
-    copied = 0
-    for study in source.get_all_studies():
-        older = there.get(study.study_name)
-        if older and _content(source, study) == _content(target, older):
-            continue
-        if older:
-            target.delete_study(older._study_id)
-        copied += 1
-        study_id = target.create_new_study(study.directions, study.study_name)
-        for key, value in study.user_attrs.items():
-            target.set_study_user_attr(study_id, key, value)
-        for key, value in study.system_attrs.items():
-            target.set_study_system_attr(study_id, key, value)
-        for trial in source.get_all_trials(study._study_id, deepcopy=False):
-            target.create_new_trial(study_id, trial)
-    return copied
+    report = results / REPORT
+    text = report.read_text(encoding="utf-8") if report.is_file() else ""
+    folders = {path.parent for name in (LOG, "study.json") for path in results.glob(f"*/{name}")}
+    return sum(_sync_study(folder, storage, text) for folder in sorted(folders))
 
 
-def _content(storage: BaseStorage, study: FrozenStudy) -> tuple[Any, ...]:
-    """Returns all that is copied."""
-    trials = storage.get_all_trials(study._study_id, deepcopy=False)
+def _sync_study(folder: Path, storage: BaseStorage, report: str) -> bool:
+    known, rows = read_trials(folder)
+    if not rows:
+        return False
+    try:
+        new = readable_study(folder.name, known, rows, report)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise unusable(folder / "trials.parquet", f"or {LOG} beside it: {error!r}") from None
+    copied: list[FrozenTrial] = []
+    if new.name in optuna.get_all_study_names(storage):
+        study = optuna.load_study(study_name=new.name, storage=storage)
+        copied = study.get_trials(deepcopy=False)
+        is_same = study.user_attrs == new.attributes and len(copied) <= len(new.trials)
+        if not is_same or not all(map(_is_copy, copied, new.trials)):
+            optuna.delete_study(study_name=new.name, storage=storage)
+            copied = []
+    if not copied:
+        study = optuna.create_study(
+            storage=storage, study_name=new.name, directions=new.directions, load_if_exists=True
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            study.set_metric_names(new.value_names)
+        for key, value in new.attributes.items():
+            study.set_user_attr(key, value)
+    study.add_trials(new.trials[len(copied) :])
+    is_noted = bool(get_note(study) == new.note)
+    if not is_noted:
+        save_note(study, new.note)
+    return len(copied) < len(new.trials) or not is_noted
+
+
+def _is_copy(trial: FrozenTrial, source: FrozenTrial) -> bool:
     kept = ("state", "values", "params", "user_attrs", "system_attrs", "intermediate_values")
-    of_trials = [[getattr(trial, name) for name in kept] for trial in trials]
-    return study.directions, study.user_attrs, study.system_attrs, of_trials
+    return all(getattr(trial, name) == getattr(source, name) for name in kept)
 
 
 def write_sqlite(results: Path) -> Path:
@@ -65,23 +86,21 @@ def write_sqlite(results: Path) -> Path:
     part.unlink(missing_ok=True)
     if path.is_file():
         shutil.copyfile(path, part)
-    storage = open_storage(f"sqlite:///{part}")
-    copy_studies(_studies(results), storage)
-    storage.engine.dispose()
+    write_to(results, f"sqlite:///{part}")
     part.replace(path)
     return path
 
 
 def write_to(results: Path, url: str) -> int:
-    """Copies all studies to the database at a URL; returns how many were new or had changed.
+    """Copies all studies to the database at a URL; returns how many changed there.
 
     Raises:
-        KneepointError: it cannot be reached.
+        KneepointError: it cannot be reached, or a study's file is damaged.
     """
     storage = open_storage(url)
-    copied = copy_studies(_studies(results), storage)
+    changed = sync(results, storage)
     storage.engine.dispose()
-    return copied
+    return changed
 
 
 def open_storage(url: str) -> RDBStorage:
@@ -128,26 +147,17 @@ def _public_part(url: str) -> tuple[str, list[str]]:
     return shown.render_as_string(), [secret for secret in map(str, secrets) if secret]
 
 
-def _studies(results: Path) -> ReadableStudies:
-    """Returns the studies; those that have only tables get their journals back."""
-    rebuild_missing(results)
-    return ReadableStudies(results)
-
-
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
-    parser.add_argument("--check", action="store_true", help="only open the storage")
     parser.add_argument(
         "--url", help="of a database; none: storage in the configuration, or the SQLite file"
     )
     arguments = parser.parse_args()
     settings = read_config(arguments.config, Settings)
     url = arguments.url or settings.storage_url
-    if arguments.check:
-        open_storage(url or "sqlite://").engine.dispose()
-    elif url:
+    if url:
         print(f"{write_to(settings.results, url)} studies copied")
     else:
         print(write_sqlite(settings.results))

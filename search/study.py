@@ -27,11 +27,11 @@ from experiments.seeds import study_seed
 from networks.scenario import ALONE
 from search import objective
 from search.fresh import count_trials, plan_fresh, repeat
-from search.loop import ask_and_tell, directions_of
-from search.optuna_journal import OptunaJournal
+from search.loop import ask_and_tell
 from search.plan import Opponent, StudyPlan, plan_study, summarise, units_of
 from search.samplers import make_asker
 from search.spaces import Point, point_of
+from search.trial_log import open_log
 
 
 def plan(job: Job, name: str) -> Plan:
@@ -94,14 +94,13 @@ def search(
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[Outcome, FinishedTrial]]:
     """Asks and tells until the sampler ends; returns the outcome and the best trial.
 
-    The dashboard's copy of the study goes into the folder.
+    The folder receives the log of the trials.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
-    path = folder / "optuna.journal"
-    attributes = {**summarise(plan), "units": units_of(plan)}
-    copy = OptunaJournal(path, plan.name, directions_of(plan), attributes)
-    trials = yield from ask_and_tell(plan, asker, copy)
+    known = {**summarise(plan), "units": units_of(plan)}
+    with open_log(folder, plan.name, known) as record:
+        trials = yield from ask_and_tell(plan, asker, record)
     best = objective.find_best(trials, plan.study.objective.minimises)
     columns = {
         name: int if isinstance(distribution, IntDistribution) else float

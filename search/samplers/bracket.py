@@ -23,7 +23,7 @@ class BracketSampler(BaseSampler):
 
     The space must have exactly one parameter that can vary. No value is asked twice, and a trial in
     state FAIL counts as the worst. The search is over when `open_values` is empty and no trial is
-    running; `Study.optimize` stops then.
+    running.
 
     Args:
         space: the distributions, by name.
@@ -95,20 +95,6 @@ class BracketSampler(BaseSampler):
         del study, trial, param_distribution
         raise ValueError(f"{param_name}: a bracket search varies {self._name} only")
 
-    def after_trial(
-        self,
-        study: Study,
-        trial: FrozenTrial,
-        state: TrialState,
-        values: Sequence[float] | None,
-    ) -> None:
-        """Stops `Study.optimize` when the bracket is closed; the trial itself is not stored yet."""
-        scores = self._scores(study)
-        scores[trial.params[self._name]] = _score(study, state, values)
-        is_optimizing = study._thread_local.in_optimize_loop  # ask and tell has no loop to stop
-        if is_optimizing and not self._propose(scores):
-            study.stop()
-
     def _propose(self, scores: Mapping[float, float]) -> list[float]:
         def score_at(place: Place) -> float | None:
             return scores.get(self._value_at(place))
@@ -120,7 +106,7 @@ class BracketSampler(BaseSampler):
 
     def _scores(self, study: Study) -> dict[float, float]:
         return {
-            trial.params[self._name]: _score(study, trial.state, trial.values)
+            trial.params[self._name]: _score(study, trial)
             for trial in study.get_trials(deepcopy=False)
             if trial.state.is_finished() and self._name in trial.params
         }
@@ -136,7 +122,8 @@ class BracketSampler(BaseSampler):
         return min(max(value, low), high)
 
 
-def _score(study: Study, state: TrialState, values: Sequence[float] | None) -> float:
-    if state != TrialState.COMPLETE or not values:
+def _score(study: Study, trial: FrozenTrial) -> float:
+    if trial.state != TrialState.COMPLETE or not trial.values:
         return -math.inf
-    return values[0] if study.direction == StudyDirection.MAXIMIZE else -values[0]
+    value: float = trial.values[0]
+    return value if study.direction == StudyDirection.MAXIMIZE else -value

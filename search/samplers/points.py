@@ -6,7 +6,7 @@ from typing import Any
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 from optuna.study import Study
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import FrozenTrial
 
 
 class PointsSampler(BaseSampler):
@@ -57,15 +57,3 @@ class PointsSampler(BaseSampler):
         """
         del study, trial, param_distribution
         raise ValueError(f"{param_name}: the points name {list(self._space)} only")
-
-    def after_trial(
-        self,
-        study: Study,
-        trial: FrozenTrial,
-        state: TrialState,
-        values: Sequence[float] | None,
-    ) -> None:
-        """Stops `Study.optimize` after the last point."""
-        del state, values
-        if study._thread_local.in_optimize_loop and trial.number == len(self._points) - 1:
-            study.stop()

@@ -37,10 +37,9 @@ from experiments.results import FinishedTrial
 from experiments.runner import Runner
 from experiments.seeds import derive_seed
 from experiments.workflow import Workflow
-from search.loop import ask_and_tell, directions_of
+from search.loop import ask_and_tell
 from search.objective import LEAST_POWER, find_best
-from search.optuna_journal import OptunaJournal
-from search.plan import StudyPlan, plan_study, summarise
+from search.plan import StudyPlan, plan_study
 from search.samplers import make_asker
 
 BUILD, NETWORKS = Path("build"), Path("build/networks")
@@ -94,9 +93,8 @@ def search(workflow: Workflow, task: Task, trials: int, pruner: str) -> Searched
         RunJournal(Path(folder) / "runs.jsonl") as journal,
     ):
         runner = Runner(journal, lambda _: SerialExecutor(plan.engine), lambda _: None)
-        copy = OptunaJournal(Path(folder) / "copy", plan.name, directions_of(plan), summarise(plan))
         try:
-            found = follow(ask_and_tell(plan, asker, copy), runner)
+            found = follow(ask_and_tell(plan, asker, lambda _: None), runner)
         finally:
             runner.close()
     powers = tuple(held_out_powers(workflow, plan, find_best(found, minimise=False)))

@@ -33,10 +33,9 @@ from experiments.models.study import Sampler
 from experiments.pipeline import follow
 from experiments.runner import Runner
 from experiments.seeds import derive_seed
-from search.loop import ask_and_tell, directions_of
+from search.loop import ask_and_tell
 from search.objective import find_best
-from search.optuna_journal import OptunaJournal
-from search.plan import plan_study, summarise
+from search.plan import plan_study
 from search.samplers import make_asker
 
 BUILD, NETWORKS = Path("build"), Path("build/networks")
@@ -87,9 +86,10 @@ def search(task: Task) -> Found:
     asker = make_asker(sampler, plan.space, plan.points, plan.seed)
     with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
         runner = Runner(journal, lambda _: SerialExecutor(plan.engine), lambda _: None)
-        copy = OptunaJournal(Path(folder) / "copy", plan.name, directions_of(plan), summarise(plan))
         try:
-            best = find_best(follow(ask_and_tell(plan, asker, copy), runner), minimise=False)
+            best = find_best(
+                follow(ask_and_tell(plan, asker, lambda _: None), runner), minimise=False
+            )
         finally:
             runner.close()
     cpu_s = _cpu_s() - began_s

@@ -50,7 +50,7 @@ def test_dashboard_shows_names_units_notes_fronts_and_pruned_trials(
     trials = shown(f"dashboard/studies/{RACED}/trials?numbers=1")
     assert "Pruned" in trials and "throughput (Mbit/s)" in trials
     front = shown(f"dashboard/studies/{FRONT}")
-    assert "Pareto Front" in front and "Objective Y: signal delay (ms)" in front
+    assert "Pareto Front" in front and "Objective Y: signal_delay_p95 (ms)" in front
     best = front.partition("Best Trials")[2]
     assert "Infeasible" in front and "Trial 1" in best and "Trial 2" not in best
     assert shown("report.html") == "The race"

@@ -17,7 +17,8 @@ def drawn() -> Edges:
     assert done.returncode == 0, done.stderr
     names = dict(re.findall(r"^\s*(id\d+)\[(\w+)\]$", done.stdout, re.MULTILINE))
     found = re.findall(r"^\s*(id\d+) --> (id\d+)$", done.stdout, re.MULTILINE)
-    return {(names[first], names[second]) for first, second in found}
+    edges = {(names[first], names[second]) for first, second in found}
+    return {(first, second) for first, second in edges if first != second}
 
 
 def reduced(edges: Edges) -> Edges:

@@ -1,77 +1,61 @@
-"""Journals with everything that a study may have: values, a front, constraints, pruned trials."""
+"""Logs with everything that a study may have: values, a front, constraints, stopped trials."""
 
 from pathlib import Path
 from typing import Any
 
-from optuna.distributions import FloatDistribution
-from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend
-from optuna.study import StudyDirection
-from optuna.trial import FrozenTrial, TrialState, create_trial
-
-MAXIMIZE, MINIMIZE = StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE
+from experiments.results import FinishedTrial
+from search.trial_log import open_log
 
 
-def trial(alpha: float, **changes: Any) -> FrozenTrial:
-    """Returns a trial of delay_threshold's alpha."""
-    return create_trial(
-        params={"constant_rtt_threshold_ms": 10 * alpha, "constant_alpha": alpha},
-        distributions={
-            "constant_rtt_threshold_ms": FloatDistribution(1, 1000),
-            "constant_alpha": FloatDistribution(0.1, 100),
-        },
-        user_attrs={"throughput_mbps": alpha, "signal_delay_p95_ms": 100 * alpha},
-        **changes,
-    )
+def trial(number: int, value: float = 0.0, **changes: Any) -> FinishedTrial:
+    """Returns a trial of delay_threshold's alpha: `number` + 1."""
+    alpha = number + 1.0
+    means = {
+        "throughput_mbps": alpha,
+        "queueing_delay_p95_ms": 60 * alpha,
+        "signal_delay_p95_ms": 100 * alpha,
+        "power": 10.0,
+    }
+    searched = {"constant_rtt_threshold_ms": 10 * alpha, "constant_alpha": alpha}
+    return FinishedTrial(number, searched, value, "", means, 1, **changes)
 
 
-def write(results: Path) -> None:
-    """Writes two studies: of power with pruned trials, and of two objectives with a constraint."""
-    pruned = {"state": TrialState.PRUNED, "intermediate_values": {0: 1.5, 1: 1.25}, "value": 1.25}
-    _write(
-        results / "raced",
-        [MAXIMIZE],
-        {"objective": "mean power", "title": "Delay threshold, raced"},
-        [
-            trial(1, value=20.5, intermediate_values={0: 21.0, 1: 20.5}),
-            trial(2, **pruned),
-            trial(3, value=0.0),
-        ],
-        {},
-    )
-    _write(
-        results / "front",
-        [MAXIMIZE, MINIMIZE],
-        {"objective": "throughput, signal delay", "title": "Throughput against delay"},
-        [
-            trial(1, values=[1, 90], system_attrs={"constraints": [-10.0]}),
-            trial(2, values=[2, 100], system_attrs={"constraints": [0.0]}),
-            trial(3, values=[1.5, 120], system_attrs={"constraints": [20.0]}),
-        ],
-        {"study:metric_names": ["throughput (Mbit/s)", "signal delay (ms)"]},
-    )
-
-
-def _write(
-    folder: Path,
-    directions: list[StudyDirection],
-    known: dict[str, Any],
-    trials: list[FrozenTrial],
-    system: dict[str, Any],
-) -> None:
-    folder.mkdir(parents=True)
-    storage = JournalStorage(JournalFileBackend(str(folder / "optuna.journal")))
-    study_id = storage.create_new_study(directions, folder.name)
+def add(results: Path, name: str, trials: list[FinishedTrial], **known: Any) -> None:
+    """Writes the log of a study."""
+    (results / name).mkdir(parents=True, exist_ok=True)
+    searched = [
+        {"column": "constant_rtt_threshold_ms", "low": 1.0, "high": 1000.0, "log": False},
+        {"column": "constant_alpha", "low": 0.1, "high": 100.0, "log": False},
+    ]
     attributes = {
+        "name": name,
+        "title": f"The {name}",
         "controller": "delay_threshold",
         "engine": "emulator",
         "networks": ["contest", "steady"],
+        "objective": "mean power",
+        "direction": "maximize",
+        "searched": searched,
         "units": {"constant_rtt_threshold_ms": "ms", "constant_alpha": "packets"},
         **known,
     }
-    for key, value in attributes.items():
-        storage.set_study_user_attr(study_id, key, value)
-    for key, value in system.items():
-        storage.set_study_system_attr(study_id, key, value)
-    for each in trials:
-        storage.create_new_trial(study_id, each)
+    with open_log(results / name, name, attributes) as record:
+        for each in trials:
+            record(each)
+
+
+def write(results: Path) -> None:
+    """Writes two studies: a race with a stopped trial, and a front with a constraint."""
+    raced = [
+        trial(0, 20.5, reports=[21.0, 20.5]),
+        trial(1, 1.25, reports=[1.5, 1.25], is_stopped=True),
+        trial(2, 0.0),
+    ]
+    add(results, "raced", raced, title="Delay threshold, raced")
+    front = [
+        trial(0, objectives=(1.0, 90.0), violation=-10.0),
+        trial(1, objectives=(2.0, 100.0), violation=0.0),
+        trial(2, objectives=(1.5, 120.0), violation=20.0),
+    ]
+    title = "Throughput against delay"
+    add(results, "front", front, title=title, objective="throughput, signal delay")

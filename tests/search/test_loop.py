@@ -5,10 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import optuna
 import pytest
-from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend
 
 from common.errors import KneepointError
 from engines.base import MachineFaultError, RunRecord, RunSpec, run_reliably
@@ -16,10 +13,9 @@ from experiments.journal import RunJournal
 from experiments.pipeline import follow
 from experiments.results import FinishedRun, FinishedTrial, runs_table, trials_table, write_table
 from experiments.runner import Runner
-from search.loop import ask_and_tell, directions_of
+from search.loop import ask_and_tell
 from search.objective import find_best
-from search.optuna_journal import OptunaJournal
-from search.plan import StudyPlan, summarise
+from search.plan import StudyPlan
 from search.samplers import make_asker
 from search.study import further_columns
 from search.study import runs_of as runs_of_trial
@@ -102,10 +98,7 @@ def search(
     asker = make_asker(planned.study.sampler, planned.space, planned.points, planned.seed)
     with RunJournal(folder / "runs.jsonl") as journal:
         runner = Runner(journal, lambda _: ShuffledExecutor(engine, order), lambda _: None)
-        copy = OptunaJournal(
-            folder / "optuna.journal", planned.name, directions_of(planned), summarise(planned)
-        )
-        return follow(ask_and_tell(planned, asker, copy), runner)
+        return follow(ask_and_tell(planned, asker, lambda _: None), runner)
 
 
 def runs_of(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> list[FinishedRun]:
@@ -251,9 +244,7 @@ def test_fault_of_the_machine_ends_the_study_and_is_made_good_later(tmp_path: Pa
         return fault(spec) if spec.constants["window"] == 40 else measure(spec)
 
     engine = Reliable(sometimes)
-    with pytest.raises(
-        KneepointError, match=r"prevented 3 of 12 runs .*: the disk is full; .* 9 runs"
-    ):
+    with pytest.raises(KneepointError, match=r"3 of 12 .*: the disk is full; .* 9 "):
         search(tmp_path, planned, engine)
     repaired = FakeEngine()
     reference = tables(tmp_path / "ref", planned, search(tmp_path / "ref", planned, FakeEngine()))
@@ -261,7 +252,7 @@ def test_fault_of_the_machine_ends_the_study_and_is_made_good_later(tmp_path: Pa
     assert len(repaired.ran) == 3
 
 
-def test_learning_search_never_hears_of_a_fault(tmp_path: Path) -> None:
+def test_fault_never_reaches_a_learning_sampler(tmp_path: Path) -> None:
     """A machine that fails for a while in mid-search: the search is the same in the end."""
     planned = study("tpe")
     reference = tables(tmp_path / "ref", planned, search(tmp_path / "ref", planned, FakeEngine()))
@@ -275,7 +266,7 @@ def test_learning_search_never_hears_of_a_fault(tmp_path: Path) -> None:
             return fault(spec) if len(engine.ran) in broken else measure(spec)
 
         engine.behaviour = sometimes
-        with pytest.raises(KneepointError, match="the machine prevented"):
+        with pytest.raises(KneepointError, match="the disk is full"):
             search(folder, planned, Reliable(sometimes, engine.ran))
         assert tables(folder, planned, search(folder, planned, FakeEngine())) == reference
 
@@ -283,7 +274,7 @@ def test_learning_search_never_hears_of_a_fault(tmp_path: Path) -> None:
 def test_machine_that_lets_nothing_end_is_not_asked_for_everything(tmp_path: Path) -> None:
     planned = plan({}, space={"window": {"values": list(range(1, 65))}})
     engine = Reliable(fault)
-    with pytest.raises(KneepointError, match=r"prevented . of 64 runs from finishing"):
+    with pytest.raises(KneepointError, match=r" [3-6] of 64 "):
         search(tmp_path, planned, engine)
     assert len(set(engine.ran)) <= 6
 
@@ -380,13 +371,6 @@ def test_bound_is_kept_and_used(tmp_path: Path) -> None:
     best = find_best(search(tmp_path, planned, FakeEngine()), minimise=False)
     assert best.violation is not None and -0.1 < best.violation <= 0
     assert best.searched["constant_window"] in (8, 9)  # 80 + w^2 / 3 <= 110
-    copy = optuna.load_study(
-        study_name=planned.name,
-        storage=JournalStorage(JournalFileBackend(str(tmp_path / "optuna.journal"))),
-    )
-    frozen = copy.trials[best.number]
-    assert frozen.constraints["signal delay"] == frozen.system_attrs["constraints"][0]
-    assert frozen.constraints["signal delay"] == best.violation
 
 
 def test_search_begins_with_what_it_is_given(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_tables_count_alike_however_many_rows_they_have() -> None:
 
 
 def test_one_wrong_row_does_not_drag_a_robust_fit() -> None:
-    """Nine rows say 1.00 and one says 3.00; ours says x everywhere."""
+    """Nine rows have 1.00 and one has 3.00; ours is x everywhere."""
 
     def best(robust: bool) -> float:
         published = {row: {"throughput_mbps": 3.0 if row == 4 else 1.0} for row in range(10)}
@@ -182,7 +182,7 @@ def test_throughput_under_a_bound_on_delay() -> None:
     assert lost.value == 0 and lost.violation == pytest.approx(599)
 
 
-def test_front_is_told_throughput_and_delay_and_its_value_is_their_power() -> None:
+def test_front_has_throughput_and_delay_and_its_value_is_their_power() -> None:
     score = score_front([measured(4, 100), measured(1, 50, AIR)], "mean")
     assert score.objectives == (2.5, 75)
     assert score.value == pytest.approx(2.5 / 75 * 1000)

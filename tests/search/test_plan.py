@@ -143,7 +143,7 @@ def test_seeds_differ_by_study_trial_and_run_and_stay_the_same() -> None:
         ),
     ],
 )
-def test_summary_says_what_was_sought(
+def test_summary_has_direction_objective_and_ranges(
     study: dict[str, object], direction: str, objective: str
 ) -> None:
     summary = summarise(plan(**study))  # type: ignore[arg-type]

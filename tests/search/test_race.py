@@ -82,7 +82,7 @@ def test_trial_is_compared_with_those_that_ran_its_pairs() -> None:
     assert behind.should_prune() and not ahead.should_prune()
 
 
-def test_equals_survive_about_as_often_as_p_says() -> None:
+def test_about_a_share_p_of_equals_is_stopped() -> None:
     generator = np.random.default_rng(1)
     stopped = [judged(generator.normal(size=(2, 8)).tolist())[1] for _ in range(300)]
     assert 0.01 < np.mean(stopped) < 0.15
@@ -101,7 +101,7 @@ def test_pruners_by_name(pruner: str, kind: type) -> None:
     assert isinstance(make_pruner(Race(pruner=pruner), 8), kind)
 
 
-def test_tests_are_told_values_and_others_means() -> None:
+def test_wilcoxon_gets_values_and_other_pruners_get_means() -> None:
     values: Mapping[int, float] = {0: 1.0, 1: 2.0, 2: 6.0}
     assert reported(Race(pruner="wilcoxon"), values, 2) == 6.0
     assert reported(Race(pruner="median"), values, 2) == 3.0

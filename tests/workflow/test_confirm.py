@@ -135,7 +135,7 @@ def test_real_studies_run_through_the_whole_workflow(
         assert set(runs["status"]) == {"ok"}, list(runs["reason"])
         assert runs["scheduling_delay_p99_us"].notna().all()
         assert len(read_frame(results / name / "trials.parquet")) >= trials
-        assert (results / name / "optuna.journal").stat().st_size > 0
+        assert (results / name / "trials.jsonl").stat().st_size > 0
         assert f"{name}: " in said  # its progress comes to the terminal
         assert Path(checkout.folder / f"logs/search_study_real/{name}.log").read_text()
     assert list((checkout.folder / "build/real-time").glob("*.json")) == []

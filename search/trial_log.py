@@ -1,0 +1,54 @@
+"""trials.jsonl: the trials of a study as they end, for the dashboard and `kneepoint status`.
+
+The first line describes the study; each other line is a trial, as a row of trials.parquet and with
+its reports in a race. It starts anew with the study, which never resumes from it.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from common.errors import KneepointError, unusable
+from common.files import read_json
+from experiments.results import FinishedTrial, read_table, trial_row
+
+LOG = "trials.jsonl"
+
+
+@contextmanager
+def open_log(
+    folder: Path, study: str, known: Mapping[str, Any]
+) -> Iterator[Callable[[FinishedTrial], None]]:
+    """Starts the log of a study, of which something is known; provides what adds a trial."""
+    with (folder / LOG).open("w", encoding="utf-8", buffering=1) as file:
+
+        def add(trial: FinishedTrial) -> None:
+            row = {**trial_row(study, trial), "reports": trial.reports}
+            file.write(json.dumps(row) + "\n")
+
+        file.write(json.dumps(known) + "\n")
+        yield add
+
+
+def read_trials(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Returns what is known of a study, and a row per trial: of its log, or else of its tables.
+
+    Raises:
+        KneepointError: a file is missing or damaged.
+    """
+    path = folder / LOG
+    try:
+        if path.exists():
+            lines = path.read_bytes().splitlines(keepends=True)
+            whole = [json.loads(line) for line in lines if line.endswith(b"\n")]
+            return (whole[0], whole[1:]) if whole else ({}, [])
+    except (OSError, ValueError) as error:
+        raise KneepointError(f"{path}: cannot be read ({error}); remove it") from None
+    path = folder / "study.json"
+    try:
+        known = read_json(path)
+    except (OSError, ValueError) as error:
+        raise unusable(path, error) from None
+    return known, read_table(folder / "trials.parquet").to_pylist()
