@@ -7,7 +7,6 @@ import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -18,6 +17,7 @@ from analysis.link_log import LinkLog, read_link_log
 from analysis.spread import Selection
 from common.errors import unusable
 from common.files import read_json
+from common.study_record import StudyRecord
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from experiments.config import load_workflow
 from experiments.models import comparison as comparison_model
@@ -522,11 +522,11 @@ class Results:
         path = self.folder / "probe" / "probe.json"
         if not (self.is_real and path.exists()):
             return None
-        found = _read_json(path)
         try:
+            found = read_json(path)
             levels = pd.DataFrame(found["levels"])[["concurrency", "agrees", "reason"]]
             slots, cores = int(found["slots"]), int(found["cores"])
-        except (ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError):
             raise unusable(path, "it is damaged") from None
         levels.insert(0, "level", range(len(levels)))
         busy_us = self.workflow.settings.real_time.busy_us
@@ -596,11 +596,8 @@ class Results:
         runs = read_frame(folder / "runs.parquet")
         if opponent:  # whose runs follow, on the one network
             runs = runs[runs["run"] < study.runs_per_trial].reset_index(drop=True)
-        summary = _read_json(folder / "study.json")
+        record = StudyRecord.load(folder / "study.json")
         network = self.workflow.networks[study.networks[0]]
-        seed = summary.get("seed")
-        if not isinstance(seed, int):
-            raise unusable(folder / "study.json", "it is damaged")
         return Study(
             name=name,
             title=study.title,
@@ -620,13 +617,13 @@ class Results:
                 for column, (searched, _, logarithmic) in searched_ranges(study, controller).items()
             ),
             compare=self.workflow.tables_beside.get(name, ()),
-            seed=seed,
+            seed=record.seed,
             bound_ms=study.objective.delay_ms or math.nan,
             pairs=len(study.networks) * study.runs_per_trial if study.race else 0,
-            omniscient=summary.get("bounds", {}),
+            omniscient=record.bounds,
             opponent=opponent.controller if opponent else None,
             delays={each: getattr(network, each) or 0.0 for each in DELAYS},
-            fresh=summary.get("fresh", {}).get("networks", {}),
+            fresh=record.fresh.networks if record.fresh else {},
             trials=trials.rename(
                 columns={
                     name: CONSTANT + name
@@ -739,15 +736,3 @@ def _differing(
         for name, value in setting.constants.items()
         if any(other.get(name) != value for other in alike)
     }
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = read_json(path)
-    except OSError as error:
-        raise unusable(path, error.strerror) from None
-    except ValueError:
-        raise unusable(path, "it is damaged") from None
-    if not isinstance(content, dict):
-        raise unusable(path, "it is damaged")
-    return content
