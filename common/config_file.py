@@ -1,7 +1,7 @@
 """Reads YAML files into pydantic models; every error names file, key, value and remedy."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -190,7 +190,7 @@ def check_config(data: Any, model: type[Model], path: Path) -> Model:
         raise KneepointError(f"{path}: {complaint_of(error)}") from None
 
 
-def complaint_of(error: ValueError) -> str:
+def complaint_of(error: Exception) -> str:
     """Returns the problems of invalid data, with remedies."""
     if not isinstance(error, ValidationError):
         return str(error)
@@ -201,53 +201,14 @@ def complaint_of(error: ValueError) -> str:
     return "; ".join(problems)
 
 
-Words = str | Callable[[Mapping[str, Any]], str]
-
-_TEXT = "must be text; put it in quotes"
-_NUMBER = "must be a number, in digits"
-_WHOLE = "must be a whole number"
-_KEYS = "must be a mapping of keys to values"
-_LIST = "must be a list, in []"
-
-WORDS: Mapping[str, Words] = {
-    "string_type": _TEXT,
-    "string_unicode": _TEXT,
-    "path_type": _TEXT,
-    "string_too_short": "must not be empty",
-    "int_type": _WHOLE,
-    "int_parsing": _WHOLE,
-    "int_parsing_size": "must have fewer digits",
-    "int_from_float": _WHOLE,
-    "float_type": _NUMBER,
-    "float_parsing": _NUMBER,
-    "finite_number": "must be finite",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "literal_error": lambda context: f"must be {context['expected'].replace(chr(39), '')}",
-    "greater_than": lambda context: f"must be greater than {context['gt']:g}",
-    "greater_than_equal": lambda context: f"must be at least {context['ge']:g}",
-    "less_than_equal": lambda context: f"must be at most {context['le']:g}",
-    "too_short": lambda context: f"must have at least {context['min_length']}",
-    "tuple_type": _LIST,
-    "dict_type": _KEYS,
-    "model_type": _KEYS,
-}
-"""The message about a value, by pydantic's type of the error: `must ...`."""
-
-
 def _describe(misfit: ErrorDetails) -> str:
-    key = ".".join(map(str, misfit["loc"]))
-    kind, value = misfit["type"], misfit["input"]
-    if kind == "missing":
+    key, value = ".".join(map(str, misfit["loc"])), misfit["input"]
+    message = misfit["msg"].removeprefix("Value error, ").replace("Input should", "it must", 1)
+    if misfit["type"] == "missing":
         return f"{key}: is missing; add it"
-    if kind == "value_error":
-        message = misfit["msg"].removeprefix("Value error, ")
-        if isinstance(value, Mapping):
-            return f"{key}: {message}" if key else message  # it quotes the part that is wrong
-        return f"{key or 'content'}: {quote(value)} is invalid: {message}"
-    words = WORDS[kind]
-    must = words if isinstance(words, str) else words(misfit["ctx"])
-    return f"{key or 'content'}: {quote(value)} is invalid: it {must}"
+    if misfit["type"] == "value_error" and isinstance(value, Mapping):
+        return f"{key}: {message}" if key else message  # it quotes the part that is wrong
+    return f"{key or 'content'}: {quote(value)} is invalid: {message}"
 
 
 def quote(value: object) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 from engines.catalogue import Controller
 from engines.entry import Entry
+from engines.limits import EMULATOR, LIMITS
 from networks.scenario import ALONE, PreparedNetwork, Traffic, scenario_of
 
 METRICS = (
@@ -60,10 +61,6 @@ def canonical_json(value: object) -> str:
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
-
-
-WITHOUT_OUR_CONTROLLERS = ("kernel",)
-"""Engines that run the kernel's algorithms of the same names: ours do not identify their runs."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +149,7 @@ class RunSpec:
         if self.entry is not None:
             subject = {"entry": self.entry.in_flow()}
         scenario = scenario_of(self.network, self.traffic, subject, self.seed)
-        if self.engine in WITHOUT_OUR_CONTROLLERS:
+        if not LIMITS.get(self.engine, EMULATOR).runs_our_controllers:
             for flow in scenario["flows"]:
                 flow.pop("controller_sha256", None)
         return scenario

@@ -8,16 +8,14 @@ from typing import Any
 from common.config_file import complaint_of, names_in, read_config
 from common.errors import KneepointError, suggestion
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
-from engines.kernel.scenario import Queue as KernelQueue
-from engines.mahimahi.queues import queue_of
+from engines.limits import LIMITS
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import load_section
 from experiments.models.settings import HoldOut, Settings
 from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI, NETWORK, Range, Study
 from experiments.published import PublishedTable, load_table
 from experiments.workflow import RESERVED, Workflow
-from networks.config import LinkTrace, Network, changed, load_network, load_trace_catalogue
-from networks.scenario import NOT_IN_MAHIMAHI
+from networks.config import Network, changed, load_network, load_trace_catalogue
 from networks.traffic import TrafficFile
 
 
@@ -120,9 +118,8 @@ def _check_searched_networks(
         for values in _extremes(ranges):
             try:
                 found = changed(networks[network], values)
-                if study.engine == MAHIMAHI and not found.is_mahimahi:
-                    raise ValueError(f"it {NOT_IN_MAHIMAHI}")
-            except ValueError as error:
+                _require(found, study.engine, "")
+            except (ValueError, KneepointError) as error:
                 point = ", ".join(f"{NETWORK}{each} {value:g}" for each, value in values.items())
                 raise KneepointError(
                     f"{config.parent / 'studies' / name}.yaml: space: {point} on network {network}:"
@@ -206,13 +203,9 @@ def _check_real_networks(workflow: Workflow) -> None:
         },
     }
     for network, where in real.items():
-        if not workflow.networks[network].is_mahimahi:
-            raise KneepointError(f"{where}: network {network} {NOT_IN_MAHIMAHI}")
-        for direction in ("uplink", "downlink"):
-            queue = getattr(workflow.networks[network], f"{direction}_queue")
-            queue_of(queue, f"{where}: network {network}, {direction}")
+        _require(workflow.networks[network], MAHIMAHI, f"{where}: network {network}: ")
     for name, study in workflow.studies.items():
-        if study.traffic and study.engine == MAHIMAHI:
+        if study.traffic and not LIMITS[study.engine].runs_traffic:
             raise KneepointError(
                 f"{folder / 'studies' / name}.yaml: traffic runs in the emulator only; remove it"
             )
@@ -279,7 +272,7 @@ def _check_comparisons(workflow: Workflow) -> None:
     for name, comparison in workflow.comparisons.items():
         where = f"{workflow.path.parent / 'comparisons' / name}.yaml"
         for network in comparison.networks_on(KERNEL) if KERNEL in comparison.engines else ():
-            _require_on_kernel(workflow.networks[network], f"{where}: kernel: network {network}")
+            _require(workflow.networks[network], KERNEL, f"{where}: kernel: network {network}: ")
         for number, printed in enumerate(comparison.published):
             traffic = workflow.traffic[printed.traffic or comparison.traffic[0]]
             source, _, metric = printed.figure.partition(".")
@@ -295,20 +288,9 @@ def _check_comparisons(workflow: Workflow) -> None:
                 )
 
 
-def _require_on_kernel(network: Network, where: str) -> None:
-    for direction in ("uplink", "downlink"):
-        link: LinkTrace = getattr(network, direction)
-        others = (link.loss_probability, link.loss_period, network.delay_step_ms)
-        if link.rate_mbps is None or any(others):
-            raise KneepointError(
-                f"{where}: {direction}: the kernel has neither traces nor random loss nor delays "
-                "that change; give the link rate_mbps alone, or name the networks that the kernel "
-                "shall run"
-            )
-        try:
-            KernelQueue.parse(getattr(network, f"{direction}_queue"))
-        except ValueError as error:
-            raise KneepointError(f"{where}: {direction}: {error}") from None
+def _require(network: Network, engine: str, where: str) -> None:
+    for direction, link in network.links.items():
+        LIMITS[engine].require(link, f"{where}{direction}")
 
 
 def _check_hardening(workflow: Workflow) -> None:

@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BaseModel, Field, RootModel, model_validato
 from common.code import ROOT
 from common.config_file import ConfigModel, matching, names_in, read_config
 from common.errors import KneepointError, suggestion
+from networks.declared import declared, read_notation
 from networks.notation import Notation
-from networks.queues import check_queue
 from networks.scenario import DELAYS, DELAYS_MS
 
 NAME = r"[a-z0-9][a-z0-9_-]{0,99}"
@@ -23,26 +23,8 @@ TraceName = Annotated[
     str, matching(r"(?a:\w[\w.-]{0,99})", "a file's name: letters, digits, ., - and _ only")
 ]
 Sha256 = Annotated[str, matching(r"[0-9a-f]{64}", "64 digits, 0 to 9 and a to f")]
-_ARGUMENTS = r"(?a:\w+=[\w.]+(,\w+=[\w.]+)*)"
-Queue = Annotated[str, AfterValidator(check_queue)]
-HostModel = Annotated[
-    str,
-    matching(
-        rf"ideal|event-loop(:{_ARGUMENTS})?",
-        "ideal, event-loop, or event-loop:KEY=VALUE,KEY=VALUE",
-    ),
-]
-
-
-EVENT_LOOP: Mapping[str, float] = {
-    "wake_us": 50,
-    "wake_mean_us": 100,
-    "packet_us": 5,
-    "read_us": 10,
-    "device_packets": 500,
-    "receiver_us": 50,
-}
-"""Defaults of the event-loop model's settings: see host_model.cc."""
+Queue = Annotated[str, AfterValidator(lambda text: str(read_notation("queues", text)))]
+HostModel = Annotated[str, AfterValidator(lambda text: str(read_notation("host_models", text)))]
 
 
 class TraceSources(ConfigModel):
@@ -177,11 +159,6 @@ class LinkTrace(ConfigModel):
             raise ValueError("rate_mbps has no trace; remove sha256")
         return self
 
-    @property
-    def is_mahimahi(self) -> bool:
-        """Whether mahimahi has such links."""
-        return self.rate_mbps is None and not self.loss_probability and self.loss_period is None
-
 
 class Network(ConfigModel):
     """One network: config/networks/NAME.yaml."""
@@ -252,13 +229,12 @@ class Network(ConfigModel):
     def host(self) -> Mapping[str, float | str]:
         """Every setting of the emulated host, stated or not."""
         notation = Notation.parse(self.host_model)
-        stated: dict[str, float | str] = {}
-        for name, text in notation.parameters.items():
-            try:
-                stated[name] = float(text)
-            except ValueError:  # a file
-                stated[name] = text
-        defaults = EVENT_LOOP if notation.kind == "event-loop" else {}
+        known = declared("host_models")[notation.kind].parameters
+        defaults = {name: each.default for name, each in known.items() if each.default is not None}
+        stated = {
+            name: text if known[name].type == "times" else float(text)
+            for name, text in notation.parameters.items()
+        }
         return {
             "model": notation.kind,
             "host_latency_us": float(self.host_latency_us),
@@ -267,10 +243,16 @@ class Network(ConfigModel):
         }
 
     @property
-    def is_mahimahi(self) -> bool:
-        """Whether mahimahi can emulate it in real time."""
-        links = (self.uplink, self.downlink)
-        return not self.delay_step_ms and all(link.is_mahimahi for link in links)
+    def links(self) -> Mapping[str, Mapping[str, object]]:
+        """Both directions, with the keys of a scenario's links besides their own."""
+        delays = {name: getattr(self, name) for name in DELAYS}
+        return {
+            name: {**dict(link), **delays, "queue": queue}
+            for name, link, queue in (
+                ("uplink", self.uplink, self.uplink_queue),
+                ("downlink", self.downlink, self.downlink_queue),
+            )
+        }
 
     @property
     def trace_names(self) -> tuple[str, ...]:

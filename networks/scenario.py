@@ -33,12 +33,6 @@ class PreparedLink:
     loss_period: int = 0
     loss_probability: float = 0
 
-    @property
-    def is_mahimahi(self) -> bool:
-        """Whether mahimahi has such links."""
-        others = (self.loss_period, self.loss_probability, self.delay_step_ms)
-        return bool(self.trace) and not any(others)
-
     def in_scenario(self) -> dict[str, Any]:
         """Returns the link as in a scenario; absent values have no key."""
         always = ("delay_ms", "queue")
@@ -109,10 +103,6 @@ class PreparedNetwork:
         return replace(self, uplink=replace(self.uplink, **changes), omniscient=bound)
 
 
-NOT_IN_MAHIMAHI = (
-    "has rate_mbps, loss or a delay that changes, which mahimahi cannot emulate; give the link a "
-    "trace or constant_mbps and a constant delay, or use the engine emulator"
-)
 OF_QUEUE = "queue."
 DELAYS_MS = ("delay_ms", "delay_step_ms")
 DELAYS = (*DELAYS_MS, "delay_period_s")

@@ -13,8 +13,8 @@ from optuna.distributions import (
 from engines.catalogue import Controller
 from experiments.models.study import NETWORK, Range, Study
 from experiments.published import PublishedRow
+from networks.declared import declared
 from networks.fitted_host import column_of_host
-from networks.queues import is_whole as is_whole_in_queues
 from networks.scenario import DELAYS_MS, OF_QUEUE
 
 Point = Mapping[str, float]
@@ -47,7 +47,10 @@ def _is_whole(parameter: str, searched: Range) -> bool:
     """
     if parameter in DELAYS_MS:
         return all(value % 1 == 0 for value in searched.values or searched.bounds)
-    return parameter == "synthetic.seed" or is_whole_in_queues(parameter.removeprefix(OF_QUEUE))
+    name = parameter.removeprefix(OF_QUEUE)
+    queues = [queue.parameters for queue in declared("queues").values()]
+    whole = any(name in queue and queue[name].type == "whole" for queue in queues)
+    return parameter == "synthetic.seed" or whole
 
 
 def column_of(name: str) -> str:

@@ -14,7 +14,9 @@
 #include "common/json.hh"
 #include "common/machine_fault.hh"
 #include "common/text.hh"
+#include "host/host_model.hh"
 #include "loader/controllers.hh"
+#include "queues/registry.hh"
 
 namespace {
 
@@ -67,13 +69,21 @@ int run_batch() {
   return EXIT_SUCCESS;
 }
 
+std::string list() {
+  JsonWriter json;
+  Controllers::describe(json.begin_object());
+  describe(json.key("queues"), queue_kinds());
+  describe(json.key("host_models"), host_models());
+  return json.end_object().text();
+}
+
 int run(const Words& words) {
   if (words.empty()) {
     std::cout << run_usage;
     return exit_bad_arguments;
   }
   if (words == Words{"--list"}) {
-    std::cout << Controllers::describe() << '\n';
+    std::cout << list() << '\n';
     return EXIT_SUCCESS;
   }
   if (words == Words{"--scenario-schema"}) {

@@ -1,82 +1,42 @@
 #include "host/host_model.hh"
 
-#include <iterator>
+#include <optional>
 #include <stdexcept>
-#include <string_view>
-
-#include "common/text.hh"
 
 namespace kneepoint {
 
 namespace {
 
-HostModel fitted_event_loop() {
-  return {.wake_us = 50,
-          .wake_mean_us = 100,
-          .packet_us = 5,
-          .read_us = 10,
-          .device_packets = 500,
-          .receiver_us = 50};
-}
-
-// Constant expressions, like all that stands in no function: sender and receiver have none of it.
 constexpr double longest_us = 1e6;
+
+constexpr Parameter time(const char* name, std::optional<double> fallback, const char* meaning) {
+  return {name, ParameterType::real, 0, longest_us, fallback, "us", meaning};
+}
+
+// Those without a default have no effect where they are absent.
 constexpr struct {
-  std::string_view name;
+  Parameter parameter;
   double HostModel::* member;
-  double greatest;
-  bool is_whole = false;
-} constants[]{
-    {"delay_scale", &HostModel::delay_scale, 100},
-    {"device_packets", &HostModel::device_packets, 1e6, true},
-    {"packet_us", &HostModel::packet_us, longest_us},
-    {"read_us", &HostModel::read_us, longest_us},
-    {"receiver_us", &HostModel::receiver_us, longest_us},
-    {"wake_mean_us", &HostModel::wake_mean_us, longest_us},
-    {"wake_spread", &HostModel::wake_spread, 3},
-    {"wake_us", &HostModel::wake_us, longest_us},
+} settings[]{
+    {time("wake_us", 50, "least lateness of a timer"), &HostModel::wake_us},
+    {time("wake_mean_us", 100, "mean lateness above it"), &HostModel::wake_mean_us},
+    {time("packet_us", 5, "to hand on a packet"), &HostModel::packet_us},
+    {time("read_us", 10, "to take a packet from a shell's device"), &HostModel::read_us},
+    {{"device_packets", ParameterType::whole, 0, 1e6, 500, "packets", "in a device; 0: no limit"},
+     &HostModel::device_packets},
+    {time("receiver_us", 50, "until an acknowledgment departs"), &HostModel::receiver_us},
+    {{"wake_spread", ParameterType::real, 0, 3, std::nullopt, "deviation", "of log(lateness)"},
+     &HostModel::wake_spread},
+    {{"delay_scale", ParameterType::real, 0, 100, std::nullopt, "factor", "of delays_us"},
+     &HostModel::delay_scale},
 };
-constexpr std::string_view delays = "delays_us";
-
-double to_value(const std::string& text, std::string_view name, double greatest, bool is_whole,
-                const std::string& description) {
-  const std::string what = "host model " + description + ": " + std::string(name);
-  const double value = to_real(text, what, 0, greatest);
-  if (is_whole and value != std::floor(value)) {
-    throw std::invalid_argument(what + " must be a whole number, not " + text);
-  }
-  return value;
-}
-
-void set_constant(HostModel& model, const std::string& description, const std::string& argument) {
-  const size_t equals = argument.find('=');
-  const std::string name = argument.substr(0, equals);
-  const auto constant =
-      std::ranges::find_if(constants, [&](const auto& each) { return each.name == name; });
-  const bool is_known = constant != std::end(constants) or name == delays;
-  if (equals == std::string::npos or not is_known) {
-    std::string known;
-    for (const auto& each : constants) known.append(" ").append(each.name);
-    throw std::invalid_argument("host model " + description + ": '" + argument +
-                                "' is not KEY=VALUE with one of:" + known + " " +
-                                std::string(delays));
-  }
-  const std::string text = argument.substr(equals + 1);
-  if (constant != std::end(constants)) {
-    model.*(constant->member) =
-        to_value(text, name, constant->greatest, constant->is_whole, description);
-    return;
-  }
-  model.delays_us.clear();
-  for (const std::string& each : split(text, '+')) {
-    model.delays_us.push_back(to_value(each, name, longest_us, false, description));
-  }
-  try {
-    MeasuredTable check(model.delays_us);
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument("host model " + description + ": " + name + ": " + error.what());
-  }
-}
+constexpr Parameter delays{"delays_us",
+                           ParameterType::times,
+                           0,
+                           longest_us,
+                           std::nullopt,
+                           "us",
+                           "one wait in 2^k for the processor is element k or longer"};
 
 // A busy run's factor may multiply any of these times by millions.
 constexpr double longest_lateness_us = 1e9;
@@ -100,18 +60,29 @@ RunLateness::RunLateness(const HostModel& host, Random random)
       delays(scaled(host.delays_us, host.delay_scale * factor)) {}
 
 HostModel make_host_model(const std::string& description) {
-  constexpr std::string_view prefix = "event-loop:";
-  if (description == "ideal") return HostModel{};
-  if (description == "event-loop") return fitted_event_loop();
-  if (not description.starts_with(prefix)) {
-    throw std::invalid_argument("host model '" + description +
-                                "' is unknown; there are: ideal, event-loop[:KEY=VALUE,...]");
+  const Notation given("host model", description, host_models());
+  HostModel model;
+  for (const auto& [parameter, member] : settings) {
+    model.*member = given.value_or(parameter.name, model.*member);
   }
-  HostModel model = fitted_event_loop();
-  for (const std::string& argument : split(description.substr(prefix.size()), ',')) {
-    set_constant(model, description, argument);
+  model.delays_us = given.times(delays.name);
+  try {
+    MeasuredTable check(model.delays_us);
+  } catch (const std::invalid_argument& error) {
+    given.refuse(std::string(delays.name) + ": " + error.what());
   }
   return model;
+}
+
+const Kinds& host_models() {
+  static const Kinds all = [] {
+    std::vector<Parameter> parameters;
+    for (const auto& each : settings) parameters.push_back(each.parameter);
+    parameters.push_back(delays);
+    return Kinds{{"ideal", {"whole milliseconds, nothing costs time"}},
+                 {"event-loop", {"processes around poll(2), as in mahimahi", parameters}}};
+  }();
+  return all;
 }
 
 }  // namespace kneepoint

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/notation.hh"
 #include "common/random.hh"
 #include "common/time.hh"
 
@@ -77,5 +78,7 @@ class Lateness {
 // delays_us have a + between them.
 // Throws std::invalid_argument for an unknown model or constant, or a value that is no time.
 HostModel make_host_model(const std::string& description);
+
+const Kinds& host_models();
 
 }  // namespace kneepoint

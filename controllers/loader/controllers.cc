@@ -5,7 +5,6 @@
 #include <system_error>
 #include <vector>
 
-#include "common/json.hh"
 #include "common/program_folder.hh"
 #include "common/progress.hh"
 #include "loader/isolated.hh"
@@ -73,14 +72,13 @@ std::vector<std::string> Controllers::names() {
   return names;
 }
 
-std::string Controllers::describe() {
-  JsonWriter described;
+void Controllers::describe(JsonWriter& json) {
   JsonWriter broken;
-  described.begin_object().key("controllers").begin_array();
+  json.key("controllers").begin_array();
   broken.begin_array();
   for (const auto& path : files()) {
     try {
-      described.json(describe_isolated(path));
+      json.json(describe_isolated(path));
     } catch (const std::invalid_argument& error) {
       broken.begin_object()
           .field("path", path.string())
@@ -89,7 +87,7 @@ std::string Controllers::describe() {
     }
   }
   broken.end_array();
-  return described.end_array().key("broken").json(broken.text()).end_object().text();
+  json.end_array().key("broken").json(broken.text());
 }
 
 }  // namespace kneepoint

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/constants.hh"
+#include "common/json.hh"
 #include "loader/shared_object.hh"
 
 namespace kneepoint {
@@ -30,9 +31,9 @@ class Controllers {
   // Of the folder, broken ones included.
   static std::vector<std::string> names();
 
-  // What `emulate --list` prints: every controller of the folder and its constants, and those that
-  // are broken with the reason, as one JSON object.
-  static std::string describe();
+  // Two members of an object: every controller of the folder and its constants, and those that are
+  // broken with the reason.
+  static void describe(JsonWriter& json);
 
  private:
   std::map<std::filesystem::path, SharedObject> loaded_{};

@@ -20,11 +20,11 @@ class CodelQueue final : public FifoQueue {
 };
 
 const QueueRegistration registration{
-    "codel", [](QueueArguments& arguments, uint64_t) -> std::unique_ptr<PacketQueue> {
-      const Microseconds target_us = arguments.require_time_us("target");
-      const Microseconds interval_us = arguments.require_time_us("interval");
-      const Codel codel(target_us, interval_us, arguments.take_flag("ecn").value_or(false));
-      return std::make_unique<CodelQueue>(arguments.take_limit(), codel);
+    "codel",
+    {"controlled delay, RFC 8289", {target, interval, ecn(false), packets, bytes}},
+    [](const Notation& given, uint64_t) -> std::unique_ptr<PacketQueue> {
+      const Codel codel(time_us(given, "target"), time_us(given, "interval"), given["ecn"] != 0);
+      return std::make_unique<CodelQueue>(limit_of(given), codel);
     }};
 
 }  // namespace

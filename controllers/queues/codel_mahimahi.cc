@@ -81,11 +81,12 @@ class MahimahiCodelQueue final : public FifoQueue {
 };
 
 const QueueRegistration registration{
-    "codel-mahimahi", [](QueueArguments& arguments, uint64_t) -> std::unique_ptr<PacketQueue> {
-      const Milliseconds target_ms = whole_ms(arguments.require_time_us("target"));
-      const Milliseconds interval_ms = whole_ms(arguments.require_time_us("interval"));
-      return std::make_unique<MahimahiCodelQueue>(arguments.require_limit(), target_ms,
-                                                  interval_ms);
+    "codel-mahimahi",
+    {"as in mahimahi 0.98: drops the second", {target, interval, packets, bytes}, true},
+    [](const Notation& given, uint64_t) -> std::unique_ptr<PacketQueue> {
+      return std::make_unique<MahimahiCodelQueue>(limit_of(given),
+                                                  whole_ms(time_us(given, "target")),
+                                                  whole_ms(time_us(given, "interval")));
     }};
 
 }  // namespace

@@ -16,8 +16,10 @@ class DropheadQueue final : public FifoQueue {
 };
 
 const QueueRegistration registration{
-    "drophead", [](QueueArguments& arguments, uint64_t) -> std::unique_ptr<PacketQueue> {
-      return std::make_unique<DropheadQueue>(arguments.require_limit());
+    "drophead",
+    {"drops the oldest packet when it is full", {packets, bytes}, true},
+    [](const Notation& given, uint64_t) -> std::unique_ptr<PacketQueue> {
+      return std::make_unique<DropheadQueue>(limit_of(given));
     }};
 
 }  // namespace

@@ -6,8 +6,10 @@ namespace kneepoint {
 namespace {
 
 const QueueRegistration registration{
-    "droptail", [](QueueArguments& arguments, uint64_t) -> std::unique_ptr<PacketQueue> {
-      return std::make_unique<FifoQueue>(arguments.require_limit());
+    "droptail",
+    {"drops what arrives when it is full", {packets, bytes}, true},
+    [](const Notation& given, uint64_t) -> std::unique_ptr<PacketQueue> {
+      return std::make_unique<FifoQueue>(limit_of(given));
     }};
 
 }  // namespace

@@ -104,13 +104,18 @@ class DrrQueue final : public PacketQueue {
 };
 
 const QueueRegistration registration{
-    "drr", [](QueueArguments& arguments, uint64_t) -> std::unique_ptr<PacketQueue> {
-      const uint64_t quantum_bytes = arguments.take("quantum").value_or(datagram_bytes);
-      const uint64_t classes = arguments.take("classes").value_or(0);
-      if (classes > 1000) arguments.refuse("classes must be at most 1000");
-      const bool is_per_class = arguments.take_flag("per_class").value_or(false);
-      return std::make_unique<DrrQueue>(arguments.require_limit(), is_per_class, quantum_bytes,
-                                        classes);
+    "drr",
+    {"deficit round robin over flows, or over their classes",
+     {quantum(datagram_bytes),
+      {"classes", ParameterType::whole, 1, 1000, std::nullopt, "classes", "that flows name"},
+      flag("per_class", false, "the bound is that of each class or flow"),
+      packets,
+      bytes},
+     true},
+    [](const Notation& given, uint64_t) -> std::unique_ptr<PacketQueue> {
+      return std::make_unique<DrrQueue>(limit_of(given), given["per_class"] != 0,
+                                        static_cast<uint64_t>(given["quantum"]),
+                                        static_cast<size_t>(given.value_or("classes", 0)));
     }};
 
 }  // namespace

@@ -122,22 +122,25 @@ class FqCodelQueue final : public PacketQueue {
   std::deque<size_t> old_{};
 };
 
-constexpr uint64_t default_quantum_bytes = 1514;
 constexpr uint64_t default_packets = 10'240;
-constexpr uint64_t default_buckets = 1024;
 
 const QueueRegistration registration{
-    "fq_codel", [](QueueArguments& arguments, uint64_t seed) -> std::unique_ptr<PacketQueue> {
-      const Microseconds target_us = arguments.require_time_us("target");
-      const Microseconds interval_us = arguments.require_time_us("interval");
-      Limit limit = arguments.take_limit();
+    "fq_codel",
+    {"deficit round robin over hashed flows with CoDel in each, RFC 8290",
+     // Section 5.2.6: marking is on unless it is turned off.
+     {target,
+      interval,
+      bound("packets", default_packets),
+      bytes,
+      quantum(1514),
+      ecn(true),
+      {"flows", ParameterType::whole, 1, 65'536, 1024, "queues", "into which flows are hashed"}}},
+    [](const Notation& given, uint64_t seed) -> std::unique_ptr<PacketQueue> {
+      const Codel codel(time_us(given, "target"), time_us(given, "interval"), given["ecn"] != 0);
+      Limit limit = limit_of(given);
       limit.packets = std::min(limit.packets, default_packets);
-      const uint64_t quantum = arguments.take("quantum").value_or(default_quantum_bytes);
-      const uint64_t buckets = arguments.take("flows").value_or(default_buckets);
-      if (buckets > 65'536) arguments.refuse("flows must be at most 65536");
-      // Section 5.2.6: marking is on unless it is turned off.
-      const Codel codel(target_us, interval_us, arguments.take_flag("ecn").value_or(true));
-      return std::make_unique<FqCodelQueue>(limit, quantum, buckets, codel, seed);
+      return std::make_unique<FqCodelQueue>(limit, static_cast<uint64_t>(given["quantum"]),
+                                            static_cast<size_t>(given["flows"]), codel, seed);
     }};
 
 }  // namespace

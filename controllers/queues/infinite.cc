@@ -11,7 +11,8 @@ class InfiniteQueue final : public FifoQueue {
 };
 
 const QueueRegistration registration{"infinite",
-                                     [](QueueArguments&, uint64_t) -> std::unique_ptr<PacketQueue> {
+                                     {"mahimahi's default"},
+                                     [](const Notation&, uint64_t) -> std::unique_ptr<PacketQueue> {
                                        return std::make_unique<InfiniteQueue>();
                                      }};
 

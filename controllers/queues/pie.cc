@@ -99,13 +99,18 @@ class PieQueue final : public FifoQueue {
 };
 
 const QueueRegistration registration{
-    "pie", [](QueueArguments& arguments, uint64_t seed) -> std::unique_ptr<PacketQueue> {
-      const Microseconds reference_us = arguments.require_time_us("qdelay_ref");
-      const Microseconds burst_us = arguments.require_time_us("max_burst");
-      const bool marks = arguments.take_flag("ecn").value_or(false);
-      const double mark_ecnth = arguments.take_real("mark_ecnth", 1).value_or(0.1);
-      return std::make_unique<PieQueue>(arguments.take_limit(), reference_us, burst_us,
-                                        marks ? mark_ecnth : 0, seed);
+    "pie",
+    {"proportional integral controller enhanced, RFC 8033",
+     {qdelay_ref,
+      max_burst,
+      ecn(false),
+      {"mark_ecnth", ParameterType::positive, 0, 1, 0.1, "probability", "above which it drops"},
+      packets,
+      bytes}},
+    [](const Notation& given, uint64_t seed) -> std::unique_ptr<PacketQueue> {
+      return std::make_unique<PieQueue>(limit_of(given), time_us(given, "qdelay_ref"),
+                                        time_us(given, "max_burst"),
+                                        given["ecn"] != 0 ? given["mark_ecnth"] : 0, seed);
     }};
 
 }  // namespace

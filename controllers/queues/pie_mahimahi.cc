@@ -111,11 +111,12 @@ class MahimahiPieQueue final : public FifoQueue {
 };
 
 const QueueRegistration registration{
-    "pie-mahimahi", [](QueueArguments& arguments, uint64_t seed) -> std::unique_ptr<PacketQueue> {
-      const Milliseconds reference_ms = whole_ms(arguments.require_time_us("qdelay_ref"));
-      const Milliseconds burst_ms = whole_ms(arguments.require_time_us("max_burst"));
-      return std::make_unique<MahimahiPieQueue>(arguments.require_limit(), reference_ms, burst_ms,
-                                                seed);
+    "pie-mahimahi",
+    {"as in mahimahi 0.98: by a measured rate", {qdelay_ref, max_burst, packets, bytes}, true},
+    [](const Notation& given, uint64_t seed) -> std::unique_ptr<PacketQueue> {
+      return std::make_unique<MahimahiPieQueue>(limit_of(given),
+                                                whole_ms(time_us(given, "qdelay_ref")),
+                                                whole_ms(time_us(given, "max_burst")), seed);
     }};
 
 }  // namespace

@@ -90,27 +90,32 @@ class RedQueue final : public FifoQueue {
   Microseconds idle_since_us_ = 0;
 };
 
+constexpr double most_packets = 1e6;
+
 const QueueRegistration registration{
-    "red", [](QueueArguments& arguments, uint64_t seed) -> std::unique_ptr<PacketQueue> {
-      constexpr double most_packets = 1e6;
-      constexpr double fastest_mbps = 100'000;
-      const auto require = [&](const std::string& name) {
-        const auto value = arguments.take_real(name, most_packets);
-        if (not value) arguments.refuse("red needs " + name + "=PACKETS");
-        return *value;
-      };
-      const double least = require("min");
-      const double most = require("max");
-      if (least >= most) arguments.refuse("min must be below max");
-      const double rate_mbps = arguments.take_real("rate_mbps", fastest_mbps).value_or(10);
-      const RedSettings settings{.least_packets = least,
-                                 .most_packets = most,
-                                 .most_probability = arguments.take_real("max_p", 1).value_or(0.02),
-                                 .weight = arguments.take_real("weight", 0.5).value_or(0.002),
-                                 .transmission_us = datagram_bytes * 8 / rate_mbps,
-                                 .is_gentle = arguments.take_flag("gentle").value_or(false),
-                                 .marks = arguments.take_flag("ecn").value_or(false)};
-      return std::make_unique<RedQueue>(arguments.take_limit(), settings, seed);
+    "red",
+    {"random early detection, Floyd and Jacobson 1993, in packets",
+     {{"min", ParameterType::positive, 0, most_packets, std::nullopt, "packets",
+       "average below which all pass", true, "max"},
+      {"max", ParameterType::positive, 0, most_packets, std::nullopt, "packets",
+       "average from which all are dropped", true},
+      {"max_p", ParameterType::positive, 0, 1, 0.02, "probability", "of a drop, at max"},
+      {"weight", ParameterType::positive, 0, 0.5, 0.002, "share", "of a new packet in the average"},
+      {"rate_mbps", ParameterType::positive, 0, 100'000, 10, "Mbit/s",
+       "at which the average decays while the queue is idle"},
+      flag("gentle", false, "the probability grows from max_p at max to 1 at twice max"),
+      ecn(false),
+      packets,
+      bytes}},
+    [](const Notation& given, uint64_t seed) -> std::unique_ptr<PacketQueue> {
+      const RedSettings settings{.least_packets = given["min"],
+                                 .most_packets = given["max"],
+                                 .most_probability = given["max_p"],
+                                 .weight = given["weight"],
+                                 .transmission_us = datagram_bytes * 8 / given["rate_mbps"],
+                                 .is_gentle = given["gentle"] != 0,
+                                 .marks = given["ecn"] != 0};
+      return std::make_unique<RedQueue>(limit_of(given), settings, seed);
     }};
 
 }  // namespace

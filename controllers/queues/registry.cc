@@ -7,31 +7,40 @@ namespace kneepoint {
 
 namespace {
 
-// Inside a function, so that it exists before the first registration.
-std::map<std::string, MakeQueue>& queues() {
+// Inside functions, so that they exist before the first registration.
+Kinds& kinds() {
+  static Kinds all;
+  return all;
+}
+
+std::map<std::string, MakeQueue>& makers() {
   static std::map<std::string, MakeQueue> all;
   return all;
 }
 
 }  // namespace
 
-QueueRegistration::QueueRegistration(const char* policy, MakeQueue make) {
-  if (not queues().emplace(policy, make).second) {
-    throw std::logic_error(std::string("two queues are called ") + policy);
+QueueRegistration::QueueRegistration(const std::string& name, const Kind& kind, MakeQueue make) {
+  kinds().emplace(name, kind);
+  if (not makers().emplace(name, make).second) {
+    throw std::logic_error("two queues are called " + name);
   }
 }
 
-std::unique_ptr<PacketQueue> make_packet_queue(const std::string& description, uint64_t seed) {
-  QueueArguments arguments(description);
-  const auto found = queues().find(arguments.policy());
-  if (found == queues().end()) {
-    std::string known;
-    for (const auto& [policy, make] : queues()) known += (known.empty() ? "" : ", ") + policy;
-    arguments.refuse("unknown policy; known: " + known);
-  }
-  auto queue = found->second(arguments, seed);
-  arguments.check_all_taken();
-  return queue;
+Microseconds time_us(const Notation& given, const char* name) {
+  return static_cast<Microseconds>(given[name]) * 1000;
 }
+
+Limit limit_of(const Notation& given) {
+  return {static_cast<uint64_t>(given.value_or("packets", most_counted)),
+          static_cast<uint64_t>(given.value_or("bytes", most_counted))};
+}
+
+std::unique_ptr<PacketQueue> make_packet_queue(const std::string& description, uint64_t seed) {
+  const Notation given("queue", description, kinds());
+  return makers().at(given.kind())(given, seed);
+}
+
+const Kinds& queue_kinds() { return kinds(); }
 
 }  // namespace kneepoint

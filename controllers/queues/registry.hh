@@ -1,28 +1,57 @@
-// The available queues: each file of this folder registers its own, so that adding one takes
-// one file and nothing else.
+// The available queues: each file of this folder declares and registers its own, so that adding
+// one takes one file and nothing else, but for a new networks/declared.json.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "queues/arguments.hh"
+#include "common/notation.hh"
+#include "common/time.hh"
+#include "queues/fifo.hh"
 #include "queues/packet_queue.hh"
 
 namespace kneepoint {
 
-// Makes a queue from its arguments; the seed is for policies that draw random numbers. Arguments
-// that it does not take are refused afterwards.
-using MakeQueue = std::unique_ptr<PacketQueue> (*)(QueueArguments& arguments, uint64_t seed);
+// Makes a queue from its checked parameters; the seed is for policies that draw random numbers.
+using MakeQueue = std::unique_ptr<PacketQueue> (*)(const Notation& given, uint64_t seed);
 
 class QueueRegistration {
  public:
-  QueueRegistration(const char* policy, MakeQueue make);
+  QueueRegistration(const std::string& name, const Kind& kind, MakeQueue make);
 };
 
+// Parameters that several queues have.
+inline constexpr double most_counted = 1e15;
+constexpr Parameter required_ms(const char* name, const char* meaning) {
+  return {name, ParameterType::whole, 1, longest_run_ms, std::nullopt, "ms", meaning, true};
+}
+constexpr Parameter flag(const char* name, bool fallback, const char* meaning) {
+  return {name, ParameterType::whole, 0, 1, fallback, "0 or 1", meaning};
+}
+constexpr Parameter ecn(bool fallback) {
+  return flag("ecn", fallback, "marks packets in place of dropping them");
+}
+constexpr Parameter bound(const char* name, std::optional<double> fallback = {}) {
+  return {name, ParameterType::whole, 1, most_counted, fallback, name, "that it holds at most"};
+}
+constexpr Parameter quantum(double fallback) {
+  return {"quantum", ParameterType::whole, 1, most_counted, fallback, "bytes", "that a turn sends"};
+}
+inline constexpr Parameter packets = bound("packets");
+inline constexpr Parameter bytes = bound("bytes");
+inline constexpr Parameter target = required_ms("target", "delay that may persist");
+inline constexpr Parameter interval = required_ms("interval", "for which it may be exceeded");
+inline constexpr Parameter qdelay_ref = required_ms("qdelay_ref", "delay that it aims at");
+inline constexpr Parameter max_burst = required_ms("max_burst", "length of a burst that passes");
+
+Microseconds time_us(const Notation& given, const char* name);
+Limit limit_of(const Notation& given);
+
 // From "infinite", "droptail:packets=100", "codel:target=5,interval=100" and the like; see
-// docs/emulator.md. Throws std::invalid_argument for an unknown policy or argument, a missing or
-// impossible value.
+// docs/emulator.md and Notation.
 std::unique_ptr<PacketQueue> make_packet_queue(const std::string& description, uint64_t seed);
+
+const Kinds& queue_kinds();
 
 }  // namespace kneepoint

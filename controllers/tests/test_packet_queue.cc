@@ -353,22 +353,23 @@ TEST(queue_descriptions_are_checked) {
   const auto make = [](const std::string& description) {
     return [description] { make_packet_queue(description, 0); };
   };
-  expect_refused(make("fifo"), "unknown policy");
+  expect_refused(make("fifo"), "is unknown; known: codel, ");
   expect_refused(make("droptail"), "needs packets=NUMBER or bytes=NUMBER");
   expect_refused(make("droptail:packets"), "is not NAME=VALUE");
-  expect_refused(make("droptail:packets=0"), "must be at least 1");
-  expect_refused(make("droptail:packets=-1"), "is not a whole number");
+  expect_refused(make("droptail:packets=0"), "packets 0 is outside");
+  expect_refused(make("droptail:packets=1.5"), "is not a whole number");
   expect_refused(make("droptail:packets=1,packets=2"), "given twice");
-  expect_refused(make("droptail:packets=1,target=2"), "has no argument target");
+  expect_refused(make("droptail:packets=1,target=2"),
+                 "has no parameter target; it has: packets bytes");
   expect_refused(make("codel:target=5"), "needs interval=NUMBER");
   expect_refused(make("pie:qdelay_ref=5"), "needs max_burst=NUMBER");
-  expect_refused(make("pie:qdelay_ref=5,max_burst=5,ecn=2"), "ecn must be 0 or 1");
-  expect_refused(make("red:min=5"), "red needs max=PACKETS");
+  expect_refused(make("pie:qdelay_ref=5,max_burst=5,ecn=2"), "ecn 2 is outside [0, 1]");
+  expect_refused(make("red:min=5"), "red needs max=NUMBER");
   expect_refused(make("red:min=5,max=5"), "min must be below max");
-  expect_refused(make("red:min=5,max=15,max_p=1.5"), "max_p must be above 0 and at most 1");
-  expect_refused(make("red:min=5,max=15,weight=0"), "weight must be above 0 and at most 0.5");
+  expect_refused(make("red:min=5,max=15,max_p=1.5"), "max_p 1.5 is outside [0, 1]");
+  expect_refused(make("red:min=5,max=15,weight=0"), "weight must be above 0");
   expect_refused(make("codel-mahimahi:target=5,interval=100"), "needs packets=NUMBER or bytes=");
-  expect_refused(make("drr:packets=5,classes=2000"), "classes must be at most 1000");
-  expect_refused(make("drr:packets=5,per_class=2"), "per_class must be 0 or 1");
+  expect_refused(make("drr:packets=5,classes=2000"), "classes 2000 is outside [1, 1000]");
+  expect_refused(make("drr:packets=5,per_class=2"), "per_class 2 is outside [0, 1]");
   expect_refused(make("drr:per_class=1"), "drr needs packets=NUMBER or bytes=NUMBER");
 }

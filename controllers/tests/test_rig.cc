@@ -319,14 +319,15 @@ TEST(a_busy_run_has_less_throughput) {
 }
 
 TEST(host_models_are_checked) {
-  expect_refused([] { make_host_model("real"); }, "host model 'real' is unknown");
-  expect_refused([] { make_host_model("event-loop:wake=1"); }, "'wake=1' is not KEY=VALUE");
+  expect_refused([] { make_host_model("real"); }, "host model real: it is unknown");
+  expect_refused([] { make_host_model("event-loop:wake=1"); },
+                 "has no parameter wake; it has: wake_us");
   expect_refused([] { make_host_model("event-loop:wake_us=-1"); }, "wake_us -1 is outside");
   expect_refused([] { make_host_model("event-loop:wake_spread=4"); },
                  "wake_spread 4 is outside [0, 3]");
   expect_refused([] { make_host_model("event-loop:delay_scale=101"); }, "is outside [0, 100]");
   expect_refused([] { make_host_model("event-loop:device_packets=1.5"); },
-                 "device_packets must be a whole number, not 1.5");
+                 "device_packets: '1.5' is not a whole number");
   EXPECT_EQUAL(make_host_model("event-loop:wake_us=7").wake_us, 7);
   EXPECT_EQUAL(make_host_model("event-loop:device_packets=1000").device_packets, 1000);
   expect_refused([] { make_host_model("event-loop:delays_us=5"); },

@@ -5,15 +5,16 @@ differently from the scenario is refused by name.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from common.config_file import complaint_of
 from common.errors import KneepointError
 from common.files import read_json
+from engines.limits import KERNEL
 from networks.traffic import LINUX
 
 HEADERS_BYTES = 4
@@ -43,9 +44,7 @@ _OF_DATAGRAMS = ("keepalive_ms",)
 _UNLIMITED = ("initial_ssthresh",)
 """Linux begins without one, which a value beyond any window expresses."""
 
-_QUEUE = re.compile(r"(?P<policy>\w+)(:(?P<arguments>\w+=\d+(,\w+=\d+)*))?")
 _UNLIMITED_PACKETS = 1_000_000
-MOST_CLASSES = 16
 
 _Seconds = Annotated[float, Field(ge=0, le=LONGEST_S)]
 
@@ -60,38 +59,6 @@ class Queue(_Part):
     packets: int
     classes: int = 1
 
-    @classmethod
-    def parse(cls, description: str) -> Self:
-        """Reads `infinite`, `droptail:packets=N` or `drr:packets=N,classes=C,per_class=1`.
-
-        Raises:
-            ValueError: it is none of these.
-        """
-        match = _QUEUE.fullmatch(description)
-        words = (match["arguments"] or "").split(",") if match else []
-        arguments = {name: int(value) for name, _, value in (w.partition("=") for w in words if w)}
-        policy = match["policy"] if match else description
-        if policy == "infinite" and not arguments:
-            return cls(packets=_UNLIMITED_PACKETS)
-        packets = arguments.get("packets", 0)
-        if policy == "droptail" and set(arguments) == {"packets"} and packets > 0:
-            return cls(packets=packets)
-        classes = arguments.get("classes", 0)
-        is_fair = policy == "drr" and {"packets", "classes"} <= set(arguments)
-        if is_fair and not arguments.get("per_class"):
-            raise ValueError(
-                f"{description!r}: its classes share one limit, and the longest loses packets; "
-                "each of the kernel's has its own limit: add per_class=1, or use the emulator"
-            )
-        is_fair &= set(arguments) == {"packets", "classes", "per_class"}
-        if is_fair and packets > 0 and 1 <= classes <= MOST_CLASSES and arguments["per_class"] == 1:
-            return cls(packets=packets, classes=classes)
-        raise ValueError(
-            f"{description!r}: the kernel's rig has droptail:packets=N, infinite and "
-            f"drr:packets=N,classes=C,per_class=1 with at most {MOST_CLASSES} classes; use one of "
-            "them, or the emulator"
-        )
-
 
 class Link(_Part):
     """One direction of the bottleneck."""
@@ -103,7 +70,9 @@ class Link(_Part):
     @property
     def buffer(self) -> Queue:
         """The queue, parsed."""
-        return Queue.parse(self.queue)
+        given = KERNEL.queue(self.queue, "queue").parameters
+        packets = given.get("packets", _UNLIMITED_PACKETS)
+        return Queue(packets=int(packets), classes=int(given.get("classes", 1)))
 
 
 class Flow(_Part):
@@ -149,18 +118,6 @@ class Scenario(_Part):
     seed: int = 0
 
 
-_ELSEWHERE: Mapping[str, str] = {
-    "trace": "a trace needs mahimahi or the emulator",
-    "trace_sha256": "a trace needs mahimahi or the emulator",
-    "by_packets": "the kernel's HTB shapes by bytes",
-    "delay_step_ms": "the kernel's delay line has a constant delay; use delay_ms",
-    "delay_period_s": "the kernel's delay line has a constant delay; use delay_ms",
-    "delay_trace": "the kernel's delay line has a constant delay; use delay_ms",
-    "loss_period": "the kernel's rig loses at full queues only; use the emulator",
-    "loss_first": "the kernel's rig loses at full queues only; use the emulator",
-    "loss_probability": "the kernel's rig loses at full queues only; use the emulator",
-}
-"""Features of the emulator's links that the kernel's lack; accepted if they have no effect."""
 _OF_EMULATED_HOST = ("host_model", "host_latency_us")
 """A scenario's keys about the emulated host: this one is real."""
 
@@ -195,24 +152,16 @@ def scenario_of(content: Mapping[str, Any], where: str) -> Scenario:
     mine = {key: value for key, value in content.items() if key not in _OF_EMULATED_HOST}
     for name in ("uplink", "downlink"):
         if isinstance(mine.get(name), Mapping):
-            mine[name] = _link_without_emulation(mine[name], f"{where}: {name}")
+            link = mine[name]
+            KERNEL.require({"queue": "infinite", **link}, f"{where}: {name}")
+            mine[name] = {key: link[key] for key in link if key not in KERNEL.lacks}
     try:
         scenario = Scenario.model_validate_json(json.dumps(mine))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise KneepointError(
-            f"{where}: {place}: {first['msg']}; see build/emulate --scenario-schema"
-        ) from None
+        said = complaint_of(error)
+        raise KneepointError(f"{where}: {said}; see build/emulate --scenario-schema") from None
     _check(scenario, where)
     return scenario
-
-
-def _link_without_emulation(link: Mapping[str, Any], where: str) -> dict[str, Any]:
-    for key, reason in _ELSEWHERE.items():
-        if link.get(key):
-            raise KneepointError(f"{where}.{key}: {reason}")
-    return {key: value for key, value in link.items() if key not in _ELSEWHERE}
 
 
 def _check(scenario: Scenario, where: str) -> None:
@@ -222,11 +171,7 @@ def _check(scenario: Scenario, where: str) -> None:
             raise KneepointError(
                 f"{where}: {name}: lacks rate_mbps, which the kernel's links need; add it"
             )
-        try:
-            buffer = link.buffer
-        except ValueError as error:
-            raise KneepointError(f"{where}: {name}.queue: {error}") from None
-        if name == "downlink" and buffer.classes != 1:
+        if name == "downlink" and link.buffer.classes != 1:
             raise KneepointError(
                 f"{where}: downlink.queue: only the uplink has classes; remove them"
             )

@@ -11,13 +11,13 @@ from common.errors import KneepointError, printable
 from common.files import sha256_of
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.entry import PYTHON_RUNNER, Entry
+from engines.limits import MAHIMAHI
 from engines.mahimahi.diagnosis import diagnose, ordinary_user
-from engines.mahimahi.queues import queue_of
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
 from engines.real_time import RealTimeSettings, run_undisturbed
 from engines.supervision import START_AND_END_S, SupervisedRuns
-from networks.scenario import NOT_IN_MAHIMAHI, PreparedNetwork
+from networks.scenario import PreparedNetwork
 
 STATUS_FOLDER = Path("build/real-time")
 """Folder of status files, one per run in progress (see supervisor.py)."""
@@ -187,17 +187,18 @@ def shells_of(network: PreparedNetwork, folder: RunFolder) -> list[str]:
     Raises:
         KneepointError: mahimahi has no such links or queues.
     """
-    if not (network.uplink.is_mahimahi and network.downlink.is_mahimahi):
-        raise KneepointError(f"network {network.name} {NOT_IN_MAHIMAHI}")
+    links = (("uplink", network.uplink), ("downlink", network.downlink))
+    for direction, link in links:
+        MAHIMAHI.require(vars(link), f"network {network.name}: {direction}")
     words = [_find("mm-delay"), f"{network.uplink.delay_ms:.0f}"]
     words += [_find("mm-link"), f"{folder.path}/uplink.trace", f"{folder.path}/downlink.trace"]
     if network.duration_s is None:
         words.append("--once")
     words.append(f"--uplink-log={folder.work}/uplink.log")
-    for direction, link in (("uplink", network.uplink), ("downlink", network.downlink)):
-        kind, arguments = queue_of(link.queue, f"network {network.name}, {direction}")
-        if kind != "infinite":
-            words.append(f"--{direction}-queue={kind}")
+    for direction, link in links:
+        kind, _, arguments = link.queue.partition(":")
+        if arguments:
+            words.append(f"--{direction}-queue={kind.removesuffix('-mahimahi')}")
             words.append(f"--{direction}-queue-args={arguments}")
     return words
 

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from common.config_file import ConfigModel
 from common.errors import suggestion
 from engines.expression import Expression
+from engines.limits import LIMITS
 from networks.config import SYNTHETIC_PARAMETERS, Name
 from networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
 
@@ -423,7 +424,7 @@ class Study(ConfigModel):
             raise ValueError(f"sampler {self.sampler.kind} chooses every trial; remove start")
         if self.objective.flows and self.traffic is None:
             raise ValueError("objective: flows needs traffic; add it")
-        if self.host and self.engine != "emulator":
+        if self.host and not LIMITS[self.engine].has_host_model:
             raise ValueError("only the emulator has a host model; remove host or use that engine")
         if self.host and not self.objective.fit:
             raise ValueError("host needs the objective fit; remove host or add fit")

@@ -17,7 +17,7 @@ from contest.entries import without_paths
         ("deadline: 2026-12-01T12:00", ["deadline", "offset", "2026-12-01T12:00+01:00"]),
         ("deadline: 20261201", ["deadline", "20261201"]),
         ("{host_latency_us: 5, other_host_latency_us: 5}", ["other_host_latency_us", "change"]),
-        ("host_latency_us: -1", ["host_latency_us", "-1", "at least 0"]),
+        ("host_latency_us: -1", ["host_latency_us", "-1", "greater than or equal to 0"]),
     ],
 )
 def test_bad_rules_are_refused(tmp_path: Path, line: str, words: list[str]) -> None:

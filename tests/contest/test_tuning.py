@@ -92,7 +92,7 @@ def test_a_macro_without_effect_is_refused(tmp_path: Path, builder: EntryBuilder
         ("{macro: A, default: 0, range: [0, 1], log: true}", "above 0 if log"),
         ("{macro: A, default: 1.5, range: [1, 2], integer: true}", "must be whole"),
         ("{macro: 'A -o /x', default: 1, range: [1, 2]}", "a name in C"),
-        ("{macro: A, default: .inf, range: [1, 2]}", "must be finite"),
+        ("{macro: A, default: .inf, range: [1, 2]}", "must be a finite"),
     ],
 )
 def test_bad_declarations_are_named(tmp_path: Path, constant: str, reason: str) -> None:

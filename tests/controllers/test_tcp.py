@@ -525,7 +525,7 @@ def test_a_scenario_is_the_same_whatever_its_place_in_a_batch(tmp_path: Path) ->
             {"uplink": {"rate_mbps": 1, "loss_probability": 1.5}},
             "loss_probability 1.5 is outside [0, 1]",
         ),
-        ({"uplink": {"rate_mbps": 1, "queue": "droptail:packets=0"}}, "packets must be at least 1"),
+        ({"uplink": {"rate_mbps": 1, "queue": "droptail:packets=0"}}, "packets 0 is outside [1, "),
         (
             {"uplink": {"rate_mbps": 1, "delay_trace": "{backwards}"}},
             "line 2: 0 ms does not follow",

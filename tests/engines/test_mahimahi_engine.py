@@ -189,7 +189,9 @@ def test_shells_have_every_argument(tmp_path: Path) -> None:
 def test_links_that_mahimahi_does_not_have_are_refused(
     tmp_path: Path, uplink: dict[str, Any]
 ) -> None:
-    with pytest.raises(KneepointError, match=r"^network wire has .* mahimahi cannot emulate; give"):
+    with pytest.raises(
+        KneepointError, match=r"^network wire: uplink\..*: mahimahi cannot run it: "
+    ):
         shells_of(network("wire", uplink=uplink), RunFolder(tmp_path))
 
 

@@ -203,7 +203,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "bounds below zero": (
         {"network": SYNTHETIC, "study": worst_case({"sigma_packets_per_s": (-1, 8)})},
-        "uplink.synthetic.sigma_packets_per_s: -1.0 is invalid: it must be at least 0",
+        "uplink.synthetic.sigma_packets_per_s: -1.0 is invalid: it must be greater than or equal",
     ),
     "trace of a network that has none": (
         {"study": worst_case({"max_rate_mbps": (6, 8)})},
@@ -242,16 +242,15 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
                 "sampler": {"kind": "grid"},
             }
         },
-        "network.delay_period_s 1, network.delay_step_ms 9 on network wire: it has rate_mbps, "
-        "loss or a delay that changes, which mahimahi cannot emulate",
+        "network.delay_period_s 1, network.delay_step_ms 9 on network wire: uplink.delay_step_ms: "
+        "mahimahi cannot run it: its delay is constant",
     ),
     "network whose delay changes in mahimahi": (
         {
             "network": {"delay_step_ms": 9, "delay_period_s": 1},
             "study": {"engine": "mahimahi"},
         },
-        "network wire has rate_mbps, loss or a delay that changes, which mahimahi cannot emulate; "
-        "give the link a trace or constant_mbps and a constant delay, or use the engine emulator",
+        "network wire: uplink.delay_step_ms: mahimahi cannot run it: its delay is constant",
     ),
     "worst case of a controller's constants": (
         {"study": {**SPACE, "objective": {"worst_case": {}}, "sampler": {"kind": "ternary"}}},
@@ -291,7 +290,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
                 "sampler": {"kind": "ternary"},
             },
         },
-        "droptail has no setting 'limit'; it has: packets, bytes",
+        "droptail has no parameter 'limit'; it has: packets, bytes",
     ),
     "space upside down": (
         {
@@ -662,7 +661,7 @@ def test_a_table_is_cited_by_its_report(name: str, changes: dict[str, Any], repo
     ("report", "text", "parts"),
     [
         ({"subtitle": "S"}, "# T\n", ("config.yaml", "report.title", "missing")),
-        ({"title": ""}, "# T\n", ("config.yaml", "report.title", "empty")),
+        ({"title": ""}, "# T\n", ("config.yaml", "report.title", "at least 1 character")),
         ({"title": "T", "sections": ["intr"]}, "# T\n", ("config.yaml", "'intr'", "'intro'")),
         ({"title": "T", "closing": ["intro"]}, "Words\n", ("text/intro.md", "# Introduction")),
         ({"title": "T", "sections": ["intro", "intro"]}, "# T\n", ("'intro'", "twice")),

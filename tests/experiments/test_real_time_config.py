@@ -94,7 +94,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "unknown engine of a repeat": (
         {"repeat": {"engine": "ns3"}},
         "repeats/again.yaml",
-        "it must be emulator or mahimahi",
+        "it must be 'emulator' or 'mahimahi'",
     ),
     "host of a real engine": (
         {
@@ -186,13 +186,13 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "queue that mahimahi has otherwise": (
         {"network": {"uplink_queue": "codel:target=5,interval=100"}},
-        "repeats/again.yaml: network wire, uplink: queue codel:target=5",
-        "mahimahi's CoDel is not RFC 8289's; use codel-mahimahi, or the emulator",
+        "repeats/again.yaml: network wire: uplink.queue: mahimahi",
+        "'codel:target=5,interval=100': its CoDel is not RFC 8289's; use codel-mahimahi",
     ),
     "queue that mahimahi has not": (
         {"network": {"downlink_queue": "fq_codel:target=5,interval=100"}},
-        "repeats/again.yaml: network wire, downlink: queue fq_codel:target=5",
-        "mahimahi has none",
+        "repeats/again.yaml: network wire: downlink.queue: mahimahi",
+        "it has infinite, droptail",
     ),
     "unknown key": (
         {"config": {"confirm": {**CONFIRM, "repeat": 2}}},

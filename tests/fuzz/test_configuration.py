@@ -13,8 +13,12 @@ STUDY = "studies/tuned.yaml"
 CSV = "published/printed.csv"
 HEADER = "window,kbps,note\n"
 BROKE: dict[str, tuple[str, bytes, str]] = {
-    "infinite": (STUDY, b"title: T\nspace: {window: {low: 1, high: .inf}}\n", "it must be finite"),
-    "no number": (STUDY, b"title: T\nconstants: {window: .nan}\n", "it must be finite"),
+    "infinite": (
+        STUDY,
+        b"title: T\nspace: {window: {low: 1, high: .inf}}\n",
+        "it must be a finite",
+    ),
+    "no number": (STUDY, b"title: T\nconstants: {window: .nan}\n", "it must be a finite"),
     "bomb": (STUDY, b"a0: &a0 [x]\n" + BOMB.encode(), "line 6: is nested too deeply or too long"),
     "brackets": (STUDY, b"[" * 100_000, "line 1: is nested too deeply"),
     "dashes": (STUDY, b"- " * 100_000, "line 1: is nested too deeply"),

@@ -1,0 +1,61 @@
+// KIND[:NAME=VALUE,...], the notation of queues and host models, and what their kinds declare.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/json.hh"
+
+namespace kneepoint {
+
+// A positive number is real and above 0; `times` are real numbers with a + between them.
+enum class ParameterType { whole, real, positive, times };
+
+struct Parameter {
+  const char* name;
+  ParameterType type;
+  double least;
+  double most;
+  std::optional<double> fallback;  // none: it is required, or has no effect where it is absent
+  const char* unit;
+  const char* meaning;
+  bool is_required = false;
+  const char* below = "";  // the parameter that it must be less than
+};
+
+struct Kind {
+  std::string meaning;
+  std::vector<Parameter> parameters{};
+  bool needs_bound = false;  // one of packets and bytes
+};
+using Kinds = std::map<std::string, Kind>;
+
+// An array, for `emulate --list`.
+void describe(JsonWriter& json, const Kinds& kinds);
+
+class Notation {
+ public:
+  // Throws std::invalid_argument, naming `what` these kinds are and the description, for one that
+  // is none of the kinds, or has an unknown parameter, or lacks one, or has an impossible value.
+  Notation(const std::string& what, const std::string& description, const Kinds& kinds);
+
+  const std::string& kind() const { return kind_; }
+
+  // A value that is given, or has a default.
+  double operator[](const std::string& name) const { return values_.at(name).front(); }
+  double value_or(const std::string& name, double fallback) const;
+  std::vector<double> times(const std::string& name) const;
+
+  [[noreturn]] void refuse(const std::string& reason) const;
+
+ private:
+  std::vector<double> read(const Parameter& parameter, const std::string& text) const;
+
+  std::string where_;
+  std::string kind_;
+  std::map<std::string, std::vector<double>> values_{};
+};
+
+}  // namespace kneepoint

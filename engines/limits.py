@@ -1,0 +1,109 @@
+"""What engines cannot do, and the refusal of networks that need it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from common.errors import KneepointError
+from networks.declared import read_notation
+from networks.notation import Notation
+
+_Queues = Mapping[str, Mapping[str, tuple[float, float]] | None]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one engine.
+
+    Args:
+        engine: its name.
+        lacks: keys of a link, in a scenario or a network, with the reason and the remedy.
+        queues: its queues; each with the parameters that it needs and their bounds, or None for
+            any; None: every queue.
+        reasons: why it has other queues, by kind.
+        runs_our_controllers: otherwise the kernel's of the same names, which ours do not identify.
+        runs_traffic: otherwise one flow of datagrams.
+        has_host_model: otherwise the host is real.
+    """
+
+    engine: str
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    queues: _Queues | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    runs_our_controllers: bool = True
+    runs_traffic: bool = True
+    has_host_model: bool = False
+
+    def require(self, link: Mapping[str, object], where: str) -> None:
+        """Raises KneepointError unless the engine has such links."""
+        for key, reason in self.lacks.items():
+            if link.get(key):
+                raise KneepointError(f"{where}.{key}: {self.engine} cannot run it: {reason}")
+        self.queue(str(link["queue"]), f"{where}.queue")
+
+    def queue(self, text: str, where: str) -> Notation:
+        """Parses a queue; raises KneepointError if it is invalid or the engine has none such."""
+        try:
+            notation = read_notation("queues", text)
+        except ValueError as error:
+            raise KneepointError(f"{where}: {error}") from None
+        queues = {notation.kind: None} if self.queues is None else self.queues
+        needed, given = queues.get(notation.kind), notation.parameters
+        is_right = notation.kind in queues and (
+            needed is None
+            or (
+                needed.keys() == given.keys()
+                and all(least <= float(given[k]) <= most for k, (least, most) in needed.items())
+            )
+        )
+        if not is_right:
+            reason = self.reasons.get(
+                notation.kind, f"it has {', '.join(queues)}; use one of them, or the emulator"
+            )
+            raise KneepointError(f"{where}: {self.engine} cannot run {text!r}: {reason}")
+        return notation
+
+
+_NO_CHANGE = "its delay is constant; use delay_ms, or the emulator"
+EMULATOR = Limits("emulator", has_host_model=True)
+
+MAHIMAHI = Limits(
+    "mahimahi",
+    lacks={
+        "rate_mbps": "give the link a trace or constant_mbps, or use the emulator",
+        **dict.fromkeys(("loss_period", "loss_probability"), "remove it, or use the emulator"),
+        "delay_step_ms": _NO_CHANGE,
+    },
+    queues=dict.fromkeys(("infinite", "droptail", "drophead", "codel-mahimahi", "pie-mahimahi")),
+    reasons={
+        "codel": "its CoDel is not RFC 8289's; use codel-mahimahi, or the emulator",
+        "pie": "its PIE is not RFC 8033's; use pie-mahimahi, or the emulator",
+    },
+    runs_traffic=False,
+)
+
+_NO_TRACE = "a trace needs mahimahi or the emulator; give the link rate_mbps"
+_NO_LOSS = "its links lose at full queues only; use the emulator"
+MOST_CLASSES = 16
+KERNEL = Limits(
+    "kernel",
+    lacks={
+        **dict.fromkeys(("trace", "trace_sha256", "constant_mbps", "synthetic"), _NO_TRACE),
+        "by_packets": "HTB shapes by bytes; use the emulator",
+        **dict.fromkeys(("delay_step_ms", "delay_period_s", "delay_trace"), _NO_CHANGE),
+        **dict.fromkeys(("loss_period", "loss_first", "loss_probability"), _NO_LOSS),
+    },
+    queues={
+        "infinite": {},
+        "droptail": {"packets": (1, 1e15)},
+        "drr": {"packets": (1, 1e15), "classes": (1, MOST_CLASSES), "per_class": (1, 1)},
+    },
+    reasons={
+        "droptail": "its limit is in packets; use droptail:packets=N, or the emulator",
+        "drr": "each class has its own limit in packets, "
+        f"and there are at most {MOST_CLASSES}; use drr:packets=N,classes=C,per_class=1, or the "
+        "emulator",
+    },
+    runs_our_controllers=False,
+)
+LIMITS = {each.engine: each for each in (EMULATOR, MAHIMAHI, KERNEL)}
+"""By the engine's name."""

@@ -1,0 +1,110 @@
+"""Queues and host models as the emulator declares them, so that networks are checked unbuilt.
+
+python -m networks.declared     writes declared.json from build/emulate --list
+"""
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+from common.code import ROOT
+from common.errors import run_command_line, suggestion
+from common.files import read_json, write_whole
+from networks.notation import Notation
+
+FILE = ROOT / "networks/declared.json"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number: whole, real, positive (real and above 0), or times: several with + between them."""
+
+    name: str
+    type: str
+    least: float
+    most: float
+    default: float | None
+    required: bool
+    unit: str
+    meaning: str
+    below: str
+
+    def check(self, text: str) -> None:
+        """Raises ValueError for an invalid value."""
+        is_whole, is_positive = self.type == "whole", self.type == "positive"
+        pattern = r"(?a:\d+)" if is_whole else r"(?a:\d+\.?\d*|\.\d+)(e\d+)?"
+        for number in text.split("+") if self.type == "times" else [text]:
+            value = float(number) if re.fullmatch(pattern, number) else -1
+            if not self.least <= value <= self.most or (is_positive and not value):
+                wanted = "a whole number of at least" if is_whole else "at least"
+                raise ValueError(
+                    f"{self.name} must be {'above' if is_positive else wanted} {self.least:.15g} "
+                    f"and at most {self.most:.15g}, not {text}"
+                )
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of queue or host, and its parameters by name."""
+
+    name: str
+    meaning: str
+    needs_bound: bool
+    parameters: Mapping[str, Parameter]
+
+    @classmethod
+    def of(cls, declared: Mapping[str, Any]) -> Self:
+        """Takes the decoded JSON of one kind."""
+        parameters = {each["name"]: Parameter(**each) for each in declared["parameters"]}
+        return cls(**{**declared, "parameters": parameters})
+
+    def check(self, given: Mapping[str, str]) -> None:
+        """Raises ValueError, with a remedy, for invalid parameters."""
+        for name, value in given.items():
+            if name not in self.parameters:
+                known = ", ".join(self.parameters) or "none"
+                raise ValueError(f"{self.name} has no parameter {name!r}; it has: {known}")
+            self.parameters[name].check(value)
+        required = (each.name for each in self.parameters.values() if each.required)
+        if missing := [f"{name}=NUMBER" for name in required if name not in given]:
+            raise ValueError(f"{self.name} needs {','.join(missing)}; add it")
+        if self.needs_bound and not {"packets", "bytes"} & given.keys():
+            raise ValueError(f"{self.name} needs packets=NUMBER or bytes=NUMBER; add one")
+        for each in self.parameters.values():
+            if each.below and float(given[each.name]) >= float(given[each.below]):
+                raise ValueError(
+                    f"{self.name}: {each.name} {given[each.name]} must be below {each.below} "
+                    f"{given[each.below]}; lower {each.name}"
+                )
+
+
+@cache
+def declared(which: str) -> Mapping[str, Kind]:
+    """Returns the kinds of `queues` or `host_models` by name."""
+    return {each["name"]: Kind.of(each) for each in read_json(FILE)[which]}
+
+
+def read_notation(which: str, text: str) -> Notation:
+    """Parses the notation of one of these kinds; raises ValueError, with a remedy, for others."""
+    notation, kinds = Notation.parse(text), declared(which)
+    if notation.kind not in kinds:
+        near = suggestion(notation.kind, kinds)
+        raise ValueError(f"{notation.kind!r} is not among the {which.replace('_', ' ')}; {near}")
+    kinds[notation.kind].check(notation.parameters)
+    return notation
+
+
+def declaration_of(emulate: Path) -> str:
+    """Returns the text of declared.json for an emulator."""
+    listed = json.loads(subprocess.run([emulate, "--list"], check=True, capture_output=True).stdout)
+    kept = {key: listed[key] for key in ("queues", "host_models")}
+    return json.dumps(kept, indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    run_command_line(lambda: write_whole(FILE, declaration_of(ROOT / "build/emulate")))
