@@ -26,7 +26,7 @@ from analysis.host_fits import fitted_host
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.nearness import OFF, agreements, is_within, not_close, sureness
 from analysis.neighbours import neighbours
-from analysis.results import Results, Source, Study
+from analysis.results import Results, Source, StudyRuns
 from analysis.schema import STAGES, VERDICTS, WITHIN_SPREAD
 from analysis.spread import Selection
 from common.tables import Tables
@@ -58,7 +58,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def tables_of(
-    results: Results, studies: Sequence[Study], added: pd.DataFrame
+    results: Results, studies: Sequence[StudyRuns], added: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
     """The tables of the stage.
 
@@ -78,7 +78,7 @@ def tables_of(
 
 
 def _compare(
-    published: pd.DataFrame, results: Results, studies: Sequence[Study], added: pd.DataFrame
+    published: pd.DataFrame, results: Results, studies: Sequence[StudyRuns], added: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
     """The tables of one comparison; none if no study replays any of its rows."""
     sources = results.sources()
@@ -138,7 +138,7 @@ def _runs_behind(
 def _elsewhere(
     rows: pd.DataFrame,
     network: str,
-    studies: Sequence[Study],
+    studies: Sequence[StudyRuns],
     results: Results,
     added: pd.DataFrame,
 ) -> pd.DataFrame:

@@ -17,7 +17,7 @@ import pandas as pd
 from analysis import across, labels, statistics
 from analysis.frames import Record, records
 from analysis.metrics import POWER
-from analysis.results import HoldOut, Results, Study
+from analysis.results import HeldOutRuns, Results, StudyRuns
 from analysis.schema import STAGES
 from common.tables import Tables
 
@@ -68,7 +68,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     }
 
 
-def searched_by(studies: Iterable[Study]) -> dict[str, list[str]]:
+def searched_by(studies: Iterable[StudyRuns]) -> dict[str, list[str]]:
     """The studies that searched each network, grids and fits among them, but no replays."""
     found: dict[str, list[str]] = {}
     for study in studies:
@@ -78,7 +78,7 @@ def searched_by(studies: Iterable[Study]) -> dict[str, list[str]]:
 
 
 def _summary(
-    found: HoldOut,
+    found: HeldOutRuns,
     networks: pd.DataFrame,
     relative: pd.DataFrame,
     distinct: pd.DataFrame,

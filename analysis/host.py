@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.frames import CONSTANT
 from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
-from analysis.results import Probe, Results, Study
+from analysis.results import ProbedHost, Results, StudyRuns
 from analysis.schema import STAGES
 from analysis.statistics import succeeded
 from common.tables import Tables
@@ -34,7 +34,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     return found
 
 
-def _calibration(fit: Study) -> dict[str, pd.DataFrame]:
+def _calibration(fit: StudyRuns) -> dict[str, pd.DataFrame]:
     names = [CONSTANT + each.name for each in fit.searched]
     trials = fit.trials.dropna(subset=["value"]).sort_values("value", kind="stable")
     best = fit.runs[fit.runs["trial"] == trials["trial"].iloc[0]]
@@ -55,7 +55,7 @@ def _calibration(fit: Study) -> dict[str, pd.DataFrame]:
     }
 
 
-def probe_runs(probe: Probe) -> pd.DataFrame:
+def probe_runs(probe: ProbedHost) -> pd.DataFrame:
     """Each run of a probe against the runs alone on the host: those of its first level.
 
     Returns:
@@ -74,7 +74,7 @@ def probe_runs(probe: Probe) -> pd.DataFrame:
     return found.reset_index(drop=True)
 
 
-def probe_levels(probe: Probe) -> pd.DataFrame:
+def probe_levels(probe: ProbedHost) -> pd.DataFrame:
     """A probe's levels: columns of `levels`, runs, failed, then for each metric mean and worst.
 
     These are relative_<metric> (of the mean), furthest_<metric> (the greatest absolute difference

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.frames import CONSTANT, records
 from analysis.recovery import fitted_rows, recovered, row_losses
-from analysis.results import Study
+from analysis.results import StudyRuns
 
 Hosts = Mapping[str, Mapping[str, float | str]]
 """Of each network every setting of its host."""
@@ -16,7 +16,7 @@ COPIED = 1e-3
 
 
 def fitted_host(
-    table: str, network: str, studies: Iterable[Study], hosts: Hosts
+    table: str, network: str, studies: Iterable[StudyRuns], hosts: Hosts
 ) -> tuple[str, ...]:
     """The settings of the host that a fit to the table found and the network has.
 
@@ -32,7 +32,7 @@ def fitted_host(
 
 
 def host_ends(
-    network: str, studies: Iterable[Study], hosts: Hosts, published: pd.DataFrame
+    network: str, studies: Iterable[StudyRuns], hosts: Hosts, published: pd.DataFrame
 ) -> list[dict[str, float]]:
     """The ends of the interval that a fit leaves each setting of a network's host: one a setting.
 
@@ -48,7 +48,7 @@ def host_ends(
     return [end for end in ends if all(value == value for value in end.values())]
 
 
-def _fits(network: str, studies: Iterable[Study], hosts: Hosts) -> Iterator[Study]:
+def _fits(network: str, studies: Iterable[StudyRuns], hosts: Hosts) -> Iterator[StudyRuns]:
     """The fits of a host that have come out as the network's host is."""
     for study in studies:
         if study.fit and study.is_of_host and not study.trials["value"].isna().all():
@@ -58,7 +58,7 @@ def _fits(network: str, studies: Iterable[Study], hosts: Hosts) -> Iterator[Stud
                 yield study
 
 
-def _at_best(study: Study) -> dict[str, float]:
+def _at_best(study: StudyRuns) -> dict[str, float]:
     """The values searched by a fit, at its best."""
     best = records(study.trials.sort_values("value", kind="stable"))[0]
     return {each.name: float(best[CONSTANT + each.name]) for each in study.searched}

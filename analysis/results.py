@@ -7,7 +7,6 @@ import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -18,11 +17,20 @@ from analysis.link_log import LinkLog, read_link_log
 from analysis.spread import Selection
 from common.errors import unusable
 from common.files import read_json
+from common.study_record import StudyRecord
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from experiments.config import load_workflow
-from experiments.models import comparison as comparison_model
-from experiments.models import study as study_model
-from experiments.models.study import EMULATOR, MAHIMAHI
+from experiments.models.comparison import Comparison, PublishedFigure
+from experiments.models.study import (
+    EMULATOR,
+    MAHIMAHI,
+    ComparisonEngine,
+    Engine,
+    Objective,
+    Range,
+    Setting,
+    Study,
+)
 from experiments.published import PublishedTable, TableDescription, load_table
 from experiments.results import read_frame
 from experiments.workflow import (
@@ -61,7 +69,7 @@ class Searched:
 
 
 @dataclass(frozen=True)
-class Study:
+class StudyRuns:
     """One study's results, and what its configuration says of it.
 
     `trials` and `runs` follow the results schema; runs carry a column `constant_<name>` for each
@@ -140,7 +148,7 @@ class Repeats:
 
 
 @dataclass(frozen=True)
-class Showcase:
+class ShowcaseRun:
     """One run with its link log and, if it ran in virtual time, its sender's log."""
 
     controller: str
@@ -151,7 +159,7 @@ class Showcase:
 
 
 @dataclass(frozen=True)
-class HoldOut:
+class HeldOutRuns:
     """Settings on held-out networks: frames as `experiments.planners.held_out` writes them.
 
     Settings have a column `constant_<name>` for each constant; networks a column title.
@@ -180,7 +188,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Probe:
+class ProbedHost:
     """How many real runs the host takes at once; `busy_us` spoils a run.
 
     `levels` has columns level, concurrency, agrees, reason, in the order in which they were tried;
@@ -213,13 +221,13 @@ class NetworkSweep:
     `bdp_packets` is the bandwidth-delay product of the network; NaN where the uplink has a trace.
     """
 
-    study: Study
+    study: StudyRuns
     compared: "Compared"
     bdp_packets: float
 
 
 @dataclass(frozen=True)
-class Hardening:
+class HardeningRuns:
     """A controller tuned against its own worst cases: frames as `search.hardening` writes them.
 
     `networks` are those of its first round, `trials` those of a tuning and of a search for the
@@ -245,7 +253,7 @@ class Compared:
     """
 
     name: str
-    engine: study_model.Engine
+    engine: Engine
     title: str
     source: str
     wanted_engines: tuple[str, ...]
@@ -253,7 +261,7 @@ class Compared:
     traffic: Mapping[str, TrafficFile]
     networks: Mapping[str, str]
     duration_s: Mapping[str, float | None]
-    published: tuple[comparison_model.PublishedFigure, ...]
+    published: tuple[PublishedFigure, ...]
     runs: pd.DataFrame
 
 
@@ -331,15 +339,15 @@ class Results:
     # What the emulator ran; studies and repeats of real mahimahi are those that are finished.
 
     def studies(
-        self, engine: study_model.Engine = EMULATOR, only: Container[str] | None = None
-    ) -> list[Study]:
+        self, engine: Engine = EMULATOR, only: Container[str] | None = None
+    ) -> list[StudyRuns]:
         """The studies of an engine: all, or those of some names only."""
         names, _ = self.workflow.of_engine(engine)
         wanted = [name for name in names if only is None or name in only]
         present = [name for name in wanted if engine == EMULATOR or self._is_there(name)]
         return [self._study(name, self.workflow.studies[name]) for name in present]
 
-    def repeats(self, engine: study_model.Engine = EMULATOR) -> list[Repeats]:
+    def repeats(self, engine: Engine = EMULATOR) -> list[Repeats]:
         """The repeated settings of an engine."""
         _, names = self.workflow.of_engine(engine)
         present = [
@@ -361,8 +369,8 @@ class Results:
     def _comparison(
         self,
         name: str,
-        wanted: comparison_model.Comparison,
-        engine: study_model.ComparisonEngine,
+        wanted: Comparison,
+        engine: ComparisonEngine,
         path: Path,
     ) -> Compared:
         settings = tuple(
@@ -390,11 +398,11 @@ class Results:
     def _compared(
         self,
         name: str,
-        wanted: comparison_model.Comparison | study_model.Study,
-        engine: study_model.Engine,
+        wanted: Comparison | Study,
+        engine: Engine,
         runs: pd.DataFrame,
         settings: tuple[str, ...],
-        published: tuple[comparison_model.PublishedFigure, ...],
+        published: tuple[PublishedFigure, ...],
     ) -> Compared:
         named = (wanted.traffic,) if isinstance(wanted.traffic, str) else wanted.traffic or ()
         traffic = {each: self.workflow.traffic[each] for each in named}
@@ -415,7 +423,7 @@ class Results:
             runs=runs,
         )
 
-    def hold_out(self) -> HoldOut | None:
+    def hold_out(self) -> HeldOutRuns | None:
         """Settings on held-out networks."""
         if self.workflow.hold_out is None:
             return None
@@ -424,9 +432,9 @@ class Results:
             for name in ("settings", "networks", "runs")
         )
         networks["title"] = [self.networks[name] for name in networks["network"]]
-        return HoldOut(with_constants(settings), networks, with_constants(runs))
+        return HeldOutRuns(with_constants(settings), networks, with_constants(runs))
 
-    def showcase(self, engine: study_model.Engine = EMULATOR) -> Showcase | None:
+    def showcase(self, engine: Engine = EMULATOR) -> ShowcaseRun | None:
         """The run that is shown over time."""
         shown = self.workflow.settings.showcase
         folder = self.folder / ("showcase" if engine == EMULATOR else REAL_SHOWCASE)
@@ -435,14 +443,14 @@ class Results:
             return None
         log = read_link_log(path)
         flow = read_flow_log(folder / FLOW_LOG) if engine == EMULATOR else None
-        return Showcase(shown.controller, shown.constants, shown.network, log, flow)
+        return ShowcaseRun(shown.controller, shown.constants, shown.network, log, flow)
 
     def worst_case_log(self, study: str) -> LinkLog | None:
         """The uplink's log of the worst case that a study found; None: that run failed."""
         path = self.folder / study / LOG
         return read_link_log(path) if path.stat().st_size else None
 
-    def hardenings(self) -> list[Hardening]:
+    def hardenings(self) -> list[HardeningRuns]:
         """The controllers that were tuned against their own worst cases."""
         found = []
         for name, wanted in self.workflow.settings.hardening.items():
@@ -450,7 +458,7 @@ class Results:
             tune, worst = (self.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
             opponent = worst.objective.opponent
             found.append(
-                Hardening(
+                HardeningRuns(
                     name,
                     wanted.title,
                     tune.controller,
@@ -517,20 +525,20 @@ class Results:
 
     # What took real time.
 
-    def probe(self) -> Probe | None:
+    def probe(self) -> ProbedHost | None:
         """How many real runs the host takes at once."""
         path = self.folder / "probe" / "probe.json"
         if not (self.is_real and path.exists()):
             return None
-        found = _read_json(path)
         try:
+            found = read_json(path)
             levels = pd.DataFrame(found["levels"])[["concurrency", "agrees", "reason"]]
             slots, cores = int(found["slots"]), int(found["cores"])
-        except (ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError):
             raise unusable(path, "it is damaged") from None
         levels.insert(0, "level", range(len(levels)))
         busy_us = self.workflow.settings.real_time.busy_us
-        return Probe(slots, cores, busy_us, levels, read_frame(path.with_name("runs.parquet")))
+        return ProbedHost(slots, cores, busy_us, levels, read_frame(path.with_name("runs.parquet")))
 
     def confirmation(self) -> Confirmation | None:
         """The settings that ran in real mahimahi."""
@@ -542,7 +550,7 @@ class Results:
         runs = read_frame(self.folder / "confirm" / "runs.parquet")
         return Confirmation(with_constants(settings), with_constants(runs))
 
-    def calibration(self) -> Study | None:
+    def calibration(self) -> StudyRuns | None:
         """The fit of the emulated host to real fixed windows, which no file describes."""
         wanted = self.workflow.confirm
         if wanted is None or not (self.folder / "calibration" / "study.json").exists():
@@ -588,7 +596,7 @@ class Results:
         found = self._there(name)
         return None if found is None else with_constants(found)
 
-    def _study(self, name: str, study: study_model.Study) -> Study:
+    def _study(self, name: str, study: Study) -> StudyRuns:
         folder = self.folder / name
         trials = read_frame(folder / "trials.parquet")
         controller = self._catalogue.controller(study.controller, f"study {name}")
@@ -596,12 +604,9 @@ class Results:
         runs = read_frame(folder / "runs.parquet")
         if opponent:  # whose runs follow, on the one network
             runs = runs[runs["run"] < study.runs_per_trial].reset_index(drop=True)
-        summary = _read_json(folder / "study.json")
+        record = StudyRecord.load(folder / "study.json")
         network = self.workflow.networks[study.networks[0]]
-        seed = summary.get("seed")
-        if not isinstance(seed, int):
-            raise unusable(folder / "study.json", "it is damaged")
-        return Study(
+        return StudyRuns(
             name=name,
             title=study.title,
             controller=study.controller,
@@ -620,13 +625,13 @@ class Results:
                 for column, (searched, _, logarithmic) in searched_ranges(study, controller).items()
             ),
             compare=self.workflow.tables_beside.get(name, ()),
-            seed=seed,
+            seed=record.seed,
             bound_ms=study.objective.delay_ms or math.nan,
             pairs=len(study.networks) * study.runs_per_trial if study.race else 0,
-            omniscient=summary.get("bounds", {}),
+            omniscient=record.bounds,
             opponent=opponent.controller if opponent else None,
             delays={each: getattr(network, each) or 0.0 for each in DELAYS},
-            fresh=summary.get("fresh", {}).get("networks", {}),
+            fresh=record.fresh.networks if record.fresh else {},
             trials=trials.rename(
                 columns={
                     name: CONSTANT + name
@@ -670,9 +675,7 @@ class Results:
         }
 
 
-def _searched(
-    column: str, searched: study_model.Range, logarithmic: bool, controller: Controller
-) -> Searched:
+def _searched(column: str, searched: Range, logarithmic: bool, controller: Controller) -> Searched:
     name = column.removeprefix(CONSTANT)
     declared = controller.constants.get(name) if column.startswith(CONSTANT) else None
     least, most = (declared.least, declared.most) if declared else (0.0, math.inf)
@@ -685,7 +688,7 @@ def _bdp_packets(network: Network) -> float:
     return math.nan if rate_mbps is None else rate_mbps * 2e3 * network.delay_ms / (8 * 1504)
 
 
-def _objective(objective: study_model.Objective) -> str:
+def _objective(objective: Objective) -> str:
     if objective.power or objective.fit:
         return objective.power or "misfit"
     if objective.expression:
@@ -730,24 +733,10 @@ def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=None if rows else _PUBLISHED)
 
 
-def _differing(
-    setting: study_model.Setting, others: Iterable[study_model.Setting]
-) -> dict[str, float]:
+def _differing(setting: Setting, others: Iterable[Setting]) -> dict[str, float]:
     alike = [other.constants for other in others if other.controller == setting.controller]
     return {
         name: value
         for name, value in setting.constants.items()
         if any(other.get(name) != value for other in alike)
     }
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = read_json(path)
-    except OSError as error:
-        raise unusable(path, error.strerror) from None
-    except ValueError:
-        raise unusable(path, "it is damaged") from None
-    if not isinstance(content, dict):
-        raise unusable(path, "it is damaged")
-    return content

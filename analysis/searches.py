@@ -12,7 +12,7 @@ from analysis.frames import CONSTANT, Record, record, records, together
 from analysis.importances import importances
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.planes import on_front
-from analysis.results import FRONT, Results, Study
+from analysis.results import FRONT, Results, StudyRuns
 from analysis.schema import STAGES
 from analysis.statistics import Chance
 from analysis.sweeps import Luck
@@ -51,7 +51,7 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
 
 
 def _search(
-    study: Study,
+    study: StudyRuns,
     luck: Luck,
     results: Results,
     engine: str,
@@ -143,7 +143,7 @@ def _search(
     return {"searches": pd.DataFrame([summary]), **found}
 
 
-def _aside(study: Study) -> Study:
+def _aside(study: StudyRuns) -> StudyRuns:
     """The study with no value for trials that a race stopped or that break their bound.
 
     If no trial keeps the bound, the one nearest to it keeps its value.
@@ -158,7 +158,7 @@ def _aside(study: Study) -> Study:
     return replace(study, trials=trials.assign(value=value, stopped=stopped, beyond=beyond))
 
 
-def _front(study: Study) -> pd.DataFrame:
+def _front(study: StudyRuns) -> pd.DataFrame:
     """The trials of a search for a front between throughput and delay."""
     if study.objective != FRONT:
         return pd.DataFrame()
@@ -188,7 +188,7 @@ def _against_bound(front: pd.DataFrame, omniscient: Mapping[str, Mapping[str, fl
     return dict(zip(nothing, (mbps, ms, float((near * steps).sum())), strict=True))
 
 
-def _trials(study: Study) -> pd.DataFrame:
+def _trials(study: StudyRuns) -> pd.DataFrame:
     """The trials in their order: see `statistics.history`, with what they tried and measured."""
     trials = study.trials
     measured = trials["value"].notna() & (trials["reason"] == "")
@@ -203,7 +203,7 @@ def _trials(study: Study) -> pd.DataFrame:
     return past.astype(dict.fromkeys(searched, float))
 
 
-def _brackets(study: Study) -> pd.DataFrame:
+def _brackets(study: StudyRuns) -> pd.DataFrame:
     """Where the peak of a search of one constant can be, step by step; nothing for others."""
     if len(study.searched) != 1 or study.sampler not in ONE_PEAK:
         return pd.DataFrame()
@@ -215,7 +215,7 @@ def _brackets(study: Study) -> pd.DataFrame:
 
 
 def _surface(
-    study: Study, past: pd.DataFrame, weights: Mapping[str, float]
+    study: StudyRuns, past: pd.DataFrame, weights: Mapping[str, float]
 ) -> surface.Surface | None:
     """The value over the two most important constants; None if uninformative."""
     measured = past[past["measured"]]
@@ -235,7 +235,7 @@ def _places(plane: surface.Surface) -> pd.DataFrame:
     )
 
 
-def _beside_sweep(study: Study, first: Record, tables: Tables) -> Record:
+def _beside_sweep(study: StudyRuns, first: Record, tables: Tables) -> Record:
     """How a search for one peak agrees with a sweep of the same constant."""
     nothing = {"sweep": None, "sweep_agrees": None}
     is_on_one = study.is_alone and len(study.networks) == 1
@@ -260,7 +260,7 @@ _NOTHING_PUBLISHED: Record = {
 
 
 def _on_networks(
-    study: Study, trial: int, results: Results, published: pd.DataFrame, audited: pd.DataFrame
+    study: StudyRuns, trial: int, results: Results, published: pd.DataFrame, audited: pd.DataFrame
 ) -> pd.DataFrame:
     """The best trial network by network, each with what was published for that network."""
     runs = study.runs[study.runs["trial"] == trial]
@@ -295,7 +295,7 @@ def _of_one(networks: pd.DataFrame) -> Record:
 
 
 def _beside_published(
-    study: Study, network: str, power: float, published: pd.DataFrame, audited: pd.DataFrame
+    study: StudyRuns, network: str, power: float, published: pd.DataFrame, audited: pd.DataFrame
 ) -> Record:
     """The best power published for the controller, ours there, what the search gained over it."""
     rows = published.reindex(columns=[*published.columns.drop(POWER, errors="ignore"), POWER])

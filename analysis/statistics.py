@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 from analysis import labels
 from analysis.frames import CONSTANT
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import Study
+from analysis.results import StudyRuns
 from analysis.spread import Floats, Selection, figures
 
 
@@ -276,7 +276,7 @@ def beside(
 
 
 def runs_of(
-    table: str, network: str, studies: Iterable[Study], added: pd.DataFrame
+    table: str, network: str, studies: Iterable[StudyRuns], added: pd.DataFrame
 ) -> pd.DataFrame:
     """The runs that a published table, which some study compares, is compared with on a network.
 

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis import statistics
 from analysis.frames import CONSTANT, Record, record, records, together
 from analysis.metrics import METRICS, POWER
-from analysis.results import HoldOut, Repeats, Results, Study
+from analysis.results import HeldOutRuns, Repeats, Results, StudyRuns
 from analysis.schema import STAGES
 from analysis.statistics import Chance
 from common.tables import Tables
@@ -41,7 +41,7 @@ class Luck:
     """How much power varies by chance, from the runs of one engine that were repeated."""
 
     def __init__(
-        self, studies: Sequence[Study], repeats: Sequence[Repeats], held: HoldOut | None
+        self, studies: Sequence[StudyRuns], repeats: Sequence[Repeats], held: HeldOutRuns | None
     ) -> None:
         self._frames = (
             [each.runs for each in repeats],
@@ -68,9 +68,9 @@ class Luck:
         return chance
 
 
-def _varied_alone(studies: Sequence[Study]) -> dict[tuple[str, str, str, str], list[Study]]:
+def _varied_alone(studies: Sequence[StudyRuns]) -> dict[tuple[str, str, str, str], list[StudyRuns]]:
     """Studies by controller, network, the one constant that they vary, and all others."""
-    groups: dict[tuple[str, str, str, str], list[Study]] = {}
+    groups: dict[tuple[str, str, str, str], list[StudyRuns]] = {}
     for study in studies:
         if study.fit or not study.is_alone or len(study.networks) != 1:
             continue
@@ -87,7 +87,7 @@ def _sweep(
     found: Parts,
     results: Results,
     constant: str,
-    studies: Sequence[Study],
+    studies: Sequence[StudyRuns],
     luck: Luck,
     published: pd.DataFrame,
     taken: Counter[str],
@@ -174,7 +174,7 @@ def _bests(curve: pd.DataFrame, published: pd.DataFrame, greatest: float) -> lis
 
 
 def _grid(
-    found: Parts, results: Results, study: Study, network: str, published: pd.DataFrame
+    found: Parts, results: Results, study: StudyRuns, network: str, published: pd.DataFrame
 ) -> None:
     """Adds the grid of a study on a network that covers every pair of values of two constants.
 

@@ -12,7 +12,7 @@ import pandas as pd
 from analysis import audit
 from analysis.frames import Record, records
 from analysis.host_fits import host_ends
-from analysis.results import Results, Study
+from analysis.results import Results, StudyRuns
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Wanted:
 
 
 def until_clear(
-    results: Results, studies: Sequence[Study], steps: Sequence[int]
+    results: Results, studies: Sequence[StudyRuns], steps: Sequence[int]
 ) -> Generator[list[Wanted], pd.DataFrame, pd.DataFrame]:
     """Yields what is needed next; is sent all the runs added so far; returns them at the end.
 
@@ -78,7 +78,7 @@ def _more(rows: pd.DataFrame, added: pd.DataFrame, step: int) -> list[Wanted]:
 
 
 def _on_other_hosts(
-    rows: pd.DataFrame, results: Results, studies: Sequence[Study], runs: int
+    rows: pd.DataFrame, results: Results, studies: Sequence[StudyRuns], runs: int
 ) -> list[Wanted]:
     """Runs of each row at the ends that a fit leaves its network's host."""
     published = results.published()

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis import link_log
 from analysis.frames import CONSTANT, Record, record, together
 from analysis.metrics import POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import OF_NETWORK, WORST_CASE, Hardening, Results, Study
+from analysis.results import OF_NETWORK, WORST_CASE, HardeningRuns, Results, StudyRuns
 from analysis.schema import STAGES
 from common.tables import Tables
 from networks.scenario import DELAYS
@@ -27,7 +27,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     return together(found)
 
 
-def _worst_case(results: Results, study: Study) -> dict[str, pd.DataFrame]:
+def _worst_case(results: Results, study: StudyRuns) -> dict[str, pd.DataFrame]:
     """The least trial, its first run, and that run over time."""
     trial = record(study.trials, int(study.trials["value"].to_numpy().argmin()))
     of_trial = study.runs[study.runs["trial"] == trial["trial"]]
@@ -60,7 +60,7 @@ def _worst_case(results: Results, study: Study) -> dict[str, pd.DataFrame]:
     return found
 
 
-def _base_delays(study: Study, trial: Record, end_s: float) -> pd.DataFrame:
+def _base_delays(study: StudyRuns, trial: Record, end_s: float) -> pd.DataFrame:
     """The propagation delay of a trial's network, in one direction, where it begins or changes."""
     delays = [trial.get(f"{CONSTANT}{OF_NETWORK}{name}", study.delays[name]) for name in DELAYS]
     delay_ms, step_ms, period_s = delays
@@ -73,12 +73,12 @@ def _base_delays(study: Study, trial: Record, end_s: float) -> pd.DataFrame:
     )
 
 
-def _rounds(hardening: Hardening) -> pd.DataFrame:
+def _rounds(hardening: HardeningRuns) -> pd.DataFrame:
     columns = ["repeat", "round", "own", "worst_case", "constants", "network"]
     return hardening.rounds[columns].assign(hardening=hardening.name)
 
 
-def _summary(results: Results, hardening: Hardening) -> Record:
+def _summary(results: Results, hardening: HardeningRuns) -> Record:
     """Medians of the first and the last round, and in how many repeats the last is milder."""
     rounds = hardening.rounds
     last = int(rounds["round"].max())

@@ -1,7 +1,7 @@
 """All experiments of a configuration, by the name of their folder in the results.
 
-To add a kind of experiment, write its planner and say here what its experiments need: the workflow
-makes the jobs of all of them by the same rules.
+To add a kind of experiment, write its planner, say here what its experiments need, and name the
+planner in kneepoint/experiment.py: the workflow makes the jobs of all of them by the same rules.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,90 +19,49 @@ class Kind:
 
     Args:
         rule: name of the rule that makes it.
-        planner: the module that plans it.
         files: its outputs besides runs.parquet and made_by.json.
         message: of its job.
         takes_all: whether each of its jobs needs the whole host.
     """
 
     rule: str
-    planner: str
     files: tuple[str, ...]
     message: str
     takes_all: bool = False
 
 
-STUDY = Kind("search_study", "search.study", ("study.json", "trials.parquet"), "Searching")
+STUDY = Kind("search_study", ("study.json", "trials.parquet"), "Searching")
 WORST_CASE = Kind(
-    "search_worst_case",
-    "search.worst_case",
-    (*STUDY.files, LOG, FLOW_LOG),
-    "Searching for the worst case",
+    "search_worst_case", (*STUDY.files, LOG, FLOW_LOG), "Searching for the worst case"
 )
-HARDENING = Kind(
-    "harden_controller",
-    "search.hardening",
-    ("rounds.parquet",),
-    "Tuning against worst cases, in rounds",
-)
-REPLICATES = Kind("replicate_settings", "experiments.planners.replicates", (), "Replicating")
-COMPARISON = Kind(
-    "compare_settings", "experiments.planners.comparisons", (), "Running the comparison"
-)
+HARDENING = Kind("harden_controller", ("rounds.parquet",), "Tuning against worst cases, in rounds")
+REPLICATES = Kind("replicate_settings", (), "Replicating")
+COMPARISON = Kind("compare_settings", (), "Running the comparison")
 MORE_RUNS = Kind(
-    "add_runs",
-    "analysis.added_runs",
-    ("settings.parquet",),
-    "Adding runs until verdicts on published rows are clear",
+    "add_runs", ("settings.parquet",), "Adding runs until verdicts on published rows are clear"
 )
 HELD_OUT = Kind(
     "hold_out_settings",
-    "experiments.planners.held_out",
     ("settings.parquet", "networks.parquet"),
     "Running published and tuned settings on held-out networks",
 )
-EXAMPLE = Kind(
-    "run_example",
-    "experiments.planners.example",
-    (LOG, FLOW_LOG),
-    "Running the example with its logs",
-)
-REAL_EXAMPLE = Kind(
-    "run_example_real",
-    "experiments.planners.example",
-    (LOG,),
-    "Running the example in real mahimahi with its log",
-)
+EXAMPLE = Kind("run_example", (LOG, FLOW_LOG), "Running the example with its logs")
+REAL_EXAMPLE = Kind("run_example_real", (LOG,), "Running the example in real mahimahi with its log")
 PROBE = Kind(
     "probe_host",
-    "experiments.planners.probe",
     ("probe.json",),
     "Measuring how many real-time runs this host sustains at once",
     takes_all=True,
 )
-CONFIRMATION = Kind(
-    "confirm_settings",
-    "experiments.planners.confirmation",
-    ("settings.parquet",),
-    "Running settings in real mahimahi",
-)
+CONFIRMATION = Kind("confirm_settings", ("settings.parquet",), "Running settings in real mahimahi")
 CALIBRATION = Kind(
     "calibrate_host",
-    "search.calibration",
     (*STUDY.files, "delays.parquet", "spread.parquet", "network.json"),
     "Fitting the emulated host to real runs",
 )
-AGREEMENT = Kind(
-    "emulate_confirmed",
-    "experiments.planners.agreement",
-    (),
-    "Running the confirmed settings on the fitted host",
-)
+AGREEMENT = Kind("emulate_confirmed", (), "Running the confirmed settings on the fitted host")
 FURTHER_RUNS = Kind(
-    "run_again",
-    "experiments.planners.further_runs",
-    (),
-    "Running further real runs of settings that deviate from the emulator",
+    "run_again", (), "Running further real runs of settings that deviate from the emulator"
 )
 
 

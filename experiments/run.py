@@ -1,23 +1,17 @@
-"""Runs or resumes one experiment of the configuration.
-
-    python -m experiments.run --config config/config.yaml NAME
-
-The name is that of the experiment's folder in the results: a study's, repeats/NAME, hold_out,
-showcase, probe, confirm and so on.
-"""
+"""Runs or resumes one experiment by its planner."""
 
 import argparse
-from importlib import import_module
+from collections.abc import Callable, Mapping
 
-from common.errors import KneepointError, run_command_line, suggestion
+from common.errors import KneepointError, suggestion
 from experiments.config import load_workflow
 from experiments.inputs import inputs_of
-from experiments.job import add_arguments, open_job
-from experiments.pipeline import carry_out
-from experiments.registry import experiments_of
+from experiments.job import Job, open_job
+from experiments.pipeline import Plan, carry_out
+from experiments.registry import Kind, experiments_of
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace, planners: Mapping[Kind, Callable[[Job, str], Plan]]) -> None:
     """Runs the named experiment.
 
     Raises:
@@ -30,19 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
     if name not in experiments:
         near = suggestion(name, experiments)
         raise KneepointError(f"{workflow.path}: lists no experiment {name!r}; {near}")
-    planner = experiments[name].kind.planner
+    plan = planners[experiments[name].kind]
     inputs = inputs_of(workflow, experiments[name], arguments.networks)
     job = open_job(workflow, name, arguments, inputs)
-    carry_out(job, name, planner, import_module(planner).plan(job, name))
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("name", help="the experiment: its folder in the results")
-    add_arguments(parser)
-    run(parser.parse_args())
-
-
-if __name__ == "__main__":
-    run_command_line(main)
+    carry_out(job, name, plan.__module__, plan(job, name))

@@ -11,7 +11,7 @@ from common.files import require_folder
 from engines.catalogue import Catalogue, Controller, own_sources, require_sources
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import Section
-from experiments.models.settings import Confirm, HoldOut, Probe, Settings, Showcase, _is_address
+from experiments.models.settings import Confirm, HoldOut, HostProbe, Settings, Showcase, _is_address
 from experiments.models.study import (
     EMULATOR,
     NETWORK,
@@ -113,7 +113,7 @@ class Workflow:
         return self.settings.confirm
 
     @property
-    def probe(self) -> Probe | None:
+    def probe(self) -> HostProbe | None:
         """How to measure the number of real-time slots."""
         return self.settings.real_time.probe
 

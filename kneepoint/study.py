@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from common.errors import KneepointError, suggestion, unusable
+from common.errors import KneepointError, suggestion
 from common.files import read_json
+from common.study_record import StudyRecord
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
 from kneepoint.cli import config_option, cores_option, examples, json_option, say
@@ -37,21 +38,17 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
     build_and_check(workflow, cores, quiet=as_json)
     make(config, [folder / file for file in experiment.files], cores, quiet=as_json)
     path = folder / "study.json"
-    try:
-        found = read_json(path)
-        best = found["best"]
-        constants = ", ".join(f"{key} = {value:g}" for key, value in best["searched"].items())
-        fresh = found.get("fresh")
-        again = (
-            f"{fresh['value']:.4g} [{fresh['low']:.4g}, {fresh['high']:.4g}] with fresh seeds "
-            f"({fresh['runs']} runs), "
-            if fresh
-            else ""
-        )
-        text = (
-            f"{found['title']}: {found['n_trials']} trials, best {again}{best['value']:.4g} in "
-            f"its search ({found['objective']}), trial {best['trial']}\n{constants}"
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise unusable(path, error) from None
-    say(found, text, as_json)
+    found = StudyRecord.load(path)
+    best, fresh = found.best, found.fresh
+    constants = ", ".join(f"{key} = {value:g}" for key, value in best.searched.items())
+    again = (
+        f"{fresh.value:.4g} [{fresh.low:.4g}, {fresh.high:.4g}] with fresh seeds "
+        f"({fresh.runs} runs), "
+        if fresh
+        else ""
+    )
+    text = (
+        f"{found.title}: {found.n_trials} trials, best {again}{best.value:.4g} in "
+        f"its search ({found.objective}), trial {best.trial}\n{constants}"
+    )
+    say(read_json(path), text, as_json)

@@ -87,6 +87,5 @@ def command(
     outcome.write(folder)
     progress.end(outcome.message)
     found = outcome.summaries["study.json"]
-    constants = found["best"]["constants"]
-    text = f"mean power {best.value:.4g} in trial {best.number}; for kneepoint.yaml:\n\n"
-    say(found, text + tuned_text(declared, constants), as_json)
+    text = f"mean power {best.value:.4g} in trial {best.trial}; for kneepoint.yaml:\n\n"
+    say(found, text + tuned_text(declared, best.constants), as_json)

@@ -1,11 +1,10 @@
 """The host that a study fitted: from its study.json into the networks that name it."""
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 
 from common.errors import unusable
-from common.files import read_json
+from common.study_record import StudyRecord
 
 HOST = "host_"
 
@@ -24,14 +23,11 @@ def read_fitted_host(study: Path) -> dict[str, float]:
     Raises:
         KneepointError: the file is missing or damaged, or the study searched no host.
     """
-    try:
-        searched: Mapping[str, float] = read_json(study)["best"]["searched"]
-        columns = {name: float(value) for name, value in searched.items() if name.startswith(HOST)}
-        if not columns or not all(map(math.isfinite, columns.values())):
-            raise ValueError("it has no host parameters")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise unusable(study, error) from None
-    return {setting_of(column): value for column, value in columns.items()}
+    searched = StudyRecord.load(study).best.searched
+    found = {setting_of(n): float(value) for n, value in searched.items() if n.startswith(HOST)}
+    if not found or not all(map(math.isfinite, found.values())):
+        raise unusable(study, "it has no host parameters")
+    return found
 
 
 def setting_of(column: str) -> str:

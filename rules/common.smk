@@ -15,6 +15,7 @@ from experiments.registry import (
     experiments_of,
 )
 from experiments.workflow import FOLDERS
+from kneepoint.experiment import PLANNERS
 from reports.figures import READS, kind_of
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.

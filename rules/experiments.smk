@@ -9,7 +9,7 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
         name:
             name
         input:
-            code_of(RUNNER, kind.planner),
+            code_of(RUNNER, PLANNERS[kind].__module__),
             lambda wildcards: when_built(*behind(wildcards.experiment)),
             programs=lambda wildcards: made_each(
                 ["build/emulate", *REAL_PROGRAMS.get(of(wildcards).engine, [])]
@@ -41,5 +41,5 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
         message:
             f"{kind.message}: {{wildcards.experiment}}"
         shell:
-            "python -m experiments.run --config {params.config:q} --cluster {params.cluster:q}"
+            "python -m kneepoint.experiment --config {params.config:q} --cluster {params.cluster:q}"
             " {wildcards.experiment:q} {params.say}"

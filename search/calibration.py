@@ -81,7 +81,7 @@ def plan(job: Job, name: str) -> Plan:
 
     def steps() -> Steps:
         outcome, best = yield from search(job.out_dir, fit)
-        found = fit.runs_of(best.number, best.searched)[0].spec.network
+        found = fit.runs_of(best.trial, best.searched)[0].spec.network
         network, spread = yield from _fit_spread(job, wanted, calibrating, measured, found)
         tables = {
             **outcome.tables,

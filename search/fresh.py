@@ -9,8 +9,9 @@ from typing import Any
 
 from scipy.special import stdtrit
 
+from common.study_record import BestTrial
 from experiments.models.study import EMULATOR, Study
-from experiments.results import FinishedRun, FinishedTrial, PlannedRun
+from experiments.results import FinishedRun, PlannedRun
 from experiments.runner import Batch
 from experiments.seeds import derive_seed
 from search.objective import power_of
@@ -31,14 +32,14 @@ def count_trials(study: Study) -> int:
     return max(LEAST_TRIALS, math.ceil(RUNS / study.runs_per_trial))
 
 
-def plan_fresh(plan: StudyPlan, best: FinishedTrial) -> list[Sequence[PlannedRun]]:
+def plan_fresh(plan: StudyPlan, best: BestTrial) -> list[Sequence[PlannedRun]]:
     """Returns the runs of each repetition of the best trial."""
     seeds = [derive_seed(plan.seed, "fresh", k) for k in range(count_trials(plan.study))]
-    return [replace(plan, seed=seed).runs_of(best.number, best.searched) for seed in seeds]
+    return [replace(plan, seed=seed).runs_of(best.trial, best.searched) for seed in seeds]
 
 
 def repeat(
-    plan: StudyPlan, best: FinishedTrial, planned: Sequence[Sequence[PlannedRun]]
+    plan: StudyPlan, best: BestTrial, planned: Sequence[Sequence[PlannedRun]]
 ) -> Generator[Batch, Iterator[FinishedRun], dict[str, Any]]:
     """Runs the repetitions; returns the value of the objective, and the power on each network.
 

@@ -16,11 +16,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from common.study_record import BestTrial
 from engines.base import canonical_json
 from experiments.job import Job
 from experiments.models.settings import Hardening
 from experiments.pipeline import Outcome, Plan, Steps
-from experiments.results import FinishedRun, FinishedTrial, PlannedRun, make_table
+from experiments.results import FinishedRun, PlannedRun, make_table
 from experiments.runner import Batch
 from experiments.seeds import derive_seed, study_seed
 from networks.scenario import PreparedNetwork
@@ -48,14 +49,13 @@ class _Found:
     """The outcome of a search."""
 
     plan: StudyPlan
-    best: FinishedTrial
-    constants: dict[str, float]
+    best: BestTrial
     runs: list[PlannedRun]
 
     @property
     def of_best(self) -> Sequence[PlannedRun]:
         """The runs of the best trial."""
-        return self.plan.own(self.plan.runs_of(self.best.number, self.best.searched))
+        return self.plan.own(self.plan.runs_of(self.best.trial, self.best.searched))
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _repeat(wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int) -
         own = yield from _relative_power(tuned, len(tuning.networks))
         against = replace(
             worst,
-            study=worst.study.model_copy(update={"constants": tuned.constants}),
+            study=worst.study.model_copy(update={"constants": tuned.best.constants}),
             seed=derive_seed(seed, number, "worst case"),
         )
         found = yield from _search(against)
@@ -119,7 +119,7 @@ def _repeat(wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int) -
             worst.searched.forget_all_but(cases)
         row = {
             "round": number,
-            "constants": canonical_json(tuned.constants),
+            "constants": canonical_json(dict(tuned.best.constants)),
             "own": own,
             "network": canonical_json(dict(found.best.searched)),
             "worst_case": found.best.value,
@@ -132,8 +132,7 @@ def _search(planned: StudyPlan) -> Searching:
     """Searches; the log of the trials is not kept: the dashboard shows only configured studies."""
     with tempfile.TemporaryDirectory() as folder:
         outcome, best = yield from search(Path(folder), planned)
-    constants = outcome.summaries["study.json"]["best"]["constants"]
-    return _Found(planned, best, constants, list(outcome.runs))
+    return _Found(planned, best, list(outcome.runs))
 
 
 def _relative_power(tuned: _Found, networks: int) -> Generator[Batch, Iterator[FinishedRun], float]:

@@ -8,8 +8,8 @@ from typing import Any
 import optuna
 from optuna.distributions import IntDistribution
 
-from common.errors import KneepointError, unusable
-from common.files import read_json
+from common.errors import KneepointError
+from common.study_record import BestTrial, StudyRecord
 from engines.catalogue import Controller
 from experiments.job import Job
 from experiments.models.study import Setting, Study
@@ -91,7 +91,7 @@ def _opponent(job: Job, name: str, setting: Setting | None) -> Opponent | None:
 
 def search(
     folder: Path, plan: StudyPlan
-) -> Generator[Batch, Iterator[FinishedRun], tuple[Outcome, FinishedTrial]]:
+) -> Generator[Batch, Iterator[FinishedRun], tuple[Outcome, BestTrial]]:
     """Asks and tells until the sampler ends; returns the outcome and the best trial.
 
     The folder receives the log of the trials.
@@ -101,7 +101,9 @@ def search(
     known = {**summarise(plan), "units": units_of(plan)}
     with open_log(folder, plan.name, known) as record:
         trials = yield from ask_and_tell(plan, asker, record)
-    best = objective.find_best(trials, plan.study.objective.minimises)
+    found = objective.find_best(trials, plan.study.objective.minimises)
+    constants = _common_constants(plan.own(plan.runs_of(found.number, found.searched)))
+    best = BestTrial(found.number, found.value, dict(found.searched), constants)
     columns = {
         name: int if isinstance(distribution, IntDistribution) else float
         for name, distribution in plan.space.items()
@@ -109,7 +111,7 @@ def search(
     further = further_columns(plan)
     outcome = Outcome(
         runs=(run for each in trials for run in runs_of(plan, each)),
-        message=f"{len(trials)} trials, best {best.value:.4g} in trial {best.number}",
+        message=f"{len(trials)} trials, best {best.value:.4g} in trial {best.trial}",
         tables={"trials.parquet": trials_table(plan.name, columns, trials, further)},
         summaries={"study.json": _summary(plan, trials, best)},
     )
@@ -140,7 +142,7 @@ def starting_points(job: Job, study: Study, controller: Controller) -> tuple[Poi
         for name in study.start.tables
     }
     given |= {
-        name: [_best_constants(job.workflow.results / name / "study.json")]
+        name: [StudyRecord.load(job.workflow.results / name / "study.json").best.constants]
         for name in study.start.studies
     }
     for name, settings in given.items():
@@ -154,32 +156,19 @@ def starting_points(job: Job, study: Study, controller: Controller) -> tuple[Poi
     return tuple({tuple(point.items()): point for point in found}.values())
 
 
-def _best_constants(path: Path) -> Mapping[str, float]:
-    try:
-        constants: Mapping[str, float] = read_json(path)["best"]["constants"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise unusable(path, error) from None
-    return constants
-
-
 def _bounds(plan: StudyPlan) -> Mapping[str, Mapping[str, float]]:
     """The omniscient bounds of a study's networks, to which a front is compared."""
     return {each.name: asdict(each.omniscient) for each in plan.networks if each.omniscient}
 
 
 def _summary(
-    plan: StudyPlan, trials: Sequence[FinishedTrial], best: FinishedTrial
+    plan: StudyPlan, trials: Sequence[FinishedTrial], best: BestTrial
 ) -> Mapping[str, Any]:
     return {
         **summarise(plan),
         "n_trials": len(trials),
         **({"stopped": sum(t.is_stopped for t in trials)} if plan.study.race else {}),
-        "best": {
-            "trial": best.number,
-            "value": best.value,
-            "searched": dict(best.searched),
-            "constants": _common_constants(plan.own(plan.runs_of(best.number, best.searched))),
-        },
+        "best": asdict(best),
         **({"bounds": _bounds(plan)} if plan.study.objective.front else {}),
     }
 

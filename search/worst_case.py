@@ -16,7 +16,7 @@ def plan(job: Job, name: str) -> Plan:
 
     def steps() -> Steps:
         outcome, best = yield from search(job.out_dir, planned)
-        run = planned.runs_of(best.number, best.searched)[0]
+        run = planned.runs_of(best.trial, best.searched)[0]
         finished = yield from run_logged(job, planned.engine, run)
         if finished.record.status == "failed":  # the worst that a controller can do
             for log in (LOG, FLOW_LOG):

@@ -55,7 +55,7 @@ class HoldOut(ConfigModel):
         return self
 
 
-class Probe(Setting):
+class HostProbe(Setting):
     """The run that measures how many real-time runs a host sustains at once."""
 
     network: Name = Field(description="file of config/networks")
@@ -161,7 +161,7 @@ class RealTime(ConfigModel):
         description="keep processors from idling during real runs, because an idle processor is "
         "slow to wake up",
     )
-    probe: Probe | None = Field(
+    probe: HostProbe | None = Field(
         default=None, description="how to measure the number of real-time slots"
     )
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from common.errors import unusable
-from common.files import read_json
+from common.study_record import StudyRecord
 from engines.base import EngineSettings, RunSpec, canonical_json
 from experiments.job import Job
 from experiments.models.settings import HoldOut
@@ -158,10 +158,7 @@ def _replayed_rows(job: Job, study: str, training: str) -> Iterable[FoundSetting
 
 def _tuned(job: Job, study: str, training: str) -> FoundSetting:
     path = job.workflow.results / study / "study.json"
-    try:
-        trial = read_json(path)["best"]["trial"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise unusable(path, error) from None
+    trial = StudyRecord.load(path).best.trial
     runs = [run for run in _runs(job, study, training) if run["trial"] == trial]
     if not runs:
         raise unusable(path, f"runs.parquet has no runs of trial {trial} on {training}")

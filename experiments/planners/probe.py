@@ -15,7 +15,7 @@ from statistics import fmean, stdev
 from common.errors import KneepointError
 from engines.base import EngineSettings, RunRecord, RunSpec
 from experiments.job import Job
-from experiments.models.settings import Probe
+from experiments.models.settings import HostProbe
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import FinishedRun, PlannedRun
 from experiments.runner import Batch
@@ -67,7 +67,7 @@ def plan(job: Job, name: str) -> Plan:
 
 
 def climb(
-    wanted: Probe,
+    wanted: HostProbe,
     list_runs: Callable[[int, int, int], list[PlannedRun]],
     spoils: Callable[[RunRecord], bool],
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[list[Level], list[PlannedRun]]]:
@@ -139,7 +139,7 @@ def crowded(together: Sequence[RunRecord], spoils: Callable[[RunRecord], bool]) 
 def _list_runs(
     job: Job,
     engine: EngineSettings,
-    wanted: Probe,
+    wanted: HostProbe,
     name: str,
     level: int,
     runs: int,

@@ -15,16 +15,16 @@ from analysis.metrics import METRICS
 from analysis.results import (
     Compared,
     Confirmation,
-    Hardening,
-    HoldOut,
+    HardeningRuns,
+    HeldOutRuns,
     NetworkSweep,
-    Probe,
+    ProbedHost,
     Repeats,
     Results,
     Searched,
-    Showcase,
+    ShowcaseRun,
     Source,
-    Study,
+    StudyRuns,
     published_frame,
 )
 from analysis.run import run
@@ -100,7 +100,7 @@ def fixed_window(window: float, noise: float = 0.0) -> tuple[float, float]:
 
 def study(
     name: str, runs: Sequence[Mapping[str, object]], logarithmic: Sequence[str] = (), **more: object
-) -> Study:
+) -> StudyRuns:
     """A study of these runs, one a trial unless they say otherwise."""
     table = pd.DataFrame(list(runs))
     table["study"] = name
@@ -130,7 +130,7 @@ def study(
         "fresh": _fresh(table),
         **more,
     }
-    return Study(name=name, trials=trials, runs=table, **values)  # type: ignore[arg-type]
+    return StudyRuns(name=name, trials=trials, runs=table, **values)  # type: ignore[arg-type]
 
 
 def _fresh(runs: pd.DataFrame) -> dict[str, dict[str, float]]:
@@ -148,19 +148,19 @@ def _fresh(runs: pd.DataFrame) -> dict[str, dict[str, float]]:
 
 def windows_study(
     name: str = "windows", values: Sequence[int] = range(3, 100, 3), **more: Any
-) -> Study:
+) -> StudyRuns:
     """A grid over fixed windows."""
     runs = [run_row("fixed_window", {"window": w}, *fixed_window(w)) for w in values]
     return study(name, runs, **more)
 
 
-def ternary_study(**more: Any) -> Study:
+def ternary_study(**more: Any) -> StudyRuns:
     """A search for the best window."""
     order = (34, 67, 23, 45, 12, 16, 9, 13, 11, 14)
     return windows_study("best_window", order, **{"sampler": "ternary", **more})
 
 
-def grid_study(**more: Any) -> Study:
+def grid_study(**more: Any) -> StudyRuns:
     """AIMD over decrease and increase, published below."""
     runs = [
         run_row(
@@ -176,7 +176,7 @@ def grid_study(**more: Any) -> Study:
     return study("aimd_grid", runs, compare=("000-aimd-grid",), **more)
 
 
-def tpe_study(trials: int = 120, **more: Any) -> Study:
+def tpe_study(trials: int = 120, **more: Any) -> StudyRuns:
     """A search of three constants that gathers around its peak; two trials fail."""
     random = np.random.default_rng(5)
     runs = []
@@ -274,7 +274,7 @@ def repeats() -> Repeats:
     return Repeats("windows", "Windows repeated", settings, published, pd.DataFrame(runs))
 
 
-def hold_out() -> HoldOut:
+def hold_out() -> HeldOutRuns:
     """Published and tuned settings of two controllers, and a tuned one of a third."""
     threshold = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
     better = {**threshold, "alpha": 2.0}
@@ -329,7 +329,7 @@ def hold_out() -> HoldOut:
         for network, power in ((NETWORK, here), ("slow", there), ("fast", 1000 * there**2))
         for run in range(3 if best else 1)
     ]
-    return HoldOut(settings.astype({"row": "Int64"}), networks, pd.DataFrame(runs))
+    return HeldOutRuns(settings.astype({"row": "Int64"}), networks, pd.DataFrame(runs))
 
 
 def link_log(seconds: int = 20) -> LinkLog:
@@ -415,7 +415,9 @@ class MadeUp(Results):
     def is_real(self) -> bool:
         return bool(self._parts.get("is_real"))
 
-    def studies(self, engine: str = EMULATOR, only: Container[str] | None = None) -> list[Study]:
+    def studies(
+        self, engine: str = EMULATOR, only: Container[str] | None = None
+    ) -> list[StudyRuns]:
         found = self._parts.get("studies" if engine == EMULATOR else "real_studies") or ()
         return [study for study in found if only is None or study.name in only]
 
@@ -439,13 +441,13 @@ class MadeUp(Results):
         logs: Mapping[str, LinkLog] = self._parts.get("worst_case_logs") or {}
         return logs.get(study)
 
-    def hardenings(self) -> list[Hardening]:
+    def hardenings(self) -> list[HardeningRuns]:
         return list(self._parts.get("hardenings") or ())
 
-    def showcase(self, engine: str = EMULATOR) -> Showcase | None:
+    def showcase(self, engine: str = EMULATOR) -> ShowcaseRun | None:
         return self._parts.get("showcase" if engine == EMULATOR else "real_showcase")
 
-    def hold_out(self) -> HoldOut | None:
+    def hold_out(self) -> HeldOutRuns | None:
         return self._parts.get("hold_out")
 
     def published(self) -> pd.DataFrame:
@@ -454,13 +456,13 @@ class MadeUp(Results):
     def sources(self) -> dict[str, Source]:
         return dict(self._parts.get("sources") or {})
 
-    def probe(self) -> Probe | None:
+    def probe(self) -> ProbedHost | None:
         return self._parts.get("probe")
 
     def confirmation(self) -> Confirmation | None:
         return self._parts.get("confirmation")
 
-    def calibration(self) -> Study | None:
+    def calibration(self) -> StudyRuns | None:
         return self._parts.get("calibration")
 
     def delays(self) -> pd.DataFrame | None:
@@ -532,7 +534,7 @@ def _parts() -> dict[str, Any]:
         ),
         "repeats": (repeats(),),
         "hold_out": hold_out(),
-        "showcase": Showcase("fixed_window", {"window": 12}, NETWORK, link_log(), flow_log()),
+        "showcase": ShowcaseRun("fixed_window", {"window": 12}, NETWORK, link_log(), flow_log()),
         "published": published_rows(),
         "sources": {"001-fixed-window": Source("Report 001, Table 2.1")},
     }

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.metrics import METRICS
-from analysis.results import Confirmation, Probe, Repeats, Searched, Showcase, Study
+from analysis.results import Confirmation, ProbedHost, Repeats, Searched, ShowcaseRun, StudyRuns
 from experiments.models.study import MAHIMAHI
 from tests.analysis import synthetic
 from tests.analysis.synthetic import NETWORK, link_log, run_row
@@ -75,7 +75,7 @@ def confirmation() -> Confirmation:
     return Confirmation(settings, real)
 
 
-def probe() -> Probe:
+def probe() -> ProbedHost:
     """Up to eight runs at once give what a lone one gives, sixteen do not."""
     random = np.random.default_rng(2)
     levels = (1, 2, 4, 8, 16)
@@ -101,10 +101,10 @@ def probe() -> Probe:
             "reason": ["" if n <= 8 else "with 16 at once throughput_mbps is 3.5" for n in levels],
         }
     )
-    return Probe(8, 4, 5000.0, table, pd.DataFrame(rows))
+    return ProbedHost(8, 4, 5000.0, table, pd.DataFrame(rows))
 
 
-def calibration() -> Study:
+def calibration() -> StudyRuns:
     """A fit of two settings of the host to two windows, on a grid."""
     rows = []
     for trial, (latency, wake) in enumerate((a, b) for a in (0, 100) for b in (50, 100, 200)):
@@ -169,7 +169,7 @@ def parts() -> dict[str, Any]:
         "is_real": True,
         "real_studies": (replace(search, name="real-best-window"),),
         "real_repeats": (repeats(),),
-        "real_showcase": Showcase("fixed_window", {"window": 12}, NETWORK, link_log()),
+        "real_showcase": ShowcaseRun("fixed_window", {"window": 12}, NETWORK, link_log()),
         "probe": probe(),
         "confirmation": confirmation(),
         "calibration": calibration(),

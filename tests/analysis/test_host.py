@@ -7,7 +7,7 @@ import pytest
 
 from analysis import host
 from analysis.metrics import SIGNAL_DELAY, THROUGHPUT
-from analysis.results import Probe
+from analysis.results import ProbedHost
 from tests.analysis import synthetic, synthetic_real
 from tests.analysis.synthetic import run_row
 
@@ -24,7 +24,7 @@ def test_probe_levels_worked_by_hand() -> None:
     levels = pd.DataFrame(
         {"level": [0, 1], "concurrency": [1, 3], "agrees": [True, False], "reason": ["", "x"]}
     )
-    found = host.probe_levels(Probe(1, 4, 1000.0, levels, pd.DataFrame(rows)))
+    found = host.probe_levels(ProbedHost(1, 4, 1000.0, levels, pd.DataFrame(rows)))
     assert found["runs"].tolist() == [2, 2]
     assert found["failed"].tolist() == [0, 1]
     assert found[f"relative_{THROUGHPUT}"].tolist() == pytest.approx([0, 0.05])
@@ -39,7 +39,7 @@ def test_probe_levels_keep_a_level_whose_runs_all_failed() -> None:
     levels = pd.DataFrame(
         {"level": [0, 1], "concurrency": [1, 2], "agrees": [True, False], "reason": ["", "x"]}
     )
-    found = host.probe_levels(Probe(1, 4, 1000.0, levels, pd.DataFrame(rows)))
+    found = host.probe_levels(ProbedHost(1, 4, 1000.0, levels, pd.DataFrame(rows)))
     assert found["runs"].tolist() == [1, 0]
     assert math.isnan(found["scheduling_delay_p99_us"][1])
 

@@ -9,7 +9,7 @@ import pytest
 from analysis.frames import records
 from analysis.metrics import METRICS
 from analysis.recovery import DRAWS, alike, disagreement, draw_rows, recovered, row_losses
-from analysis.results import Searched, Study
+from analysis.results import Searched, StudyRuns
 from search.objective import MISFIT_SCALE, loss_of
 from tests.analysis import synthetic
 
@@ -173,7 +173,7 @@ def test_the_stage_writes_intervals_and_rows_of_every_fit() -> None:
     trials, runs, _ = _fit()
     runs = runs.assign(controller="c", constants="{}", reason="")
     values = np.abs(np.log(trials["constant_limit_ms"] / 200))
-    study = Study(
+    study = StudyRuns(
         *("fit", "A fit", "c", ("contest",), "tpe", "misfit", ("t",), True, (LIMIT,), (), 1),
         trials=trials.assign(value=values),
         runs=runs,

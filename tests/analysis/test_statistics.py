@@ -7,7 +7,7 @@ import pytest
 
 from analysis import statistics
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import Study
+from analysis.results import StudyRuns
 from tests.analysis import synthetic
 
 
@@ -235,7 +235,7 @@ def test_a_table_has_the_runs_of_what_replays_it_and_no_other_values_of_what_it_
     beside = synthetic.study("beside", runs(2, 10), table="other", compare=("other", "mine"))
     added = pd.DataFrame(runs(2, 2, 10, 30))
 
-    def starts(*studies: Study) -> list[int]:
+    def starts(*studies: StudyRuns) -> list[int]:
         found = statistics.runs_of("mine", synthetic.NETWORK, studies, added)
         return sorted(int(json.loads(each)["start"]) for each in found["constants"])
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.frames import select
-from analysis.results import Study
+from analysis.results import StudyRuns
 from tests.analysis import synthetic
 
 
@@ -31,7 +31,7 @@ def test_sweeps_join_the_studies_of_one_constant() -> None:
 
 
 def test_sweeps_keep_apart_what_was_held_at_other_values() -> None:
-    def study(name: str, keepalive_ms: int) -> Study:
+    def study(name: str, keepalive_ms: int) -> StudyRuns:
         runs = [
             synthetic.run_row("c", {"window": w, "keepalive_ms": keepalive_ms}, w, 100.0)
             for w in range(1, 9)

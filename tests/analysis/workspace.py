@@ -10,6 +10,7 @@ from analysis.added_runs import SETTINGS_SCHEMA
 from experiments.results import RUNS_SCHEMA, FinishedTrial, trials_table, write_table
 from tests.analysis import synthetic
 from tests.analysis.test_link_log import EVENTS, HEADER
+from tests.study_json import study_json
 
 FLOW = "# kneepoint flow log, version 1: ...\n1000000 0 ack 0 50 4\n1500000 0 ack 1 90 2\n"
 
@@ -132,7 +133,7 @@ def make_workspace(folder: Path) -> None:
             FinishedTrial(i, {column: value}, 10.0 + i, "", {}, 0) for i, value in enumerate(values)
         ]
         write_table(results / name / "trials.parquet", trials_table(name, {column: int}, trials))
-        (results / name / "study.json").write_text(json.dumps({"seed": 77}))
+        (results / name / "study.json").write_text(study_json(seed=77))
     write_runs(results / "added_runs" / "runs.parquet", [], "added_runs")
     settings = pa.Table.from_pylist([], schema=SETTINGS_SCHEMA)
     write_table(results / "added_runs" / "settings.parquet", settings)

@@ -18,7 +18,7 @@ import pandas as pd
 from analysis.frames import CONSTANT, records
 from analysis.metrics import METRICS
 from analysis.recovery import fitted_rows, recovered, row_losses
-from analysis.results import Results, Study
+from analysis.results import Results, StudyRuns
 from engines.base import RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
@@ -31,7 +31,7 @@ EMULATE = Path("build/emulate")
 class Planter:
     """Measures the rows of a study with planted constants."""
 
-    study: Study
+    study: StudyRuns
     rows: pd.DataFrame
     planted: dict[str, float]
     runs: dict[str, int]

@@ -34,10 +34,9 @@ def tuned(tree: Path, folder: Path, builder: EntryBuilder, trials: int) -> tuple
     plan = plan_tuning("anna", found, declared, builder, [network], engine, trials, 1)
     with RunJournal(folder / "study/runs.jsonl") as journal:
         runner = Runner(journal, lambda _: SerialExecutor(engine), lambda _: None)
-        outcome, _ = follow(search(folder / "study", plan), runner)
+        outcome, best = follow(search(folder / "study", plan), runner)
         runner.close()
-    best = outcome.summaries["study.json"]["best"]["constants"]
-    return outcome, tuned_text(declared, best)
+    return outcome, tuned_text(declared, best.constants)
 
 
 @pytest.mark.slow

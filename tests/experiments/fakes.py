@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from experiments.pipeline import carry_out
 from experiments.published import PublishedRow, PublishedTable, TableDescription
 from experiments.registry import experiments_of
 from experiments.runner import Batch
+from kneepoint.experiment import PLANNERS
 from networks.scenario import PreparedLink, PreparedNetwork
 from search.plan import StudyPlan, plan_study
 from tests.conftest import ROOT
@@ -157,8 +157,8 @@ class FakeJob(Job):
 def perform(job: Job) -> None:
     """Carries out the experiment whose folder the job has."""
     name = str(job.out_dir.relative_to(job.workflow.results))
-    planner = experiments_of(job.workflow)[name].kind.planner
-    carry_out(job, name, planner, import_module(planner).plan(job, name))
+    plan = PLANNERS[experiments_of(job.workflow)[name].kind]
+    carry_out(job, name, plan.__module__, plan(job, name))
 
 
 class ShuffledExecutor:

@@ -65,7 +65,7 @@ def test_study_on_a_full_disk_ends_with_one_line(tmp_path: Path, runs: int, name
     arguments = f"windows --config {config} --networks {tmp_path}/networks"
     with room_for(5000):
         result = subprocess.run(
-            [sys.executable, "-m", "experiments.run", *arguments.split()],
+            [sys.executable, "-m", "kneepoint.experiment", *arguments.split()],
             cwd=ROOT,
             check=False,
             capture_output=True,

@@ -21,6 +21,7 @@ from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
 from tests.experiments.listing import CATALOGUE
+from tests.study_json import study_json
 
 STUDIES: dict[str, dict[str, Any]] = {
     "replayed": {"controller": "fixed_window", "table": "windows", "runs_per_trial": 2},
@@ -260,7 +261,7 @@ def test_another_setting_leaves_the_runs_of_the_others(open_job: Open) -> None:
     [
         ("results/tuned/study.json", None, "No such file or directory"),
         ("results/tuned/study.json", "{", "study.json: cannot be used"),
-        ("results/tuned/study.json", '{"best": {"trial": 99}}', "no runs of trial 99 on wire"),
+        ("results/tuned/study.json", study_json(trial=99), "no runs of trial 99 on wire"),
         ("results/replayed/runs.parquet", None, r"runs.parquet: cannot be used \(No such file"),
         ("results/replayed/runs.parquet", "x", r"runs.parquet: cannot be used \(damaged"),
         (

@@ -9,12 +9,12 @@ import pytest
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
-from experiments.models.settings import Probe
+from experiments.models.settings import HostProbe
 from experiments.planners.probe import Level, climb, difference
 from experiments.results import FinishedRun, PlannedRun
 from tests.experiments.fakes import measure, run_spec
 
-WANTED = Probe(controller="fixed_window", network="wire", alone=3, most=20)
+WANTED = HostProbe(controller="fixed_window", network="wire", alone=3, most=20)
 Run = Callable[[RunSpec], RunRecord]
 
 
@@ -34,7 +34,7 @@ def plan(level: int, runs: int, attempt: int) -> list[PlannedRun]:
 
 
 def climbed(
-    wanted: Probe, run: Run, spoils: Callable[[RunRecord], bool] = lambda _: False
+    wanted: HostProbe, run: Run, spoils: Callable[[RunRecord], bool] = lambda _: False
 ) -> tuple[list[Level], list[FinishedRun]]:
     """Climbs as a pipeline would: a batch together at once, others one after the other."""
     steps = climb(wanted, plan, spoils)

@@ -128,7 +128,7 @@ def start_job(workflow: Workflow, folder: Path, name: str) -> "subprocess.Popen[
     }
     return subprocess.Popen(
         [
-            *(sys.executable, "-m", "experiments.run", name),
+            *(sys.executable, "-m", "kneepoint.experiment", name),
             *(f"--{option}={value}" for option, value in options.items()),
         ],
         cwd=folder,

@@ -231,7 +231,7 @@ def test_study_without_mahimahi_ends_with_cause_and_cure(tmp_path: Path) -> None
     tools.mkdir()
     arguments = f"windows --config {config} --networks {tmp_path}/networks"
     result = subprocess.run(
-        [sys.executable, "-m", "experiments.run", *arguments.split()],
+        [sys.executable, "-m", "kneepoint.experiment", *arguments.split()],
         cwd=ROOT,
         env=os.environ | {"PATH": str(tools)},
         check=False,

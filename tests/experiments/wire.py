@@ -45,4 +45,4 @@ def prepare_named(folder: Path, name: str, into: Path) -> None:
 def command(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
     """Runs an experiment of folder/config on folder/networks, in a process of its own."""
     options = ("--config", folder / "config/config.yaml", "--networks", folder / "networks")
-    return run_module("experiments.run", name, *options, cwd=ROOT)
+    return run_module("kneepoint.experiment", name, *options, cwd=ROOT)

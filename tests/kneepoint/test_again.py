@@ -18,7 +18,7 @@ __all__ = ["workspace"]  # the fixture
 def results(workspace: Path) -> Path:
     """The study of the workspace, carried out."""
     subprocess.run(
-        [sys.executable, "-m", "experiments.run", "--config", "config/config.yaml", "windows"],
+        [sys.executable, "-m", "kneepoint.experiment", "--config", "config/config.yaml", "windows"],
         cwd=workspace,
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
         check=True,

@@ -12,6 +12,7 @@ from networks.config import Cut, load_network
 from networks.prepare import TraceMaker, cut_trace, prepare_network
 from networks.validate import read_trace
 from tests.conftest import ROOT
+from tests.study_json import study_json
 
 # It stands in for build/synthesize: a trace that shows the arguments with which it was made.
 SYNTHESIZE = """\
@@ -150,7 +151,7 @@ NETWORK = "title: A\nuplink: {trace: a}\ndownlink: {trace: a}\nhost_from: fit\n"
 
 def test_prepare_takes_the_host_that_a_study_found(tmp_path: Path) -> None:
     found = {"host_latency_us": 350, "host_wake_mean_us": 75.5, "constant_window": 12}
-    (tmp_path / "study.json").write_text(json.dumps({"best": {"searched": found}}))
+    (tmp_path / "study.json").write_text(study_json(searched=found))
     result = prepare(tmp_path, NETWORK, "--fitted", str(tmp_path / "study.json"))
     assert (result.returncode, result.stderr) == (0, "")
     network = json.loads((tmp_path / "into/network.json").read_text())
@@ -158,7 +159,7 @@ def test_prepare_takes_the_host_that_a_study_found(tmp_path: Path) -> None:
     assert network["host_model"] == "event-loop:wake_mean_us=75.5"
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"best": {"searched": {"constant_window": 3}}}'])
+@pytest.mark.parametrize("text", ["", "{}", study_json(searched={"constant_window": 3})])
 def test_prepare_refuses_a_study_without_a_host(tmp_path: Path, text: str) -> None:
     (tmp_path / "study.json").write_text(text)
     result = prepare(tmp_path, NETWORK, "--fitted", str(tmp_path / "study.json"))

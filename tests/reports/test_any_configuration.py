@@ -15,7 +15,7 @@ import pytest
 
 from analysis.frames import CONSTANT
 from analysis.labels import DASH, MINUS
-from analysis.results import HoldOut, Searched, Source, Study, published_frame
+from analysis.results import HeldOutRuns, Searched, Source, StudyRuns, published_frame
 from analysis.spread import Selection
 from experiments.published import PublishedTable, load_table
 from tests.analysis import synthetic
@@ -86,7 +86,7 @@ def _run(controller: str, constants: dict[str, float], power: float, **more: Any
     return synthetic.run_row(controller, constants, 3.0, 3000 / power, **more)
 
 
-def _windows() -> Study:
+def _windows() -> StudyRuns:
     runs: list[dict[str, Any]] = []
     for trial, (size, numbers) in enumerate(REPLAYS.items()):
         for run in range(3):
@@ -117,7 +117,7 @@ def _added_runs() -> pd.DataFrame:
     return pd.DataFrame(runs).assign(host="")
 
 
-def _grid() -> Study:
+def _grid() -> StudyRuns:
     runs = [
         _run(
             "hop_aimd",
@@ -134,7 +134,7 @@ def _grid() -> Study:
     )
 
 
-def _search(name: str, networks: dict[str, float], trials: int = 40, **more: Any) -> Study:
+def _search(name: str, networks: dict[str, float], trials: int = 40, **more: Any) -> StudyRuns:
     """A search of late_threshold: on each network power has its peak at a limit of 90 ms."""
     random = np.random.default_rng(5)
     runs = []
@@ -149,10 +149,10 @@ def _search(name: str, networks: dict[str, float], trials: int = 40, **more: Any
     kept = made.trials.drop_duplicates("trial").reset_index(drop=True)
     kept[means.columns] = means.to_numpy()
     kept["value"] = kept["power"]
-    return Study(**{**vars(made), "trials": kept.assign(n_runs=len(networks))})
+    return StudyRuns(**{**vars(made), "trials": kept.assign(n_runs=len(networks))})
 
 
-def _sweep(network: str) -> Study:
+def _sweep(network: str) -> StudyRuns:
     runs = [
         synthetic.run_row(
             "my_window", {"size": size}, *synthetic.fixed_window(size), network=network
@@ -162,7 +162,7 @@ def _sweep(network: str) -> Study:
     return synthetic.study(f"sizes_{network}", runs, title="Sizes", networks=(network,))
 
 
-def _fit() -> Study:
+def _fit() -> StudyRuns:
     """A fit whose best is the least latency searched, though the network's is 600 us."""
     latencies = (300.0, 600.0, 900.0, 1200.0)
     printed = {5: (1.2, 100), 10: (2, 120), 15: (2.5, 200), 20: (2.33, 191), 25: (3, 180)}
@@ -185,10 +185,10 @@ def _fit() -> Study:
         "objective": "misfit",
         "trials": trials.drop(columns=CONSTANT + "size"),
     }
-    return Study(**{**vars(made), **more})
+    return StudyRuns(**{**vars(made), **more})
 
 
-def _hold_out() -> HoldOut:
+def _hold_out() -> HeldOutRuns:
     steps = [json.dumps({"step": step, "cut": 0.5, "wait_us": 200.0}) for step in (1.0, 4.0, 2.0)]
     settings = pd.DataFrame(
         {
@@ -216,7 +216,7 @@ def _hold_out() -> HoldOut:
         for network in (LAB, SEA, MOOR)
         for run in range(2)
     ]
-    return HoldOut(settings, networks, pd.DataFrame(runs))
+    return HeldOutRuns(settings, networks, pd.DataFrame(runs))
 
 
 def _tables(folder: Path) -> list[PublishedTable]:

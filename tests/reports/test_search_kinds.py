@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.results import Study
+from analysis.results import StudyRuns
 from tests.analysis import synthetic
 from tests.reports.told import Told, told, told_by
 
@@ -14,7 +14,7 @@ POINTS = [(1.0, 50), (2.0, 60), (1.5, 80), (4.0, 100), (4.5, 300), (3.0, 100)]
 BOUND = {"contest": {"capacity_mbps": 5.0, "signal_delay_p95_ms": 40.0, "power": 125.0}}
 
 
-def searched(name: str, **more: Any) -> Study:
+def searched(name: str, **more: Any) -> StudyRuns:
     runs = [
         synthetic.run_row("timely", {"beta": 0.1 * trial}, throughput, delay)
         for trial, (throughput, delay) in enumerate(POINTS)
@@ -23,7 +23,7 @@ def searched(name: str, **more: Any) -> Study:
 
 
 @pytest.fixture(scope="module")
-def front() -> Study:
+def front() -> StudyRuns:
     study = searched("front", objective="front", omniscient=BOUND)
     objectives = {
         "objective_throughput_mbps": [float(point[0]) for point in POINTS],
@@ -32,7 +32,7 @@ def front() -> Study:
     return replace(study, trials=study.trials.assign(**objectives))
 
 
-def test_front_has_its_knee_and_its_hypervolume(front: Study) -> None:
+def test_front_has_its_knee_and_its_hypervolume(front: StudyRuns) -> None:
     tables = synthetic.analysed(synthetic.MadeUp(studies=(front,)))
     points = tables["search_fronts"]
     assert points.loc[points["on_front"], "trial"].tolist() == [0, 1, 3, 4]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.labels import percent, unbroken
-from analysis.results import Hardening, Searched, Study
+from analysis.results import HardeningRuns, Searched, StudyRuns
 from tests.analysis import synthetic
 from tests.reports.told import Told, told, told_by
 
@@ -16,7 +16,7 @@ VALUES = [0.5, 0.02, 0.25]
 SHARE = unbroken("2 %")
 
 
-def worst_case(**more: Any) -> Study:
+def worst_case(**more: Any) -> StudyRuns:
     runs = [
         synthetic.run_row("timely", {"beta": 0.5}, throughput=4 * value, delay=100)
         for value in VALUES
@@ -27,7 +27,7 @@ def worst_case(**more: Any) -> Study:
     return replace(study, trials=trials, searched=(delay_ms,))
 
 
-def made_up(study: Study, **logs: Any) -> Told:
+def made_up(study: StudyRuns, **logs: Any) -> Told:
     return told(synthetic.MadeUp(studies=(study,), worst_case_logs=logs))
 
 
@@ -101,7 +101,7 @@ def hardening(worst: list[list[float]], own: list[list[float]]) -> Told:
         }
     )
     runs = pd.DataFrame([synthetic.run_row("timely", {"beta": 0.5}, 2, 100)])
-    hard = Hardening(
+    hard = HardeningRuns(
         "hard", "Hardened", "timely", (synthetic.NETWORK,), None, (60, 80), rounds, runs
     )
     return told_by(synthetic.analysed(synthetic.MadeUp(hardenings=(hard,))))

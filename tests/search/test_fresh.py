@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.study_record import BestTrial
 from engines.base import RunRecord, RunSpec
 from experiments.journal import RunJournal
 from experiments.pipeline import follow
-from experiments.results import FinishedTrial
 from experiments.runner import Runner
 from search.fresh import LEAST_TRIALS, RUNS, count_trials, plan_fresh, repeat
 from search.objective import find_best
@@ -28,7 +28,9 @@ def lucky(spec: RunSpec) -> RunRecord:
 
 def repeated(folder: Path, name: str, order: int = 0) -> tuple[float, dict[str, Any]]:
     planned = study(name)
-    best = find_best(search(folder, planned, FakeEngine(lucky)), planned.study.objective.minimises)
+    trials = search(folder, planned, FakeEngine(lucky))
+    found = find_best(trials, planned.study.objective.minimises)
+    best = BestTrial(found.number, found.value, found.searched, {})
     with RunJournal(folder / "runs.jsonl") as journal:
         executor = ShuffledExecutor(FakeEngine(lucky), order)
         runner = Runner(journal, lambda _: executor, lambda _: None)
@@ -54,7 +56,7 @@ def test_no_seed_is_one_of_the_search() -> None:
     planned = study("tpe")
     point = {"constant_alpha": 1.0, "constant_beta": 2.0}
     searched = {run.spec.seed for trial in range(26) for run in planned.runs_of(trial, point)}
-    best = FinishedTrial(3, point, 1.0, "", {}, 4)
+    best = BestTrial(3, 1.0, point, {})
     seeds = [run.spec.seed for runs in plan_fresh(planned, best) for run in runs]
     assert len(set(seeds)) == len(seeds) >= RUNS
     assert not searched & set(seeds)

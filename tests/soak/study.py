@@ -90,7 +90,15 @@ class Driver:
         if self.nodes:
             environment["KNEEPOINT_RAY_ADDRESS"] = self.nodes.address
         cores = "1" if self.nodes else self.layout.partition(" ")[0]
-        command = [sys.executable, "-m", "experiments.run", "--config", config, "--cores", cores]
+        command = [
+            sys.executable,
+            "-m",
+            "kneepoint.experiment",
+            "--config",
+            config,
+            "--cores",
+            cores,
+        ]
         self.log = self.checkout.folder / f"{self._name}.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(

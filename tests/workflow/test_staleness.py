@@ -160,7 +160,7 @@ def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: li
     [
         ("search/objective.py", "LEAST_POWER = 1e-3", "LEAST_POWER = 1e-4", FITTED),
         ("experiments/seeds.py", ">> 11", ">> 12", RUNS | {"prepare_network"}),
-        ("experiments/run.py", "(parser)", "((parser))", set()),
+        ("experiments/run.py", "(arguments.config)", "((arguments.config))", set()),
         ("experiments/run.py", "name: str = ", "SPARE = name = ", RUNS | {"prepare_network"}),
         (HELD_OUT, "\n\n\n", "\n\nSPARE = 1\n\n", {"hold_out_settings"}),
         ("networks/omniscient.py", "int(0.95", "int(0.96", RUNS | {"prepare_network"}),

@@ -1,0 +1,57 @@
+"""Runs or resumes one experiment of the configuration.
+
+    python -m kneepoint.experiment --config config/config.yaml NAME
+
+The name is that of the experiment's folder in the results: a study's, repeats/NAME, hold_out,
+showcase, probe, confirm and so on.
+"""
+
+import argparse
+from collections.abc import Callable, Mapping
+
+from analysis import added_runs
+from common.errors import run_command_line
+from experiments import registry
+from experiments.job import Job, add_arguments
+from experiments.pipeline import Plan
+from experiments.planners import (
+    agreement,
+    comparisons,
+    confirmation,
+    example,
+    further_runs,
+    held_out,
+    probe,
+    replicates,
+)
+from experiments.run import run
+from search import calibration, hardening, study, worst_case
+
+PLANNERS: Mapping[registry.Kind, Callable[[Job, str], Plan]] = {
+    registry.STUDY: study.plan,
+    registry.WORST_CASE: worst_case.plan,
+    registry.HARDENING: hardening.plan,
+    registry.REPLICATES: replicates.plan,
+    registry.COMPARISON: comparisons.plan,
+    registry.MORE_RUNS: added_runs.plan,
+    registry.HELD_OUT: held_out.plan,
+    registry.EXAMPLE: example.plan,
+    registry.REAL_EXAMPLE: example.plan,
+    registry.PROBE: probe.plan,
+    registry.CONFIRMATION: confirmation.plan,
+    registry.CALIBRATION: calibration.plan,
+    registry.AGREEMENT: agreement.plan,
+    registry.FURTHER_RUNS: further_runs.plan,
+}
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("name", help="the experiment: its folder in the results")
+    add_arguments(parser)
+    run(parser.parse_args(), PLANNERS)
+
+
+if __name__ == "__main__":
+    run_command_line(main)
