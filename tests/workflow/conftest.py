@@ -17,8 +17,8 @@ from tests.conftest import ROOT
 from tests.programs import run_module
 
 PARTS = (
-    "Snakefile analysis common controllers engines environment.yml experiments networks profiles "
-    "reports requirements.txt rules search"
+    "Snakefile analysis common controllers engines environment.yml experiments kneepoint networks "
+    "profiles reports requirements.txt rules search"
 ).split()
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 PROGRAMS = (
