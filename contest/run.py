@@ -29,7 +29,7 @@ from contest.page import write_page
 from contest.scoring import Place, Scored, is_repeated, run_all, run_on_other_host
 from engines.base import EngineSettings, run_reliably
 from engines.emulator import EmulatorSettings
-from experiments.executor import Executor, ThreadExecutor
+from experiments.executor import Executor, LocalExecutor
 from experiments.journal import RunJournal
 from experiments.progress import progress_of
 from experiments.runner import Runner
@@ -129,7 +129,7 @@ class ContestRun:
         cores = os.cpu_count() or 1
         if self.engine.is_real_time:
             return SlotExecutor(self.engine, slots_of(self.results, cores))
-        return ThreadExecutor(self.engine, cores)
+        return LocalExecutor(self.engine, cores)
 
     def _draw_runs(self, scored: Sequence[Scored]) -> dict[str, Path]:
         """Returns a figure over time of each entry's run on the public network."""

@@ -15,7 +15,8 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,24 @@ def end_with_cluster(file: Path) -> None:
         end_with_error(f"{reason}; run the command again: finished runs are kept")
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def own_cluster(cores: int, address: str | None) -> Iterator[Cluster]:
+    """Provides a cluster for this process alone, which ends at once when Ray has ended."""
+    closed = threading.Event()
+
+    def watch() -> None:
+        while not closed.wait(RAY_POLL_S):
+            if dead := cluster.dead_part():
+                end_with_error(f"{dead}; run the command again: finished runs are kept")
+
+    with open_cluster(cores, address) as cluster:
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            yield cluster
+        finally:
+            closed.set()
 
 
 def _serve(owner: int, file: Path, cores: int, address: str | None) -> None:

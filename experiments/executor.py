@@ -6,14 +6,12 @@ Importing Ray takes longer than a short study, so the import is lazy.
 import logging
 import os
 import queue
-import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
-from common.errors import KneepointError, end_with_error
+from common.errors import KneepointError
 from common.files import sha256_of
 from engines.base import (
     Engine,
@@ -22,9 +20,8 @@ from engines.base import (
     RunRecord,
     RunSpec,
     run_reliably,
-    run_while_sound,
 )
-from experiments.ray_cluster import RAY_POLL_S, Cluster, import_ray
+from experiments.ray_cluster import Cluster, import_ray
 from experiments.worker import Sent
 
 _CHUNK = 16
@@ -52,29 +49,10 @@ class Executor(Protocol):
         """Frees the executor's resources."""
 
 
-class SerialExecutor:
-    """Executes one run after the other, in this process."""
+class LocalExecutor:
+    """Executes runs in virtual time in threads of this process, each with its own engine."""
 
-    def __init__(self, settings: EngineSettings) -> None:
-        self._engine = settings.open()
-
-    def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
-        """Yields the records of all runs (see Executor)."""
-        for start in range(0, len(specs), _CHUNK):
-            yield run_while_sound(self._engine, specs[start : start + _CHUNK])
-
-    def close(self) -> None:
-        """Ends the engine."""
-        self._engine.close()
-
-
-class ThreadExecutor:
-    """Executes runs in virtual time in threads of this process, each with its own engine.
-
-    It starts at once, and uses this machine only.
-    """
-
-    def __init__(self, settings: EngineSettings, workers: int) -> None:
+    def __init__(self, settings: EngineSettings, workers: int = 1) -> None:
         self._engines = [settings.open() for _ in range(workers)]
         self._free: queue.SimpleQueue[Engine] = queue.SimpleQueue()
         for engine in self._engines:
@@ -82,10 +60,13 @@ class ThreadExecutor:
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs (see Executor)."""
+        ended: queue.SimpleQueue[Future[RunRecord]] = queue.SimpleQueue()
         pool = ThreadPoolExecutor(len(self._engines))
         try:
-            for ended in as_completed([pool.submit(self._run, spec) for spec in specs]):
-                yield [ended.result()]
+            for spec in specs:
+                pool.submit(self._run, spec).add_done_callback(ended.put)
+            for _ in specs:
+                yield [ended.get().result()]
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -215,36 +196,6 @@ class RayExecutor:
                 self._contents[sha256] = ray.put(content)
             sent[target] = sha256, self._contents[sha256]
         return sent
-
-
-class OwnRayExecutor:
-    """Executes runs on a Ray of this job alone.
-
-    Args:
-        context: provides the cluster, and ends or leaves it.
-        settings: of the engine.
-    """
-
-    def __init__(self, context: AbstractContextManager[Cluster], settings: EngineSettings) -> None:
-        self._context = context
-        self._cluster = context.__enter__()
-        self._inner = RayExecutor(self._cluster, settings)
-        self._closed = threading.Event()
-        threading.Thread(target=self._watch, daemon=True).start()
-
-    def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
-        """Yields the records of all runs (see Executor)."""
-        return self._inner.execute(specs)
-
-    def close(self) -> None:
-        """Ends this Ray, and no other."""
-        self._closed.set()
-        self._context.__exit__(None, None, None)
-
-    def _watch(self) -> None:
-        while not self._closed.wait(RAY_POLL_S):
-            if dead := self._cluster.dead_part():
-                end_with_error(f"{dead}; run the command again: finished runs are kept")
 
 
 def _ended(error: Exception) -> KneepointError:

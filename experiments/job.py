@@ -3,7 +3,7 @@
 import argparse
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,11 @@ from common.made_by import sign
 from engines.base import EngineSettings
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from engines.named import settings_of
-from experiments.cluster import end_with_cluster, find_cluster, serves_here
-from experiments.executor import Executor, OwnRayExecutor, RayExecutor, SerialExecutor
+from experiments.cluster import end_with_cluster, find_cluster, own_cluster, serves_here
+from experiments.executor import Executor, LocalExecutor, RayExecutor
 from experiments.journal import RunJournal
 from experiments.models.study import Engine
 from experiments.progress import Progress, progress_of
-from experiments.ray_cluster import open_cluster
 from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
 from experiments.workflow import Workflow
@@ -120,10 +119,10 @@ class Job:
     ) -> Iterator[tuple[Runner, Progress]]:
         """Provides a runner on the output folder's journal, which stays locked."""
         progress = progress_of(name, engine, total)
-        with self.journal() as journal:
+        with self.journal() as journal, ExitStack() as stack:
             runner = Runner(
                 journal,
-                lambda batch: self.executor(batch.engine or engine, total, batch),
+                lambda batch: self.executor(batch.engine or engine, total, batch, stack),
                 progress.add,
                 engine.spoils if engine.is_real_time else None,
             )
@@ -132,19 +131,25 @@ class Job:
             finally:
                 runner.close()
 
-    def executor(self, engine: EngineSettings, total: int | None, batch: Batch) -> Executor:
-        """Makes the executor for an experiment of so many runs (None: unknown)."""
+    def executor(
+        self, engine: EngineSettings, total: int | None, batch: Batch, stack: ExitStack
+    ) -> Executor:
+        """Makes the executor for an experiment of so many runs (None: unknown).
+
+        The stack ends a Ray of its own.
+        """
         if batch.together:
             slots = self.out_dir / ".slots"  # separate from other jobs'
             return SlotExecutor(engine.taking_all(), len(batch.runs), slots, pauses_s=())
         if engine.is_real_time:
             slots_of_host = slots_of(self.workflow.results, self.cores)
             return SlotExecutor(engine, engine.runs_at_once(slots_of_host, self.cores))
-        if total is not None and total <= _WITHOUT_RAY:
-            return SerialExecutor(engine)
+        if batch.engine is not None or (total is not None and total <= _WITHOUT_RAY):
+            return LocalExecutor(engine)
         if self.cluster:
             return RayExecutor(find_cluster(self.cluster), engine)
-        return OwnRayExecutor(open_cluster(self.cores, self.workflow.ray_address), engine)
+        own = own_cluster(self.cores, self.workflow.ray_address)
+        return RayExecutor(stack.enter_context(own), engine)
 
     @contextmanager
     def journal(self) -> Iterator[RunJournal]:

@@ -13,7 +13,7 @@ from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
-from experiments.executor import ThreadExecutor
+from experiments.executor import LocalExecutor
 from experiments.models.settings import Settings
 from kneepoint.cli import check_format, config_option, examples, json_option, say
 from kneepoint.comparison import METRICS, Comparison, Pair
@@ -167,7 +167,7 @@ def _run(
         [[replace(spec, network=network, seed=seed) for spec in specs] for seed in seeds]
         for network in networks
     ]
-    executor = ThreadExecutor(settings, os.cpu_count() or 1)
+    executor = LocalExecutor(settings, os.cpu_count() or 1)
     records: dict[str, RunRecord] = {}
     try:
         flat = [spec for pairs in planned for pair in pairs for spec in pair]

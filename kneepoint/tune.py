@@ -14,7 +14,7 @@ from contest.tuning import folder_of, plan_tuning, tuned_text
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
-from experiments.executor import ThreadExecutor
+from experiments.executor import LocalExecutor
 from experiments.journal import RunJournal
 from experiments.pipeline import follow
 from experiments.progress import progress_of
@@ -77,9 +77,7 @@ def command(
         declared = load_entry_file(tree.root)
         prepared = [PreparedNetwork.load(description_of(name)) for name in networks]
         plan = plan_tuning(submission.name, tree, declared, builder, prepared, engine, trials, seed)
-        runner = Runner(
-            journal, lambda _: ThreadExecutor(engine, os.cpu_count() or 1), progress.add
-        )
+        runner = Runner(journal, lambda _: LocalExecutor(engine, os.cpu_count() or 1), progress.add)
         try:
             outcome, best = follow(search(folder, plan), runner)
         finally:

@@ -17,7 +17,7 @@ from contest.leaderboard import verdict
 from contest.scoring import read_place, run_all
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
-from experiments.executor import ThreadExecutor
+from experiments.executor import LocalExecutor
 from experiments.journal import RunJournal
 from experiments.runner import Runner
 
@@ -54,7 +54,7 @@ def main() -> None:
     engine = EmulatorSettings.of(EMULATE)
     everybody = entries()
     with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
-        runner = Runner(journal, lambda _: ThreadExecutor(engine, 2), lambda _: None)
+        runner = Runner(journal, lambda _: LocalExecutor(engine, 2), lambda _: None)
         scored = run_all(contest, everybody, places, engine, runner)
         runner.close()
     found = verdict(contest, everybody, scored, places, {})

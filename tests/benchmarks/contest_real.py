@@ -22,7 +22,7 @@ from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from engines.entry import Entry
 from engines.mahimahi.engine import MahimahiSettings
-from experiments.executor import Executor, ThreadExecutor
+from experiments.executor import Executor, LocalExecutor
 from experiments.slots import SlotExecutor
 from networks.scenario import PreparedNetwork
 from tests.contest.trees import kit, twin
@@ -86,7 +86,7 @@ def main() -> None:
     emulator = EmulatorSettings.of(Path("build/emulate"))
     real = MahimahiSettings.of(Path("build"), BUSY_US, keep_awake=True)
     emulated = {
-        host_us: run_all(ThreadExecutor(emulator, 2), emulator, entries, 8, host_us)
+        host_us: run_all(LocalExecutor(emulator, 2), emulator, entries, 8, host_us)
         for host_us in HOSTS_US
     }
     measured = run_all(SlotExecutor(real, arguments.slots), real, entries, arguments.runs)

@@ -28,7 +28,7 @@ from engines.base import RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
-from experiments.executor import SerialExecutor
+from experiments.executor import LocalExecutor
 from experiments.job import Job
 from experiments.journal import RunJournal
 from experiments.models.study import Race
@@ -92,7 +92,7 @@ def search(workflow: Workflow, task: Task, trials: int, pruner: str) -> Searched
         tempfile.TemporaryDirectory() as folder,
         RunJournal(Path(folder) / "runs.jsonl") as journal,
     ):
-        runner = Runner(journal, lambda _: SerialExecutor(plan.engine), lambda _: None)
+        runner = Runner(journal, lambda _: LocalExecutor(plan.engine), lambda _: None)
         try:
             found = follow(ask_and_tell(plan, asker, lambda _: None), runner)
         finally:

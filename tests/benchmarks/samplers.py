@@ -26,7 +26,7 @@ from engines.base import RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
-from experiments.executor import SerialExecutor
+from experiments.executor import LocalExecutor
 from experiments.job import Job
 from experiments.journal import RunJournal
 from experiments.models.study import Sampler
@@ -85,7 +85,7 @@ def search(task: Task) -> Found:
     began_s = _cpu_s()
     asker = make_asker(sampler, plan.space, plan.points, plan.seed)
     with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
-        runner = Runner(journal, lambda _: SerialExecutor(plan.engine), lambda _: None)
+        runner = Runner(journal, lambda _: LocalExecutor(plan.engine), lambda _: None)
         try:
             best = find_best(
                 follow(ask_and_tell(plan, asker, lambda _: None), runner), minimise=False

@@ -19,7 +19,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -30,7 +30,7 @@ from optuna.distributions import BaseDistribution, FloatDistribution
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
-from experiments.executor import Executor, OwnRayExecutor, SerialExecutor
+from experiments.executor import Executor, LocalExecutor, RayExecutor
 from experiments.job import Job
 from experiments.journal import RunJournal
 from experiments.models.study import Sampler
@@ -76,7 +76,7 @@ def run(folder: Path, trials: int, workers: Executor | None = None) -> dict[str,
     plan = planned(job, trials)
     emulator_s, all_s = _emulator_s(), time.process_time()
     with RunJournal(folder / "runs.jsonl") as journal, sampler_timed() as sampler_s:
-        executor = workers or SerialExecutor(plan.engine)
+        executor = workers or LocalExecutor(plan.engine)
         runner = Runner(journal, lambda _: executor, lambda _: None)
         outcome, _ = follow(search(job.out_dir, plan), runner)
         if workers is None:
@@ -159,15 +159,18 @@ def main() -> None:
     if given.grow:
         return
     engine = EmulatorSettings.of(BUILD / "emulate")
-    workers = OwnRayExecutor(open_cluster(given.workers, None), engine) if given.workers else None
-    with tempfile.TemporaryDirectory() as folder:
-        run(Path(folder), 20, workers)
-    began_s = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        parts = run(Path(folder), given.trials, workers)
-    wall_s = time.monotonic() - began_s
-    if workers:
-        workers.close()
+    with ExitStack() as stack:
+        workers = None
+        if given.workers:
+            workers = RayExecutor(stack.enter_context(open_cluster(given.workers, None)), engine)
+        with tempfile.TemporaryDirectory() as folder:
+            run(Path(folder), 20, workers)
+        began_s = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            parts = run(Path(folder), given.trials, workers)
+        wall_s = time.monotonic() - began_s
+        if workers:
+            workers.close()
     for name, took_s in parts.items():
         print(f"{name:10}{took_s:8.2f} s{1000 * took_s / given.trials:8.2f} ms a trial")
     print(f"{given.trials} trials: {sum(parts.values()):.1f} s of CPU, {wall_s:.1f} s in all")

@@ -12,7 +12,7 @@ from contest.entries import EntryBuilder
 from contest.tree import recognize
 from contest.tuning import plan_tuning, tuned_text
 from engines.emulator import EmulatorSettings
-from experiments.executor import SerialExecutor
+from experiments.executor import LocalExecutor
 from experiments.journal import RunJournal
 from experiments.pipeline import Outcome, follow
 from experiments.runner import Runner
@@ -33,7 +33,7 @@ def tuned(tree: Path, folder: Path, builder: EntryBuilder, trials: int) -> tuple
     network = place(folder, "link", 3, is_public=True).network
     plan = plan_tuning("anna", found, declared, builder, [network], engine, trials, 1)
     with RunJournal(folder / "study/runs.jsonl") as journal:
-        runner = Runner(journal, lambda _: SerialExecutor(engine), lambda _: None)
+        runner = Runner(journal, lambda _: LocalExecutor(engine), lambda _: None)
         outcome, best = follow(search(folder / "study", plan), runner)
         runner.close()
     return outcome, tuned_text(declared, best.constants)

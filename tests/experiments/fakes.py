@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -149,8 +150,10 @@ class FakeJob(Job):
     def engine(self, name: str = "emulator") -> FakeSettings:
         return FakeSettings(name)
 
-    def executor(self, engine: EngineSettings, total: int | None, batch: Batch) -> Executor:
-        del engine, total, batch
+    def executor(
+        self, engine: EngineSettings, total: int | None, batch: Batch, stack: ExitStack
+    ) -> Executor:
+        del engine, total, batch, stack
         return self.fake
 
 

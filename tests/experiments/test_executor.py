@@ -17,7 +17,7 @@ import pytest
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from experiments.cluster import find_cluster, serves_here
-from experiments.executor import Executor, RayExecutor, SerialExecutor
+from experiments.executor import Executor, LocalExecutor, RayExecutor
 from tests.conftest import ROOT
 from tests.experiments.fakes import FakeEngine, FakeSettings, measure, run_spec
 
@@ -146,7 +146,7 @@ def make_executor(request: pytest.FixtureRequest) -> Iterator[object]:
 
     def make(settings: FakeSettings) -> Executor:
         if request.param == "serial":
-            opened.append(SerialExecutor(settings))
+            opened.append(LocalExecutor(settings))
         else:
             file = request.getfixturevalue("workflow").file
             opened.append(RayExecutor(find_cluster(file), settings))

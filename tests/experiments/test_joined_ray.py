@@ -15,7 +15,7 @@ from common.files import sha256_of
 from engines.base import RunRecord, RunSpec
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
-from experiments.executor import RayExecutor, SerialExecutor
+from experiments.executor import LocalExecutor, RayExecutor
 from experiments.ray_cluster import joined_ray, require_answer
 from experiments.worker import Worker, difference
 from tests.conftest import ROOT
@@ -36,7 +36,7 @@ class Study:
 
     def records(self) -> dict[str, RunRecord]:
         """What the runs give one after the other on this machine."""
-        return by_id(list(SerialExecutor(self.settings).execute(self.specs)))
+        return by_id(list(LocalExecutor(self.settings).execute(self.specs)))
 
 
 def by_id(answers: list[list[RunRecord]]) -> dict[str, RunRecord]:
