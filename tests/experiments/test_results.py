@@ -1,8 +1,6 @@
 """The results schema: bytes, versions, kinds of columns."""
 
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -103,19 +101,6 @@ def test_table_made_a_few_rows_at_a_time_has_the_same_bytes(
         write_table(tmp_path / str(rows), runs_table("windows", iter(RUNS)))
     whole = (tmp_path / "4096").read_bytes()
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes() == whole
-
-
-def test_tables_are_made_without_pandas_and_read_with_it() -> None:
-    program = """
-import sys
-import pyarrow as pa
-from experiments.results import make_table
-table = make_table([{"a": 1}, {"a": None}], pa.schema([pa.field("a", pa.int64())]))
-assert table.column("a").to_pylist() == [1, None]
-assert "pandas" not in sys.modules
-assert list(table.to_pandas()["a"].isna()) == [False, True]
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_build_names_a_missing_figure(ready: Path) -> None:
     (ready / "figures/rate-over-time/rate-over-time-fixed_window.svg").unlink()
     with pytest.raises(
         KneepointError,
-        match=r"rate-over-time-fixed_window is missing; `snakemake --force draw_rate_over_time`",
+        match=r"rate-over-time-fixed_window is missing; `snakemake --force draw`",
     ):
         build.build(CONFIG)
 
