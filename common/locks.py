@@ -29,8 +29,10 @@ def hold_workflow_lock() -> TextIO:
     return hold_lock(WORKFLOW_LOCK)
 
 
-def hold_lock_patiently(path: Path, patience_s: float) -> TextIO:
+def hold_lock_patiently(path: Path, patience_s: float = 5) -> TextIO:
     """Takes the lock as `hold_lock` does, but waits up to `patience_s` for its holder to end.
+
+    The processes of a killed workflow end within the default.
 
     Raises:
         KneepointError: another process still holds it.

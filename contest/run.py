@@ -36,7 +36,6 @@ from experiments.runner import Runner
 from experiments.slots import SlotExecutor, slots_of
 from reports import over_time
 
-_LOCK_PATIENCE_S = 5.0
 IN_FLIGHT = "in flight"
 JSON, PAGE, FEEDBACK = "leaderboard.json", "leaderboard.html", "feedback"
 _DPI = 110
@@ -81,7 +80,7 @@ class ContestRun:
         for each in submissions:
             if each.name in ours:
                 raise KneepointError(f"{each.path}: a baseline is called {each.name!r}; rename it")
-        with hold_lock_patiently(self.folder / ".lock", _LOCK_PATIENCE_S):
+        with hold_lock_patiently(self.folder / ".lock"):
             submitted = self.builder.make_all(
                 submissions,
                 lambda made: say(f"{made.name}: {made.reason or 'built'}"),

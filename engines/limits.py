@@ -46,21 +46,23 @@ class Limits:
             notation = read_notation("queues", text)
         except ValueError as error:
             raise KneepointError(f"{where}: {error}") from None
-        queues = {notation.kind: None} if self.queues is None else self.queues
-        needed, given = queues.get(notation.kind), notation.parameters
-        is_right = notation.kind in queues and (
-            needed is None
-            or (
-                needed.keys() == given.keys()
-                and all(least <= float(given[k]) <= most for k, (least, most) in needed.items())
-            )
-        )
-        if not is_right:
+        if self.queues is not None and not _is_among(self.queues, notation):
             reason = self.reasons.get(
-                notation.kind, f"it has {', '.join(queues)}; use one of them, or the emulator"
+                notation.kind, f"it has {', '.join(self.queues)}; use one of them, or the emulator"
             )
             raise KneepointError(f"{where}: {self.engine} cannot run {text!r}: {reason}")
         return notation
+
+
+def _is_among(queues: _Queues, queue: Notation) -> bool:
+    if queue.kind not in queues:
+        return False
+    needed, given = queues[queue.kind], queue.parameters
+    if needed is None:
+        return True
+    return needed.keys() == given.keys() and all(
+        least <= float(given[name]) <= most for name, (least, most) in needed.items()
+    )
 
 
 _NO_CHANGE = "its delay is constant; use delay_ms, or the emulator"

@@ -30,9 +30,6 @@ _WITHOUT_RAY = 300
 """Emulated runs that finish faster than a process attaches to Ray; a search with small batches
 would also wait for Ray at every batch."""
 
-_LOCK_PATIENCE_S = 5
-"""Time for the processes of a killed workflow to end (s)."""
-
 
 @dataclass(frozen=True)
 class Job:
@@ -155,7 +152,7 @@ class Job:
     def journal(self) -> Iterator[RunJournal]:
         """Opens the output folder's journal, which stays locked."""
         with (
-            hold_lock_patiently(self.out_dir / ".lock", _LOCK_PATIENCE_S),
+            hold_lock_patiently(self.out_dir / ".lock"),
             RunJournal(self.out_dir / "runs.jsonl") as journal,
         ):
             yield journal

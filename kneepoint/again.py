@@ -56,7 +56,9 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
             f"{recorded['run_id'][:16]}: belongs to {recorded['study']}, which makes its networks "
             "as it goes; repeat all of it: remove its folder from the results, run the workflow"
         )
-    make_what_is_missing(config, [recorded["network"]], [recorded["controller"]])
+    make_what_is_missing(
+        config, [recorded["network"]], [recorded["controller"]], where=f"run {run_id}"
+    )
     job = _job(workflow)
     spec = _spec(job, recorded)
     record = run_once(job.engine(recorded["engine"]), spec)

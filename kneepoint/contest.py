@@ -135,7 +135,7 @@ def command(
 def open_contest(
     contest: Contest, config: Path, folder: Path, where: str, *, is_trusting: bool
 ) -> ContestRun:
-    """Builds and prepares what a contest needs, and returns the contest's contest_run.
+    """Builds and prepares what a contest needs, and returns it.
 
     Raises:
         KneepointError: a network or a baseline is unknown, or something cannot be made.
@@ -144,7 +144,7 @@ def open_contest(
     if contest.engine == "mahimahi":
         programs += [REAL_TIME, *(Path("build") / name for name in ("receiver", "measure"))]
     baselines = list(dict.fromkeys(each.controller for each in contest.baselines))
-    make_what_is_missing(config, contest.networks, baselines, programs)
+    make_what_is_missing(config, contest.networks, baselines, programs, where=where)
     real_time = read_config(config, Settings).real_time
     engine = settings_of(
         contest.engine, Path("build"), real_time.busy_us, keep_awake=real_time.keep_awake
@@ -183,7 +183,7 @@ def programs_for(*, is_trusting: bool) -> list[Path]:
 
 
 def open_builder(*, is_trusting: bool, is_real_time: bool = False) -> EntryBuilder:
-    """Returns the builder that builds entries.
+    """Returns what builds entries.
 
     Raises:
         KneepointError: there is no compiler, or this host has no sandbox.

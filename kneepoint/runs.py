@@ -53,6 +53,7 @@ def make_what_is_missing(
     controllers: Collection[str],
     programs: Collection[Path] = (),
     *,
+    where: str = "the command line",
     keep_going: bool = False,
 ) -> None:
     """Calls Snakemake, which takes seconds, only if a file is missing or older than its source.
@@ -62,6 +63,7 @@ def make_what_is_missing(
         networks: to prepare.
         controllers: to build; paths are skipped.
         programs: to build besides the emulator.
+        where: what names the controllers.
         keep_going: make the rest if something fails.
 
     Raises:
@@ -71,7 +73,7 @@ def make_what_is_missing(
     wanted = [program for program in programs if not program.exists()]
     wanted += [description_of(name) for name in networks if not is_prepared(config, name)]
     named = [name for name in controllers if not is_path(name)]
-    require_sources(dict.fromkeys(named, "the command line"), own_sources(config))
+    require_sources(dict.fromkeys(named, where), own_sources(config))
     _build(config, named, "all", wanted, quiet=True, keep_going=keep_going)
 
 

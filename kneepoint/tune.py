@@ -68,7 +68,7 @@ def command(
     progress = progress_of(f"tune {submission.name}", engine, trials * len(networks))
     with (
         TemporaryDirectory(prefix="kneepoint-entry-") as work,
-        hold_lock_patiently(folder / ".lock", 5),
+        hold_lock_patiently(folder / ".lock"),
         RunJournal(folder / "runs.jsonl") as journal,
     ):
         place = Path(work) / "tree"

@@ -1,9 +1,9 @@
 # From results to checked tables, such as results/audit.parquet. A stage whose table an experiment reads is
 # a job of its own; all others are one.
-ALONE = {"analyse_audit": ["audit"], "analyse_agreement": ["agreement"]}
-TOGETHER = [name for name in STAGES if [name] not in ALONE.values()]
+ALONE = ("audit", "agreement")
+TOGETHER = [name for name in STAGES if name not in ALONE]
 
-for job, stages in {**ALONE, "analyse": TOGETHER}.items():
+for job, stages in [*((f"analyse_{name}", [name]) for name in ALONE), ("analyse", TOGETHER)]:
     written = [table.name for stage in stages for table in STAGES[stage].tables]
     groups = {group for stage in stages for group in STAGES[stage].results}
     read = {table for stage in stages for table in STAGES[stage].reads}.difference(written)

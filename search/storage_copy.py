@@ -9,6 +9,7 @@ No study resumes from it.
 import argparse
 import shutil
 import warnings
+from collections.abc import Container
 from pathlib import Path
 
 import optuna
@@ -39,10 +40,11 @@ def sync(results: Path, storage: BaseStorage) -> int:
     report = results / REPORT
     text = report.read_text(encoding="utf-8") if report.is_file() else ""
     folders = {path.parent for name in (LOG, "study.json") for path in results.glob(f"*/{name}")}
-    return sum(_sync_study(folder, storage, text) for folder in sorted(folders))
+    there = set(optuna.get_all_study_names(storage))
+    return sum(_sync_study(folder, storage, there, text) for folder in sorted(folders))
 
 
-def _sync_study(folder: Path, storage: BaseStorage, report: str) -> bool:
+def _sync_study(folder: Path, storage: BaseStorage, there: Container[str], report: str) -> bool:
     known, rows = read_trials(folder)
     if not rows:
         return False
@@ -51,7 +53,7 @@ def _sync_study(folder: Path, storage: BaseStorage, report: str) -> bool:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise unusable(folder / "trials.parquet", f"or {LOG} beside it: {error!r}") from None
     copied: list[FrozenTrial] = []
-    if new.name in optuna.get_all_study_names(storage):
+    if new.name in there:
         study = optuna.load_study(study_name=new.name, storage=storage)
         copied = study.get_trials(deepcopy=False)
         is_same = study.user_attrs == new.attributes and len(copied) <= len(new.trials)

@@ -53,5 +53,5 @@ def test_controller_whose_source_is_gone_is_unknown(folder: Path) -> None:
     built = folder / "build/controllers/gone.so"
     built.parent.mkdir(parents=True)
     built.touch()
-    with pytest.raises(KneepointError, match="unknown controller 'gone'"):
-        make_what_is_missing(Path("config.yaml"), [], ["gone"])
+    with pytest.raises(KneepointError, match=r"rules\.yaml: unknown controller 'gone'"):
+        make_what_is_missing(Path("config.yaml"), [], ["gone"], where="rules.yaml")
