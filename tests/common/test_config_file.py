@@ -1,11 +1,11 @@
 """Numbers in configurations are finite; what is refused is named with its file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from common.config_file import check_config
 from common.errors import KneepointError
@@ -13,7 +13,57 @@ from experiments.models.comparison import Repeat
 from experiments.models.settings import Settings
 from experiments.models.study import Study
 from experiments.published import TableDescription
-from networks.config import Network
+from networks.config import FetchSettings, Network, TraceCatalogue
+
+MODELS: tuple[type[BaseModel], ...] = (
+    *(FetchSettings, Network, Repeat, Settings, Study, TableDescription, TraceCatalogue),
+)
+ZOO: tuple[Any, ...] = (
+    *(None, True, 0, -1, 1.5, 2**70, 10**5000, 1e308, float("inf"), float("nan"), "", "x", b"x"),
+    *("9" * 5000, [], [[]], [None], ["x"], {}, {"x": 1}, {"x": None}, {"low": {}}, {1: 2}),
+)
+
+
+def models_in(schema: Any) -> Iterator[type[BaseModel]]:
+    """Yields every model within one of pydantic-core's schemas."""
+    if isinstance(schema, list | tuple):
+        for part in schema:
+            yield from models_in(part)
+    elif isinstance(schema, Mapping):
+        if schema.get("type") == "model":
+            yield schema["cls"]
+        for key, part in schema.items():
+            if key not in ("metadata", "serialization", "default", "expected"):
+                yield from models_in(part)
+
+
+def places_in(model: type[BaseModel]) -> Iterator[tuple[str, ...]]:
+    """Yields the path of every field of a model and of the models within it."""
+    for name, field in model.model_fields.items():
+        yield (name,)
+        annotation: Any = field.annotation
+        for inner in models_in(TypeAdapter(annotation).core_schema):
+            if inner is not model:
+                yield from ((name, *rest) for rest in places_in(inner))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_any_value_is_accepted_or_refused_in_one_line_with_its_file(model: type[BaseModel]) -> None:
+    refused = set()
+    for path in [(), *dict.fromkeys(places_in(model))]:
+        for value in ZOO:
+            for wrapped in (value, [value], {"x": value}):
+                data: Any = wrapped
+                for name in reversed(path):
+                    data = {name: data}
+                try:
+                    model.model_validate(data)
+                except ValidationError as error:
+                    refused |= {each["type"] for each in error.errors()}
+                    with pytest.raises(KneepointError, match=r"\Afile\.yaml: ") as said:
+                        check_config(data, model, Path("file.yaml"))
+                    assert "\n" not in str(said.value)
+    assert len(refused) > 3
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])

@@ -212,13 +212,15 @@ def test_confirmed_settings_are_read_back(open_job: Open) -> None:
 
 
 def test_calibration_before_any_real_run_names_what_is_missing(open_job: Open) -> None:
-    with pytest.raises(KneepointError, match=r"confirm/settings.parquet"):
+    with pytest.raises(KneepointError, match=r"confirm/settings.parquet: .*No such file"):
         perform(open_job("calibration"))
 
 
 def test_calibration_without_a_measured_window_is_an_error(open_job: Open) -> None:
     perform(open_job("confirm", lambda spec: RunRecord(spec.run_id, "failed", "it burst")))
-    with pytest.raises(KneepointError, match=r"calibration: .*`make confirm`"):
+    with pytest.raises(
+        KneepointError, match=r"calibration: no real run of a fixed window finished.*`make confirm`"
+    ):
         perform(open_job("calibration"))
 
 

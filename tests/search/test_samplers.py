@@ -158,7 +158,7 @@ def test_bracket_asks_both_interior_values_at_once(kind: type[BracketSampler]) -
     asked = [study.ask(space) for _ in range(2)]
     assert len({trial.params["x"] for trial in asked}) == 2
     assert sampler.open_values(study) == []
-    with pytest.raises(ValueError, match="x: "):
+    with pytest.raises(ValueError, match=r"x: .*waits for running trials"):
         study.ask(space)
 
 

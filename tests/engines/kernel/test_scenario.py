@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from common.errors import KneepointError
-from engines.kernel.scenario import Queue, read_scenario, scenario_of
+from engines.kernel.scenario import Link, Queue, read_scenario, scenario_of
 from networks.traffic import LINUX
 from tests.conftest import ROOT
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
@@ -31,6 +31,11 @@ def test_scenario_of_the_emulator_is_taken_as_it_is() -> None:
     assert scenario.downlink.buffer.packets == 1_000_000
     assert [flow.bytes for flow in scenario.flows] == [None, 177_669]
     assert scenario.probes[0].bytes == 88
+
+
+def test_classes_have_a_limit_each() -> None:
+    link = Link(rate_mbps=1, queue="drr:classes=2,packets=20,per_class=1")
+    assert link.buffer == Queue(packets=20, classes=2)
 
 
 @pytest.mark.parametrize(
