@@ -18,7 +18,7 @@ from analysis.schema import TABLES
 from common.errors import run_command_line
 from common.files import write_whole
 from common.tables import TableFolder
-from reports import document, render, words
+from reports import render, words
 from reports.provenance import Provenance, gather
 from reports.tables import write_tables
 
@@ -38,13 +38,14 @@ def build(config: Path, into: Path | None = None) -> None:
     workflow = results.workflow
     own, sections = workflow.settings.report, workflow.sections
     with labels.printed_as(results.names):
-        xml = words.compose(tables, provenance, figures, config.parent, own, sections)
-    content = document.document(xml, _made_of(provenance))
+        report = words.compose(
+            tables, provenance, figures, config.parent, own, sections, _made_of(provenance)
+        )
     with _whole(into or results.folder) as new:
         (new / "tables").mkdir()  # a small study leaves it empty
         write_tables(tables, new / "tables")
-        write_whole(new / "report.html", render.to_html(content, figures))
-        write_whole(new / "report.pdf", render.to_pdf(content, figures))
+        write_whole(new / "report.html", render.to_html(report, figures))
+        write_whole(new / "report.pdf", render.to_pdf(report, figures))
         write_whole(new / "provenance.json", provenance.json())
 
 

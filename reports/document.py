@@ -1,203 +1,216 @@
-"""The report as plain data, from the XML of its templates, for both renderers.
+"""A report as one tree of HTML, from the Markdown of its templates.
 
-    <report title="..." subtitle="..." search="...">
-      <author>...</author>
-      <abstract>...</abstract> or <abstract of="blocks"><p>...</p></abstract>
-      <highlight value="..." label="...">detail</highlight>
-      <figure name="...">...</figure>
-      <section name="..."><title>...</title>
-        <p>...</p> <h>...</h> <pre>...</pre>
-        <list numbered="yes"><item><p>...</p></item></list> <quote><p>...</p></quote>
-        <figure name="..."><title>...</title><caption>...</caption></figure>
-        <table name="..." in="html" first="...">
-          <title>...</title><caption>...</caption>
-          <column unit="..." group="..." align="left">...</column>
-          <row class="strong or muted" name="..."><cell>...</cell></row>
-        </table>
-      </section>
-    </report>
+Markdown has paragraphs, **bold** and `code`; all else is HTML: `<h2 id="...">` opens a part, `<h3 id="...">`
+a section, `<h4>` a heading without a number, `<details>` what only the page has, and folded. Four
+elements are ours:
 
-An item with `in="html"` is supplementary: it has numbers of its own ("Table S3") and appears in the
-HTML page only, where a figure with `fold="..."` is folded behind these words. Within text, `<b>` is
-bold, `<i>` slanted, `<code>` has a fixed width, `<a href="...">` is a link, and `<ref to="NAME"/>`
-is the label of the figure, table or section of that name: "Figure 3". `<run of="ID"/>` is a number
-that links to `run-ID`, the row of the run behind it. Columns of the same group share a head. On the
-page, a table shows its `first` so many rows until it is asked for all; `search` is what a field
-above all tables asks for.
+    <figure name="..." only="html"><title>...</title><caption>...</caption></figure>
+    <table name="..." only="html" first="...">
+      <title>...</title><caption>...</caption>
+      <column unit="..." group="..." class="left">...</column>
+      <tr class="strong or muted" id="..."><td>...</td></tr>
+    </table>
+    <ref to="NAME"/>   the label of a part, section, figure or table: "Figure 3"
+    <run of="ID">...</run>   a number that links to the row `run-ID`, which has the run behind it
+
+What is in `<details>` or has `only="html"` is a supplement: the page alone has it, with numbers of its
+own ("Table S3"). Columns of one group share a head. On the page a table shows its `first` so many rows
+until it is asked for all.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass, field
+from itertools import groupby
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement
 
-Json = dict[str, Any]
+from markdown_it import MarkdownIt
+from markupsafe import Markup
 
-_SPACE = re.compile(r"[ \n]+")
-_NUMBERED = ("table", "figure")
-_KINDS = {"b": "strong", "i": "emphasis", "code": "code", "ref": "reference"}
+_OWN_WORDS = MarkdownIt("commonmark", {"html": False}).disable("image")
+_TEMPLATES = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).disable(
+    ["list", "code", "lheading", "hr", "heading"]  # a number may begin a line
+)
+_BLOCK = re.compile(r"<(table|figure|ul|div)\b.*?</\1>", re.DOTALL)
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_LEVELS = {"h2": "Part", "h3": "Section"}
+_KINDS = {"figure": "Figure", "table": "Table"}
 
 
-def document(xml: str, made_of: str) -> Json:
-    """The report, all text as spans and all references resolved.
+@dataclass(frozen=True)
+class Heading:
+    """A part or a section in the contents."""
+
+    level: int
+    name: str
+    number: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report: what stands above it, and its body as HTML with images named by their figures.
+
+    `search` is what a field above all tables asks for, if there is to be one.
+    """
+
+    title: str
+    body: Element
+    subtitle: str = ""
+    authors: tuple[str, ...] = ()
+    made_of: str = ""
+    search: str = ""
+    headings: list[Heading] = field(default_factory=list)
+    supplements: frozenset[str] = frozenset()
+
+
+def own_words(markdown: str) -> Markup:
+    """A user's own text in CommonMark, of which images and HTML are text, as HTML."""
+    text = _OWN_WORDS.render(markdown)
+    for level in (3, 2, 1):  # below the headings of a part and of a section
+        text = text.replace(f"<h{level}>", "<h4>").replace(f"</h{level}>", "</h4>")
+    return Markup(_BLANK_LINES.sub("\n", f"<div>{text}</div>"))  # noqa: S704
+
+
+def document(text: str, title: str, **about: object) -> Document:
+    """Reads what templates wrote: numbers its parts, resolves references, writes tables as HTML.
 
     Args:
-        xml: what the templates wrote.
-        made_of: version and commit, for the running head.
+        text: Markdown as above.
+        title: of the report.
+        about: further fields of Document.
     """
-    report = ElementTree.fromstring(xml)  # noqa: S314, our own templates wrote it
-    numbers = _numbers(report)
-    return {
-        "title": report.attrib["title"],
-        "subtitle": report.attrib["subtitle"],
-        "search": report.get("search", ""),
-        "made_of": made_of,
-        "authors": [_plain(_text(each, numbers)) for each in report.findall("author")],
-        "abstract": [
-            block for each in report.findall("abstract") for block in _abstract(each, numbers)
-        ],
-        "highlights": [
-            {
-                "value": each.attrib["value"],
-                "label": each.attrib["label"],
-                "detail": _plain(_text(each, numbers)),
-            }
-            for each in report.findall("highlight")
-        ],
-        "opening": [_block(item, numbers) for item in report.findall("figure")],
-        "sections": [
-            {
-                "name": section.attrib["name"],
-                "number": number,
-                "title": _title(section, numbers),
-                "blocks": [
-                    _block(item, numbers) for item in section if item.tag not in ("title", "ref")
-                ],
-            }
-            for number, section in enumerate(report.findall("section"), 1)
-        ],
-    }
+    whole = _BLOCK.sub(lambda block: _BLANK_LINES.sub("\n", block[0]), text)
+    body = ElementTree.fromstring(f"<div>{_TEMPLATES.render(whole)}</div>")  # noqa: S314, ours
+    labels, headings, supplements = _numbered(body)
+    for reference in list(body.iter("ref")):
+        name = reference.attrib.pop("to")
+        reference.tag, reference.text = "a", labels[name].replace(" ", "\N{NO-BREAK SPACE}")
+        reference.set("href", f"#{name}")
+    for run in list(body.iter("run")):
+        run.tag = "a"
+        run.attrib = {"class": "run", "href": f"#run-{run.attrib['of']}"}
+    for item in [each for each in body.iter() if each.tag in _KINDS and each.get("name")]:
+        (_write_table if item.tag == "table" else _write_figure)(item, labels)
+    return Document(title, body, headings=headings, supplements=supplements, **about)  # type: ignore[arg-type]
 
 
-def _numbers(report: Element) -> dict[str, str]:
-    """The label of each name in the text."""
-    counts = dict.fromkeys([(tag, kind) for tag in _NUMBERED for kind in ("", "S")], 0)
-    numbers: dict[str, str] = {}
-    sections = report.findall("section")
-    for position, items in enumerate([report.findall("figure"), *map(list, sections)]):
-        parts = [(sections[position - 1], f"Section {position}")] if position else []
-        for item in items:
-            if item.tag in _NUMBERED:
-                kind = "S" if _is_supplement(item) else ""
-                counts[item.tag, kind] += 1
-                parts.append((item, f"{item.tag.capitalize()} {kind}{counts[item.tag, kind]}"))
-        for item, called in parts:
-            name = item.attrib["name"]
-            assert name not in numbers, f"two parts of the report are called {name}"
-            numbers[name] = called
-    return numbers
+def _numbered(body: Element) -> tuple[dict[str, str], list[Heading], frozenset[str]]:
+    """Numbers headings; returns the label of each name, the headings, the names of supplements."""
+    counts: Counter[str] = Counter()
+    labels: dict[str, str] = {}
+    headings, supplements = [], set()
+    for item, is_folded in _walk(body):
+        name = item.get("id") if item.tag in _LEVELS else item.get("name")
+        if not name or item.tag not in (*_LEVELS, *_KINDS):
+            continue
+        assert name not in labels, f"two parts of the report are called {name}"
+        if item.tag in _LEVELS:
+            counts[item.tag] += 1
+            counts["h3"] *= item.tag == "h3"
+            number = f"{counts['h2']}.{counts['h3']}" if item.tag == "h3" else f"{counts['h2']}"
+            labels[name] = f"{_LEVELS[item.tag]} {number}"
+            headings.append(Heading(int(item.tag[1]), name, number, "".join(item.itertext())))
+            mark = Element("span", {"class": "number"})
+            mark.text, mark.tail, item.text = number, item.text, None
+            item.insert(0, mark)
+            continue
+        is_supplement = is_folded or item.get("only") == "html"
+        kind = f"{_KINDS[item.tag]} {'S' if is_supplement else ''}"
+        counts[kind] += 1
+        labels[name] = f"{kind}{counts[kind]}"
+        supplements |= {name} if is_supplement else set()
+    return labels, headings, frozenset(supplements)
 
 
-def _is_supplement(item: Element) -> bool:
-    return item.get("in") == "html"
+def _walk(item: Element, is_folded: bool = False) -> Iterator[tuple[Element, bool]]:
+    """Every element in the order of the text, and whether it is within `<details>`."""
+    yield item, is_folded
+    for child in item:
+        yield from _walk(child, is_folded or child.tag == "details")
 
 
-def _abstract(item: Element, numbers: dict[str, str]) -> list[Json]:
-    if item.get("of") == "blocks":
-        return [_block(each, numbers) for each in item]
-    return [{"kind": "paragraph", "text": _text(item, numbers)}]
+def _write_figure(item: Element, labels: dict[str, str]) -> None:
+    caption = _caption(item, labels)
+    name = item.attrib["name"]
+    _empty(item, {"id": name})
+    SubElement(item, "img", {"src": name, "alt": "".join(caption[1].itertext()).rstrip(".")})
+    item.append(caption)
 
 
-def _block(item: Element, numbers: dict[str, str]) -> Json:
-    if item.tag in ("p", "h"):
-        kind = {"p": "paragraph", "h": "heading"}[item.tag]
-        return {"kind": kind, "text": _text(item, numbers)}
-    if item.tag == "pre":
-        return {"kind": "listing", "text": item.text or ""}
-    if item.tag in ("list", "quote", "item"):
-        content = [_block(each, numbers) for each in item]
-        return {"kind": item.tag, "numbered": bool(item.get("numbered")), "content": content}
-    name, title = item.attrib["name"], _title(item, numbers)
-    caption = item.find("caption")
-    head = {
-        "kind": item.tag,
-        "name": name,
-        "number": numbers[name],
-        "supplement": _is_supplement(item),
-        "title": title,
-        "caption": [] if caption is None else _text(caption, numbers),
-    }
-    if item.tag == "figure":
-        fold = item.get("fold", "")
-        return head | {"alternative": _plain(title), "svg": f"{name}.svg", "fold": fold}
-    columns = [
-        {
-            "title": _plain(_text(column, numbers)),
-            "unit": column.get("unit", ""),
-            "group": column.get("group", ""),
-            "align": column.get("align", "right"),
-        }
-        for column in item.findall("column")
-    ]
-    lines = item.findall("row")
-    rows = [[_text(cell, numbers) for cell in line] for line in lines]
-    assert all(len(row) == len(columns) for row in rows), name
-    return head | {
-        "columns": columns,
-        "first": item.get("first", ""),
-        "groups": column_groups(columns),
-        "rows": rows,
-        "strong": [at for at, line in enumerate(lines) if line.get("class") == "strong"],
-        "names": [line.get("name", "") for line in lines],
-        "muted": [at for at, line in enumerate(lines) if line.get("class") == "muted"],
-    }
+def _write_table(item: Element, labels: dict[str, str]) -> None:
+    """A table becomes a figure with a caption above and a table that scrolls by itself."""
+    caption, columns = _caption(item, labels), item.findall("column")
+    rows = item.findall("tr")
+    name, first = item.attrib["name"], item.get("first")
+    lefts = [at for at, column in enumerate(columns) if column.get("class") == "left"]
+    _empty(item, {"class": "table", "id": name} | ({"data-first": first} if first else {}))
+    item.tag = "figure"
+    item.append(caption)
+    scroll = SubElement(
+        item, "div", {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": labels[name]}
+    )
+    table = SubElement(scroll, "table")
+    _write_head(SubElement(table, "thead"), columns)
+    body = SubElement(table, "tbody")
+    for row in rows:
+        assert len(row) == len(columns), f"{name}: {len(row)} cells for {len(columns)} columns"
+        for at in lefts:
+            row[at].set("class", "left")
+        body.append(row)
 
 
-def column_groups(columns: list[Json]) -> list[Json]:
-    """The upper head of a table: title and width of each run of equal groups; [] if all empty."""
-    groups: list[Json] = []
+def _write_head(head: Element, columns: list[Element]) -> None:
+    groups = [(title, len(list(each))) for title, each in groupby(columns, _group_of)]
+    if any(column.get("group") for column in columns):
+        upper = SubElement(head, "tr", {"class": "groups"})
+        for (title, _), width in groups:
+            cell = SubElement(upper, "th" if title else "td", {"colspan": str(width)})
+            if title:
+                cell.set("scope", "colgroup")
+                SubElement(cell, "span").text = title
+    lower = SubElement(head, "tr")
     for column in columns:
-        if groups and column["group"] and groups[-1]["title"] == column["group"]:
-            groups[-1]["width"] += 1
-        else:
-            groups.append({"title": column["group"], "width": 1})
-    return groups if any(group["title"] for group in groups) else []
+        unit = column.attrib.pop("unit", "")
+        column.attrib.pop("group", None)
+        column.tag = "th"
+        column.set("scope", "col")
+        if unit:
+            SubElement(column, "br")
+            SubElement(column, "small").text = unit
+        lower.append(column)
 
 
-def _title(item: Element, numbers: dict[str, str]) -> list[Json]:
-    title = item.find("title")
+def _group_of(column: Element) -> tuple[str, int]:
+    """The group; columns without one stand each for itself."""
+    group = column.get("group", "")
+    return (group, 0) if group else ("", id(column))
+
+
+def _caption(item: Element, labels: dict[str, str]) -> Element:
+    """`Figure 3. Title. Caption`, of the elements title and caption."""
+    written, title = Element("figcaption"), item.find("title")
     assert title is not None, item.attrib
-    return _text(title, numbers)
+    number = SubElement(written, "span", {"class": "number"})
+    number.text, number.tail = f"{labels[item.attrib['name']]}.", " "
+    title.tag, title.tail = "strong", " "
+    last = title[-1] if len(title) else None
+    if last is None:
+        title.text = f"{(title.text or '').strip()}."
+    else:
+        last.tail = f"{(last.tail or '').rstrip()}."
+    written.append(title)
+    caption = item.find("caption")
+    if caption is not None:
+        caption.tag = "span"
+        written.append(caption)
+    return written
 
 
-def _text(item: Element, numbers: dict[str, str]) -> list[Json]:
-    """The pieces of a text; runs of whitespace collapse to one space, at the ends to none."""
-    pieces = [piece for piece in _pieces(item, numbers) if piece["text"]]
-    spaced = True
-    for piece in pieces:
-        text = _SPACE.sub(" ", piece["text"])
-        piece["text"] = text.lstrip(" ") if spaced else text
-        spaced = piece["text"].endswith(" ") if piece["text"] else spaced
-    if pieces:
-        pieces[-1]["text"] = pieces[-1]["text"].rstrip(" ")
-    return [piece for piece in pieces if piece["text"]]
-
-
-def _pieces(item: Element, numbers: dict[str, str]) -> Iterator[Json]:
-    yield {"kind": "text", "text": item.text or ""}
-    for part in item:
-        text, target = "".join(part.itertext()), part.get("to")
-        if target is not None:
-            yield {"kind": "reference", "text": numbers[target], "target": target}
-        elif part.tag == "a":
-            yield {"kind": "link", "text": text, "target": part.attrib["href"]}
-        elif part.tag == "run":
-            yield {"kind": "run", "text": text, "target": f"run-{part.attrib['of']}"}
-        else:
-            yield {"kind": _KINDS[part.tag], "text": text}
-        yield {"kind": "text", "text": part.tail or ""}
-
-
-def _plain(pieces: list[Json]) -> str:
-    return "".join(piece["text"] for piece in pieces)
+def _empty(item: Element, attributes: dict[str, str]) -> None:
+    """Leaves an element with these attributes alone; what follows it stays."""
+    tail = item.tail
+    item.clear()
+    item.attrib, item.tail = attributes, tail

@@ -1,23 +1,28 @@
-"""Renders a report as one HTML file and as one PDF; both place what `reports.document` holds."""
+"""Renders a document as one HTML file and, by pandoc and Typst, as one PDF."""
 
-import json
+import copy
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
+import pypandoc
 import typst
 from markupsafe import Markup
 
 from common.errors import KneepointError
-from reports.document import Json
+from reports.document import Document
 from reports.inline_svg import Inliner
 from reports.templating import templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
+_IMAGE = re.compile(r'<img src="([^"]*)" alt="([^"]*)">')
 
 
-def to_html(content: Json, figures: Mapping[str, Path]) -> str:
+def to_html(document: Document, figures: Mapping[str, Path]) -> str:
     """One self-contained page, with styles and figures (SVG files by their names) inside.
 
     Raises:
@@ -25,31 +30,67 @@ def to_html(content: Json, figures: Mapping[str, Path]) -> str:
     """
     inliner = Inliner()
 
-    def picture(name: str, label: str) -> Markup:
-        return Markup(inliner.inline(_file(figures, name).read_bytes(), label))  # noqa: S704
+    def picture(image: re.Match[str]) -> str:
+        return inliner.inline(_file(figures, image[1]).read_bytes(), _unescaped(image[2]))
 
-    template = templates_in(TEMPLATES).get_template("report.html.jinja")
-    return template.render(**content, picture=picture)
+    body = _IMAGE.sub(picture, _html(document.body))
+    template = templates_in(TEMPLATES).get_template("page.html.jinja")
+    return template.render(document=document, body=Markup(body))  # noqa: S704, our own tree
 
 
-def to_pdf(content: Json, figures: Mapping[str, Path]) -> bytes:
+def to_pdf(document: Document, figures: Mapping[str, Path]) -> bytes:
     """The same on paper; equal content gives equal bytes, because it carries no date.
 
     Raises:
         KneepointError: a figure is missing, or typst refuses the document.
     """
+    body = copy.deepcopy(document.body)
+    _leave_out_supplements(body, document.supplements)
     with TemporaryDirectory() as folder:
         source = Path(folder) / "report.typ"
-        source.write_bytes((TEMPLATES / "report.typ").read_bytes())
-        source.with_suffix(".json").write_text(json.dumps(content), encoding="utf-8")
-        blocks = [item for section in content["sections"] for item in section["blocks"]]
-        for item in [*content["opening"], *blocks]:
-            if item["kind"] == "figure" and not item["supplement"]:
-                shutil.copy(_file(figures, item["name"]), Path(folder) / item["svg"])
+        for image in body.iter("img"):
+            name = image.attrib["src"]
+            image.set("src", f"{name}.svg")
+            shutil.copy(_file(figures, name), source.with_name(f"{name}.svg"))
+        about = {"title": document.title, "subtitle": document.subtitle, "made-of": document.made_of}
+        written = pypandoc.convert_text(
+            _html(body),
+            "typst",
+            "html",
+            extra_args=[
+                "--standalone",
+                "--wrap=preserve",
+                "--shift-heading-level-by=-1",
+                f"--template={TEMPLATES / 'report.typ'}",
+                f"--lua-filter={TEMPLATES / 'pdf.lua'}",
+                *(f"--metadata={name}={value}" for name, value in about.items() if value),
+                *(f"--metadata=author={author}" for author in document.authors),
+            ],
+        )
+        source.write_text(written, encoding="utf-8")
         try:
             return typst.compile(source, root=Path(folder), ignore_system_fonts=True, format="pdf")
         except typst.TypstError as error:
             raise KneepointError(f"{TEMPLATES / 'report.typ'}: typst says: {error}") from None
+
+
+def _html(body: Element) -> str:
+    return ElementTree.tostring(body, encoding="unicode", method="html")
+
+
+def _leave_out_supplements(parent: Element, names: frozenset[str]) -> None:
+    """Removes what the page alone has; a link to it, or to a run's row, becomes its text."""
+    for child in list(parent):
+        if child.tag == "details" or child.get("id") in names:
+            parent.remove(child)
+            continue
+        if child.tag == "a" and (child.get("class") == "run" or child.get("href", "")[1:] in names):
+            child.tag, child.attrib = "span", {}
+        _leave_out_supplements(child, names)
+
+
+def _unescaped(attribute: str) -> str:
+    return str(Markup(attribute).unescape())  # noqa: S704
 
 
 def _file(figures: Mapping[str, Path], name: str) -> Path:

@@ -1,51 +1,72 @@
-"""The environment of all templates that write XML or HTML."""
+"""The environment of all templates: Markdown with jinja, and a few elements of reports.document."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
 
 import jinja2
-from jinja2.bccache import Bucket
+from markupsafe import Markup
 
 from analysis import labels
 
-NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML cannot hold."""
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SIGNS = str.maketrans({sign: f"&#{ord(sign)};" for sign in "&<>\"'`*_[]\\~|#!"})
+"""What HTML or Markdown takes for markup."""
 
 
-class _Memory(jinja2.BytecodeCache):
-    """Compiled templates, which overlays of an environment share."""
-
-    def __init__(self) -> None:
-        self._compiled: dict[str, bytes] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Gives a template what it was compiled to, if it has not changed since."""
-        if bucket.key in self._compiled:
-            bucket.bytecode_from_string(self._compiled[bucket.key])
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keeps what a template was compiled to."""
-        self._compiled[bucket.key] = bucket.bytecode_to_string()
+def literal(value: object) -> object:
+    """A value as text in which no sign is markup; Markup and other types stay as they are."""
+    if type(value) is not str:
+        return value
+    return Markup(" ".join(_NO_XML.sub("\ufffd", value).splitlines()).translate(_SIGNS))  # noqa: S704
 
 
-def templates_in(
-    folder: Path, finalize: Callable[[object], object] | None = None
-) -> jinja2.Environment:
-    """Templates whose values are escaped, and whose unknown names are errors.
+def element(tag: str, *content: object, **attributes: object) -> Markup:
+    """An element with attributes that have a value; a trailing underscore keeps clear of keywords."""
+    given = {name.rstrip("_"): literal(value) for name, value in attributes.items() if value}
+    written = Markup("").join(Markup(' {}="{}"').format(*each) for each in given.items())
+    inner = Markup("").join(map(literal, content))
+    return Markup("<{0}{1}>{2}</{0}>").format(tag, written, inner)
 
-    Args:
-        folder: holds them.
-        finalize: what becomes of each value before it is written.
-    """
+
+def joined(items: Iterable[object]) -> Markup:
+    """A list in prose: "a", "a and b", "a, b and c"."""
+    texts = [Markup("{}").format(literal(item)) for item in items if item]
+    return Markup(" and ").join(filter(None, [Markup(", ").join(texts[:-1]), *texts[-1:]]))
+
+
+def templates_in(folder: Path) -> jinja2.Environment:
+    """Templates whose values are text, and whose unknown names are errors."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
-        bytecode_cache=_Memory(),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
-        finalize=finalize,
+        finalize=literal,
     )
-    environment.filters |= {"count": labels.count, "agree": labels.agree, "number": labels.number}
+    environment.filters |= {
+        "count": labels.count,
+        "agree": labels.agree,
+        "number": labels.number,
+        "joined": joined,
+        "code": lambda text: element("code", text),
+        "codes": lambda names: [element("code", name) for name in names],
+    }
+    environment.globals |= {"row": _row, "column": _column, "ref": lambda to: element("ref", to=to)}
     return environment
+
+
+def _row(*cells: object, strong: bool = False, muted: bool = False, name: str = "") -> Markup:
+    """A row of a table, with a name if links point to it."""
+    kind = "strong" if strong else "muted" if muted else ""
+    return element("tr", *(element("td", cell) for cell in cells), class_=kind, id=name)
+
+
+def _column(
+    title: str, unit: str = "", group: str = "", left: bool = False, share: int = 0
+) -> Markup:
+    """The head of a column; share: of the width of the page on paper, in per cent."""
+    kind = "left" if left else ""
+    given = {"data-share": str(share) if share else ""}
+    return element("column", title, unit=unit, group=group, class_=kind, **given)

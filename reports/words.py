@@ -1,7 +1,4 @@
-"""The vocabulary of the report's templates: filters for names, numbers and rows of tables.
-
-Templates write the XML of `reports.document`; jinja escapes all data.
-"""
+"""The report from its templates, and their vocabulary: filters for names, numbers and rows of tables."""
 
 import json
 import math
@@ -14,7 +11,7 @@ from typing import Any, TypeAlias
 
 import jinja2
 import pandas as pd
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from analysis import (
     agreement,
@@ -26,19 +23,18 @@ from analysis import (
     nearness,
     recovery,
     spread,
-    surface,
 )
 from analysis.frames import CONSTANT, Record, records
 from analysis.metrics import FIGURES, METRICS
 from analysis.schema import VERDICTS
-from analysis.searches import ENUMERATING, NEAR, ONE_PEAK, POWERS
+from analysis.searches import NEAR, POWERS
 from common.errors import KneepointError
 from common.tables import Tables
 from experiments.models.report import Report, Section
 from experiments.workflow import FOLDERS
-from reports import own_text
+from reports.document import Document, document, own_words
 from reports.provenance import Provenance
-from reports.templating import NO_XML, templates_in
+from reports.templating import element, joined, literal, templates_in
 from search.objective import MISFIT_SCALE
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -52,6 +48,8 @@ RUN_DIGITS = 12
 """This many digits of a run's id identify it."""
 
 _MOST_LISTED = 6
+
+_PARAMETERS = {"network_queue_packets": "buffer"}
 
 _SAMPLERS = {
     "tpe": "TPE",
@@ -69,8 +67,9 @@ def compose(
     config: Path | None = None,
     own: Report | None = None,
     sections: Mapping[str, Section] | None = None,
-) -> str:
-    """The whole report, as XML.
+    made_of: str = "",
+) -> Document:
+    """The whole report.
 
     Args:
         tables: of the analysis.
@@ -79,10 +78,12 @@ def compose(
         config: the configuration's folder, whose comparisons may have templates of their own.
         own: the report's own words.
         sections: its own sections.
+        made_of: version and commit, for the running head.
 
     Raises:
         KneepointError: a template of the configuration is wrong.
     """
+    own = own or Report(title=TITLE)
 
     @cache
     def every(name: str) -> list[Record]:
@@ -98,18 +99,34 @@ def compose(
     def settings() -> dict[Key, Record]:
         return {key: row for row in reversed(every("settings_run")) for key in _keys(row)}
 
-    def from_run(text: object, **key: Any) -> Markup:
+    def from_run(text: object, **key: Any) -> object:
         row = settings().get(frozenset(key.items()))
         if row is None:
-            return escape(text)
+            return literal(text)
         linked.setdefault(row["run_id"], row)
-        return Markup('<run of="{}">{}</run>').format(row["run_id"][:RUN_DIGITS], text)
+        return element("run", text, of=row["run_id"][:RUN_DIGITS])
 
-    def with_units(values: Any, controller: str, named: bool = True) -> str:
+    def with_units(values: Any, controller: str) -> str:
         declared = where(every("constants"), controller=controller)
         units = {row["constant"]: row["unit"] for row in declared}
-        return labels.constants_with_units(_values(values), units, named)
+        return labels.constants_with_units(_values(values), units)
 
+    def own_section(name: str) -> Markup:
+        section = (sections or {})[name]
+        heading = element("h2", section.title, id=f"text-{name}")
+        return Markup("{}\n\n{}\n\n").format(heading, own_words(section.text))
+
+    def tuned_best() -> Record | None:
+        """The tuned setting with the greatest power on its one network, by fresh seeds."""
+        tunings = {row["search"]: row for row in every("searches") if _is_tuning(row)}
+        powers = [
+            {**tunings[row["search"]], **row, "title": row["network_title"]}
+            for row in every("search_networks")
+            if row["search"] in tunings and is_known(row["fresh_power"])
+        ]
+        return max(powers, key=lambda row: row["fresh_power"], default=None)
+
+    totals = where(every("inventory_totals"), engine="all")
     of_config = {"config": jinja2.FileSystemLoader(config)} if config else {}
     templates = environment().overlay(
         loader=jinja2.ChoiceLoader(
@@ -117,22 +134,35 @@ def compose(
         )
     )
     try:
-        return templates.get_template("report.xml.jinja").render(
-            rows=every,
-            best_constants=best_constants,
-            from_run=from_run,
-            linked=linked,
-            with_units=with_units,
-            has_figure=figures.__contains__,
-            provenance=provenance,
-            own=own or Report(title=TITLE),
-            section_texts=sections or {},
+        written = templates.get_template("report.md.jinja").make_module(
+            {
+                "rows": every,
+                "best_constants": best_constants,
+                "from_run": from_run,
+                "linked": linked,
+                "with_units": with_units,
+                "own_section": own_section,
+                "tuned_best": tuned_best,
+                "has_figure": figures.__contains__,
+                "provenance": provenance,
+                "own": own,
+                "runs_made": sum(row["runs"] for row in totals),
+                "runs_failed": sum(row["runs"] for row in every("exclusion_totals")),
+            }
         )
     except jinja2.TemplateError as error:
         path = Path(getattr(error, "filename", None) or _template_of(error))
         if config is None or not path.is_relative_to(config):
             raise
         raise KneepointError(f"{path}: {error.message}; correct it") from None
+    subtitle = own.subtitle or str(vars(written)["subtitle"])
+    return document(
+        str(written), own.title, subtitle=subtitle, authors=tuple(own.authors), made_of=made_of
+    )
+
+
+def _is_tuning(row: Record) -> bool:
+    return bool(row["tunes"] and row["engine"] == "emulator" and len(row["networks"]) == 1 and row["searched"] > 1)
 
 
 def _keys(row: Record) -> list[Key]:
@@ -156,7 +186,7 @@ def _template_of(error: BaseException) -> str:
 @cache
 def environment() -> jinja2.Environment:
     """The templates, with everything that all reports share."""
-    environment = templates_in(TEMPLATES, _clean)
+    environment = templates_in(TEMPLATES)
     environment.filters |= {
         "words": labels.words,
         "sentence": labels.sentence,
@@ -168,45 +198,40 @@ def environment() -> jinja2.Environment:
         "exp": math.exp,
         "ms": lambda microseconds: microseconds / 1000,
         "minus": labels.minus,
-        "reports": labels.reports,
         "capital": lambda text: text[:1].upper() + text[1:],
         "lower_first": labels.lower_first,
-        "ordinal": ordinal,
         "printed": lambda row: row + 1,  # tables count rows from 0, readers from 1
         "constants": lambda values: labels.constants(_values(values)),
         "from_json": json.loads,
-        "markdown": own_text.to_xml,
-        "joined": joined,
+        "markdown": own_words,
         "other_values": other_values,
-        "code": Markup("<code>{}</code>").format,
-        "codes": lambda names: [Markup("<code>{}</code>").format(name) for name in names],
-        "unbroken": labels.unbroken,
         "distinct": lambda items: list(dict.fromkeys(items)),
         "where": where,
         "known": lambda rows, name: [row for row in rows if is_known(row[name])],
         "varied": varied,
-        "combine": lambda row, **more: {**row, **more},
         "median": lambda values: statistics.median(list(values)),
-        "best_of": lambda rows, name: max(rows, key=lambda row: row[name]),
         "sampler": lambda name: _SAMPLERS.get(name, name),
+        "metrics_of": lambda rows: [
+            name
+            for name in audit.SHOWN
+            if any(is_known(row[f"published_{name}"]) for row in rows)
+        ],
+        "key_of": lambda row, names: _Key({name: row[name] for name in names}),
+        "bounds_kept": bounds_kept,
+        "parameter": lambda name: _PARAMETERS.get(name, labels.words(name)),
     }
-    environment.tests |= {
-        "known": is_known,
-        "repeated_in": lambda key, rows: len(where(rows, same=key)) > 1,
-    }
+    environment.tests |= {"known": is_known}
     environment.globals |= {
-        "row": table_row,
-        "column": table_column,
+        "highlight": highlight,
         "plus_minus": plus_minus,
         "with_interval": labels.with_interval,
-        "chance": labels.chance,
+        "best_trials_within": best_trials_within,
         "metrics": METRICS,
         "FIGURES": FIGURES,
         "DASH": labels.DASH,
         "VERDICTS": VERDICTS,
-        "ONE_PEAK": ONE_PEAK,
+        "AGREEING": ("reproduced", "close", "fitted"),
         "POWERS": POWERS,
-        "ENUMERATING": ENUMERATING,
         "MISFIT_SCALE": MISFIT_SCALE,
         "NEAR_MISFIT": NEAR,
         "RUN_DIGITS": RUN_DIGITS,
@@ -219,7 +244,6 @@ def environment() -> jinja2.Environment:
         "prediction": spread,
         "confirmation": confirmation,
         "recovery": recovery,
-        "surface": surface,
     }
     return environment
 
@@ -254,18 +278,6 @@ def fixed(value: float, decimals: int, sign: str = "") -> str:
     return labels.minus(f"{value:{sign}.{decimals}f}") if is_known(value) else labels.DASH
 
 
-def ordinal(rank: int) -> str:
-    """`1st`, `2nd`, `11th`."""
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(rank % 10 if rank % 100 not in (11, 12, 13) else 0)
-    return f"{rank}{ending or 'th'}"
-
-
-def joined(items: Iterable[str]) -> Markup:
-    """A list in prose: "a", "a and b", "a, b and c"."""
-    texts = [escape(item) for item in items if item]
-    return Markup(" and ").join(filter(None, [Markup(", ").join(texts[:-1]), *texts[-1:]]))
-
-
 def other_values(values: Iterable[float]) -> str:
     """Other values in prose; of more than _MOST_LISTED, their number and range."""
     numbers = [labels.number(value) for value in sorted(values)]
@@ -282,25 +294,30 @@ def plus_minus(mean: float, half_width: float, decimals: int) -> str:
     return labels.unbroken(f"{text} ± {half_width:.{decimals}f}")
 
 
-def table_row(*cells: object, strong: bool = False, muted: bool = False, name: str = "") -> Markup:
-    """A row of a table, with a name if links point to it."""
-    texts = (Markup("<cell>{}</cell>").format(_clean(cell)) for cell in cells)
-    kind = "strong" if strong else "muted" if muted else ""
-    named = Markup(' name="{}"').format(name) if name else ""
-    return Markup('<row class="{}"{}>{}</row>').format(kind, named, Markup("").join(texts))
+def highlight(value: str, label: str, detail: str) -> Markup:
+    """A number of the first page, with what it is and what belongs to it."""
+    return element("div", *(element("p", each) for each in (value, label, detail)))
 
 
-def table_column(title: str, unit: str = "", group: str = "", left: bool = False) -> Markup:
-    """The head of a column."""
-    align = "left" if left else "right"
-    return Markup('<column unit="{}" group="{}" align="{}">{}</column>').format(
-        unit, group, align, title
-    )
+def best_trials_within(search: Record) -> str:
+    """How many trials cannot be distinguished from the best one, if that is known."""
+    if not is_known(search["margin"]):
+        return ""
+    within = labels.chance(search["margin"], search["best_runs"])
+    return f"Further trials within the {within}: {search['ties']}."
 
 
-def _clean(cell: object) -> object:
-    """Without the characters that XML cannot hold."""
-    return NO_XML.sub("\ufffd", cell) if type(cell) is str else cell
+def bounds_kept(bounds: Mapping[str, float]) -> str:
+    """What a search for the smallest value keeps."""
+    named = {name: FIGURES[name].title.lower() for name in bounds if name in FIGURES}
+    return labels.joined([f"{named.get(name, name)} {bound:g}" for name, bound in bounds.items()])
+
+
+class _Key(dict[str, Any]):
+    """Columns and their values; equal ones are one key of a dictionary."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))
 
 
 def _values(values: Mapping[str, float] | str) -> Mapping[str, float]:

@@ -125,6 +125,9 @@ for (const figure of document.querySelectorAll("figure.table")) {
     head.addEventListener("click", () => sort(table, column));
     head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(table, column); });
   });
+  // On a narrow screen each cell stands beside its column's name.
+  const names = titles(table);
+  for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, at) => { cell.dataset.head = names[at]; });
   figure.querySelector(".scroll").before(tools(table, figure.querySelector(".number").textContent));
   show(table);
 }
@@ -138,7 +141,7 @@ if (search) {
       figure.querySelector("input").value = search.value;
       show(figure.querySelector("table"), search.value);
     }
-    for (const fold of document.querySelectorAll("details.fold"))
+    for (const fold of document.querySelectorAll("main details"))
       fold.hidden = !fold.querySelector("summary").textContent.toLowerCase().includes(search.value.toLowerCase());
   });
 }
@@ -165,14 +168,14 @@ document.addEventListener("pointerover", (event) => {
   value.style.top = `${place.top - value.offsetHeight - 6 + window.scrollY}px`;
 });
 
-// A link to a figure that is folded opens it; browsers differ in whether they do so themselves.
+// A link to what is folded opens it; browsers differ in whether they do so themselves.
 const unfold = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const row = target && target.closest("tr");
-  const fold = target && target.closest("details.fold");
+  if (!target) return;
+  const row = target.closest("tr");
   if (row) row.hidden = false;
-  if (fold) fold.open = true;
-  if (row || fold) target.scrollIntoView();
+  for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  target.scrollIntoView();
 };
 window.addEventListener("hashchange", unfold);
 unfold();

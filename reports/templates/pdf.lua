@@ -1,0 +1,92 @@
+-- What pandoc needs to know of our HTML to write Typst.
+
+local function typst(block)
+  return pandoc.write(pandoc.Pandoc({ pandoc.Plain(block.content) }), "typst")
+end
+
+-- The style of a row is that of its cells.
+local function style_row(row)
+  local strong, muted = row.attr.classes:includes("strong"), row.attr.classes:includes("muted")
+  row.attr = pandoc.Attr() -- nothing on paper links to it
+  if not (strong or muted) then return end
+  for _, cell in ipairs(row.cells) do
+    cell.contents = cell.contents:map(function(block)
+      local styled = strong and pandoc.Strong(block.content)
+        or pandoc.Span(block.content, pandoc.Attr("", {}, { ["typst:text:fill"] = "quiet" }))
+      return pandoc.Plain({ styled })
+    end)
+  end
+end
+
+-- Columns as wide as they need, aligned as their heads.
+local function style_table(item)
+  local heads = item.head.rows[#item.head.rows].cells
+  local specs = {}
+  for at, head in ipairs(heads) do
+    local share = head.attr.attributes["share"] -- of the table's width, in per cent
+    specs[at] = { head.attr.classes:includes("left") and "AlignLeft" or "AlignRight", share and tonumber(share) / 100 }
+    head.attr = pandoc.Attr()
+  end
+  item.colspecs = specs
+  for at = 1, #item.head.rows - 1 do
+    for _, cell in ipairs(item.head.rows[at].cells) do cell.alignment = "AlignCenter" end
+  end
+  for _, body in ipairs(item.bodies) do
+    for _, row in ipairs(body.body) do style_row(row) end
+  end
+end
+
+-- About how many lines the body of a table takes, at a hundred characters a line.
+function lines_of(item)
+  local total = 0
+  for _, row in ipairs(item.bodies[1].body) do
+    local tallest = 1
+    for at, cell in ipairs(row.cells) do
+      local width = 100 * (item.colspecs[at][2] or 1 / #item.colspecs)
+      tallest = math.max(tallest, math.ceil(#pandoc.utils.stringify(cell.contents) / width))
+    end
+    total = total + tallest
+  end
+  return total
+end
+
+function Figure(figure)
+  if not figure.classes:includes("table") then return nil end
+  local found
+  figure:walk({ Table = function(item) found = item end })
+  style_table(found)
+  found.caption = figure.caption
+  found.attr = pandoc.Attr(figure.identifier)
+  -- A tall table may be torn: it would leave too much of a page empty.
+  if lines_of(found) < 26 then return found end
+  return { pandoc.RawBlock("typst", "#show-torn["), found, pandoc.RawBlock("typst", "]") }
+end
+
+function Div(div)
+  if div.classes:includes("highlights") then
+    local items, parts = {}, div.content -- three paragraphs each
+    for at = 1, #parts, 3 do
+      items[#items + 1] = "([" .. typst(parts[at]) .. "], [" .. typst(parts[at + 1]) .. "], [" .. typst(parts[at + 2]) .. "])"
+    end
+    return pandoc.RawBlock("typst", "#highlights((" .. table.concat(items, ", ") .. ",))")
+  elseif div.classes:includes("contents") then
+    return pandoc.RawBlock("typst", "#contents()")
+  end
+  return div.content
+end
+
+function Header(heading)
+  -- Typst numbers headings itself.
+  if heading.content[1] and heading.content[1].t == "Span" and heading.content[1].classes:includes("number") then
+    heading.content:remove(1)
+  else
+    heading.classes:insert("unnumbered")
+  end
+  if heading.level > 1 then return heading end
+  return { pandoc.RawBlock("typst", "#place.flush()"), heading } -- no figure leaves its part
+end
+
+function Link(link)
+  link.attr = pandoc.Attr()
+  return link
+end
