@@ -14,7 +14,7 @@ from contest.leaderboard import Json
 from contest.standing import RESAMPLES
 from reports import render
 from reports.document import document
-from reports.templating import NO_XML, templates_in
+from reports.templating import element, templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
 _MOST_REASON = 400
@@ -47,10 +47,11 @@ def write_page(found: Json, over_time: Mapping[str, Path], figures: Figures, mad
     lines = sorted(found["ranking"] + found["baselines"], key=lambda row: -row["score"])
     rows = [row for kind in ("ranking", "apart", "earlier", "failed") for row in found[kind]]
     return render_page(
-        "leaderboard.xml.jinja",
+        "leaderboard.md.jinja",
         found,
         drawn,
         made_of,
+        "find an entry",
         lines=lines,
         slugs=slugs,
         resamples=f"{RESAMPLES:,}",
@@ -64,16 +65,25 @@ def write_page(found: Json, over_time: Mapping[str, Path], figures: Figures, mad
 
 
 def render_page(
-    template: str, found: Json, drawn: Mapping[str, Path], made_of: str, **values: Any
+    template: str,
+    found: Json,
+    drawn: Mapping[str, Path],
+    made_of: str,
+    search: str = "",
+    **values: Any,
 ) -> str:
     """Returns a page about a verdict, with `values` for its template and figures by their names."""
     environment = _environment(found, values.get("slugs", {}), set(values.get("over_time", ())))
     context = {key: value for key, value in found.items() if key != "score"}
     score_word = found["score"]["name"].replace("_", " ")
-    xml = environment.get_template(template).render(
-        **context, **values, figures=drawn, score_word=score_word
+    written = environment.get_template(template).make_module(
+        {**context, **values, "figures": drawn, "score_word": score_word}
     )
-    return render.to_html(document(NO_XML.sub("\ufffd", xml), made_of), drawn)
+    heads = {name: str(Markup(vars(written)[name]).unescape()) for name in ("heading", "subtitle")}
+    page = document(
+        str(written), heads["heading"], subtitle=heads["subtitle"], made_of=made_of, search=search
+    )
+    return render.to_html(page, drawn)
 
 
 def slugs_of(found: Json) -> dict[str, str]:
@@ -91,7 +101,7 @@ def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> j
         name = row["name"]
         if name not in with_run:
             return str(name)
-        return Markup('<run of="{}">{}</run>').format(slugs[name].removeprefix("run-"), name)
+        return element("run", name, of=slugs[name].removeprefix("run-"))
 
     order = {row["name"]: at for at, row in enumerate(found["ranking"])}
 

@@ -279,11 +279,11 @@ def fixed(value: float, decimals: int, sign: str = "") -> str:
 
 
 def other_values(values: Iterable[float]) -> str:
-    """Other values in prose; of more than _MOST_LISTED, their number and range."""
+    """Values in prose; of more than _MOST_LISTED, their number and range."""
     numbers = [labels.number(value) for value in sorted(values)]
     if len(numbers) <= _MOST_LISTED:
         return joined(numbers)
-    return f"{len(numbers)} other values, from {numbers[0]} to {numbers[-1]},"
+    return f"{len(numbers)} values, from {numbers[0]} to {numbers[-1]}"
 
 
 def plus_minus(mean: float, half_width: float, decimals: int) -> str:

@@ -1,77 +1,102 @@
-"""The report's XML, read."""
+"""The report's Markdown, read; a user's own words; signs that mean nothing."""
+
+import re
+from xml.etree import ElementTree
 
 import pytest
 
-from reports.document import column_groups, document
+from analysis import labels
+from reports.document import document, own_words
+from reports.templating import element, literal
 from tests.reports.told import Told
 
-
-def read(xml: str) -> Told:
-    return Told(document(f'<report title="T" subtitle="S">{xml}</report>', "v"))
-
-
-TABLE = '<table name="t"><title>A</title><column>a</column><row><cell>1</cell></row></table>'
+NASTY = '<b> & "quotes" #set $x$ [a] *b* _c_ `d` {e} \\ @f // ~ |'
+TABLE = '<table name="t"><title>A</title><column>a</column><tr><td>1</td></tr></table>'
 
 
-def test_marks_become_spans_and_spaces_count_once() -> None:
-    xml = """<section name="s"><title>T</title><p>
-      a <b>b  c</b>
-      <code>{"d": 1}</code> <ref to="s"/>.
-    </p></section>"""
-    (paragraph,) = read(xml).blocks("paragraph")
-    assert paragraph["text"] == [
-        {"kind": "text", "text": "a "},
-        {"kind": "strong", "text": "b c"},
-        {"kind": "text", "text": " "},
-        {"kind": "code", "text": '{"d": 1}'},
-        {"kind": "text", "text": " "},
-        {"kind": "reference", "text": "Section 1", "target": "s"},
-        {"kind": "text", "text": "."},
-    ]
+def read(text: str) -> Told:
+    return Told(document(f'<h2 id="p">P</h2>\n\n<h3 id="s">S</h3>\n\n{text}', "T"))
 
 
-def test_spaces_that_end_no_line_stay() -> None:
-    (paragraph,) = read(
-        '<section name="s"><title>T</title><p>1\N{NO-BREAK SPACE}%</p></section>'
-    ).blocks("paragraph")
-    assert paragraph["text"] == [{"kind": "text", "text": "1\N{NO-BREAK SPACE}%"}]
+def test_marks_and_references_are_html() -> None:
+    assert read('a **b**\n`c` <ref to="s"/>, <run of="1f">2</run>').text("s") == (
+        "a **b** `c` {s}, 2"
+    )
 
 
-def test_numbers_count_figures_and_tables_apart() -> None:
+def test_headings_figures_and_tables_have_numbers_of_their_own() -> None:
     figure = '<figure name="f"><title>F</title><caption>See <ref to="t"/></caption></figure>'
-    report = read(f'<section name="s"><title>T</title>{figure}{TABLE}</section>')
-    assert [report.block(name)["number"] for name in ("f", "t")] == ["Figure 1", "Table 1"]
-    assert report.block("f")["caption"][-1]["text"] == "Table 1"
-    assert report.block("f")["alternative"] == "F"
+    other = TABLE.replace('"t"', '"u"')
+    folded = f"<details><summary>More</summary>\n\n{other}\n\n</details>"
+    report = read(f"{figure}\n\n{TABLE}\n\n{folded}")
+    assert [(each.number, each.title) for each in report.document.headings] == [
+        *(("1", "P"), ("1.1", "S")),
+    ]
+    assert [report.caption(name) for name in ("f", "t", "u")] == [
+        *("Figure 1. **F.** See {t}", "Table 1. **A.**", "Table S1. **A.**")
+    ]
+    assert [report.is_supplement(name) for name in ("f", "t", "u")] == [False, False, True]
+    assert report.block("f").find("img").attrib == {"src": "f", "alt": "F"}  # type: ignore[union-attr]
 
 
 def test_two_parts_of_one_name_are_refused() -> None:
     with pytest.raises(AssertionError, match="called t"):
-        read(f'<section name="s"><title>T</title>{TABLE}{TABLE}</section>')
+        read(f"{TABLE}\n\n{TABLE}")
 
 
 def test_a_row_has_a_cell_a_column() -> None:
-    wrong = TABLE.replace("<cell>1</cell>", "<cell>1</cell><cell>2</cell>")
-    with pytest.raises(AssertionError, match="t"):
-        read(f'<section name="s"><title>T</title>{wrong}</section>')
+    with pytest.raises(AssertionError, match="t: 2 cells for 1 columns"):
+        read(TABLE.replace("<td>1</td>", "<td>1</td><td>2</td>"))
 
 
-def test_rows_are_set_off_by_their_class() -> None:
-    rows = "".join(f'<row class="{kind}"><cell/></row>' for kind in ("", "strong", "muted"))
-    table = (
-        f'<table name="t"><title>A</title><column unit="ms" align="left">a</column>{rows}</table>'
+def test_columns_of_one_group_share_a_head() -> None:
+    columns = "".join(
+        f'<column unit="ms" group="{group}" class="left">x</column>' for group in ("", "G", "G", "")
     )
-    found = read(f'<section name="s"><title>T</title>{table}</section>').block("t")
-    assert (found["strong"], found["muted"]) == ([1], [2])
-    assert found["columns"] == [{"title": "a", "unit": "ms", "group": "", "align": "left"}]
-    assert found["rows"] == [[[]], [[]], [[]]]
-
-
-def test_column_groups_join_neighbours() -> None:
-    groups = column_groups([{"group": group} for group in ("", "G", "G", "")])
-    assert groups == [
-        {"title": "", "width": 1},
-        {"title": "G", "width": 2},
-        {"title": "", "width": 1},
+    row = '<tr class="strong"><td>1</td><td>2</td><td>3</td><td>4</td></tr>'
+    report = read(f'<table name="t"><title>A</title>{columns}{row}</table>')
+    upper = report.block("t").findall(".//thead/tr")[0]
+    assert [(cell.tag, cell.get("colspan")) for cell in upper] == [
+        *(("td", "1"), ("th", "2"), ("td", "1"))
     ]
-    assert column_groups([{"group": ""}]) == []
+    assert report.head("t") == ["x (ms)"] * 4
+    assert [each.get("class") for each in report.block("t").find(".//tbody/tr")] == ["left"] * 4  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("place", ["{}", "**{}**", "- {}", "{}. x", "<ul><li>{}</li></ul>", "`x` {}"])
+def test_no_sign_of_a_value_is_markup(place: str) -> None:
+    for value in (NASTY, "1", "+ 2", "# x", "---", "a\n\nb"):
+        paragraph = read(place.replace("{}", str(literal(value))))
+        (told,) = [*paragraph.blocks("p"), *paragraph.blocks("li")]
+        assert " ".join(value.split()) in " ".join("".join(told.itertext()).split())
+        assert not {"em", "code", "ol", "h1", "hr", "b"} - {"code"} & {e.tag for e in told.iter()}
+
+
+def test_characters_that_xml_cannot_hold_are_replaced() -> None:
+    assert literal("bell \x07") == "bell \ufffd"
+    assert element("p", "\x0b", id="") == "<p>\ufffd</p>"
+
+
+def test_own_words_keep_their_blocks_below_our_headings() -> None:
+    written = own_words("# H\n\n1. a\n   - b\n2. c\n\n> q *e*\n\n```\nx  <y>\n  z\n```\n")
+    body = document(str(written), "T").body
+    assert [each.tag for each in body[0]] == ["h4", "ol", "blockquote", "pre"]
+    assert "".join(body[0][3].itertext()) == "x  <y>\n  z\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r"<b onclick='x'>bold</b> &", "<script>x</script>", "![i](javascript:x)", "[i](data:x)"],
+)
+def test_html_and_programs_in_links_are_text(text: str) -> None:
+    root = ElementTree.fromstring(str(own_words(text)))
+    assert {each.tag for each in root.iter()} <= {"div", "p", "a"}
+    assert not re.search("javascript|data:", "".join(each.get("href", "") for each in root.iter()))
+
+
+def test_own_names_are_printed_in_figures_and_text() -> None:
+    with labels.printed_as({"window": "cwnd", "timely": "timely-like"}):
+        assert labels.axis("window", "packets") == "cwnd (packets)"
+        assert labels.setting("timely", {"window": 3}) == "timely-like, cwnd 3"
+        assert labels.sentence("timely") == "timely-like"
+    assert labels.sentence("window") == "Window"

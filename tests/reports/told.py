@@ -1,12 +1,13 @@
 """What a report says, read back from its document."""
 
 from dataclasses import dataclass
+from xml.etree.ElementTree import Element
 
 from analysis.results import Results
 from common.tables import Tables
 from experiments.published import Reference
-from reports import document, draw, words
-from reports.document import Json
+from reports import draw, words
+from reports.document import Document
 from reports.provenance import Provenance
 from tests.analysis import synthetic
 
@@ -29,64 +30,82 @@ PROVENANCE = Provenance(
     host={"cores": "2"},
     wall_times=(),
 )
-MARKS = {
-    "strong": "**{text}**",
-    "code": "`{text}`",
-    "reference": "{{{target}}}",
-    "run": "{text}",
-    "text": "{text}",
-}
 
 
-def plain(pieces: list[Json]) -> str:
+def plain(item: Element) -> str:
     """A text with its marks: **strong**, `code`, {what it refers to}."""
-    return "".join(MARKS[piece["kind"]].format(**piece) for piece in pieces)
+    inner = (item.text or "") + "".join(plain(child) + (child.tail or "") for child in item)
+    if item.tag == "a" and item.get("class") != "run":
+        return f"{{{item.attrib['href'].removeprefix('#')}}}"
+    mark = {"strong": "**", "code": "`"}.get(item.tag, "")
+    return " ".join(f"{mark}{inner}{mark}".split(" "))
 
 
 @dataclass(frozen=True)
 class Told:
     """A document, and what it says where."""
 
-    document: Json
+    document: Document
 
     @property
     def names(self) -> list[str]:
-        return [section["name"] for section in self.document["sections"]]
+        """Of its parts and sections."""
+        return [heading.name for heading in self.document.headings]
 
     @property
     def abstract(self) -> str:
-        return " ".join(plain(block["text"]) for block in self.document["abstract"])
+        return self.text("glance")
 
-    def blocks(self, kind: str, section: str | None = None) -> list[Json]:
-        opening = {"name": "", "blocks": self.document["opening"]}
-        return [
-            block
-            for each in (opening, *self.document["sections"])
-            if section in (None, each["name"])
-            for block in each["blocks"]
-            if block["kind"] == kind
-        ]
-
-    def text(self, section: str | None = None) -> str:
-        return " ".join(plain(block["text"]) for block in self.blocks("paragraph", section))
-
-    def block(self, name: str) -> Json:
-        (found,) = (
-            block
-            for kind in ("table", "figure")
-            for block in self.blocks(kind)
-            if block["name"] == name
-        )
+    def blocks(self, tag: str, section: str | None = None) -> list[Element]:
+        """Elements in the order of the text, of a section or part without its sections."""
+        found, at = [], ""
+        for item in self.document.body.iter():
+            if item.tag in ("h2", "h3") or (item.tag == "details" and item.get("id")):
+                at = item.attrib["id"]
+            elif item.tag == tag and section in (None, at):
+                found.append(item)
         return found
 
+    def text(self, section: str | None = None) -> str:
+        paragraphs = [*self.blocks("p", section), *self.blocks("li", section)]
+        return " ".join(" ".join(plain(each).split()) for each in paragraphs)
+
+    def block(self, name: str) -> Element:
+        (found,) = (each for each in self.blocks("figure") if each.get("id") == name)
+        return found
+
+    def is_supplement(self, name: str) -> bool:
+        return name in self.document.supplements
+
+    def head(self, table: str) -> list[str]:
+        """The last row of its head: titles, with units in brackets."""
+        row = self.block(table).findall(".//thead/tr")[-1]
+        units = [cell.findtext("small") for cell in row]
+        titles = [(cell.text or "").strip() for cell in row]
+        return [f"{t} ({u})" if u else t for t, u in zip(titles, units, strict=True)]
+
     def rows(self, table: str) -> list[tuple[str, ...]]:
-        return [tuple(plain(cell) for cell in row) for row in self.block(table)["rows"]]
+        rows = self.block(table).findall(".//tbody/tr")
+        return [tuple(plain(cell).strip() for cell in row) for row in rows]
 
     def caption(self, name: str) -> str:
-        return plain(self.block(name)["caption"])
+        caption = self.block(name).find("figcaption")
+        assert caption is not None
+        return " ".join(plain(caption).split())
 
     def figures(self, section: str | None = None) -> list[str]:
-        return [block["name"] for block in self.blocks("figure", section)]
+        return [
+            each.attrib["id"]
+            for each in self.blocks("figure", section)
+            if each.get("class") != "table"
+        ]
+
+    def tables(self, section: str | None = None) -> list[str]:
+        return [
+            each.attrib["id"]
+            for each in self.blocks("figure", section)
+            if each.get("class") == "table"
+        ]
 
 
 def told(results: Results) -> Told:
@@ -96,5 +115,4 @@ def told(results: Results) -> Told:
 
 def told_by(tables: Tables) -> Told:
     """What the report says of tables, with every figure that they have data for."""
-    xml = words.compose(tables, PROVENANCE, draw.available(tables))
-    return Told(document.document(xml, "v"))
+    return Told(words.compose(tables, PROVENANCE, draw.available(tables)))
