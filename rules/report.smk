@@ -1,4 +1,4 @@
-OWN_WORDS = listed(CONFIG.parent / "comparisons", "*.xml.jinja")
+OWN_WORDS = listed(CONFIG.parent / "comparisons", "*.md.jinja")
 OWN_TEXT = listed(CONFIG.parent / "text", "*.md")
 TEMPLATES = listed(Path("reports/templates"), "*")
 

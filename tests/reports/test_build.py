@@ -73,7 +73,7 @@ def test_build_takes_in_what_was_done_for_real(workspace: Path) -> None:
         *("real-windows", "repeats/real-again", "probe", "confirm", "calibration", "agreement"),
         "again",
     ]
-    assert "Real mahimahi" in (workspace / "results" / "report.html").read_text()
+    assert "real mahimahi" in (workspace / "results" / "report.html").read_text()
 
 
 def test_build_names_a_missing_table(ready: Path) -> None:
