@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -28,7 +28,6 @@ from contest.leaderboard import Json, verdict
 from contest.page import write_page
 from contest.scoring import Place, Scored, is_repeated, run_all, run_on_other_host
 from engines.base import EngineSettings, run_reliably
-from engines.emulator import EmulatorSettings
 from experiments.executor import Executor, LocalExecutor
 from experiments.journal import RunJournal
 from experiments.progress import progress_of
@@ -132,7 +131,7 @@ class ContestRun:
 
     def _draw_runs(self, scored: Sequence[Scored]) -> dict[str, Path]:
         """Returns a figure over time of each entry's run on the public network."""
-        if not isinstance(self.engine, EmulatorSettings):
+        if self.engine.is_real_time:
             return {}  # a real run cannot be repeated to log it
         public = next(place for place in self.places if place.is_public)
         drawn = {}
@@ -144,8 +143,7 @@ class ContestRun:
             if not figure.is_file():
                 with TemporaryDirectory(prefix="kneepoint-logs-") as logs:
                     log, flow_log = Path(logs) / "uplink.log", Path(logs) / "flow.log"
-                    settings = replace(self.engine, keep_log=log, keep_flow_log=flow_log)
-                    engine = settings.open()
+                    engine = self.engine.keeping(log, flow_log).open()
                     try:
                         record = run_reliably(engine, spec)
                     finally:

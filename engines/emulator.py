@@ -10,11 +10,11 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from common.errors import KneepointError, printable
-from engines.base import MachineFaultError, RunRecord, RunSpec, canonical_json
-from networks.scenario import PreparedNetwork
+from engines.base import EngineSettings, MachineFaultError, RunRecord, RunSpec, canonical_json
+from engines.limits import EMULATOR
 
 # Signals of a crash; any other signal comes from outside.
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGBUS)
@@ -48,12 +48,12 @@ def request_of(
 
 
 @dataclass(frozen=True)
-class EmulatorSettings:
+class EmulatorSettings(EngineSettings):
     """Settings of an emulator, here or on another machine.
 
     Args:
-        binary: the emulator.
         sha256: its digest when the study began; runs of another binary would not be comparable.
+        binary: the emulator.
         folder: to which paths of traces are relative.
         idle_limit_s: a process that has a run but uses no CPU for this long is stuck. One
             that computes may take longer: it detects hanging controllers itself.
@@ -61,52 +61,24 @@ class EmulatorSettings:
         keep_flow_log: file for the senders' log; None: no log.
     """
 
+    limits = EMULATOR
     binary: Path
-    sha256: str
     folder: Path
     idle_limit_s: float = 60
     keep_log: Path | None = None
     keep_flow_log: Path | None = None
 
     @classmethod
-    def of(cls, binary: Path) -> "EmulatorSettings":
+    def of(cls, binary: Path) -> Self:
         """Settings of the current binary in the current folder."""
-        return cls(binary.resolve(), digest_of(binary), Path.cwd())
+        return cls(digest_of(binary), binary.resolve(), Path.cwd())
 
-    @property
-    def engine(self) -> str:
-        """The engine's name in results."""
-        return "emulator"
-
-    @property
-    def is_real_time(self) -> bool:
-        """Virtual time is the emulator's own."""
-        return False
-
-    def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network as it is."""
-        return network
-
-    def spoils(self, record: RunRecord) -> bool:
-        """No: virtual time waits for the host."""
-        del record
-        return False
-
-    def taking_all(self) -> "EmulatorSettings":
-        """Returns itself: in virtual time no host is too busy."""
-        return self
-
-    def runs_at_once(self, slots: int, cores: int) -> int:
-        """One on each core."""
-        del slots
-        return cores
-
-    def keeping(self, log: Path) -> "EmulatorSettings":
-        """Returns the same with a log (see EngineSettings)."""
-        return replace(self, keep_log=log)
+    def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
+        """Returns the same with logs."""
+        return replace(self, keep_log=log, keep_flow_log=flow_log)
 
     def files_of(self, specs: Sequence[RunSpec]) -> dict[str, tuple[Path, str]]:
-        """Returns the emulator, the controllers and the traces (see MovableSettings)."""
+        """Returns the emulator, the controllers and the traces."""
         files = {_BINARY: (self.binary, self.sha256)}
         for spec in specs:
             scenario = spec.scenario()
@@ -118,8 +90,8 @@ class EmulatorSettings:
                     files[link["trace"]] = self.folder / link["trace"], link["trace_sha256"]
         return files
 
-    def moved(self, folder: Path) -> "EmulatorSettings":
-        """Returns the same on a copy of its files (see MovableSettings)."""
+    def moved(self, folder: Path) -> Self:
+        """Returns the same on a copy of its files."""
         return replace(self, binary=folder / _BINARY, folder=folder)
 
     def open(self) -> "EmulatorEngine":

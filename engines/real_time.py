@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from engines.base import MachineFaultError, RunRecord
+from engines.base import EngineSettings, MachineFaultError, RunRecord
 
 _EARLIER = ("earlier try", "earlier tries")
 _ATTEMPTS = 3
@@ -14,23 +14,16 @@ _ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class RealTimeSettings:
+class RealTimeSettings(EngineSettings):
     """Settings of an engine in real time.
 
     Args:
         build: the folder of its programs.
-        sha256: their digest.
         busy_us: the scheduling delay (99th percentile, see RunRecord) above which a run is spoiled.
     """
 
     build: Path
-    sha256: str
     busy_us: float
-
-    @property
-    def is_real_time(self) -> bool:
-        """Runs take one of the host's slots."""
-        return True
 
     def spoils(self, record: RunRecord) -> bool:
         """Whether the host was too busy for a run that finished."""
@@ -38,7 +31,7 @@ class RealTimeSettings:
         return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
 
     def taking_all(self) -> Self:
-        """Returns the same with no run repeated (see EngineSettings)."""
+        """Returns the same with no run repeated."""
         return replace(self, busy_us=math.inf)
 
 

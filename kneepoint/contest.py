@@ -23,6 +23,7 @@ from contest.scoring import read_place
 from engines.built import EMULATE
 from engines.catalogue import load_catalogue
 from engines.entry import PYTHON_RUNNER
+from engines.limits import LIMITS
 from engines.named import settings_of
 from experiments.config import load_workflow
 from experiments.models.settings import Settings
@@ -141,7 +142,7 @@ def open_contest(
         KneepointError: a network or a baseline is unknown, or something cannot be made.
     """
     programs = programs_for(is_trusting=is_trusting)
-    if contest.engine == "mahimahi":
+    if LIMITS[contest.engine].is_real_time:
         programs += [REAL_TIME, *(Path("build") / name for name in ("receiver", "measure"))]
     baselines = list(dict.fromkeys(each.controller for each in contest.baselines))
     make_what_is_missing(config, contest.networks, baselines, programs, where=where)

@@ -3,17 +3,17 @@
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from common.config_file import read_config
 from common.errors import KneepointError
-from engines.base import EngineSettings, RunRecord, RunSpec
-from engines.built import EMULATE
-from engines.emulator import EmulatorSettings
-from engines.mahimahi.engine import MahimahiSettings
+from engines.base import RunRecord, RunSpec
+from engines.limits import LIMITS
+from engines.named import settings_of
 from experiments.models.settings import Settings
+from experiments.models.study import SearchEngine
 from kneepoint.cli import check_format, columns, config_option, examples, json_option, say
 from kneepoint.runs import (
     constants_of,
@@ -24,9 +24,6 @@ from kneepoint.runs import (
     spec_of,
 )
 from networks.scenario import PreparedNetwork
-
-PROGRAMS = tuple(Path("build") / name for name in ("sender", "receiver", "measure", "keep_awake"))
-"""What real runs need besides the emulator, which lists the controllers."""
 
 
 @click.command()
@@ -42,7 +39,7 @@ PROGRAMS = tuple(Path("build") / name for name in ("sender", "receiver", "measur
 )
 @click.option("--network", default="contest", show_default=True, help="A file of config/networks.")
 @click.option(
-    "--engine", type=click.Choice(["emulator", "mahimahi"]), default="emulator", show_default=True
+    "--engine", type=click.Choice(get_args(SearchEngine)), default="emulator", show_default=True
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option(
@@ -75,14 +72,17 @@ def command(
     whatever the run needs.
     """
     check_format(plot)
-    if is_path(controller) and engine == "mahimahi":
+    if is_path(controller) and LIMITS[engine].is_real_time:
         raise KneepointError(
             f"{controller}: real runs accept no path; put the source into "
             "controllers/algorithms and give its name"
         )
-    programs = PROGRAMS if engine == "mahimahi" else ()
+    programs = [Path("build") / name for name in LIMITS[engine].programs]
     make_what_is_missing(config, [network], [controller], programs)
-    settings = _settings(engine, config)
+    real_time = read_config(config, Settings).real_time
+    settings = settings_of(
+        engine, Path("build"), real_time.busy_us, keep_awake=real_time.keep_awake
+    )
     prepared = PreparedNetwork.load(description_of(network))
     prepared = settings.place(replace(prepared, duration_s=duration_s or prepared.duration_s))
     constants: dict[str, float] = {}
@@ -93,9 +93,7 @@ def command(
     with TemporaryDirectory() as folder:
         log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
         if plot:
-            settings = settings.keeping(log)
-            if isinstance(settings, EmulatorSettings):
-                settings = replace(settings, keep_flow_log=flow_log)
+            settings = settings.keeping(log, flow_log)
         record = run_once(settings, spec)
         if plot and record.status == "ok":
             from reports.over_time import draw  # matplotlib takes a second
@@ -104,13 +102,6 @@ def command(
             draw(log, flow, f"{Path(controller).stem} on {network}", plot)
     say(described(spec, record), text_of(spec, record), as_json)
     raise SystemExit(0 if record.status == "ok" else 1)
-
-
-def _settings(engine: str, config: Path) -> EngineSettings:
-    if engine == "emulator":
-        return EmulatorSettings.of(EMULATE)
-    real_time = read_config(config, Settings).real_time
-    return MahimahiSettings.of(Path("build"), real_time.busy_us, real_time.keep_awake)
 
 
 def described(spec: RunSpec, record: RunRecord) -> dict[str, Any]:

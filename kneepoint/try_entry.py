@@ -1,6 +1,5 @@
 """`kneepoint try`: builds one entry, runs it once and draws the run, in seconds."""
 
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -62,7 +61,7 @@ def command(
     spec = RunSpec.of_entry(settings, made.built, prepared, seed)
     with TemporaryDirectory() as folder:
         log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
-        record = run_once(replace(settings, keep_log=log, keep_flow_log=flow_log), spec)
+        record = run_once(settings.keeping(log, flow_log), spec)
         if record.status == "ok":
             from reports.over_time import draw  # matplotlib takes a second
 

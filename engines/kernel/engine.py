@@ -6,21 +6,18 @@ import platform
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from common.code import ROOT
 from common.errors import KneepointError
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
 from engines.kernel.scenario import scenario_of
+from engines.limits import KERNEL
 from engines.real_time import RealTimeSettings, run_undisturbed
 from engines.supervision import START_AND_END_S, SupervisedRuns
-from networks.scenario import PreparedNetwork
-
-HOST_MODEL = "kernel"
-"""Host model in a run's description: none."""
 
 _DELAY_LINE = "delay_line"
 _MOST_S = 10.0
@@ -34,34 +31,22 @@ with 16 1.4 ms, with 30 24 ms."""
 class KernelSettings(RealTimeSettings):
     """Settings of the engine, whose digest is that of delay_line, iperf3, ping and the kernel."""
 
+    limits = KERNEL
+
     @classmethod
-    def of(cls, build: Path, busy_us: float = math.inf) -> "KernelSettings":
+    def of(cls, build: Path, busy_us: float = math.inf) -> Self:
         """Settings of the current programs; see RealTimeSettings.
 
         Raises:
             KneepointError: the rig does not work here, or delay_line is not built.
         """
         diagnose()
-        return cls(build.resolve(), _digest(build), busy_us)
-
-    @property
-    def engine(self) -> str:
-        """The engine's name in results."""
-        return "kernel"
+        return cls(_digest(build), build.resolve(), busy_us)
 
     def runs_at_once(self, slots: int, cores: int) -> int:
         """So many on each core: runs in mahimahi, by which slots are probed, are lighter."""
         del slots
         return _RUNS_PER_CORE * cores
-
-    def keeping(self, log: Path) -> "KernelSettings":
-        """Returns itself: the rig keeps no log of its links."""
-        del log
-        return self
-
-    def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network without host settings: this host is real."""
-        return replace(network, host_model=HOST_MODEL, host_latency_us=0)
 
     def open(self) -> "KernelEngine":
         """Makes the engine."""

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from common.errors import KneepointError, printable
 from common.files import sha256_of
@@ -22,10 +23,6 @@ from networks.scenario import PreparedNetwork
 STATUS_FOLDER = Path("build/real-time")
 """Folder of status files, one per run in progress (see supervisor.py)."""
 
-HOST_MODEL = "real"
-"""Host model in a run's description: none."""
-
-_PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
 _ENTRY_SENDER = "entry-sender"
 """Replaces `sender` for an entry."""
 _SHELLS = ("mm-delay", "mm-link")
@@ -41,12 +38,13 @@ class MahimahiSettings(RealTimeSettings):
         keep_log: file for the link's log; None: no log.
     """
 
+    limits = MAHIMAHI
     folder: Path
     keep_awake: bool = True
     keep_log: Path | None = None
 
     @classmethod
-    def of(cls, build: Path, busy_us: float, keep_awake: bool) -> "MahimahiSettings":
+    def of(cls, build: Path, busy_us: float, keep_awake: bool) -> Self:
         """Settings of the current programs in the current folder; see MahimahiSettings.
 
         Raises:
@@ -54,24 +52,16 @@ class MahimahiSettings(RealTimeSettings):
         """
         diagnose()
         digest = _digest(build, keep_awake)
-        return cls(build.resolve(), digest, busy_us, Path.cwd(), keep_awake)
-
-    @property
-    def engine(self) -> str:
-        """The engine's name in results."""
-        return "mahimahi"
-
-    def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network without its host settings: this host is real."""
-        return replace(network, host_model=HOST_MODEL, host_latency_us=0)
+        return cls(digest, build.resolve(), busy_us, Path.cwd(), keep_awake)
 
     def runs_at_once(self, slots: int, cores: int) -> int:
         """One in each slot: the probe measures them with such runs."""
         del cores
         return slots
 
-    def keeping(self, log: Path) -> "MahimahiSettings":
-        """Returns the same with a log (see EngineSettings)."""
+    def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
+        """Returns the same with the uplink's log."""
+        del flow_log
         return replace(self, keep_log=log)
 
     def open(self) -> "MahimahiEngine":
@@ -138,7 +128,7 @@ class MahimahiEngine:
             for name, link in (("uplink", network.uplink), ("downlink", network.downlink))
         }
         user = ordinary_user()
-        programs = {name: settings.build / name for name in _PROGRAMS}
+        programs = {name: settings.build / name for name in MAHIMAHI.programs}
         controller = settings.build / "controllers" / f"{spec.controller}.so"
         if spec.entry is not None:
             programs["sender"], controller = settings.build / _ENTRY_SENDER, spec.entry.object

@@ -74,7 +74,7 @@ def script(tmp_path: Path) -> EmulatorSettings:
     path = tmp_path / "emulate"
     path.write_text(SCRIPT.format(python=sys.executable))
     path.chmod(0o755)
-    return EmulatorSettings(path, digest_of(path), tmp_path, idle_limit_s=0.2)
+    return EmulatorSettings(digest_of(path), path, tmp_path, idle_limit_s=0.2)
 
 
 @pytest.fixture
@@ -252,7 +252,7 @@ def test_memory_that_runs_out_is_the_machines_fault(link: PreparedNetwork, tmp_p
     path = tmp_path / "emulate"
     path.write_text(f'#!/bin/sh\nulimit -v 100000; exec "{EMULATE}" "$@"\n')
     path.chmod(0o755)
-    settings = EmulatorSettings(path, digest_of(path), tmp_path)
+    settings = EmulatorSettings(digest_of(path), path, tmp_path)
     engine = settings.open()
     day = replace(link, duration_s=86400)
     with pytest.raises(MachineFaultError, match="out of memory") as caught:

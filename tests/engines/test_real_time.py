@@ -11,7 +11,7 @@ from engines.kernel.engine import KernelSettings
 from engines.real_time import run_undisturbed
 from tests.experiments.fakes import measure, run_spec
 
-SETTINGS = KernelSettings(Path("build"), "f" * 64, busy_us=1500)
+SETTINGS = KernelSettings("f" * 64, Path("build"), busy_us=1500)
 
 
 def runs_with(*delays_us: float) -> Callable[[], RunRecord]:

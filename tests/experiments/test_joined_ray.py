@@ -55,7 +55,7 @@ def study(tmp_path: Path) -> Study:
     link = {"trace": "up.trace", "trace_sha256": sha256_of(trace.encode())}
     place = network("steady", uplink=link, downlink=link, duration_s=2)
     settings = EmulatorSettings.of(tmp_path / "build/emulate")
-    settings = EmulatorSettings(settings.binary, settings.sha256, tmp_path)
+    settings = EmulatorSettings(settings.sha256, settings.binary, tmp_path)
     specs = [
         built_spec(window, seed, engine="emulator", engine_sha256=settings.sha256, network=place)
         for window in range(1, 41)
