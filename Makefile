@@ -148,7 +148,7 @@ kernel-rig: ## installs the programs for the kernel's own TCP: sudo make kernel-
 
 mahimahi-remove: ## undoes the changes of `make mahimahi` and `make kernel-rig`
 	$(need_python)
-	@$(PYTHON) -uB -m engines.mahimahi.remove
+	@$(PYTHON) -uB -m engines.mahimahi.install --remove
 
 browser-tools: setup ## what tests in a browser need: chromium (as root, on Debian), axe-core
 	@command -v chromium chromium-browser >/dev/null || { apt-get update -qq && \

@@ -76,9 +76,7 @@ class Job:
 
     def searched_networks(self, name: str) -> SearchedNetworks:
         """Returns the maker of the networks that an experiment's trials search."""
-        maker = TraceMaker(
-            self.build / "traces", self.build / "synthesize", self.build / "check_trace"
-        )
+        maker = TraceMaker(self.build / "traces", self.build / "synthesize")
         folder = self.networks / "searched" / name
         return SearchedNetworks(self.workflow.networks, maker, folder)
 

@@ -5,20 +5,19 @@ from pathlib import Path
 
 from common.errors import KneepointError
 
-CHECK_TRACE = Path("build/check_trace")
+_CHECK_TRACE = Path("build/check_trace")
 
 
 class InvalidTraceError(KneepointError):
     """A file that is not a trace."""
 
 
-def parse_trace(content: bytes, name: str, check_trace: Path = CHECK_TRACE) -> list[int]:
+def parse_trace(content: bytes, name: str) -> list[int]:
     """Returns the delivery opportunities of a trace: non-decreasing ms, the last not 0.
 
     Args:
         content: content of the trace file.
         name: name of the trace in messages.
-        check_trace: the program that validates traces.
 
     Raises:
         InvalidTraceError: the trace is invalid; the message names the trace and the line.
@@ -26,19 +25,19 @@ def parse_trace(content: bytes, name: str, check_trace: Path = CHECK_TRACE) -> l
     """
     try:
         result = subprocess.run(
-            [check_trace, name], input=content, capture_output=True, check=False
+            [_CHECK_TRACE, name], input=content, capture_output=True, check=False
         )
     except OSError as error:
         raise KneepointError(
-            f"{check_trace}: {error.strerror}; build it first: make build"
+            f"{_CHECK_TRACE}: {error.strerror}; build it first: make build"
         ) from None
     if result.returncode != 0:
         complaint = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
-        raise InvalidTraceError(complaint or f"{check_trace}: exit status {result.returncode}")
+        raise InvalidTraceError(complaint or f"{_CHECK_TRACE}: exit status {result.returncode}")
     return list(map(int, content.split()))
 
 
-def read_trace(path: Path, check_trace: Path = CHECK_TRACE) -> list[int]:
+def read_trace(path: Path) -> list[int]:
     """Reads and validates a trace file; returns its opportunities (ms).
 
     Raises:
@@ -50,7 +49,7 @@ def read_trace(path: Path, check_trace: Path = CHECK_TRACE) -> list[int]:
         raise KneepointError(
             f"trace {path} cannot be read: {error.strerror}; check the path"
         ) from None
-    return parse_trace(content, str(path), check_trace)
+    return parse_trace(content, str(path))
 
 
 def format_trace(times_ms: list[int]) -> bytes:

@@ -23,7 +23,7 @@ def _check_trace_is_built() -> None:
     ],
 )
 def test_parse_trace_returns_times(content: bytes, times_ms: list[int]) -> None:
-    assert parse_trace(content, "good", CHECK_TRACE) == times_ms
+    assert parse_trace(content, "good") == times_ms
 
 
 @pytest.mark.parametrize(
@@ -48,20 +48,23 @@ def test_parse_trace_returns_times(content: bytes, times_ms: list[int]) -> None:
 )
 def test_parse_trace_refuses(content: bytes, message: str) -> None:
     with pytest.raises(KneepointError) as raised:
-        parse_trace(content, "bad", CHECK_TRACE)
+        parse_trace(content, "bad")
     assert str(raised.value) == message
 
 
-def test_program_that_is_not_built_is_named(tmp_path: Path) -> None:
+def test_program_that_is_not_built_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(KneepointError, match=r"check_trace: No such file.*; build it first: make"):
-        parse_trace(b"1\n", "good", tmp_path / "check_trace")
+        parse_trace(b"1\n", "good")
 
 
 def test_read_trace_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match=r"absent\.up cannot be read: No such file"):
-        read_trace(tmp_path / "absent.up", CHECK_TRACE)
+        read_trace(tmp_path / "absent.up")
 
 
 def test_format_trace_is_read_back(tmp_path: Path) -> None:
     (tmp_path / "t").write_bytes(format_trace([0, 3, 3, 10]))
-    assert read_trace(tmp_path / "t", CHECK_TRACE) == [0, 3, 3, 10]
+    assert read_trace(tmp_path / "t") == [0, 3, 3, 10]
