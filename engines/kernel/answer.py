@@ -11,7 +11,6 @@ from typing import Any
 
 from engines.kernel.netlink import TcpSocket
 from engines.kernel.scenario import HEADERS_BYTES, PAYLOAD_BYTES, Flow, Link, Scenario
-from engines.kernel.traffic import Answers
 
 _FAIR, _SETTLED_INTERVALS = 0.9, 5
 
@@ -40,14 +39,13 @@ def answer_of(
     scenario: Scenario,
     links: Sequence[LinkSamples],
     flows: Sequence[FlowSamples],
-    probes: Sequence[Answers],
+    probes: Sequence[Sequence[float | None]],
 ) -> dict[str, Any]:
     """Returns the answer; `links` are uplink and downlink."""
     told = [_flow(scenario, f, s) for f, s in zip(scenario.flows, flows, strict=True)]
     goodputs = [flow["goodput_mbps"] for flow in told]
     uplink = _link(scenario, scenario.uplink, links[0])
     return {
-        "status": "ok",
         "throughput_mbps": uplink["throughput_mbps"],
         "capacity_mbps": scenario.uplink.rate_mbps,
         "utilization": uplink["utilization"],
@@ -60,7 +58,7 @@ def answer_of(
         "uplink": uplink,
         "downlink": _link(scenario, scenario.downlink, links[1]),
         "flows": told,
-        "probes": [_probe(answers) for answers in probes],
+        "probes": [_probe(rtts_ms) for rtts_ms in probes],
         "jains_index": jains_index(goodputs),
         "convergence_s": _convergence_s(scenario, told),
     }
@@ -172,15 +170,15 @@ def _last_before(samples: Sequence[tuple[float, TcpSocket]], time_s: float) -> T
     return next((socket for at_s, socket in reversed(samples) if at_s < time_s), None)
 
 
-def _probe(answers: Answers) -> dict[str, Any]:
-    answered = [rtt_ms for rtt_ms in answers.rtts_ms if rtt_ms is not None]
+def _probe(rtts_ms: Sequence[float | None]) -> dict[str, Any]:
+    answered = [rtt_ms for rtt_ms in rtts_ms if rtt_ms is not None]
     return {
-        "sent": len(answers.rtts_ms),
+        "sent": len(rtts_ms),
         "answered": len(answered),
         "rtt_p50_ms": quantile(answered, 0.5),
         "rtt_p95_ms": quantile(answered, 0.95),
         "rtt_mean_ms": _mean(answered),
-        "rtts_ms": answers.rtts_ms,
+        "rtts_ms": rtts_ms,
     }
 
 

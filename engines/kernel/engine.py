@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from common.code import ROOT
 from common.errors import KneepointError
-from engines.base import MachineFaultError, RunRecord, RunSpec
+from engines.base import RunRecord, RunSpec
 from engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
 from engines.kernel.scenario import scenario_of
 from engines.limits import KERNEL
@@ -99,19 +99,14 @@ class KernelEngine:
             "delay_line": str(settings.build / _DELAY_LINE),
             "only_builds": only_builds,
         }
-        answer = self._runs.carry_out(
+        return self._runs.carry_out(
             [*UNSHARE, sys.executable, "-m", "engines.kernel.supervisor"],
             request,
             duration_s + _MOST_S + START_AND_END_S,
+            where="kernel",
             folder=ROOT,
             environment={"PATH": SEARCH_PATH},
         )
-        status = answer["status"]
-        if status == "fault":
-            raise MachineFaultError(answer["reason"])
-        if status == "error":
-            raise KneepointError(f"kernel: {answer['reason']}")
-        return answer
 
 
 def _digest(build: Path) -> str:

@@ -13,13 +13,13 @@ import tempfile
 import termios
 import threading
 import time
-from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
 from common.errors import KneepointError
 from engines.kernel.netlink import LISTEN, TcpSockets, tcp_info
 from engines.kernel.rig import CLIENT, SERVER, Rig, data_port
 from engines.kernel.scenario import HEADERS_BYTES, LONGEST_S, Flow, Probe
+from engines.supervision import RunEndedError
 
 _FIRST_CONTROL_PORT = 5201
 _START_LIMIT_S = 10.0
@@ -29,10 +29,6 @@ _CHUNK = bytes(1 << 16)
 _COUNTED = (0, 1)
 """Exit statuses of ping(8) after its count: with answers, and without."""
 _REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
-
-
-class TrafficError(Exception):
-    """A traffic program has failed; the text says which, and why."""
 
 
 class Traffic(Protocol):
@@ -46,7 +42,7 @@ class Traffic(Protocol):
         """Begins to send."""
 
     def check(self) -> None:
-        """Raises TrafficError if it has failed."""
+        """Raises RunEndedError if it has failed."""
 
     def stop(self) -> None:
         """Ends it at once."""
@@ -69,12 +65,12 @@ class Iperf:
         """Waits for the server.
 
         Raises:
-            TrafficError: it does not answer.
+            RunEndedError: it does not answer.
         """
         deadline = time.monotonic() + _START_LIMIT_S
         while not any(s.state == LISTEN and s.local_port == self._port for s in sockets.read()):
             if self._server.poll() is not None or time.monotonic() > deadline:
-                raise TrafficError(f"iperf3's server does not answer: {self._last_words()}")
+                raise RunEndedError(f"iperf3's server does not answer: {self._last_words()}")
             time.sleep(_POLL_S)
 
     def start(self) -> None:
@@ -87,11 +83,11 @@ class Iperf:
         )
 
     def check(self) -> None:
-        """Raises TrafficError if it has ended."""
+        """Raises RunEndedError if it has ended."""
         if self._client is not None and self._client.poll() is not None:
-            raise TrafficError(f"iperf3 ended during the run: {self._last_words()}")
+            raise RunEndedError(f"iperf3 ended during the run: {self._last_words()}")
         if self._server.poll() is not None:
-            raise TrafficError(f"iperf3's server ended during the run: {self._last_words()}")
+            raise RunEndedError(f"iperf3's server ended during the run: {self._last_words()}")
 
     def stop(self) -> None:
         """Ends both."""
@@ -129,9 +125,9 @@ class Download:
         threading.Thread(target=self._fetch, daemon=True).start()
 
     def check(self) -> None:
-        """Raises TrafficError if it has failed."""
+        """Raises RunEndedError if it has failed."""
         if self._failure:
-            raise TrafficError(f"the HTTP server does not answer: {self._failure}")
+            raise RunEndedError(f"the HTTP server does not answer: {self._failure}")
 
     def stop(self) -> None:
         """Abandons it; it ends with this process."""
@@ -183,13 +179,6 @@ def _handler_of(download: Download) -> type[http.server.BaseHTTPRequestHandler]:
     return Handler
 
 
-@dataclass(frozen=True)
-class Answers:
-    """The RTTs of a train of pings; None for a ping without an answer."""
-
-    rtts_ms: list[float | None]
-
-
 class Ping:
     """A train of pings from the server to the client, along the data."""
 
@@ -207,34 +196,34 @@ class Ping:
         self._process = self._rig.server.start(words, stdout=self._said, stderr=self._said)
 
     def check(self) -> None:
-        """Raises TrafficError if it has ended, unless after its count, answered or not."""
+        """Raises RunEndedError if it has ended, unless after its count, answered or not."""
         ended = None if self._process is None else self._process.poll()
         if ended is not None and (self._probe.count is None or ended not in _COUNTED):
-            raise TrafficError(f"ping ended during the run: {self._text().strip()[-200:]}")
+            raise RunEndedError(f"ping ended during the run: {self._text().strip()[-200:]}")
 
-    def stop(self) -> Answers:
-        """Ends it and returns the answers so far."""
+    def stop(self) -> list[float | None]:
+        """Ends it and returns the RTTs so far (ms); None for a ping without an answer."""
         if self._process is None:
-            return Answers([])
+            return []
         self._process.send_signal(signal.SIGINT)  # it then prints how many it has sent
         try:
             self._process.wait(_START_LIMIT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        return answers_of(self._text())
+        return rtts_of(self._text())
 
     def _text(self) -> str:
         self._said.seek(0)
         return self._said.read().decode(errors="replace")
 
 
-def answers_of(text: str) -> Answers:
-    """Parses ping(8)'s output; duplicate answers count once."""
+def rtts_of(text: str) -> list[float | None]:
+    """Parses the RTTs (ms) in ping(8)'s output; duplicate answers count once."""
     replies = {int(number): float(rtt_ms) for number, rtt_ms in _REPLY.findall(text)}
     sent = re.search(r"(\d+) packets transmitted", text)
     count = int(sent[1]) if sent else max(replies, default=0)
-    return Answers([replies.get(number) for number in range(1, count + 1)])
+    return [replies.get(number) for number in range(1, count + 1)]
 
 
 def require_control(name: str, available: str) -> None:

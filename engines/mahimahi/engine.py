@@ -23,8 +23,6 @@ from networks.scenario import PreparedNetwork
 STATUS_FOLDER = Path("build/real-time")
 """Folder of status files, one per run in progress (see supervisor.py)."""
 
-_ENTRY_SENDER = "entry-sender"
-"""Replaces `sender` for an entry."""
 _SHELLS = ("mm-delay", "mm-link")
 
 
@@ -104,21 +102,17 @@ class MahimahiEngine:
                 answer = self._runs.carry_out(
                     [sys.executable, "-m", "engines.mahimahi.supervisor"],
                     asdict(request),
-                    request.time_limit_s + START_AND_END_S,
+                    request.expected_s + 2 * START_AND_END_S,
+                    where=f"mahimahi, a run of {spec.controller}",
                     folder=settings.folder,
                 )
             finally:
                 clear(request)  # in case the supervisor was killed
         finally:
             folder.remove()
-        status = answer.pop("status")
-        if status == "ok":
-            return RunRecord.measured(spec, answer)
-        if status == "failed":
+        if answer["status"] == "failed":
             return RunRecord(spec.run_id, "failed", printable(answer["reason"]))
-        if status == "fault":
-            raise MachineFaultError(answer["reason"])
-        raise KneepointError(f"mahimahi, a run of {spec.controller}: {answer['reason']}")
+        return RunRecord.measured(spec, answer)
 
     def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
         """Puts the run's input files into the folder, and describes the run."""
@@ -127,12 +121,15 @@ class MahimahiEngine:
             name: _trace(settings.folder / link.trace, link.trace_sha256)
             for name, link in (("uplink", network.uplink), ("downlink", network.downlink))
         }
-        user = ordinary_user()
-        programs = {name: settings.build / name for name in MAHIMAHI.programs}
+        sender = "sender" if spec.entry is None else "entry-sender"
         controller = settings.build / "controllers" / f"{spec.controller}.so"
         if spec.entry is not None:
-            programs["sender"], controller = settings.build / _ENTRY_SENDER, spec.entry.object
-        for needed in (programs["sender"], controller):
+            controller = spec.entry.object
+        files = {name: settings.build / name for name in MAHIMAHI.programs}
+        files |= {"sender": settings.build / sender, controller.name: controller}
+        if controller.suffix == ".py":
+            files |= {name: settings.build / name for name in PYTHON_RUNNER}
+        for needed in files.values():
             if not needed.is_file():
                 raise KneepointError(
                     f"mahimahi, a run of {spec.controller}: {needed} is missing; run: make build"
@@ -140,13 +137,8 @@ class MahimahiEngine:
         try:
             for name, content in traces.items():
                 folder.add(f"{name}.trace", content)
-            if user is not None:  # they may lack access to our folders
-                for name, original in programs.items():
-                    programs[name] = folder.add(name, original.read_bytes(), 0o755)
-                controller = folder.add(controller.name, controller.read_bytes())
-                if controller.suffix == ".py":
-                    for name in PYTHON_RUNNER:
-                        folder.add(name, (settings.build / name).read_bytes(), 0o755)
+            for name, original in files.items():  # the run's user may lack access to our folders
+                folder.add(name, original.read_bytes(), 0o755)
         except OSError as error:
             raise MachineFaultError(f"{error.filename or folder.path}: {error.strerror}") from None
         times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}
@@ -156,14 +148,12 @@ class MahimahiEngine:
         status = settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
         return Request(
             folder=str(folder.path),
-            **{name: str(path) for name, path in programs.items()},
             keeps_awake=settings.keep_awake,
             shells=shells_of(network, folder),
-            sending=sending_of(spec, controller),
+            sending=sending_of(spec, folder.path / controller.name),
             expected_s=duration_s,
             log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
-            time_limit_s=duration_s + START_AND_END_S,
-            user=user,
+            user=ordinary_user(),
             status=str(status),
             is_entry=spec.entry is not None,
             clock_epoch_ms=spec.entry.clock_epoch_ms if spec.entry else None,
