@@ -70,7 +70,7 @@ class ContestEntry:
             controller, constants = self.controller
             return RunSpec.on(engine, controller, constants, network, seed)
         assert self.built is not None, self.reason
-        return RunSpec.of_entry(engine, self.built, network, seed)
+        return RunSpec.on(engine, self.built, {}, network, seed)
 
 
 @dataclass(frozen=True)

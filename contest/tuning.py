@@ -71,7 +71,7 @@ def plan_tuning(
     ) -> RunSpec:
         del traffic  # alone
         entry = _built(controller.name, tree, declared, builder, constants)
-        return RunSpec.of_entry(engine, entry, network, seed, constants)
+        return RunSpec.on(engine, entry, constants, network, seed)
 
     return replace(plan, specify=specify)
 

@@ -89,13 +89,13 @@ class RunSpec:
     def on(
         cls,
         engine: "EngineSettings",
-        controller: Controller,
+        controller: Controller | Entry,
         constants: Mapping[str, float],
         network: PreparedNetwork,
         seed: int,
         traffic: Traffic = ALONE,
     ) -> Self:
-        """Describes a run of the current controller on the current engine."""
+        """Describes a run of the current controller, or of an entry, on the current engine."""
         return cls(
             engine=engine.engine,
             engine_sha256=engine.sha256,
@@ -105,27 +105,7 @@ class RunSpec:
             network=network,
             seed=seed,
             traffic=traffic,
-        )
-
-    @classmethod
-    def of_entry(
-        cls,
-        engine: "EngineSettings",
-        entry: Entry,
-        network: PreparedNetwork,
-        seed: int,
-        constants: Mapping[str, float] | None = None,
-    ) -> Self:
-        """Describes a run of a contest's entry, built with `constants`."""
-        return cls(
-            engine=engine.engine,
-            engine_sha256=engine.sha256,
-            controller=entry.name,
-            controller_sha256=entry.sha256,
-            constants=constants or {},
-            network=network,
-            seed=seed,
-            entry=entry,
+            entry=controller if isinstance(controller, Entry) else None,
         )
 
     def scenario(self) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def command(
         raise KneepointError(f"{entry}: {made.reason}")
     prepared = PreparedNetwork.load(description_of(network))
     settings = EmulatorSettings.of(EMULATE)
-    spec = RunSpec.of_entry(settings, made.built, prepared, seed)
+    spec = RunSpec.on(settings, made.built, {}, prepared, seed)
     with TemporaryDirectory() as folder:
         log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
         record = run_once(settings.keeping(log, flow_log), spec)

@@ -31,7 +31,7 @@ def run(entry: Entry, folder: Path) -> RunRecord:
     network = settings.place(steady(folder))
     engine = settings.open()
     try:
-        return run_reliably(engine, RunSpec.of_entry(settings, entry, network, 1))
+        return run_reliably(engine, RunSpec.on(settings, entry, {}, network, 1))
     finally:
         engine.close()
 
@@ -54,7 +54,7 @@ def test_an_entry_runs_in_real_time_as_in_virtual_time(
     settings = EmulatorSettings.of(EMULATE)
     network = replace(steady(tmp_path), host_latency_us=0)
     engine = settings.open()
-    emulated = engine.run(RunSpec.of_entry(settings, made.built, network, 1))
+    emulated = engine.run(RunSpec.on(settings, made.built, {}, network, 1))
     engine.close()
     entry = made.built
     agree(lambda: run(entry, tmp_path), lambda: emulated)

@@ -34,7 +34,7 @@ def test_a_twin_gives_the_same_figures(
         entry, built_in = (
             [_figures(engine.run(spec)) for spec in specs]
             for specs in (
-                [RunSpec.of_entry(settings, made.built, network, seed) for seed in SEEDS],
+                [RunSpec.on(settings, made.built, {}, network, seed) for seed in SEEDS],
                 [RunSpec.on(settings, controller, constants, network, seed) for seed in SEEDS],
             )
         )

@@ -139,9 +139,8 @@ def test_command_prints_the_answer(settings: KernelSettings, tmp_path: Path) -> 
 
 def test_congestion_control_that_the_kernel_lacks(settings: KernelSettings) -> None:
     flows = [{"controller": "timely", "transport": "tcp"}]
-    for act in (settings.open().answer, settings.open().check):
-        with pytest.raises(KneepointError, match="kernel: this kernel has no congestion control"):
-            act(short(flows=flows))
+    with pytest.raises(KneepointError, match="kernel: this kernel has no congestion control"):
+        settings.open().check(short(flows=flows))
 
 
 @pytest.mark.usefixtures("settings")
@@ -156,8 +155,7 @@ def test_connections_open_without_the_hosts_congestion_control() -> None:
         "    with rig.server.entered():\n"
         "        print(Path('/proc/sys/net/ipv4/tcp_congestion_control').read_text().strip())\n"
     )
-    unshare = ["unshare", "--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child"]
-    command = [*unshare, sys.executable, "-c", ask]
+    command = [*diagnosis.UNSHARE, sys.executable, "-c", ask]
     path = os.environ | {"PATH": diagnosis.SEARCH_PATH}  # ip and tc may not be on a user's own
     said = subprocess.run(command, env=path, capture_output=True, text=True, cwd=ROOT, check=False)
     assert said.stdout.strip() == "reno", said.stderr
@@ -233,25 +231,32 @@ def nothing_is_left(found: dict[int, str], starter: int) -> None:
     wait_until(lambda: not any(map(lives, [starter, *found])))
 
 
-def test_stop_ends_a_run(settings: KernelSettings, background: ThreadPoolExecutor) -> None:
-    run, future, found, starter = start(settings, background)
-    run.stop()
-    with pytest.raises(MachineFaultError, match="the run was stopped"):
-        future.result(PATIENCE_S)
-    nothing_is_left(found, starter)
-
-
 @pytest.mark.parametrize(
-    ("victim", "number"),
-    [("supervisor", signal.SIGTERM), ("supervisor", signal.SIGKILL), ("unshare", signal.SIGKILL)],
+    ("victim", "number", "reason"),
+    [
+        ("engine", None, "was stopped"),
+        ("python", signal.SIGTERM, "was stopped"),
+        ("python", signal.SIGKILL, "was stopped|was killed"),
+        ("unshare", signal.SIGKILL, "was stopped|was killed"),
+        ("delay_line", signal.SIGKILL, "the delay line ended"),
+        ("iperf3", signal.SIGKILL, "iperf3"),
+        ("ping", signal.SIGKILL, "ping"),
+    ],
 )
-def test_killed_supervisor_leaves_nothing(
-    settings: KernelSettings, background: ThreadPoolExecutor, victim: str, number: int
+def test_run_that_is_ended_is_a_fault_and_leaves_nothing(
+    settings: KernelSettings,
+    background: ThreadPoolExecutor,
+    victim: str,
+    number: int | None,
+    reason: str,
 ) -> None:
-    _, future, found, starter = start(settings, background)
-    supervisor = next(pid for pid, name in found.items() if "python" in name)
-    os.kill(supervisor if victim == "supervisor" else starter, number)
-    with pytest.raises(MachineFaultError, match=r"was stopped|was killed"):
+    run, future, found, starter = start(settings, background)
+    if number is None:
+        run.stop()
+    else:
+        alive = {starter: "unshare", **{pid: name for pid, name in found.items() if lives(pid)}}
+        os.kill(next(pid for pid, name in alive.items() if victim in name), number)
+    with pytest.raises(MachineFaultError, match=reason):
         future.result(PATIENCE_S)
     nothing_is_left(found, starter)
 
@@ -275,21 +280,6 @@ def test_killed_worker_leaves_nothing(settings: KernelSettings, number: int) -> 
     worker.send_signal(number)
     worker.wait(PATIENCE_S)
     nothing_is_left(found, worker.pid)
-
-
-@pytest.mark.parametrize(
-    ("victim", "reason"),
-    [("delay_line", "the delay line ended"), ("iperf3", "iperf3"), ("ping", "ping")],
-)
-def test_killed_program_is_a_fault(
-    settings: KernelSettings, background: ThreadPoolExecutor, victim: str, reason: str
-) -> None:
-    _, future, found, starter = start(settings, background)
-    target = next(pid for pid, name in found.items() if name == victim and lives(pid))
-    os.kill(target, signal.SIGKILL)
-    with pytest.raises(MachineFaultError, match=reason):
-        future.result(PATIENCE_S)
-    nothing_is_left(found, starter)
 
 
 def test_engine_notices_another_build(settings: KernelSettings) -> None:
