@@ -166,12 +166,13 @@ class EmulatorEngine:
     def _read_line(self, process: _Process) -> bytes:
         assert process.popen.stdout is not None
         descriptor = process.popen.stdout.fileno()
-        activity = _activity_of(process.popen.pid)
+        _, before_ticks = _activity_of(process.popen.pid)
         while b"\n" not in process.pending:
             if not select.select([descriptor], [], [], self._settings.idle_limit_s)[0]:
-                before, activity = activity, _activity_of(process.popen.pid)
-                if not activity.is_runnable and activity.cpu_ticks == before.cpu_ticks:
+                is_runnable, ticks = _activity_of(process.popen.pid)
+                if not is_runnable and ticks == before_ticks:
                     raise self._is_stuck()
+                before_ticks = ticks
                 continue
             chunk = os.read(descriptor, 65536)
             if not chunk:
@@ -218,17 +219,10 @@ class EmulatorEngine:
         )
 
 
-@dataclass(frozen=True)
-class _Activity:
-    """Whether a process runs or waits for a processor, and its CPU time."""
-
-    is_runnable: bool
-    cpu_ticks: int
-
-
-def _activity_of(process_id: int) -> _Activity:
+def _activity_of(process_id: int) -> tuple[bool, int]:
+    """Returns whether a process runs or waits for a processor, and its CPU time in ticks."""
     try:
         fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
-        return _Activity(is_runnable=True, cpu_ticks=0)  # it has ended, as its output will say
-    return _Activity(fields[0] == "R", int(fields[11]) + int(fields[12]))
+        return True, 0  # it has ended, as its output will say
+    return fields[0] == "R", int(fields[11]) + int(fields[12])

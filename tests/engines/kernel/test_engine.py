@@ -97,7 +97,7 @@ def test_bufferbloat_of_the_kernel_is_like_the_emulators(
     assert max(ours["uplink"]["queue_by_interval_packets"]) == pytest.approx(100, abs=2)
     assert ours["uplink"]["packets_dropped"] > 0
     assert 0 < len(ours["flows"][0]["loss_events_s"]) <= 4
-    assert 1.0 < ours["flows"][1]["completion_s"] < 10
+    assert 1.0 < (ours["flows"][1]["completion_s"] or 0) < 10
     assert ours["flows"][1]["packets_sent"] >= 123  # 177,669 bytes
 
 
