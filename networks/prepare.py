@@ -28,7 +28,7 @@ from networks.omniscient import Bound, bound_of_rate, omniscient_bound
 from networks.scenario import PreparedLink, PreparedNetwork
 from networks.validate import format_trace, parse_trace
 
-SYNTHESIZE = Path("build/synthesize")
+TRACES, SYNTHESIZE = Path("build/traces"), Path("build/synthesize")
 
 
 @dataclass(frozen=True)
@@ -231,20 +231,17 @@ def main() -> None:
     parser.add_argument(
         "--fitted", type=Path, help="study.json with the host, for a network that has host_from"
     )
-    parser.add_argument(
-        "--traces", type=Path, default=Path("build/traces"), help="packaged traces (%(default)s)"
-    )
     arguments = parser.parse_args()
     network = load_network(arguments.config, arguments.network)
     if network.trace_names:
         catalogue = load_trace_catalogue(arguments.config)
-        require_traces(network.trace_names, arguments.traces, catalogue)
+        require_traces(network.trace_names, TRACES, catalogue)
     prepare_network(
         arguments.network,
         network,
         network_file(arguments.config, arguments.network),
         arguments.into,
-        TraceMaker(arguments.traces, SYNTHESIZE),
+        TraceMaker(TRACES, SYNTHESIZE),
         read_fitted_host(arguments.fitted) if arguments.fitted else None,
     )
 

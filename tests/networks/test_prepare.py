@@ -44,18 +44,14 @@ def prepare(
     (tmp_path / "synthesize").write_text(SYNTHESIZE)
     (tmp_path / "synthesize").chmod(0o755)
     monkeypatch.setattr(networks.prepare, "SYNTHESIZE", tmp_path / "synthesize")
+    monkeypatch.setattr(networks.prepare, "TRACES", tmp_path / "traces")
 
     def run(network: str, *options: str, others: dict[str, Any] | None = None) -> tuple[int, str]:
         (tmp_path / "networks/net.yaml").write_text(network)
         (tmp_path / "traces.yaml").write_text(json.dumps(catalogue | (others or {})))
-        words = ["--network", "net", *options]
-        for option, name in (
-            ("--config", "config.yaml"),
-            ("--into", "into"),
-            ("--traces", "traces"),
-        ):
-            words += [option, str(tmp_path / name)]
-        monkeypatch.setattr(sys, "argv", ["prepare", *words])
+        words = ["prepare", "--network", "net", *options]
+        words += ["--config", f"{tmp_path}/config.yaml", "--into", f"{tmp_path}/into"]
+        monkeypatch.setattr(sys, "argv", words)
         status = 0
         try:
             run_command_line(networks.prepare.main)

@@ -21,7 +21,7 @@ import pytest
 
 from common.errors import KneepointError
 from engines.base import MachineFaultError
-from engines.kernel import diagnosis, engine
+from engines.kernel import diagnosis, engine, run
 from engines.kernel.engine import KernelEngine, KernelSettings
 from tests.conftest import ROOT
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
@@ -122,19 +122,25 @@ def test_check_builds_the_rig_and_runs_nothing(settings: KernelSettings) -> None
     settings.open().check(scenario(duration_s=3600))
 
 
-def test_command_prints_the_answer(settings: KernelSettings, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("settings", "usual_signals")
+def test_command_prints_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "s.json"
     file.write_text(json.dumps(short(duration_s=1, interval_s=0)))
-    words = ["-m", "engines.kernel.run", str(file), "--build", str(settings.build)]
-    command = [sys.executable, *words]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    answer = json.loads(result.stdout)
+    monkeypatch.setattr(sys, "argv", ["run", str(file)])
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        run.main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    answer = json.loads(capsys.readouterr().out)
     assert answer["flows"][0]["controller"] == "reno"
     assert "window_by_interval_packets" not in answer["flows"][0]
     file.write_text("{}")
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"error: {file}: ")
+    with pytest.raises(KneepointError, match=f"^{file}: "):
+        run.main()
+    assert capsys.readouterr().out == ""
 
 
 def test_congestion_control_that_the_kernel_lacks(settings: KernelSettings) -> None:
@@ -212,19 +218,19 @@ def start(
     settings: KernelSettings, background: ThreadPoolExecutor
 ) -> tuple[KernelEngine, Future[dict[str, Any]], dict[int, str], int]:
     """Starts a long run; returns its processes once there is traffic, and unshare's id."""
-    run = settings.open()
-    future = background.submit(run.answer, short(duration_s=100, probes=[{}]))
+    opened = settings.open()
+    future = background.submit(opened.answer, short(duration_s=100, probes=[{}]))
     found: dict[int, str] = {}
 
     def has_traffic() -> bool:
-        if run._runs._supervisor is not None:
-            found.update(descendants(run._runs._supervisor.pid))
+        if opened._runs._supervisor is not None:
+            found.update(descendants(opened._runs._supervisor.pid))
         names = [name for pid, name in found.items() if lives(pid)]  # the rig has pinged, too
         return names.count("iperf3") == 2 and "ping" in names and "delay_line" in names
 
     wait_until(has_traffic)
-    assert run._runs._supervisor is not None
-    return run, future, found, run._runs._supervisor.pid
+    assert opened._runs._supervisor is not None
+    return opened, future, found, opened._runs._supervisor.pid
 
 
 def nothing_is_left(found: dict[int, str], starter: int) -> None:
@@ -250,9 +256,9 @@ def test_run_that_is_ended_is_a_fault_and_leaves_nothing(
     number: int | None,
     reason: str,
 ) -> None:
-    run, future, found, starter = start(settings, background)
+    opened, future, found, starter = start(settings, background)
     if number is None:
-        run.stop()
+        opened.stop()
     else:
         alive = {starter: "unshare", **{pid: name for pid, name in found.items() if lives(pid)}}
         os.kill(next(pid for pid, name in alive.items() if victim in name), number)
@@ -262,7 +268,7 @@ def test_run_that_is_ended_is_a_fault_and_leaves_nothing(
 
 
 @pytest.mark.usefixtures("usual_signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_killed_worker_leaves_nothing(settings: KernelSettings, number: int) -> None:
     worker = subprocess.Popen(
         [sys.executable, "-c", WORKER], cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
