@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from engines.limits import LIMITS
 from experiments.models.study import EMULATOR, MAHIMAHI, Engine
 from experiments.workflow import ADDED_RUNS, FLOW_LOG, FOLDERS, LOG, REAL_SHOWCASE, Workflow
 from networks.config import network_file
@@ -95,7 +96,7 @@ class Experiment:
     @property
     def is_real(self) -> bool:
         """Whether it runs in real time or depends on real-time runs."""
-        return self.engine != EMULATOR or self.kind in (CALIBRATION, AGREEMENT)
+        return LIMITS[self.engine].is_real_time or self.kind in (CALIBRATION, AGREEMENT)
 
     @property
     def rule(self) -> str:
