@@ -42,8 +42,8 @@ def answer_of(
     probes: Sequence[Sequence[float | None]],
 ) -> dict[str, Any]:
     """Returns the answer; `links` are uplink and downlink."""
-    told = [_flow(scenario, f, s) for f, s in zip(scenario.flows, flows, strict=True)]
-    goodputs = [flow["goodput_mbps"] for flow in told]
+    figures = [_flow(scenario, f, s) for f, s in zip(scenario.flows, flows, strict=True)]
+    goodputs = [flow["goodput_mbps"] for flow in figures]
     uplink = _link(scenario, scenario.uplink, links[0])
     return {
         "throughput_mbps": uplink["throughput_mbps"],
@@ -52,15 +52,15 @@ def answer_of(
         "queueing_delay_p95_ms": uplink["queueing_delay_p95_ms"],
         "signal_delay_p95_ms": None,
         "power": None,
-        "packets_sent": sum(flow["packets_sent"] for flow in told),
-        "packets_delivered": sum(flow["packets_received"] for flow in told),
+        "packets_sent": sum(flow["packets_sent"] for flow in figures),
+        "packets_delivered": sum(flow["packets_received"] for flow in figures),
         "packets_dropped": sum(link.drops for link in links),
         "uplink": uplink,
         "downlink": _link(scenario, scenario.downlink, links[1]),
-        "flows": told,
+        "flows": figures,
         "probes": [_probe(rtts_ms) for rtts_ms in probes],
         "jains_index": jains_index(goodputs),
-        "convergence_s": _convergence_s(scenario, told),
+        "convergence_s": _convergence_s(scenario, figures),
     }
 
 
@@ -97,7 +97,7 @@ def _link(scenario: Scenario, link: Link, samples: LinkSamples) -> dict[str, Any
         (size + HEADERS_BYTES * packets) * 8 / link.rate_mbps / 1000
         for _, packets, size in samples.held
     ]
-    told: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "throughput_mbps": throughput_mbps,
         "utilization": throughput_mbps / link.rate_mbps,
         "queueing_delay_p50_ms": quantile(delays_ms, 0.5),
@@ -108,18 +108,13 @@ def _link(scenario: Scenario, link: Link, samples: LinkSamples) -> dict[str, Any
     }
     if scenario.interval_s:
         held = [(time_s, float(packets)) for time_s, packets, _ in samples.held]
-        told["queue_by_interval_packets"] = _last_by_interval(scenario, held)
-    return told
+        figures["queue_by_interval_packets"] = _last_by_interval(scenario, held)
+    return figures
 
 
 def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
-    if flow.bytes is None and scenario.measure_from_s > flow.start_s:
-        return _told(scenario, flow, samples, scenario.measure_from_s)
-    return _told(scenario, flow, samples, flow.start_s)
-
-
-def _told(scenario: Scenario, flow: Flow, samples: FlowSamples, from_s: float) -> dict[str, Any]:
-    """Returns a flow's figures; those of an endless flow count from a time on."""
+    """Returns a flow's figures; those of an endless flow may count from a later time on."""
+    from_s = flow.start_s if flow.bytes else max(flow.start_s, scenario.measure_from_s)
     end_s = min(scenario.duration_s, flow.stop_s or scenario.duration_s)
     seconds = samples.completion_s or end_s - from_s
     counted = [sender for time_s, sender in samples.sender if time_s >= from_s]
@@ -139,7 +134,7 @@ def _told(scenario: Scenario, flow: Flow, samples: FlowSamples, from_s: float) -
         in_order -= before.bytes_received
         packets -= before.packets_received
     rtts_ms = [sender.rtt_ms for sender in counted if sender.rtt_ms]
-    told: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "controller": flow.controller,
         "throughput_mbps": max(packets * PAYLOAD_BYTES, in_order) * 8 / 1e6 / seconds,
         "goodput_mbps": in_order * 8 / 1e6 / seconds,
@@ -158,12 +153,12 @@ def _told(scenario: Scenario, flow: Flow, samples: FlowSamples, from_s: float) -
         "loss_events_s": [t for t in loss_events_s(samples.sender) if t >= from_s],
     }
     if scenario.interval_s:
-        told["throughput_by_interval_mbps"] = _rates(scenario, samples)
+        figures["throughput_by_interval_mbps"] = _rates(scenario, samples)
         windows = [(time_s, float(s.window_packets)) for time_s, s in samples.sender]
-        told["window_by_interval_packets"] = _last_by_interval(scenario, windows)
+        figures["window_by_interval_packets"] = _last_by_interval(scenario, windows)
         rtts = [(time_s, s.rtt_ms) for time_s, s in samples.sender]
-        told["rtt_by_interval_ms"] = _last_by_interval(scenario, rtts)
-    return told
+        figures["rtt_by_interval_ms"] = _last_by_interval(scenario, rtts)
+    return figures
 
 
 def _last_before(samples: Sequence[tuple[float, TcpSocket]], time_s: float) -> TcpSocket | None:

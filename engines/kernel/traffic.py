@@ -56,10 +56,10 @@ class Iperf:
         self.last: dict[str, float] | None = None
         self._rig, self._flow, self._number = rig, flow, number
         self._port = _FIRST_CONTROL_PORT + number
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
         self._client: subprocess.Popen[bytes] | None = None
         server = ["iperf3", "--server", "--one-off", "-4", "--port", str(self._port)]
-        self._server = rig.client.start(server, stdout=subprocess.DEVNULL, stderr=self._said)
+        self._server = rig.client.start(server, stdout=subprocess.DEVNULL, stderr=self._output)
 
     def wait_until_ready(self, sockets: TcpSockets) -> None:
         """Waits for the server.
@@ -79,7 +79,7 @@ class Iperf:
         words = ["iperf3", "--client", CLIENT, "--port", str(self._port), "-C", flow.controller]
         words += ["--cport", str(data_port(self._number)), "--time", str(LONGEST_S)]
         self._client = self._rig.server.start(
-            [*words, "--interval", "0"], stdout=subprocess.DEVNULL, stderr=self._said
+            [*words, "--interval", "0"], stdout=subprocess.DEVNULL, stderr=self._output
         )
 
     def check(self) -> None:
@@ -97,8 +97,8 @@ class Iperf:
                 process.wait()
 
     def _last_words(self) -> str:
-        self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        self._output.seek(0)
+        lines = self._output.read().decode(errors="replace").strip().splitlines()
         return lines[-1].removeprefix("iperf3: error - ") if lines else "no reason given"
 
 
@@ -184,7 +184,7 @@ class Ping:
 
     def __init__(self, rig: Rig, probe: Probe) -> None:
         self._rig, self._probe = rig, probe
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -193,7 +193,7 @@ class Ping:
         if self._probe.count is not None:
             words += ["-c", str(self._probe.count)]
         words += ["-s", str(self._probe.bytes - HEADERS_BYTES - 28), CLIENT]
-        self._process = self._rig.server.start(words, stdout=self._said, stderr=self._said)
+        self._process = self._rig.server.start(words, stdout=self._output, stderr=self._output)
 
     def check(self) -> None:
         """Raises RunEndedError if it has ended, unless after its count, answered or not."""
@@ -214,8 +214,8 @@ class Ping:
         return rtts_of(self._text())
 
     def _text(self) -> str:
-        self._said.seek(0)
-        return self._said.read().decode(errors="replace")
+        self._output.seek(0)
+        return self._output.read().decode(errors="replace")
 
 
 def rtts_of(text: str) -> list[float | None]:

@@ -2,8 +2,10 @@
 
 import re
 import shutil
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from platform import freedesktop_os_release
 
 from common.errors import KneepointError
 from engines.mahimahi.system import Changes, run
@@ -21,18 +23,16 @@ PIN = "".join(
 )
 
 
-def older_entries(os_release: str, apt: Path) -> str:
+def older_entries(release: Mapping[str, str], apt: Path) -> str:
     """Returns source entries of the last release with mahimahi; none if this release is that old.
 
     Args:
-        os_release: os-release(5).
+        release: os-release(5).
         apt: folder of the system's sources.
 
     Raises:
         KneepointError: there is no entry to derive them from.
     """
-    pairs = (line.partition("=") for line in os_release.splitlines())
-    release = {name: value.strip("\"'") for name, _, value in pairs}
     codename = release.get("VERSION_CODENAME", "")
     if codename in ("buster", LAST_DEBIAN, _LAST_UBUNTU):
         return ""
@@ -123,7 +123,7 @@ def _apt_with_own_folders() -> list[str]:
     Only we use these folders, so apt offers the system the same packages as before.
     """
     shutil.rmtree(_OWN, ignore_errors=True)
-    entries = older_entries(Path("/etc/os-release").read_text(), APT)
+    entries = older_entries(freedesktop_os_release(), APT)
     settings = {
         "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
         "DPkg::Lock::Timeout": 120,  # another apt may be running
