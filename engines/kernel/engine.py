@@ -1,6 +1,5 @@
 """The kernel engine: a scenario on the kernel's own TCP, one supervisor per run."""
 
-import hashlib
 import math
 import platform
 import shutil
@@ -11,12 +10,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from common.code import ROOT
-from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
 from engines.kernel.scenario import scenario_of
 from engines.limits import KERNEL
-from engines.real_time import RealTimeSettings, run_undisturbed
+from engines.real_time import RealTimeSettings, digest_of, run_undisturbed
 from engines.supervision import START_AND_END_S, SupervisedRuns
 
 _DELAY_LINE = "delay_line"
@@ -66,18 +64,32 @@ class KernelEngine:
             self._settings, lambda: RunRecord.measured(spec, self.answer(spec.scenario()))
         )
 
-    def answer(self, scenario: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, scenario: Mapping[str, Any], *, only_builds: bool = False) -> dict[str, Any]:
         """Runs a decoded scenario and returns the answer (see engines.kernel.answer).
+
+        Args:
+            scenario: the scenario.
+            only_builds: builds its rig and takes it down; the answer has no metrics.
 
         Raises:
             MachineFaultError: retrying may help.
             KneepointError: the kernel cannot run it; retrying will not help.
         """
-        return self._carry_out(scenario, only_builds=False)
-
-    def check(self, scenario: Mapping[str, Any]) -> None:
-        """Builds the rig of a scenario and takes it down; raises as `run` does."""
-        self._carry_out(scenario, only_builds=True)
+        settings = self._settings
+        duration_s = 0 if only_builds else scenario_of(scenario, "the scenario").duration_s
+        settings.require_programs(_digest(settings.build))
+        return self._runs.carry_out(
+            [*UNSHARE, sys.executable, "-m", "engines.kernel.supervisor"],
+            {
+                "scenario": scenario,
+                "delay_line": str(settings.build / _DELAY_LINE),
+                "only_builds": only_builds,
+            },
+            duration_s + _MOST_S + START_AND_END_S,
+            where="kernel",
+            folder=ROOT,
+            environment={"PATH": SEARCH_PATH},
+        )
 
     def stop(self) -> None:
         """Ends the current run; the thread that waits for it notices."""
@@ -87,35 +99,7 @@ class KernelEngine:
         """Ends the current run, if there is one."""
         self._runs.close()
 
-    def _carry_out(self, scenario: Mapping[str, Any], only_builds: bool) -> dict[str, Any]:
-        settings = self._settings
-        duration_s = 0 if only_builds else scenario_of(scenario, "the scenario").duration_s
-        if _digest(settings.build) != settings.sha256:
-            raise KneepointError(
-                f"{settings.build}: rebuilt during the study; run the command again"
-            )
-        request = {
-            "scenario": scenario,
-            "delay_line": str(settings.build / _DELAY_LINE),
-            "only_builds": only_builds,
-        }
-        return self._runs.carry_out(
-            [*UNSHARE, sys.executable, "-m", "engines.kernel.supervisor"],
-            request,
-            duration_s + _MOST_S + START_AND_END_S,
-            where="kernel",
-            folder=ROOT,
-            environment={"PATH": SEARCH_PATH},
-        )
-
 
 def _digest(build: Path) -> str:
-    digest = hashlib.sha256(platform.release().encode())
-    programs = [build / _DELAY_LINE]
-    programs += [Path(shutil.which(name, path=SEARCH_PATH) or name) for name in ("iperf3", "ping")]
-    for program in programs:
-        try:
-            digest.update(hashlib.sha256(program.read_bytes()).digest())
-        except OSError as error:
-            raise KneepointError(f"{program}: {error.strerror}; build it: make build") from None
-    return digest.hexdigest()
+    found = (shutil.which(name, path=SEARCH_PATH) or name for name in ("iperf3", "ping"))
+    return digest_of([build / _DELAY_LINE, *map(Path, found)], platform.release())

@@ -32,7 +32,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         if arguments.check:
-            engine.check(content)
+            engine.answer(content, only_builds=True)
             return
         print(json.dumps(engine.answer(content)))
     except MachineFaultError as fault:

@@ -20,7 +20,7 @@ from engines.kernel.answer import FlowSamples, LinkSamples, answer_of
 from engines.kernel.netlink import Queues, TcpSockets
 from engines.kernel.rig import Rig, data_port, leaves
 from engines.kernel.scenario import SAMPLE_S, Scenario, scenario_of
-from engines.kernel.traffic import Download, Iperf, Ping, Traffic, require_control
+from engines.kernel.traffic import Download, Iperf, Ping, require_control
 from engines.supervision import RunEndedError, StopWatch, serve
 
 _CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -35,7 +35,7 @@ class Run:
         self._scenario, self._rig = scenario, rig
         self._sockets = (TcpSockets(rig.server), TcpSockets(rig.client))
         self._queues = (Queues(rig.router), Queues(rig.client))
-        self._flows: list[Traffic] = []
+        self._flows: list[Iperf | Download] = []
         for number, flow in enumerate(scenario.flows):
             if flow.bytes is None:
                 iperf = Iperf(rig, flow, number)

@@ -13,7 +13,7 @@ import tempfile
 import termios
 import threading
 import time
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from common.errors import KneepointError
 from engines.kernel.netlink import LISTEN, TcpSockets, tcp_info
@@ -31,29 +31,13 @@ _COUNTED = (0, 1)
 _REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
 
 
-class Traffic(Protocol):
-    """A flow's source and its sink."""
-
-    completion_s: float | None
-    last: dict[str, float] | None
-    """The sender's metrics at its end, if it has ended."""
-
-    def start(self) -> None:
-        """Begins to send."""
-
-    def check(self) -> None:
-        """Raises RunEndedError if it has failed."""
-
-    def stop(self) -> None:
-        """Ends it at once."""
-
-
 class Iperf:
     """An endless flow by iperf3, whose client is the data's sender."""
 
+    completion_s: None = None
+    last: None = None
+
     def __init__(self, rig: Rig, flow: Flow, number: int) -> None:
-        self.completion_s: float | None = None
-        self.last: dict[str, float] | None = None
         self._rig, self._flow, self._number = rig, flow, number
         self._port = _FIRST_CONTROL_PORT + number
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
@@ -103,7 +87,10 @@ class Iperf:
 
 
 class Download:
-    """One object over HTTP, whose server sends the data; each end is a thread in its namespace."""
+    """One object over HTTP, whose server sends the data; each end is a thread in its namespace.
+
+    `last` has the sender's metrics at its end, if it has ended.
+    """
 
     def __init__(self, rig: Rig, flow: Flow, number: int) -> None:
         assert flow.bytes is not None

@@ -1,6 +1,5 @@
 """The mahimahi engine: one supervisor per run, with retries when the host was too busy."""
 
-import hashlib
 import shutil
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from engines.limits import MAHIMAHI
 from engines.mahimahi.diagnosis import diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
-from engines.real_time import RealTimeSettings, run_undisturbed
+from engines.real_time import RealTimeSettings, digest_of, run_undisturbed
 from engines.supervision import START_AND_END_S, SupervisedRuns
 from networks.scenario import PreparedNetwork
 
@@ -88,10 +87,7 @@ class MahimahiEngine:
 
     def _run_once(self, spec: RunSpec) -> RunRecord:
         settings = self._settings
-        if _digest(settings.build, settings.keep_awake) != settings.sha256:
-            raise KneepointError(
-                f"{settings.build}: rebuilt during the study; run the command again"
-            )
+        settings.require_programs(_digest(settings.build, settings.keep_awake))
         try:
             folder = RunFolder.make("kneepoint-run-", ordinary_user())
         except OSError as error:
@@ -237,14 +233,8 @@ def _trace(path: Path, sha256: str) -> bytes:
 
 
 def _digest(build: Path, keep_awake: bool) -> str:
-    digest = hashlib.sha256()
     own = ["sender", "receiver", *(["keep_awake"] if keep_awake else [])]
-    for program in [*(build / name for name in own), *map(Path, map(_find, _SHELLS))]:
-        try:
-            digest.update(hashlib.sha256(program.read_bytes()).digest())
-        except OSError as error:
-            raise KneepointError(f"{program}: {error.strerror}; build it: make build") from None
-    return digest.hexdigest()
+    return digest_of([*(build / name for name in own), *map(Path, map(_find, _SHELLS))])
 
 
 def _find(shell: str) -> str:
