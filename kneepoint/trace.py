@@ -20,7 +20,7 @@ from networks.recordings import (
     read_recording,
     summarise,
 )
-from networks.validate import InvalidTraceError, format_trace, parse_trace, read_trace
+from networks.traces import InvalidTraceError, format_trace, parse_trace, read_trace
 
 existing = click.Path(path_type=Path)
 into_option = click.option(

@@ -22,11 +22,10 @@ from networks.config import (
     load_trace_catalogue,
     network_file,
 )
-from networks.constant_rate import constant_rate_trace
 from networks.fitted_host import read_fitted_host
 from networks.omniscient import Bound, bound_of_rate, omniscient_bound
 from networks.scenario import PreparedLink, PreparedNetwork
-from networks.validate import format_trace, parse_trace
+from networks.traces import constant_rate_trace, format_trace, parse_trace
 
 TRACES, SYNTHESIZE = Path("build/traces"), Path("build/synthesize")
 

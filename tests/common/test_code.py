@@ -117,7 +117,7 @@ def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
         RUNNER: {"experiments.registry", "experiments.pipeline", "experiments.config"},
         "search.study": {"search.objective", "search.samplers.ternary", "experiments.seeds"},
         HELD_OUT: {"networks.omniscient", "experiments.seeds", "experiments.runner"},
-        "networks.prepare": {"networks.omniscient", "networks.validate"},
+        "networks.prepare": {"networks.omniscient", "networks.traces"},
         "analysis.audit": {"analysis.statistics", "analysis.checks"},
         "reports.build": {"common.tables", "reports.render"},
         "reports.figures.probe": {"reports.figures.style", "analysis.labels"},

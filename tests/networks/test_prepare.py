@@ -12,7 +12,7 @@ from common.errors import KneepointError, run_command_line
 from common.files import sha256_of
 from networks.config import Cut, load_network
 from networks.prepare import TraceMaker, cut_trace, prepare_network
-from networks.validate import read_trace
+from networks.traces import read_trace
 from tests.conftest import ROOT
 from tests.study_json import study_json
 

@@ -1,11 +1,15 @@
-"""Validates trace files with build/check_trace, the only implementation of their rules."""
+"""Traces: their files, which build/check_trace validates, and those of constant rates."""
 
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 
 from common.errors import KneepointError
 
+OPPORTUNITY_BYTES = 1504
+MOST_OPPORTUNITIES = 1_000_000
 _CHECK_TRACE = Path("build/check_trace")
+"""The only implementation of the rules of trace files."""
 
 
 class InvalidTraceError(KneepointError):
@@ -55,3 +59,23 @@ def read_trace(path: Path) -> list[int]:
 def format_trace(times_ms: list[int]) -> bytes:
     """Returns the content of a trace file with these opportunities (ms)."""
     return "".join(f"{time_ms}\n" for time_ms in times_ms).encode()
+
+
+def constant_rate_trace(rate_mbps: float) -> list[int]:
+    """Returns the opportunities (ms) in one period of a constant rate.
+
+    Opportunity k is due at k * 1504 bytes / rate, rounded up to a whole millisecond. The period is
+    the shortest whole number of milliseconds that repeats exactly.
+
+    Raises:
+        KneepointError: the period has too many opportunities.
+    """
+    rate_bytes_per_ms = Fraction(repr(rate_mbps)) * 1000 / 8
+    spacing_ms = OPPORTUNITY_BYTES / rate_bytes_per_ms
+    period_ms, opportunities = spacing_ms.numerator, spacing_ms.denominator
+    if opportunities > MOST_OPPORTUNITIES:
+        raise KneepointError(
+            f"constant_mbps: {rate_mbps!r} needs a trace of {opportunities} lines; "
+            "give the rate with fewer digits"
+        )
+    return [-(-k * period_ms // opportunities) for k in range(1, opportunities + 1)]
