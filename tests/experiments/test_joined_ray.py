@@ -99,8 +99,7 @@ def test_node_that_dies_in_mid_study_changes_no_record(
 def test_node_that_differs_is_refused_by_name(token: pytest.MonkeyPatch, tmp_path: Path) -> None:
     if shutil.which("setarch") is None:
         pytest.skip("NOT TESTED: no setarch (util-linux)")
-    with Nodes() as nodes:
-        nodes.add("setarch", "linux32")
+    with Nodes(before=("setarch", "linux32")) as nodes:
         token.setenv("RAY_AUTH_TOKEN_PATH", nodes.environment["RAY_AUTH_TOKEN_PATH"])
         refusal = r"^node .* \(127.0.0.1\): the architecture is \w+, but \w+ on the machine"
         with pytest.raises(KneepointError, match=refusal), joined_ray(nodes.address):
