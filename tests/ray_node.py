@@ -2,7 +2,7 @@
 
     RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH=... python -m tests.ray_node FOLDER CPUS
 
-Prints its address, then obeys lines of its input (`add`, `kill NUMBER`) and answers each with a line.
+Prints its address, then obeys lines of its input (`add`, `kill NUMBER`) and answers each.
 """
 
 import os

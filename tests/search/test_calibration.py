@@ -236,10 +236,16 @@ def run(trial: int, throughput: float, status: str = "ok") -> dict[str, Any]:
 
 def test_measured_table_holds_means_of_the_calibrating_settings_only() -> None:
     settings = [
-        ConfirmedSetting("fixed_window", {"window": 5}, ["calibration", "tuned"], []),
-        ConfirmedSetting("delay_threshold", {"alpha": 1}, ["listed"], []),
-        ConfirmedSetting("fixed_window", {"window": 9}, ["calibration"], []),
-        ConfirmedSetting("fixed_window", {"window": 12}, ["calibration"], []),
+        ConfirmedSetting(
+            controller="fixed_window", constants={"window": 5}, origins=["calibration", "tuned"]
+        ),
+        ConfirmedSetting(controller="delay_threshold", constants={"alpha": 1}, origins=["listed"]),
+        ConfirmedSetting(
+            controller="fixed_window", constants={"window": 9}, origins=["calibration"]
+        ),
+        ConfirmedSetting(
+            controller="fixed_window", constants={"window": 12}, origins=["calibration"]
+        ),
     ]
     real = [run(0, 1.0), run(0, 2.0), run(0, 99.0, "failed"), run(1, 3.0)]
     real += [run(2, 5.0, "failed"), run(3, 4.0)]
