@@ -184,10 +184,11 @@ def _check_fitted_host(workflow: Workflow, name: str, before: tuple[str, ...]) -
 def _check_real_networks(workflow: Workflow) -> None:
     """Refuses runs in mahimahi on networks that it cannot emulate."""
     folder = workflow.path.parent
-    own = [workflow.probe.network] if workflow.probe else []
-    if workflow.confirm:
-        own.append(workflow.confirm.network)
-        own += [workflow.showcase.network] if workflow.showcase else []
+    settings = workflow.settings
+    own = [settings.real_time.probe.network] if settings.real_time.probe else []
+    if settings.confirm:
+        own.append(settings.confirm.network)
+        own += [settings.showcase.network] if settings.showcase else []
     real = {
         **dict.fromkeys(own, workflow.path),
         **{
@@ -323,7 +324,7 @@ def _check_hardening(workflow: Workflow) -> None:
 
 
 def _check_hold_out(workflow: Workflow) -> None:
-    held = workflow.hold_out
+    held = workflow.settings.hold_out
     if held is None:
         return
     if not workflow.tunings:

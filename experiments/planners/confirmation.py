@@ -72,8 +72,8 @@ def plan(job: Job, name: str) -> Plan:
 
 def configured(job: Job) -> Confirm:
     """Returns the configured confirmation, which these experiments require."""
-    assert job.workflow.confirm is not None
-    return job.workflow.confirm
+    assert job.workflow.settings.confirm is not None
+    return job.workflow.settings.confirm
 
 
 def list_settings(job: Job, wanted: Confirm) -> list[ConfirmedSetting]:
@@ -154,7 +154,7 @@ def _candidates(job: Job, wanted: Confirm) -> Iterator[tuple[Setting, str, str]]
         yield setting, "calibration", ""
     for setting in wanted.settings:
         yield setting, "listed", ""
-    if wanted.best and job.workflow.hold_out:
+    if wanted.best and job.workflow.settings.hold_out:
         for found in read_table(results / "hold_out" / "settings.parquet").to_pylist():
             if found["best"]:
                 place = "" if found["table"] is None else f"{found['table']} {found['row']}"

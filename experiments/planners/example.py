@@ -11,7 +11,7 @@ from experiments.workflow import REAL_SHOWCASE
 
 def plan(job: Job, name: str) -> Plan:
     """Plans the example: on the emulator, or, under its other name, on mahimahi."""
-    shown = job.workflow.showcase
+    shown = job.workflow.settings.showcase
     assert shown is not None
     engine = job.engine("mahimahi" if name == REAL_SHOWCASE else "emulator")
     network = engine.place(job.network(shown.network))

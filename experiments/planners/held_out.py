@@ -76,7 +76,7 @@ def plan(job: Job, name: str) -> Plan:
     Raises:
         KneepointError: a study or a network has no results.
     """
-    held = job.workflow.hold_out
+    held = job.workflow.settings.hold_out
     assert held is not None
     bounds = {
         network: Bound.load(job.networks / network / "network.json")

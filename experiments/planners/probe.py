@@ -45,7 +45,7 @@ def plan(job: Job, name: str) -> Plan:
     Raises:
         KneepointError: mahimahi does not work here.
     """
-    wanted = job.workflow.probe
+    wanted = job.workflow.settings.real_time.probe
     assert wanted is not None
     engine = job.engine("mahimahi")
 

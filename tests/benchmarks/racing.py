@@ -125,12 +125,12 @@ def planned(
 
 def held_out_powers(workflow: Workflow, plan: StudyPlan, best: FinishedTrial) -> Iterator[float]:
     """Yields the mean power of a winner on each held-out network."""
-    assert workflow.hold_out is not None
+    assert workflow.settings.hold_out is not None
     job = Job(workflow, load_catalogue(BUILD / "emulate"), BUILD, NETWORKS, Path(), 1)
     constants = plan.runs_of(best.number, best.searched)[0].spec.constants
     engine = plan.engine.open()
     try:
-        for name in workflow.hold_out.networks:
+        for name in workflow.settings.hold_out.networks:
             network = plan.engine.place(job.network(name))
             specs = [
                 RunSpec.on(plan.engine, plan.controller, constants, network, seed) for seed in SEEDS

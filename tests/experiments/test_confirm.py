@@ -154,8 +154,8 @@ def miss(results: Path, trials: list[int]) -> None:
 
 
 def wanted(job: Job) -> Confirm:
-    assert job.workflow.confirm is not None
-    return job.workflow.confirm
+    assert job.workflow.settings.confirm is not None
+    return job.workflow.settings.confirm
 
 
 def test_settings_stand_once_with_everything_that_they_are_here_for(open_job: Open) -> None:

@@ -101,7 +101,7 @@ def job_of(
 
 
 def held_out(job: Job) -> Any:
-    held = job.workflow.hold_out
+    held = job.workflow.settings.hold_out
     assert held is not None
     return held
 

@@ -77,8 +77,9 @@ def test_a_sound_configuration_is_split_by_engine(tmp_path: Path) -> None:
     assert workflow.of_engine("mahimahi") == (("windows",), ("again",))
     assert workflow.of_engine("emulator") == ((), ())
     assert workflow.settings.real_time.busy_us == 500
-    assert workflow.probe is not None and workflow.probe.alone == 5
-    assert workflow.confirm is not None and workflow.confirm.repeats == 3
+    probe = workflow.settings.real_time.probe
+    assert probe is not None and probe.alone == 5
+    assert workflow.settings.confirm is not None and workflow.settings.confirm.repeats == 3
 
 
 MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
