@@ -9,9 +9,7 @@ import yaml
 from common.errors import KneepointError
 from experiments.config import load_workflow
 from experiments.results import read_table
-from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
-from tests.experiments.wire import command, write
+from tests.experiments.wire import command, prepare_named, write
 
 ROUTER = {
     "title": "A router",
@@ -82,12 +80,10 @@ def change(config: Path, file: str, **changes: object) -> None:
 
 
 def run(config: Path, name: str) -> int:
-    networks = config.parent.parent / "networks"
+    folder = config.parent.parent
     for network in ("router", "deep"):
-        path = config.parent / f"networks/{network}.yaml"
-        maker = TraceMaker(networks, networks)
-        prepare_network(network, load_network(config, network), path, networks / network, maker)
-    return command(config.parent.parent, name)
+        prepare_named(folder, network, folder / "networks" / network)
+    return command(folder, name)
 
 
 def test_comparison_measures_flows_and_probes(config: Path) -> None:

@@ -138,22 +138,6 @@ def test_worker_on_another_kind_of_node_refuses_runs(study: Study) -> None:
     assert isinstance(said, str) and "but pdp11 on the machine" in said
 
 
-def test_damaged_and_wandering_files_are_refused(
-    study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import ray
-
-    monkeypatch.setattr(ray, "get", lambda content: content)
-    content = b"content"
-    for path, sha256, said in (
-        ("emulate", "0" * 64, "emulate: arrived damaged on node"),
-        ("../emulate", sha256_of(content), "leads outside the folder"),
-        ("/tmp/emulate", sha256_of(content), "leads outside the folder"),
-    ):
-        answer = Worker({}).run(study.settings, study.specs[:1], {path: (sha256, content)})
-        assert isinstance(answer, str) and said in answer
-
-
 def test_full_disk_of_a_node_is_an_error_that_names_it(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
