@@ -154,7 +154,7 @@ rule all:
 
 rule probe:
     input:
-        results_of("probe") if WORKFLOW.probe else [],
+        results_of("probe") if WORKFLOW.settings.real_time.probe else [],
 
 
 rule confirm:

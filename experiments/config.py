@@ -183,7 +183,7 @@ def _check_fitted_host(workflow: Workflow, name: str, before: tuple[str, ...]) -
 
 def _check_networks_of_engines(workflow: Workflow) -> None:
     """Refuses networks that an experiment's engine cannot emulate."""
-    folder = workflow.path.parent
+    folder, settings = workflow.path.parent, workflow.settings
     used: list[tuple[Engine, str, Path]] = [
         *(
             (repeat.engine, repeat.network, folder / "repeats" / f"{name}.yaml")
@@ -197,9 +197,9 @@ def _check_networks_of_engines(workflow: Workflow) -> None:
         *(
             (MAHIMAHI, wanted.network, workflow.path)
             for wanted in (
-                workflow.probe,
-                workflow.confirm,
-                workflow.confirm and workflow.showcase,
+                settings.real_time.probe,
+                settings.confirm,
+                settings.confirm and settings.showcase,
             )
             if wanted
         ),
@@ -325,7 +325,7 @@ def _check_hardening(workflow: Workflow) -> None:
 
 
 def _check_hold_out(workflow: Workflow) -> None:
-    held = workflow.hold_out
+    held = workflow.settings.hold_out
     if held is None:
         return
     if not workflow.tunings:

@@ -218,7 +218,7 @@ def _added_runs(workflow: Workflow) -> Iterator[Experiment]:
 
 
 def _held_out(workflow: Workflow) -> Iterator[Experiment]:
-    held = workflow.hold_out
+    held = workflow.settings.hold_out
     if held:
         yield Experiment(
             "hold_out",
@@ -232,7 +232,7 @@ def _held_out(workflow: Workflow) -> Iterator[Experiment]:
 
 
 def _examples(workflow: Workflow) -> Iterator[Experiment]:
-    shown = workflow.showcase
+    shown = workflow.settings.showcase
     if shown:
         kinds: dict[str, tuple[Kind, Engine]] = {
             "showcase": (EXAMPLE, EMULATOR),
@@ -245,18 +245,18 @@ def _examples(workflow: Workflow) -> Iterator[Experiment]:
 
 
 def _probe(workflow: Workflow) -> Iterator[Experiment]:
-    probe = workflow.probe
+    probe = workflow.settings.real_time.probe
     if probe:
         controllers, networks = [probe.controller], [probe.network]
         yield Experiment("probe", PROBE, MAHIMAHI, controllers, networks, settings=str(probe))
 
 
 def _confirmation(workflow: Workflow) -> Iterator[Experiment]:
-    wanted = workflow.confirm
+    wanted = workflow.settings.confirm
     if not wanted:
         return
     controllers, networks = workflow.confirmed_controllers, [wanted.network]
-    held = ["hold_out"] if workflow.hold_out else []
+    held = ["hold_out"] if workflow.settings.hold_out else []
 
     def experiment(
         name: str, kind: Kind, engine: Engine, needs: Sequence[str], lists: Sequence[str] = ()
