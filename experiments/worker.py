@@ -68,8 +68,14 @@ class Worker:
         for path, (sha256, reference) in sent.items():
             if self._files.get(path) == sha256:
                 continue
-            target = self._folder / path
             content: Any = ray.get(reference)
+            if sha256_of(content) != sha256:
+                raise KneepointError(
+                    f"{path}: arrived damaged on node {platform.node()}; run the command again"
+                )
+            target = self._folder / path
+            if not target.resolve().is_relative_to(self._folder.resolve()):
+                raise KneepointError(f"{path}: leads outside the folder; give a relative path")
             write_whole(target, content)
             target.chmod(0o700)
             self._files[path] = sha256
