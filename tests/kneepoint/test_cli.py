@@ -24,7 +24,7 @@ from reports import over_time
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK as WIRE
 from tests.experiments.wire import STUDY, prepare_named, prepare_wire, write
-from tests.programs import run_module
+from tests.programs import run_kneepoint
 
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "COLUMNS": "100"}
 NETWORK = {**WIRE, "title": "Two seconds of a wire", "duration_s": 2}
@@ -51,7 +51,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def ask(workspace: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return run_module("kneepoint", *words, cwd=workspace, **ENVIRONMENT)
+    return run_kneepoint(*words, cwd=workspace, **ENVIRONMENT)
 
 
 def answer(workspace: Path, *words: str) -> Any:

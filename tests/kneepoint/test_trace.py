@@ -10,7 +10,7 @@ import pytest
 
 from networks.validate import format_trace
 from tests.conftest import ROOT
-from tests.programs import run_module
+from tests.programs import run_kneepoint
 
 TIMES_MS = list(range(1, 3001))
 
@@ -25,7 +25,7 @@ def trace(tmp_path: Path) -> Path:
 
 
 def ask(*words: str | Path) -> "subprocess.CompletedProcess[str]":
-    return run_module("kneepoint", "trace", *words, cwd=ROOT)
+    return run_kneepoint("trace", *words, cwd=ROOT)
 
 
 def answer(*words: str | Path) -> Any:

@@ -11,14 +11,14 @@ import yaml
 from experiments.config import load_workflow
 from experiments.schemas import FOLDER as SCHEMAS
 from tests.conftest import ROOT
-from tests.programs import run_module
+from tests.programs import run_kneepoint
 from tests.workflow.conftest import Checkout
 
 pytestmark = pytest.mark.slow
 
 
 def new_report(*words: str, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
-    return run_module("kneepoint", "new-report", *words, cwd=cwd, PYTHONPATH=str(ROOT))
+    return run_kneepoint("new-report", *words, cwd=cwd)
 
 
 @pytest.fixture(scope="module")

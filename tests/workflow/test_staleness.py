@@ -9,8 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.conftest import ROOT
-from tests.programs import run_module
+from tests.programs import run_kneepoint
 from tests.workflow.conftest import PROGRAMS, Checkout, Finished
 
 pytestmark = pytest.mark.slow
@@ -112,7 +111,7 @@ def messages_of(checkout: Checkout, command: list[str]) -> set[str]:
 def verify(checkout: Checkout) -> str:
     """What `kneepoint verify` says."""
     words = ("verify", "--config", "config/one.yaml")
-    return run_module("kneepoint", *words, cwd=checkout.folder, PYTHONPATH=str(ROOT)).stdout
+    return run_kneepoint(*words, cwd=checkout.folder).stdout
 
 
 @pytest.mark.parametrize("changed_input", INPUTS)
