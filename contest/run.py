@@ -9,9 +9,8 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from common.errors import KneepointError
 from common.files import write_whole
@@ -27,14 +26,14 @@ from contest.history import with_history
 from contest.leaderboard import Json, verdict
 from contest.page import write_page
 from contest.scoring import Place, Scored, is_repeated, run_all, run_on_other_host
-from engines.base import EngineSettings, run_reliably
+from engines.base import EngineSettings
 from engines.emulator import EmulatorSettings
 from experiments.executor import Executor, LocalExecutor
 from experiments.journal import RunJournal
 from experiments.progress import progress_of
 from experiments.runner import Runner
 from experiments.slots import SlotExecutor, slots_of
-from reports import over_time
+from reports.over_time import run_and_draw
 
 IN_FLIGHT = "in flight"
 JSON, PAGE, FEEDBACK = "leaderboard.json", "leaderboard.html", "feedback"
@@ -142,19 +141,11 @@ class ContestRun:
             spec = each.entry.spec(self.engine, public.network, self.contest.seed)
             figure = self.folder / "runs" / f"{spec.run_id}.svg"
             if not figure.is_file():
-                with TemporaryDirectory(prefix="kneepoint-logs-") as logs:
-                    log, flow_log = Path(logs) / "uplink.log", Path(logs) / "flow.log"
-                    settings = replace(self.engine, keep_log=log, keep_flow_log=flow_log)
-                    engine = settings.open()
-                    try:
-                        record = run_reliably(engine, spec)
-                    finally:
-                        engine.close()
-                    if record.status != "ok":
-                        continue
-                    noun = "window" if each.entry.is_baseline else IN_FLIGHT
-                    over_time.draw(log, flow_log, "", figure, noun, _DPI)
-                    thin(figure)
+                noun = "window" if each.entry.is_baseline else IN_FLIGHT
+                record = run_and_draw(self.engine, spec, "", figure, noun, _DPI)
+                if record.status != "ok":
+                    continue
+                thin(figure)
             drawn[each.entry.name] = figure
         return drawn
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from common.config_file import read_config
 from common.errors import KneepointError
 from common.files import sha256_of
 from contest.aliases import read_key
@@ -23,12 +22,10 @@ from contest.scoring import read_place
 from engines.built import EMULATE
 from engines.catalogue import load_catalogue
 from engines.entry import PYTHON_RUNNER
-from engines.named import settings_of
 from experiments.config import load_workflow
-from experiments.models.settings import Settings
 from experiments.models.study import Setting
 from kneepoint.cli import columns, config_option, examples, json_option, say
-from kneepoint.runs import description_of, make_what_is_missing
+from kneepoint.runs import description_of, engine_of, make_what_is_missing
 
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
 REAL_TIME = Path("build/entry-sender")
@@ -145,10 +142,7 @@ def open_contest(
         programs += [REAL_TIME, *(Path("build") / name for name in ("receiver", "measure"))]
     baselines = list(dict.fromkeys(each.controller for each in contest.baselines))
     make_what_is_missing(config, contest.networks, baselines, programs, where=where)
-    real_time = read_config(config, Settings).real_time
-    engine = settings_of(
-        contest.engine, Path("build"), real_time.busy_us, keep_awake=real_time.keep_awake
-    )
+    engine = engine_of(contest.engine, config)
     builder = open_builder(is_trusting=is_trusting, is_real_time=engine.is_real_time)
     catalogue = load_catalogue(EMULATE)
     ours = []

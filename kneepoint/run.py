@@ -2,26 +2,22 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
-from common.config_file import read_config
 from common.errors import KneepointError
-from engines.base import EngineSettings, RunRecord, RunSpec
-from engines.built import EMULATE
-from engines.emulator import EmulatorSettings
-from engines.mahimahi.engine import MahimahiSettings
-from experiments.models.settings import Settings
+from engines.base import RunRecord, RunSpec
 from kneepoint.cli import check_format, columns, config_option, examples, json_option, say
 from kneepoint.runs import (
     constants_of,
     description_of,
+    engine_of,
     is_path,
     make_what_is_missing,
     run_once,
     spec_of,
+    without_fault,
 )
 from networks.scenario import PreparedNetwork
 
@@ -82,7 +78,7 @@ def command(
         )
     programs = PROGRAMS if engine == "mahimahi" else ()
     make_what_is_missing(config, [network], [controller], programs)
-    settings = _settings(engine, config)
+    settings = engine_of(engine, config)
     prepared = PreparedNetwork.load(description_of(network))
     prepared = settings.place(replace(prepared, duration_s=duration_s or prepared.duration_s))
     constants: dict[str, float] = {}
@@ -90,27 +86,15 @@ def command(
         name, _, value = text.partition("=")
         constants |= constants_of({name: value}, f"--set {text}")
     spec = spec_of(settings, controller, constants, prepared, seed, "kneepoint run")
-    with TemporaryDirectory() as folder:
-        log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
-        if plot:
-            settings = settings.keeping(log)
-            if isinstance(settings, EmulatorSettings):
-                settings = replace(settings, keep_flow_log=flow_log)
-        record = run_once(settings, spec)
-        if plot and record.status == "ok":
-            from reports.over_time import draw  # matplotlib takes a second
+    if plot:
+        from reports.over_time import run_and_draw  # matplotlib takes a second
 
-            flow = flow_log if flow_log.exists() else None  # real runs have none
-            draw(log, flow, f"{Path(controller).stem} on {network}", plot)
+        title = f"{Path(controller).stem} on {network}"
+        record = without_fault(run_and_draw(settings, spec, title, plot))
+    else:
+        record = run_once(settings, spec)
     say(described(spec, record), text_of(spec, record), as_json)
     raise SystemExit(0 if record.status == "ok" else 1)
-
-
-def _settings(engine: str, config: Path) -> EngineSettings:
-    if engine == "emulator":
-        return EmulatorSettings.of(EMULATE)
-    real_time = read_config(config, Settings).real_time
-    return MahimahiSettings.of(Path("build"), real_time.busy_us, real_time.keep_awake)
 
 
 def described(spec: RunSpec, record: RunRecord) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """`kneepoint try`: builds one entry, runs it once and draws the run, in seconds."""
 
-from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
@@ -15,8 +13,9 @@ from engines.emulator import EmulatorSettings
 from kneepoint.cli import check_format, config_option, examples, json_option, say
 from kneepoint.contest import open_builder, programs_for, trust_option
 from kneepoint.run import described, text_of
-from kneepoint.runs import description_of, make_what_is_missing, run_once
+from kneepoint.runs import description_of, make_what_is_missing, without_fault
 from networks.scenario import PreparedNetwork
+from reports.over_time import run_and_draw
 
 
 @click.command()
@@ -60,13 +59,8 @@ def command(
     prepared = PreparedNetwork.load(description_of(network))
     settings = EmulatorSettings.of(EMULATE)
     spec = RunSpec.of_entry(settings, made.built, prepared, seed)
-    with TemporaryDirectory() as folder:
-        log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
-        record = run_once(replace(settings, keep_log=log, keep_flow_log=flow_log), spec)
-        if record.status == "ok":
-            from reports.over_time import draw  # matplotlib takes a second
-
-            draw(log, flow_log, f"{made.name} on {network}", plot, IN_FLIGHT)
+    title = f"{made.name} on {network}"
+    record = without_fault(run_and_draw(settings, spec, title, plot, IN_FLIGHT))
     remarks = [f"note: it {remark}" for remark in made.remarks]
     if made.is_apart:
         remarks.append(
