@@ -65,7 +65,7 @@ class ContestRun:
     results: Path
     key: Path | None = None
 
-    def score(self, entries: Path, say: Callable[[str], None]) -> Json:
+    def score(self, entries: Path, report: Callable[[str], None]) -> Json:
         """Builds, runs and ranks the entries in a folder; returns the verdict.
 
         Raises:
@@ -82,7 +82,7 @@ class ContestRun:
         with hold_lock_patiently(self.folder / ".lock"):
             submitted = self.builder.make_all(
                 submissions,
-                lambda made: say(f"{made.name}: {made.reason or 'built'}"),
+                lambda made: report(f"{made.name}: {made.reason or 'built'}"),
             )
             everyone = [*submitted, *self.baselines]
             with self._runner(everyone) as runner:

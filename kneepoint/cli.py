@@ -111,7 +111,7 @@ cores_option = click.option(
 )
 
 
-def say(content: object, text: str, as_json: bool) -> None:
+def print_result(content: object, text: str, as_json: bool) -> None:
     """Prints `content` as JSON if `as_json`, otherwise `text`."""
     click.echo(json.dumps(content, indent=2, ensure_ascii=False) if as_json else text)
 

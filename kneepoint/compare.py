@@ -16,7 +16,7 @@ from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.models.settings import Settings
-from kneepoint.cli import check_format, config_option, examples, json_option, say
+from kneepoint.cli import check_format, config_option, examples, json_option, print_result
 from kneepoint.comparison import METRICS, Comparison, Pair
 from kneepoint.runs import (
     constants_of,
@@ -108,7 +108,7 @@ def command(
         from kneepoint.ratios import draw  # matplotlib takes a second
 
         draw(comparison, plot)
-    say(comparison.described(), comparison.text(), as_json)
+    print_result(comparison.described(), comparison.text(), as_json)
     raise SystemExit(1 if comparison.failures() else 0)
 
 

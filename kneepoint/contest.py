@@ -24,7 +24,7 @@ from engines.catalogue import load_catalogue
 from engines.entry import PYTHON_RUNNER
 from experiments.config import load_workflow
 from experiments.models.study import Setting
-from kneepoint.cli import columns, config_option, examples, json_option, say
+from kneepoint.cli import columns, config_option, examples, json_option, print_result
 from kneepoint.runs import description_of, engine_of, make_what_is_missing
 
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
@@ -116,7 +116,7 @@ def command(
 
     def score() -> None:
         found = contest_run.score(entries, lambda line: click.echo(line, err=True))
-        say(found, csv_of(found) if as_csv else text_of(found, folder / PAGE), as_json)
+        print_result(found, csv_of(found) if as_csv else text_of(found, folder / PAGE), as_json)
 
     def score_what_there_is() -> None:
         try:

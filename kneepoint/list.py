@@ -8,7 +8,7 @@ import click
 from engines.catalogue import Controller, load_catalogue
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
-from kneepoint.cli import columns, config_option, examples, json_option, say
+from kneepoint.cli import columns, config_option, examples, json_option, print_result
 from networks.config import known_networks, load_network
 
 KINDS = ("controllers", "networks", "experiments")
@@ -27,7 +27,7 @@ def command(kind: str | None, config: Path, as_json: bool) -> None:
     """List controllers, networks and experiments, or only one KIND."""
     listed = {name: _list(name, config) for name in ([kind] if kind else KINDS)}
     parts = [f"{name}\n\n{_indented(rows)}" for name, rows in listed.items()]
-    say(listed, "\n\n".join(parts), as_json)
+    print_result(listed, "\n\n".join(parts), as_json)
 
 
 def _list(kind: str, config: Path) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from analysis.schema import NAMES, TABLES
 from common.errors import KneepointError, suggestion
 from common.tables import TableFolder
 from experiments.config import load_workflow
-from kneepoint.cli import check_format, config_option, examples, json_option, say
+from kneepoint.cli import check_format, config_option, examples, json_option, print_result
 from reports.figures import READS, kind_of
 
 
@@ -50,14 +50,14 @@ def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> 
     if name is None:
         names = list(draw.available(tables, there))
         nothing = f"no tables in {folder}; `kneepoint report` makes them"
-        say(names, "\n".join(names) or nothing, as_json)
+        print_result(names, "\n".join(names) or nothing, as_json)
         return
     out = out or Path(f"{name}.svg")
     with labels.printed_as(draw.own_names(folder)), style.house():
         figure = draw.find(name, tables)()
         style.lay_out(figure)
         style.write(figure, out)
-    say({"figure": name, "file": str(out)}, str(out), as_json)
+    print_result({"figure": name, "file": str(out)}, str(out), as_json)
 
 
 def _missing(folder: Path, kind: str) -> list[Path]:

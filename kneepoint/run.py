@@ -8,7 +8,7 @@ import click
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
-from kneepoint.cli import check_format, columns, config_option, examples, json_option, say
+from kneepoint.cli import check_format, columns, config_option, examples, json_option, print_result
 from kneepoint.runs import (
     constants_of,
     description_of,
@@ -93,7 +93,7 @@ def command(
         record = without_fault(run_and_draw(settings, spec, title, plot))
     else:
         record = run_once(settings, spec)
-    say(described(spec, record), text_of(spec, record), as_json)
+    print_result(described(spec, record), text_of(spec, record), as_json)
     raise SystemExit(0 if record.status == "ok" else 1)
 
 

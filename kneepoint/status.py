@@ -13,7 +13,7 @@ from experiments.config import load_workflow
 from experiments.progress import read_counted
 from experiments.registry import experiments_of
 from experiments.workflow import Workflow
-from kneepoint.cli import columns, config_option, examples, json_option, say
+from kneepoint.cli import columns, config_option, examples, json_option, print_result
 
 _Best = tuple[int, float | None]
 """Number of trials, and the best value."""
@@ -56,7 +56,7 @@ class State:
 def command(all_: bool, config: Path, as_json: bool) -> None:
     """Show which experiments are done, running and waiting, and their progress."""
     states = Watch(load_workflow(config), all_).look()
-    say([asdict(each) for each in states], _text(states), as_json)
+    print_result([asdict(each) for each in states], _text(states), as_json)
 
 
 class Watch:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from common.errors import KneepointError
 from common.files import sha256_of, write_whole
-from kneepoint.cli import check_format, columns, examples, json_option, say
+from kneepoint.cli import check_format, columns, examples, json_option, print_result
 from networks.config import Cut
 from networks.prepare import cut_trace
 from networks.recordings import (
@@ -63,10 +63,10 @@ def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
 
     The exit status is 1 if one is invalid. Put the digest into traces.yaml.
     """
-    said = [_checked(path, outage_s) for path in files]
-    texts = [f"{found['file']}\n{found.pop('text')}" for found in said]
-    say(said, "\n\n".join(texts), as_json)
-    raise SystemExit(0 if all(found["problem"] is None for found in said) else 1)
+    checked = [_checked(path, outage_s) for path in files]
+    texts = [f"{found['file']}\n{found.pop('text')}" for found in checked]
+    print_result(checked, "\n\n".join(texts), as_json)
+    raise SystemExit(0 if all(found["problem"] is None for found in checked) else 1)
 
 
 @command.command()
@@ -87,7 +87,7 @@ def plot(files: tuple[Path, ...], bin_s: float, into: Path, as_json: bool) -> No
 
     draw(series, bin_ms, into)
     found = [{"file": name, "capacity_mbps": rates} for name, rates in series.items()]
-    say({"bin_ms": bin_ms, "traces": found, "into": str(into)}, str(into), as_json)
+    print_result({"bin_ms": bin_ms, "traces": found, "into": str(into)}, str(into), as_json)
 
 
 @command.command()
@@ -208,5 +208,5 @@ def _write(times_ms: list[int], into: Path, as_json: bool) -> None:
         "traces_yaml": listed,
         **asdict(summarise(times_ms)),
     }
-    said = f"{into}\n{_text(summarise(times_ms), 1, digest)}\n\nIn traces.yaml: {listed}"
-    say(found, said, as_json)
+    text = f"{into}\n{_text(summarise(times_ms), 1, digest)}\n\nIn traces.yaml: {listed}"
+    print_result(found, text, as_json)

@@ -10,7 +10,7 @@ from contest.run import IN_FLIGHT
 from engines.base import RunSpec
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
-from kneepoint.cli import check_format, config_option, examples, json_option, say
+from kneepoint.cli import check_format, config_option, examples, json_option, print_result
 from kneepoint.contest import open_builder, programs_for, trust_option
 from kneepoint.run import described, text_of
 from kneepoint.runs import description_of, make_what_is_missing, without_fault
@@ -67,7 +67,7 @@ def command(
             "note: the entry's own receiver is not used; a contest does not rank the entry"
         )
     drawn = [str(plot)] if record.status == "ok" else []
-    say(
+    print_result(
         described(spec, record) | {"remarks": made.remarks, "plot": drawn[0] if drawn else None},
         "\n".join([text_of(spec, record), "", *remarks, *drawn]),
         as_json,

@@ -19,7 +19,7 @@ from experiments.journal import RunJournal
 from experiments.pipeline import follow
 from experiments.progress import progress_of
 from experiments.runner import Runner
-from kneepoint.cli import config_option, examples, json_option, say
+from kneepoint.cli import config_option, examples, json_option, print_result
 from kneepoint.contest import open_builder, programs_for, trust_option
 from kneepoint.runs import description_of, make_what_is_missing
 from networks.scenario import PreparedNetwork
@@ -86,4 +86,4 @@ def command(
     progress.end(outcome.message)
     found = outcome.summaries["study.json"]
     text = f"mean power {best.value:.4g} in trial {best.trial}; for kneepoint.yaml:\n\n"
-    say(found, text + tuned_text(declared, best.constants), as_json)
+    print_result(found, text + tuned_text(declared, best.constants), as_json)

@@ -73,11 +73,11 @@ def configuration_page() -> str:
         sections.append(_model(_TITLES[name], schema))
     sections += ["## Parts of these files"]
     sections += [_model(name, parts[name], "###") for name in sorted(parts)]
-    said = (
+    text = (
         "Unknown keys are errors. `config/schemas/` has the same as JSON schemas, which editors "
         "complete and check with."
     )
-    return "\n\n".join(["# Configuration", said, *sections]) + "\n"
+    return "\n\n".join(["# Configuration", text, *sections]) + "\n"
 
 
 def _apart(schema: dict[str, Any], file: str, parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,10 +101,10 @@ def _model(title: str, schema: Mapping[str, Any], level: str = "##") -> str:
         )
         for key, each in schema.get("properties", {}).items()
     ]
-    said = schema.get("description", "").partition("\n")[0]
+    text = schema.get("description", "").partition("\n")[0]
     if not rows:
         rows = [("(any name)", type_of(schema), "", "")]
-    return f"{level} {title}\n\n{said}\n\n{table(('key', 'type', 'default', 'meaning'), rows)}"
+    return f"{level} {title}\n\n{text}\n\n{table(('key', 'type', 'default', 'meaning'), rows)}"
 
 
 def _default(schema: Mapping[str, Any]) -> str:
@@ -143,11 +143,11 @@ def tables_page() -> str:
         (f"`{field.name}`", str(field.type), _unit(field.name), "yes" if field.nullable else "")
         for field in RUNS_SCHEMA
     ]
-    said = (
+    text = (
         "Parquet files in the folder of the results. Runs and trials are what happened; the stages "
         "of the analysis make all other tables of them, and figures and report draw those."
     )
-    parts = ["# Tables", said, "## runs.parquet", "One row a run.", table(head, runs)]
+    parts = ["# Tables", text, "## runs.parquet", "One row a run.", table(head, runs)]
     for stage in STAGES.values():
         parts.append(f"## Stage {stage.name}")
         for each in stage.tables:

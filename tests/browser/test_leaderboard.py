@@ -63,11 +63,11 @@ const fits = document.documentElement.scrollWidth <= window.innerWidth;
 return { begun, all, found, again: shown().length, fits };
 """
     for options in (WIDE, PHONE):
-        told = chromium.ask(long_page, script, tmp_path, *options)
-        ranks = [rank for rank in told["begun"] if rank]
+        found = chromium.ask(long_page, script, tmp_path, *options)
+        ranks = [rank for rank in found["begun"] if rank]
         assert ranks == [str(rank) for rank in range(1, 11)]
-        assert told["all"] == 41 and told["found"] == ["37"]
-        assert told["again"] == len(told["begun"]) and told["fits"]
+        assert found["all"] == 41 and found["found"] == ["37"]
+        assert found["again"] == len(found["begun"]) and found["fits"]
 
 
 def test_page_violates_no_rule_of_axe(page: str, tmp_path: Path) -> None:

@@ -69,10 +69,10 @@ def changed(
 
 def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
     """The rules that would run."""
-    said = checkout.run("--dry-run", *command)
-    if "Nothing to be done" in said:
+    output = checkout.run("--dry-run", *command)
+    if "Nothing to be done" in output:
         return set()
-    table = said[said.index("Job stats") :]
+    table = output[output.index("Job stats") :]
     return set(re.findall(r"^(\w+) +\d+$", table, re.MULTILINE)) - {"total", "all"}
 
 
@@ -104,8 +104,8 @@ INPUTS = {
 
 def messages_of(checkout: Checkout, command: list[str]) -> set[str]:
     """The jobs that would run, each by its message."""
-    said = checkout.run("--dry-run", *command)
-    return set(re.findall(r"^Job \d+: (.*\S)$", said, re.MULTILINE))
+    output = checkout.run("--dry-run", *command)
+    return set(re.findall(r"^Job \d+: (.*\S)$", output, re.MULTILINE))
 
 
 def verify(checkout: Checkout) -> str:
@@ -217,8 +217,8 @@ def test_bytes_that_a_build_gives_decide_what_runs_again(
     script = checkout.folder / "rules/build.sh"
     whole = script.read_text()
     with changed(checkout, ("rules/build.sh", whole, COPYING)):
-        said = checkout.run(*finished)
-    ran = set(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", said)) - {"all"}
+        output = checkout.run(*finished)
+    ran = set(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", output)) - {"all"}
     assert ran == BUILDS | others
 
 
