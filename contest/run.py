@@ -21,7 +21,7 @@ from contest.collect import below, find_submissions, state_of_repositories
 from contest.config import Contest
 from contest.entries import ContestEntry, EntryBuilder
 from contest.feedback import write_feedback
-from contest.figures import Figures, thin
+from contest.figures import draw_figures, thin
 from contest.history import with_history
 from contest.leaderboard import Json, verdict
 from contest.page import write_page
@@ -97,7 +97,8 @@ class ContestRun:
             if self.key is not None:
                 found, names = anonymous(found, complete_key(self.key, authors_in(found)))
                 runs = {names.get(name, name): path for name, path in runs.items()}
-            page = write_page(found, runs, Figures(self.folder / "figures"), self._made_of())
+            figures = draw_figures(found, self.folder / "figures")
+            page = write_page(found, runs, figures, self._made_of())
             write_whole(self.folder / PAGE, page)
             write_whole(self.folder / JSON, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
         return found

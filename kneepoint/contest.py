@@ -30,22 +30,10 @@ from kneepoint.runs import description_of, engine_of, make_what_is_missing
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
 REAL_TIME = Path("build/entry-sender")
 PYTHON = tuple(Path("build") / name for name in PYTHON_RUNNER)
-_COLUMNS = [
-    *(
-        "table",
-        "rank",
-        "best_rank",
-        "worst_rank",
-        "name",
-        "author",
-        "score",
-        "low",
-        "high",
-        "first",
-    ),
-    *("other_host_score", "public_score", "public_rank", "places_lost", "arrived", "late"),
-    *("digest", "reason"),
-]
+_COLUMNS = (
+    "table rank best_rank worst_rank name author score low high first other_host_score "
+    "public_score public_rank places_lost arrived late digest reason"
+).split()
 KEPT = Path("build/contest")
 """Objects of entries, by the digests of their inputs."""
 

@@ -10,7 +10,7 @@ from common.locks import hold_lock_patiently
 from contest.collect import submission_at, take
 from contest.config import load_entry_file
 from contest.tree import recognize
-from contest.tuning import folder_of, plan_tuning, tuned_text
+from contest.tuning import TunedEntry, folder_of, tuned_text
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
@@ -76,7 +76,8 @@ def command(
         tree = recognize(place)
         declared = load_entry_file(tree.root)
         prepared = [PreparedNetwork.load(description_of(name)) for name in networks]
-        plan = plan_tuning(submission.name, tree, declared, builder, prepared, engine, trials, seed)
+        tuned = TunedEntry(submission.name, tree, declared, builder)
+        plan = tuned.plan(prepared, engine, trials, seed)
         runner = Runner(journal, lambda _: LocalExecutor(engine, os.cpu_count() or 1), progress.add)
         try:
             outcome, best = follow(search(folder, plan), runner)

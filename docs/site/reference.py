@@ -68,7 +68,7 @@ def configuration_page() -> str:
     """Every key of every file of a configuration: type, default, meaning."""
     sections, parts = [], dict[str, Any]()
     for name, model in FILES.items():
-        schema = _apart(model.model_json_schema(), name, parts)
+        schema = model.model_json_schema()
         parts.update(schema.pop("$defs", {}))
         sections.append(_model(_TITLES[name], schema))
     sections += ["## Parts of these files"]
@@ -78,17 +78,6 @@ def configuration_page() -> str:
         "complete and check with."
     )
     return "\n\n".join(["# Configuration", text, *sections]) + "\n"
-
-
-def _apart(schema: dict[str, Any], file: str, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a schema whose parts are named differently from other files' other parts."""
-    text = json.dumps(schema)
-    for name, part in schema.get("$defs", {}).items():
-        if name in parts and parts[name] != part:
-            text = text.replace(f'"{name}": {{', f'"{name}Of{file.title()}": {{')
-            text = text.replace(f'"#/$defs/{name}"', f'"#/$defs/{name}Of{file.title()}"')
-    named: dict[str, Any] = json.loads(text)
-    return named
 
 
 def _model(title: str, schema: Mapping[str, Any], level: str = "##") -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from contest.entries import EntryBuilder
-from contest.figures import Figures
+from contest.figures import draw_figures
 from contest.page import write_page
 from contest.run import PAGE
 from tests.browser import chromium
@@ -41,7 +41,8 @@ def long_page(builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory) -
     found = contest_run.score(folder / "entries", print)
     (row,) = found["ranking"]
     ranking = [row | {"name": f"entry {k}", "rank": k} for k in range(1, 41)]
-    return write_page(found | {"ranking": ranking}, {}, Figures(folder / "figures"), "test")
+    found |= {"ranking": ranking}
+    return write_page(found, {}, draw_figures(found, folder / "figures"), "test")
 
 
 def test_a_long_table_begins_with_the_top_ten(long_page: str, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 from common.errors import KneepointError
 from contest.confine import Confined
 from contest.entries import EntryBuilder
-from contest.figures import Figures
 from contest.run import JSON, PAGE, ContestRun, watch
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.emulator import EmulatorEngine
@@ -43,7 +42,7 @@ def silent(line: str) -> None:
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves out the figures, which take longer than all the rest."""
     monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
-    monkeypatch.setattr(Figures, "draw", lambda *_: {})
+    monkeypatch.setattr("contest.run.draw_figures", lambda *_: {})
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from contest.collect import submission_at, take
 from contest.config import load_entry_file
 from contest.entries import EntryBuilder
 from contest.tree import recognize
-from contest.tuning import plan_tuning, tuned_text
+from contest.tuning import TunedEntry, tuned_text
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.journal import RunJournal
@@ -44,7 +44,7 @@ def tuned(tree: Path, folder: Path, builder: EntryBuilder, trials: int) -> tuple
     declared = load_entry_file(found.root)
     engine = EmulatorSettings.of(EMULATE)
     network = place(folder, "link", 3, is_public=True).network
-    plan = plan_tuning("anna", found, declared, builder, [network], engine, trials, 1)
+    plan = TunedEntry("anna", found, declared, builder).plan([network], engine, trials, 1)
     with RunJournal(folder / "study/runs.jsonl") as journal:
         runner = Runner(journal, lambda _: LocalExecutor(engine), lambda _: None)
         outcome, best = follow(search(folder / "study", plan), runner)
@@ -70,7 +70,7 @@ def test_a_variable_and_a_macro_give_the_same_search(tmp_path: Path, builder: En
 
 
 def test_an_entry_without_constants_is_refused(tmp_path: Path, builder: EntryBuilder) -> None:
-    with pytest.raises(KneepointError, match=r"declares no constants; name some in its kneepoint"):
+    with pytest.raises(KneepointError, match=r"declares no constants; name some in kneepoint"):
         tuned(kit(tmp_path / "anna"), tmp_path, builder, 5)
 
 
