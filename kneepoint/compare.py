@@ -16,7 +16,7 @@ from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.models.settings import Settings
-from kneepoint.cli import check_format, config_option, examples, json_option, print_result
+from kneepoint.cli import FIGURE, config_option, examples, json_option, print_result
 from kneepoint.comparison import METRICS, Comparison, Pair
 from kneepoint.runs import (
     constants_of,
@@ -65,7 +65,7 @@ LEAST_RUNS = 8
 @click.option("--metric", type=click.Choice(list(METRICS)), default="power", show_default=True)
 @click.option(
     "--plot",
-    type=click.Path(path_type=Path),
+    type=FIGURE,
     help="Plot the ratio on each network, with its interval, into a PNG, SVG or PDF file.",
 )
 @config_option
@@ -88,7 +88,6 @@ def command(
     defaults. Runs take place in virtual time. The command first builds and prepares whatever they
     need. docs/statistics.md explains the interval, the test and the verdict.
     """
-    check_format(plot)
     wanted = [_setting(text) for text in (a, b)]
     names, left_out = _networks(config, networks, [controller for controller, _ in wanted])
     prepared = [PreparedNetwork.load(description_of(name)) for name in names]

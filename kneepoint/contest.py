@@ -24,7 +24,7 @@ from engines.catalogue import load_catalogue
 from engines.entry import PYTHON_RUNNER
 from experiments.config import load_workflow
 from experiments.models.study import Setting
-from kneepoint.cli import columns, config_option, examples, json_option, print_result
+from kneepoint.cli import PATH, columns, config_option, examples, json_option, print_result
 from kneepoint.runs import description_of, engine_of, make_what_is_missing
 
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
@@ -52,23 +52,23 @@ trust_option = click.option(
     kneepoint contest entries/ --watch
     kneepoint contest entries/ --json | jq '.ranking[] | [.rank, .name, .score]'
 """)
-@click.argument("entries", type=click.Path(path_type=Path))
+@click.argument("entries", type=PATH)
 @click.option(
     "--contest",
     "rules",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=Path("config/contests/default.yaml"),
     show_default=True,
     help="The contest's file: networks, runs, score, baselines.",
 )
 @click.option(
     "--into",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Folder of the leaderboard.  [default: contests/NAME in the results]",
 )
 @click.option(
     "--names",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="CSV file of the aliases that stand for authors; missing ones are drawn and added.",
 )
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")

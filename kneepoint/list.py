@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from common import made_by
+from engines.built import EMULATE
 from engines.catalogue import Controller, load_catalogue
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
@@ -32,7 +34,7 @@ def command(kind: str | None, config: Path, as_json: bool) -> None:
 
 def _list(kind: str, config: Path) -> list[dict[str, Any]]:
     if kind == "controllers":
-        catalogue = load_catalogue(Path("build/emulate"))
+        catalogue = load_catalogue(EMULATE)
         return [_described(each) for each in catalogue.controllers.values()]
     if kind == "networks":
         names = known_networks(config)
@@ -43,7 +45,7 @@ def _list(kind: str, config: Path) -> list[dict[str, Any]]:
             "name": each.name,
             "engine": each.engine,
             "does": each.kind.message,
-            "done": (workflow.results / each.name / "made_by.json").exists(),
+            "done": (workflow.results / each.name / made_by.NAME).exists(),
         }
         for each in experiments_of(workflow).values()
     ]

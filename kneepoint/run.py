@@ -8,7 +8,15 @@ import click
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
-from kneepoint.cli import check_format, columns, config_option, examples, json_option, print_result
+from kneepoint.cli import (
+    FIGURE,
+    columns,
+    config_option,
+    examples,
+    json_option,
+    print_result,
+    seed_option,
+)
 from kneepoint.runs import (
     constants_of,
     description_of,
@@ -40,7 +48,7 @@ PROGRAMS = tuple(Path("build") / name for name in ("sender", "receiver", "measur
 @click.option(
     "--engine", type=click.Choice(["emulator", "mahimahi"]), default="emulator", show_default=True
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@seed_option
 @click.option(
     "--duration-s",
     type=click.FloatRange(0, min_open=True),
@@ -48,7 +56,7 @@ PROGRAMS = tuple(Path("build") / name for name in ("sender", "receiver", "measur
 )
 @click.option(
     "--plot",
-    type=click.Path(path_type=Path),
+    type=FIGURE,
     help="Plot rate, delay, window and RTT over time into a PNG, SVG or PDF file.",
 )
 @config_option
@@ -70,7 +78,6 @@ def command(
     Parameters that you do not set keep their defaults. The command first builds and prepares
     whatever the run needs.
     """
-    check_format(plot)
     if is_path(controller) and engine == "mahimahi":
         raise KneepointError(
             f"{controller}: real runs accept no path; put the source into "

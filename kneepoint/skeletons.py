@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from common.errors import KneepointError
-from kneepoint.cli import print_result
+from kneepoint.cli import PATH, print_result
 from networks.config import NAME, NAMES
 
 into_option = click.option(
     "--into",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=Path(),
     help="Folder in which to make it.  [default: the current one]",
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from common import made_by
 from common.errors import KneepointError
 from common.files import hold_lock
 from experiments.config import load_workflow
@@ -91,7 +92,7 @@ class Watch:
                 return State(name, "running", trials, best)
             figures = counted.done, counted.total, counted.rate, counted.left_s
             return State(name, "running", trials, best, *figures)
-        is_done = (folder / "made_by.json").exists()
+        is_done = (folder / made_by.NAME).exists()
         return State(name, "done" if is_done else "waiting", trials, best)
 
     def _searched(self, name: str) -> tuple[int | None, float | None]:

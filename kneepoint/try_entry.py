@@ -10,7 +10,15 @@ from contest.run import IN_FLIGHT
 from engines.base import RunSpec
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
-from kneepoint.cli import check_format, config_option, examples, json_option, print_result
+from kneepoint.cli import (
+    FIGURE,
+    PATH,
+    config_option,
+    examples,
+    json_option,
+    print_result,
+    seed_option,
+)
 from kneepoint.contest import open_builder, programs_for, trust_option
 from kneepoint.run import described, text_of
 from kneepoint.runs import description_of, make_what_is_missing, without_fault
@@ -24,14 +32,14 @@ from reports.over_time import run_and_draw
     kneepoint try anna.zip --network synthetic-fast --plot anna.png
     kneepoint try anna --seed 7 --json | jq .power
 """)
-@click.argument("entry", type=click.Path(path_type=Path))
+@click.argument("entry", type=PATH)
 @click.option(
     "--network", default="contest-2026", show_default=True, help="A file of config/networks."
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@seed_option
 @click.option(
     "--plot",
-    type=click.Path(path_type=Path),
+    type=FIGURE,
     help="PNG, SVG or PDF file with rate, delay, window and RTT over time.  [default: NAME.svg]",
 )
 @trust_option
@@ -49,7 +57,6 @@ def command(
     """Build ENTRY, a tree, archive or file in Python, run it once and draw the run."""
     submission = submission_at(entry)
     plot = plot or Path(f"{submission.name}.svg")
-    check_format(plot)
     make_what_is_missing(config, [network], [], programs_for(is_trusting=trust_entries))
     made = open_builder(is_trusting=trust_entries).make(submission)
     if made.built is None:

@@ -19,7 +19,7 @@ from experiments.journal import RunJournal
 from experiments.pipeline import follow
 from experiments.progress import progress_of
 from experiments.runner import Runner
-from kneepoint.cli import config_option, examples, json_option, print_result
+from kneepoint.cli import PATH, config_option, examples, json_option, print_result, seed_option
 from kneepoint.contest import open_builder, programs_for, trust_option
 from kneepoint.runs import description_of, make_what_is_missing
 from networks.scenario import PreparedNetwork
@@ -32,7 +32,7 @@ from search.study import search
     kneepoint tune anna --trials 200 --network contest-2026 --network verizon-lte-driving-2
     kneepoint tune anna --json | jq .best
 """)
-@click.argument("entry", type=click.Path(path_type=Path))
+@click.argument("entry", type=PATH)
 @click.option(
     "--network",
     "networks",
@@ -42,7 +42,7 @@ from search.study import search
     help="A file of config/networks; give several for the mean over them.",
 )
 @click.option("--trials", type=click.IntRange(1), default=100, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@seed_option
 @trust_option
 @config_option
 @json_option

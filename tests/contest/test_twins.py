@@ -1,5 +1,6 @@
 """Our controllers as whole senders of the kit give what the built-in ones give."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -29,18 +30,11 @@ def test_a_twin_gives_the_same_figures(
     assert made.built is not None, made.reason
     settings = EmulatorSettings.of(EMULATE)
     network = _contest(contest)
-    engine = settings.open()
-    try:
-        entry, built_in = (
-            [_figures(engine.run(spec)) for spec in specs]
-            for specs in (
-                [RunSpec.of_entry(settings, made.built, network, seed) for seed in SEEDS],
-                [RunSpec.on(settings, controller, constants, network, seed) for seed in SEEDS],
-            )
-        )
-    finally:
-        engine.close()
-    assert entry == built_in
+    with closing(settings.open()) as engine:
+        for seed in SEEDS:
+            entry = engine.run(RunSpec.of_entry(settings, made.built, network, seed))
+            built_in = engine.run(RunSpec.on(settings, controller, constants, network, seed))
+            assert _figures(entry) == _figures(built_in), seed
 
 
 def _contest(link: Link) -> PreparedNetwork:
