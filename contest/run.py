@@ -8,7 +8,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,10 +118,8 @@ class ContestRun:
                 progress.add,
                 self.engine.spoils if self.engine.is_real_time else None,
             )
-            try:
+            with closing(runner):
                 yield runner
-            finally:
-                runner.close()
         progress.end(f"runs of {len(able)} entries and baselines are done")
 
     def _executor(self) -> Executor:

@@ -1,6 +1,7 @@
 """`kneepoint tune`: searches the parameters that an entry declares."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -79,10 +80,8 @@ def command(
         tuned = TunedEntry(submission.name, tree, declared, builder)
         plan = tuned.plan(prepared, engine, trials, seed)
         runner = Runner(journal, lambda _: LocalExecutor(engine, os.cpu_count() or 1), progress.add)
-        try:
+        with closing(runner):
             outcome, best = follow(search(folder, plan), runner)
-        finally:
-            runner.close()
     outcome.write(folder)
     progress.end(outcome.message)
     found = outcome.summaries["study.json"]
