@@ -135,22 +135,18 @@ def test_the_order_of_runs_does_not_matter(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_class_in_python_is_ranked_as_the_same_rule_in_c(
-    contest_run: ContestRun, tmp_path: Path
-) -> None:
-    entries = tmp_path / "entries"
-    kit(entries / "anna", 12)
-    (entries / "bob").mkdir()
-    (entries / "bob/sender.py").write_text(PYTHON_CLASS)
-    found = contest_run.score(entries, silent)
-    anna, bob = sorted(found["ranking"], key=lambda row: str(row["name"]))
-    assert bob["networks"] == anna["networks"]
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_what_cannot_be_built_is_named_and_the_rest_ranked(
+def test_every_entry_is_ranked_or_apart_or_named_with_its_reason(
     contest_run: ContestRun, entries: Path
 ) -> None:
+    (entries / "python").mkdir()
+    (entries / "python/sender.py").write_text(PYTHON_CLASS)  # with bob's window
+    declared = bad(entries / "declared", "needs-an-argument")
+    (declared / "kneepoint.yaml").write_text("author: Dora\narguments: [debug, '7']\n")
+    edit(
+        kit(entries / "receiver", 1) / "datagrump/receiver.cc",
+        "acknowledged = 0;; ++acknowledged",
+        "acknowledged = 7;; ++acknowledged",
+    )
     edit(kit(entries / "typo") / "datagrump/controller.cc", "return WINDOW;", "return WINDOWS;")
     edit(kit(entries / "missing") / "datagrump/sender.cc", "poller.wait(", "poller.sleep(")
     (entries / "empty").mkdir()
@@ -166,7 +162,11 @@ def test_what_cannot_be_built_is_named_and_the_rest_ranked(
     wrong = kit(entries / "wrong")
     (wrong / "kneepoint.yaml").write_text("constants: {window: {default: 3, range: [1, 9]}}")
     found = contest_run.score(entries, silent)
-    assert ranked(found) == RANKED
+    rows = {row["name"]: row for row in found["ranking"]}
+    assert rows.keys() == {*RANKED, "python", "declared"}
+    assert rows["python"]["networks"] == rows["bob"]["networks"]
+    assert rows["declared"]["author"] == "Dora"
+    assert [row["name"] for row in found["apart"]] == ["receiver"]
     reasons = {row["name"]: row["reason"] for row in found["failed"]}
     assert "datagrump/controller.cc" in reasons["typo"] and "WINDOWS" in reasons["typo"]
     assert "has no member named" in reasons["missing"]
@@ -179,20 +179,6 @@ def test_what_cannot_be_built_is_named_and_the_rest_ranked(
     messages = {row["name"]: row["message"] for row in found["failed"]}
     assert "WINDOWS" in messages["typo"] and "kneepoint-" not in messages["typo"]
     assert not list(entries.rglob("*.o")), "nothing is left in the entries"
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_entries_with_a_receiver_of_their_own_stand_apart(
-    contest_run: ContestRun, entries: Path
-) -> None:
-    edit(
-        kit(entries / "dora", 1) / "datagrump/receiver.cc",
-        "acknowledged = 0;; ++acknowledged",
-        "acknowledged = 7;; ++acknowledged",
-    )
-    found = contest_run.score(entries, silent)
-    assert "dora" not in ranked(found)
-    assert [row["name"] for row in found["apart"]] == ["dora"]
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -332,15 +318,6 @@ def test_faults_of_the_machine_are_no_verdict(
     assert found["ranking"] == expected["ranking"] and found["history"] == expected["history"]
     again = contest_run.score(entries, silent)
     assert again["failed"] == [] and "dora" in ranked(again)
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_a_declared_argument_reaches_the_sender(contest_run: ContestRun, entries: Path) -> None:
-    dora = bad(entries / "dora", "needs-an-argument")
-    (dora / "kneepoint.yaml").write_text("author: Dora\narguments: [debug, '7']\n")
-    found = contest_run.score(entries, silent)
-    assert found["failed"] == [] and "dora" in ranked(found)
-    assert {row["author"] for row in found["ranking"]} == {"anna", "bob", "carl", "Dora"}
 
 
 @pytest.mark.usefixtures("undrawn")
