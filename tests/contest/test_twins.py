@@ -1,6 +1,7 @@
 """Our controllers as whole senders of the kit give what the built-in ones give."""
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,9 @@ def test_a_twin_gives_the_same_figures(
 ) -> None:
     controller = load_catalogue(EMULATE).controller(name, "test")
     constants = controller.complete({}, "test")
-    made = builder.make(submission_at(twin(tmp_path / name, name, constants)))
+    compiler = replace(builder.compiler, standards=["-std=gnu++20"])
+    tree = twin(tmp_path / name, name, constants)
+    made = replace(builder, compiler=compiler).make(submission_at(tree))
     assert made.built is not None, made.reason
     settings = EmulatorSettings.of(EMULATE)
     network = _contest(contest)
