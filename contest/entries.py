@@ -101,8 +101,8 @@ class EntryBuilder:
             known = (folder, submission.path.parent.resolve(), Path.cwd())
 
             def refused(reason: str, message: str = "") -> ContestEntry:
-                shown, said = (without_paths(text, known) for text in (reason, message))
-                return replace(entry, reason=shown, message=said)
+                shown, output = (without_paths(text, known) for text in (reason, message))
+                return replace(entry, reason=shown, message=output)
 
             try:
                 entry = replace(entry, arrived_s=submission.arrived_s)

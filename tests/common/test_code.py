@@ -103,14 +103,6 @@ def test_what_is_imported_in_a_function_counts_and_what_is_for_type_checkers_doe
         assert (repository.digest() != before) == counts
 
 
-def test_locked_packages_have_a_digest_of_their_own(repository: Repository) -> None:
-    before = code.digest_of_packages()
-    repository.write("requirements.txt", "numpy==2.4.6 \\\n    --hash=sha256:bb\n")
-    assert code.digest_of_packages() == before
-    repository.write("requirements.txt", "numpy==2.4.7 \\\n    --hash=sha256:aa\n")
-    assert code.digest_of_packages() != before
-
-
 def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
     """Of a score, a sampler, a seed, the omniscient bound and a statistic, who computes with it."""
     wanted = {
