@@ -10,7 +10,6 @@
 #include "host/entry_processes.hh"
 #include "host/flight_record.hh"
 #include "host/tcp_processes.hh"
-#include "measure/metrics_json.hh"
 #include "queues/registry.hh"
 #include "transport/contest_datagram.hh"
 
