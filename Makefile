@@ -114,12 +114,8 @@ format: setup ## formats Python, Snakemake and C++
 	snakefmt $(SMK)
 	$(CLANG_FORMAT) -i $(FORMATTED_CXX)
 
-# With debugging information, callgrind knows the file of each instruction.
 bench: setup compiler ## the emulator's CPU time, memory and instructions for one flow, three and a hundred, and an entry's switches
 	@python -m snakemake --cores "$$CORES" --quiet all -- build/networks/contest/network.json
-	@command -v valgrind >/dev/null || exit 0; \
-	  cmake -S controllers -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-g >/dev/null && \
-	  cmake --build build/bench --target emulate controllers | tail -n 1
 	@python -m tests.benchmarks.emulator
 
 bench-grid: build ## the memory of a workflow with 100,000 grid runs, all processes together
@@ -148,7 +144,7 @@ kernel-rig: ## installs the programs for the kernel's own TCP: sudo make kernel-
 
 mahimahi-remove: ## undoes the changes of `make mahimahi` and `make kernel-rig`
 	$(need_python)
-	@$(PYTHON) -uB -m engines.mahimahi.remove
+	@$(PYTHON) -uB -m engines.mahimahi.install --remove
 
 browser-tools: setup ## what tests in a browser need: chromium (as root, on Debian), axe-core
 	@command -v chromium chromium-browser >/dev/null || { apt-get update -qq && \

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from common import code
-from common.made_by import ask_git, tell_jobs
+from common.made_by import ask_git, pass_to_jobs
 from networks.config import load_network, load_trace_catalogue, network_file
 from common.files import require_folder, sha256_of
 from common.locks import hold_workflow_lock
@@ -74,7 +74,7 @@ except KneepointError as error:
     refuse(error)
 
 
-tell_jobs(ask_git())
+pass_to_jobs(ask_git())
 
 # Jobs ignore Ctrl-C; this process ends them and prints one message.
 end_on_signals(workflow.snakemake_tmp_dir)
@@ -154,7 +154,7 @@ rule all:
 
 rule probe:
     input:
-        results_of("probe") if WORKFLOW.probe else [],
+        results_of("probe") if WORKFLOW.settings.real_time.probe else [],
 
 
 rule confirm:

@@ -334,7 +334,8 @@ class Results:
     def is_real(self) -> bool:
         """Whether anything is configured to run in real mahimahi."""
         studies, repeats = self.workflow.of_engine(MAHIMAHI)
-        return bool(self.workflow.probe or self.workflow.confirm or studies or repeats)
+        settings = self.workflow.settings
+        return bool(settings.real_time.probe or settings.confirm or studies or repeats)
 
     # What the emulator ran; studies and repeats of real mahimahi are those that are finished.
 
@@ -425,7 +426,7 @@ class Results:
 
     def hold_out(self) -> HeldOutRuns | None:
         """Settings on held-out networks."""
-        if self.workflow.hold_out is None:
+        if self.workflow.settings.hold_out is None:
             return None
         settings, networks, runs = (
             read_frame(self.folder / "hold_out" / f"{name}.parquet")
@@ -552,7 +553,7 @@ class Results:
 
     def calibration(self) -> StudyRuns | None:
         """The fit of the emulated host to real fixed windows, which no file describes."""
-        wanted = self.workflow.confirm
+        wanted = self.workflow.settings.confirm
         if wanted is None or not (self.folder / "calibration" / "study.json").exists():
             return None
         return self._study("calibration", study_of_calibration(wanted))
@@ -578,9 +579,10 @@ class Results:
         studies, repeats = self.workflow.of_engine(MAHIMAHI)
         names = [name for name in studies if not self._is_there(name)]
         names += [name for name in repeats if not self._is_there(f"repeats/{name}")]
-        if self.workflow.probe and not (self.folder / "probe" / "probe.json").exists():
+        settings = self.workflow.settings
+        if settings.real_time.probe and not (self.folder / "probe" / "probe.json").exists():
             names.append("probe")
-        if self.workflow.confirm and not (self.folder / "confirm" / "settings.parquet").exists():
+        if settings.confirm and not (self.folder / "confirm" / "settings.parquet").exists():
             names.append("confirm")
         return names
 

@@ -71,22 +71,22 @@ def of_file(error: OSError) -> KneepointError | None:
     return KneepointError(f"{f'{path}: ' if path else ''}{error.strerror}; {remedy}")
 
 
-_saying = threading.Lock()
-_said = threading.Event()
+_reporting = threading.Lock()
+_is_reported = threading.Event()
 
 
 def refuse(mistake: object) -> NoReturn:
     """Prints an error that the user can correct and exits with status 2."""
-    with _saying:
+    with _reporting:
         print(f"error: {mistake}", file=sys.stderr, flush=True)
-        _said.set()
+        _is_reported.set()
     sys.exit(2)
 
 
 def end_with_error(error: object) -> NoReturn:
     """Ends this process at once, from a watching thread, with one `error: ...` and status 2."""
-    with _saying:
-        if not _said.is_set():
+    with _reporting:
+        if not _is_reported.is_set():
             print(f"error: {error}", file=sys.stderr, flush=True)
         os._exit(2)
 

@@ -35,11 +35,11 @@ def _end(temporary: Path, number: int, _: object) -> None:
         signal.signal(each, signal.SIG_IGN)
     logging.disable()  # silences Snakemake's message for every ended job
     deadline = time.monotonic() + _PATIENCE_S
-    told: set[int] = set()
+    signalled: set[int] = set()
     while (running := _started_by(os.getpid())) and time.monotonic() < deadline:
-        for pid in running - told:
+        for pid in running - signalled:
             _send(pid, signal.SIGTERM)
-        told |= running
+        signalled |= running
         time.sleep(_POLL_S)
     for process in _processes():
         if process.pid in running and process.session == os.getsid(0):  # the cluster still ends

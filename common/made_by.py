@@ -113,9 +113,9 @@ def read_made_by(folder: Path) -> MadeBy | None:
 
 def current_commit() -> Commit:
     """Returns the commit of this checkout."""
-    told = os.environ.get(COMMIT, "").split()
-    if len(told) == 3:
-        return Commit(told[0], told[1], int(told[2]))
+    passed = os.environ.get(COMMIT, "").split()
+    if len(passed) == 3:
+        return Commit(passed[0], passed[1], int(passed[2]))
     return ask_git()
 
 
@@ -128,8 +128,8 @@ def ask_git() -> Commit:
 
 def changed_files() -> list[str]:
     """Returns the files of the checkout that differ from its commit, and untracked ones."""
-    said = _git("status", "--porcelain", "--no-renames", "-z")
-    return sorted(entry[3:] for entry in said.split("\0") if entry)
+    output = _git("status", "--porcelain", "--no-renames", "-z")
+    return sorted(entry[3:] for entry in output.split("\0") if entry)
 
 
 def _git(*arguments: str) -> str:
@@ -147,7 +147,7 @@ def _git(*arguments: str) -> str:
     return answer.stdout if answer.returncode == 0 else ""
 
 
-def tell_jobs(commit: Commit) -> None:
+def pass_to_jobs(commit: Commit) -> None:
     """Passes the commit to the programs that this process starts."""
     if commit.name:
         os.environ[COMMIT] = f"{commit.name} {commit.date} {commit.changed_files}"

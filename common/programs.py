@@ -8,6 +8,13 @@ from pathlib import Path
 from common.errors import KneepointError
 
 _TIME_LIMIT_S = 300
+_ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    "GIT_TERMINAL_PROMPT": "0",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "NEEDRESTART_SUSPEND": "1",
+}
+_SBIN = ":/usr/sbin:/usr/bin:/sbin:/bin"  # which su without a dash leaves out
 _ERROR_PREFIXES = ("E: ", "W: Failed to fetch", "dpkg-deb: error:", "fatal: ", "error: ")
 
 
@@ -17,9 +24,12 @@ def require_program(tool: str, remedy: str) -> None:
         raise KneepointError(f"the program {tool} is missing; {remedy}")
 
 
-def run_program(command: list[str], work: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a command in `work`, in English, non-interactively, within the time limit."""
-    environment = os.environ | {"LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
+def run_program(
+    command: list[str], work: Path, limit_s: float | None = _TIME_LIMIT_S
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command in `work`, in English, without questions, within a time limit."""
+    environment = os.environ | _ENVIRONMENT
+    environment["PATH"] = os.environ.get("PATH", os.defpath) + _SBIN
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # set while a git hook runs
         environment.pop(name, None)
     try:
@@ -31,12 +41,12 @@ def run_program(command: list[str], work: Path) -> subprocess.CompletedProcess[s
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=_TIME_LIMIT_S,
+            timeout=limit_s,
             check=False,
         )
     except subprocess.TimeoutExpired:
         raise KneepointError(
-            f"{command[0]} did not finish within {_TIME_LIMIT_S} s; check the network"
+            f"{command[0]} did not finish within {limit_s} s; check the network"
         ) from None
 
 

@@ -7,6 +7,7 @@ remakes it in seconds.
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -43,10 +44,6 @@ class Column:
         """Whether it stands for several columns."""
         return self.name.endswith("*")
 
-    def covers(self, name: str) -> bool:
-        """Whether it stands for a column of that name."""
-        return name.startswith(self.name[:-1]) if self.is_pattern else name == self.name
-
 
 @dataclass(frozen=True)
 class Table:
@@ -59,14 +56,14 @@ class Table:
     def column(self, name: str) -> Column | None:
         """The declaration of a column, or None."""
         exact = (column for column in self.columns if column.name == name)
-        return next(exact, next((each for each in self.columns if each.covers(name)), None))
+        return next(exact, next((c for c in self.columns if fnmatchcase(name, c.name)), None))
 
-    def problem(self, schema: "pa.Schema") -> str:
-        """The first deviation of a schema from the declaration, if any."""
+    def problem(self, table: "pa.Table") -> str:
+        """The first deviation of a table from the declaration, or value that it lacks, if any."""
         for column in self.columns:
-            if not column.is_pattern and column.name not in schema.names:
+            if not column.is_pattern and column.name not in table.column_names:
                 return f"column {column.name} is missing"
-        for field in schema:
+        for field in table.schema:
             declared = self.column(field.name)
             if declared is None:
                 return f"column {field.name} is not declared"
@@ -75,15 +72,9 @@ class Table:
             unit = (field.metadata or {}).get(_UNIT_KEY, b"").decode()
             if unit != declared.unit:
                 return f"column {field.name} is in {unit or '1'}, not in {declared.unit or '1'}"
-        return ""
-
-    def missing(self, table: "pa.Table") -> str:
-        """A message for the first column that must not lack a value but does, if any."""
-        for name in table.column_names:
-            column = self.column(name)
-            assert column is not None
-            if column.kind != "real" and not column.optional and table[name].null_count:
-                return f"column {name} lacks a value"
+            may_lack = declared.kind == "real" or declared.optional
+            if not may_lack and table[field.name].null_count:
+                return f"column {field.name} lacks a value"
         return ""
 
 
@@ -139,7 +130,7 @@ def _read(path: Path, schema: Table, columns: Sequence[str] | None = None) -> "p
             f"{path}: has version {version or 'none'} of the analysis, this Kneepoint reads "
             f"{VERSION}{remedy}"
         )
-    problem = schema.problem(table.schema) or schema.missing(table)
+    problem = schema.problem(table)
     if problem:
         raise KneepointError(f"{path}: {problem}{remedy}")
     return table
@@ -213,7 +204,7 @@ def _to_arrow(schema: Table, frame: "pd.DataFrame", path: Path) -> "pa.Table":
         arrays.append(array)
     metadata = {_VERSION_KEY: str(VERSION)}
     table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=metadata))
-    problem = schema.problem(table.schema) or schema.missing(table)
+    problem = schema.problem(table)
     if problem:
         raise KneepointError(f"{path}: {problem}; see analysis.schema")
     return table

@@ -25,8 +25,6 @@ from contest.messages import own_part, reason_of
 from contest.tree import SUFFIXES, Tree
 from contest.unpack import files_of
 
-_STANDARDS = ("-std=gnu++20", "-std=gnu++11")
-"""Tried in this order."""
 _IMPLICIT = (
     *("numeric", "functional", "stdexcept", "algorithm"),
     *("cmath", "cstdlib", "cstdio", "cstring", "climits"),
@@ -132,6 +130,7 @@ class Compiler:
         confined: runs the compiler.
         command: g++ or clang++.
         budget: of each build.
+        standards: of C++, tried in this order.
         most_bytes: size of the cache, which forgets what was not used for longest.
     """
 
@@ -139,6 +138,7 @@ class Compiler:
     confined: Confined
     command: str = os.environ.get("CXX") or "c++"
     budget: Budget = field(default_factory=Budget)
+    standards: Sequence[str] = ("-std=gnu++20", "-std=gnu++11")
     most_bytes: int = 2_000_000_000
     _locks: defaultdict[str, threading.Lock] = field(
         default_factory=lambda: defaultdict(threading.Lock)
@@ -180,7 +180,7 @@ class Compiler:
 
     def _build_in_any_standard(self, build: _Build, macros: Mapping[str, str]) -> Built:
         first: BuildError | None = None
-        for standard in _STANDARDS:
+        for standard in self.standards:
             try:
                 return self._build(build, standard, macros)
             except _LimitError:

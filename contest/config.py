@@ -179,18 +179,17 @@ class EntryFile(ConfigModel):
 
     def macros(self, values: Mapping[str, float]) -> dict[str, str]:
         """Returns the compiler's macros; constants without a value have their defaults."""
-        return {
-            constant.macro: constant.text(values.get(name, constant.default))
-            for name, constant in self.constants.items()
-            if constant.macro is not None
-        }
+        return self._texts("macro", values)
 
     def environment(self, values: Mapping[str, float]) -> dict[str, str]:
         """Returns the environment of the sender."""
+        return self._texts("environment", values)
+
+    def _texts(self, way: str, values: Mapping[str, float]) -> dict[str, str]:
         return {
-            constant.environment: constant.text(values.get(name, constant.default))
+            getattr(constant, way): constant.text(values.get(name, constant.default))
             for name, constant in self.constants.items()
-            if constant.environment is not None
+            if getattr(constant, way) is not None
         }
 
 

@@ -28,7 +28,7 @@ _READ = tuple(
 )
 
 
-_MOST_SAID = 2**18
+_MOST_OUTPUT = 2**18
 _KILLED = re.compile(
     r"confine: stopped: (ended by signal (1|2|9|15|24)|asked to stop|more than \d+ s)$"
     r"|^[\w+.-]+: fatal error: (Killed|Terminated|Hangup|Interrupt) signal terminated program"
@@ -128,7 +128,7 @@ class Confined:
                     f"{words[0]}: {error.strerror}; build it: make build"
                 ) from None
             cpu_s_used = _wait(process, self.limits.wall_s + 30)
-            return Ended(process.returncode, _said(output), _said(errors), cpu_s_used)
+            return Ended(process.returncode, _text_of(output), _text_of(errors), cpu_s_used)
 
     def check(self) -> None:
         """Says on stderr if this host isolates entries less than it could.
@@ -140,9 +140,9 @@ class Confined:
             return
         answer = self.run(["true"], Path("/"))
         if answer.returncode != 0:
-            said = answer.stderr.strip().removeprefix("error: ")
+            problem = answer.stderr.strip().removeprefix("error: ")
             raise KneepointError(
-                f"entries cannot be confined on this host ({said}); use another host, or, if "
+                f"entries cannot be confined on this host ({problem}); use another host, or, if "
                 "you trust all of them, --trust-entries"
             )
         command = [str(self.program), "--isolation"]
@@ -184,15 +184,15 @@ def _wait(process: "subprocess.Popen[bytes]", most_s: float) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _said(file: IO[bytes]) -> str:
+def _text_of(file: IO[bytes]) -> str:
     """Returns what a program said; of too much, its beginning and its end."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    said = file.read(_MOST_SAID)
-    if size > _MOST_SAID:
-        file.seek(max(_MOST_SAID, size - 1000))
-        said += b"\n" + file.read()
-    return said.decode(errors="replace")
+    content = file.read(_MOST_OUTPUT)
+    if size > _MOST_OUTPUT:
+        file.seek(max(_MOST_OUTPUT, size - 1000))
+        content += b"\n" + file.read()
+    return content.decode(errors="replace")
 
 
 def environment_of(folder: Path) -> dict[str, str]:

@@ -70,7 +70,7 @@ class ContestEntry:
             controller, constants = self.controller
             return RunSpec.on(engine, controller, constants, network, seed)
         assert self.built is not None, self.reason
-        return RunSpec.of_entry(engine, self.built, network, seed)
+        return RunSpec.on(engine, self.built, {}, network, seed)
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ class EntryBuilder:
             known = (folder, submission.path.parent.resolve(), Path.cwd())
 
             def refused(reason: str, message: str = "") -> ContestEntry:
-                shown, said = (without_paths(text, known) for text in (reason, message))
-                return replace(entry, reason=shown, message=said)
+                shown, output = (without_paths(text, known) for text in (reason, message))
+                return replace(entry, reason=shown, message=output)
 
             try:
                 entry = replace(entry, arrived_s=submission.arrived_s)

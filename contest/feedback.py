@@ -1,4 +1,4 @@
-"""What one entrant is told: a page, and results.json in Gradescope's format."""
+"""What one entrant is results: a page, and results.json in Gradescope's format."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -39,13 +39,13 @@ def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, mad
 def results_of(row: Json, state: str, found: Json) -> Json:
     """Returns what Gradescope's autograder reads: the score, its reasons, and the leaderboard."""
     output = "\n".join([*_about(row, state, found), *_by_network(row, found)])
-    told = {"score": row.get("score", 0), "output": output, "visibility": "visible"}
+    results = {"score": row.get("score", 0), "output": output, "visibility": "visible"}
     if "score" not in row:
-        return told
+        return results
     board = [{"name": found["score"]["name"], "value": row["score"]}]
     if "rank" in row:
         board.append({"name": "rank", "value": row["rank"], "order": "asc"})
-    return told | {
+    return results | {
         "leaderboard": board,
         "extra_data": {key: row[key] for key in ("name", "digest", "arrived", "late")},
     }

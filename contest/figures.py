@@ -4,7 +4,6 @@ import base64
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -26,29 +25,18 @@ _COLOURS = 16
 _IMAGE = re.compile(rb'(?<=base64,)[^"]+')
 
 
-@dataclass(frozen=True)
-class Figures:
-    """Draws into a folder."""
-
-    folder: Path
-
-    def draw(self, found: Json) -> dict[str, Path]:
-        """Returns the available figures by name."""
-        drawn: dict[str, Path] = {}
-        with style.house():
+def draw_figures(found: Json, folder: Path) -> dict[str, Path]:
+    """Draws what there is to draw into a folder; returns the files by the figures' names."""
+    with style.house():
+        figures = {}
+        if found["ranking"] or found["baselines"]:
             for network in found["networks"]:
-                rows = found["ranking"] + found["baselines"]
-                if rows:
-                    name = f"plane-{network['name']}"
-                    drawn[name] = self._save(name, plane(found, network))
-            if len(found["ranking"]) > 1:
-                drawn["ahead"] = self._save("ahead", matrix(found))
-        return drawn
-
-    def _save(self, name: str, figure: Figure) -> Path:
-        path = self.folder / f"{name}.svg"
-        style.write(figure, path)
-        return path
+                figures[f"plane-{network['name']}"] = plane(found, network)
+        if len(found["ranking"]) > 1:
+            figures["ahead"] = matrix(found)
+        for name, figure in figures.items():
+            style.write(figure, folder / f"{name}.svg")
+    return {name: folder / f"{name}.svg" for name in figures}
 
 
 def plane(found: Json, network: Json) -> Figure:

@@ -51,12 +51,12 @@ def _own_lines(message: str, own: Collection[str]) -> Iterator[str]:
             continue
         program = _PROGRAM.match(line)
         prefix = f"{program['name']}: " if program else ""
-        said = line[program.end() :] if program else line
-        place = said.removeprefix("In file included from ").partition(":")[0]
+        text = line[program.end() :] if program else line
+        place = text.removeprefix("In file included from ").partition(":")[0]
         is_shown = posixpath.normpath(place) in own
         if is_shown:
-            yield prefix + said.removeprefix("./")
+            yield prefix + text.removeprefix("./")
         elif program:
-            yield prefix + re.sub(r"/\S*/", "", said)
-        elif (place == "as" or place.startswith(_SYSTEM)) and (text := _ERROR.search(said)):
-            yield f"{posixpath.basename(place)}: {text[0]}"
+            yield prefix + re.sub(r"/\S*/", "", text)
+        elif (place == "as" or place.startswith(_SYSTEM)) and (error := _ERROR.search(text)):
+            yield f"{posixpath.basename(place)}: {error[0]}"

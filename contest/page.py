@@ -9,7 +9,7 @@ import jinja2
 from markupsafe import Markup
 
 from analysis import labels
-from contest.figures import MOST_IN_MATRIX, Figures
+from contest.figures import MOST_IN_MATRIX
 from contest.leaderboard import Json
 from contest.standing import RESAMPLES
 from reports import render
@@ -32,18 +32,19 @@ _WORDS = {
 }
 
 
-def write_page(found: Json, over_time: Mapping[str, Path], figures: Figures, made_of: str) -> str:
+def write_page(
+    found: Json, over_time: Mapping[str, Path], figures: Mapping[str, Path], made_of: str
+) -> str:
     """Returns the page.
 
     Args:
         found: the verdict (see contest.leaderboard) with its `history`.
         over_time: figures of a run by the names of entries.
-        figures: draws the others.
+        figures: the others by their names.
         made_of: the header's text: commit and seed.
     """
-    drawn = figures.draw(found)
     slugs = slugs_of(found)
-    drawn |= {slugs[name]: path for name, path in over_time.items()}
+    drawn = {**figures} | {slugs[name]: path for name, path in over_time.items()}
     lines = sorted(found["ranking"] + found["baselines"], key=lambda row: -row["score"])
     rows = [row for kind in ("ranking", "apart", "earlier", "failed") for row in found[kind]]
     return render_page(

@@ -8,10 +8,9 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from common.errors import KneepointError
 from common.files import write_whole
@@ -22,19 +21,18 @@ from contest.collect import below, find_submissions, state_of_repositories
 from contest.config import Contest
 from contest.entries import ContestEntry, EntryBuilder
 from contest.feedback import write_feedback
-from contest.figures import Figures, thin
+from contest.figures import draw_figures, thin
 from contest.history import with_history
 from contest.leaderboard import Json, verdict
 from contest.page import write_page
 from contest.scoring import Place, Scored, is_repeated, run_all, run_on_other_host
-from engines.base import EngineSettings, run_reliably
-from engines.emulator import EmulatorSettings
+from engines.base import EngineSettings
 from experiments.executor import Executor, LocalExecutor
 from experiments.journal import RunJournal
 from experiments.progress import progress_of
 from experiments.runner import Runner
 from experiments.slots import SlotExecutor, slots_of
-from reports import over_time
+from reports.over_time import run_and_draw
 
 IN_FLIGHT = "in flight"
 JSON, PAGE, FEEDBACK = "leaderboard.json", "leaderboard.html", "feedback"
@@ -66,7 +64,7 @@ class ContestRun:
     results: Path
     key: Path | None = None
 
-    def score(self, entries: Path, say: Callable[[str], None]) -> Json:
+    def score(self, entries: Path, report: Callable[[str], None]) -> Json:
         """Builds, runs and ranks the entries in a folder; returns the verdict.
 
         Raises:
@@ -83,7 +81,7 @@ class ContestRun:
         with hold_lock_patiently(self.folder / ".lock"):
             submitted = self.builder.make_all(
                 submissions,
-                lambda made: say(f"{made.name}: {made.reason or 'built'}"),
+                lambda made: report(f"{made.name}: {made.reason or 'built'}"),
             )
             everyone = [*submitted, *self.baselines]
             with self._runner(everyone) as runner:
@@ -98,7 +96,8 @@ class ContestRun:
             if self.key is not None:
                 found, names = anonymous(found, complete_key(self.key, authors_in(found)))
                 runs = {names.get(name, name): path for name, path in runs.items()}
-            page = write_page(found, runs, Figures(self.folder / "figures"), self._made_of())
+            figures = draw_figures(found, self.folder / "figures")
+            page = write_page(found, runs, figures, self._made_of())
             write_whole(self.folder / PAGE, page)
             write_whole(self.folder / JSON, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
         return found
@@ -118,10 +117,8 @@ class ContestRun:
                 progress.add,
                 self.engine.spoils if self.engine.is_real_time else None,
             )
-            try:
+            with closing(runner):
                 yield runner
-            finally:
-                runner.close()
         progress.end(f"runs of {len(able)} entries and baselines are done")
 
     def _executor(self) -> Executor:
@@ -132,7 +129,7 @@ class ContestRun:
 
     def _draw_runs(self, scored: Sequence[Scored]) -> dict[str, Path]:
         """Returns a figure over time of each entry's run on the public network."""
-        if not isinstance(self.engine, EmulatorSettings):
+        if self.engine.is_real_time:
             return {}  # a real run cannot be repeated to log it
         public = next(place for place in self.places if place.is_public)
         drawn = {}
@@ -142,19 +139,11 @@ class ContestRun:
             spec = each.entry.spec(self.engine, public.network, self.contest.seed)
             figure = self.folder / "runs" / f"{spec.run_id}.svg"
             if not figure.is_file():
-                with TemporaryDirectory(prefix="kneepoint-logs-") as logs:
-                    log, flow_log = Path(logs) / "uplink.log", Path(logs) / "flow.log"
-                    settings = replace(self.engine, keep_log=log, keep_flow_log=flow_log)
-                    engine = settings.open()
-                    try:
-                        record = run_reliably(engine, spec)
-                    finally:
-                        engine.close()
-                    if record.status != "ok":
-                        continue
-                    noun = "window" if each.entry.is_baseline else IN_FLIGHT
-                    over_time.draw(log, flow_log, "", figure, noun, _DPI)
-                    thin(figure)
+                noun = "window" if each.entry.is_baseline else IN_FLIGHT
+                record = run_and_draw(self.engine, spec, "", figure, noun, _DPI)
+                if record.status != "ok":
+                    continue
+                thin(figure)
             drawn[each.entry.name] = figure
         return drawn
 

@@ -33,7 +33,6 @@ class Standing:
         best_rank: of the 95 % interval of its rank, networks and seeds resampled.
         worst_rank: see best_rank.
         first: share of resamples in which it is first.
-        by_network: its score on each network.
     """
 
     score: float
@@ -43,7 +42,6 @@ class Standing:
     best_rank: int
     worst_rank: int
     first: float
-    by_network: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,6 @@ def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Standing]
                 best_rank=int(best),
                 worst_rank=int(worst),
                 first=float(np.mean(ranks[entry] == 1)),
-                by_network=tuple(_unscale(value, is_ratio) for value in own.mean(axis=1)),
             )
         )
     return standings

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from common.errors import KneepointError
@@ -20,109 +20,99 @@ from networks.scenario import PreparedNetwork, Traffic
 from search.plan import StudyPlan, plan_study
 
 
-def plan_tuning(
-    name: str,
-    tree: Tree,
-    declared: EntryFile,
-    builder: EntryBuilder,
-    networks: list[PreparedNetwork],
-    engine: EngineSettings,
-    trials: int,
-    seed: int,
-) -> StudyPlan:
-    """Returns a study that searches for the greatest power, beginning with the defaults.
+@dataclass(frozen=True)
+class TunedEntry:
+    """An entry whose parameters are searched.
 
     Args:
         name: of the entry.
         tree: its sender.
         declared: its kneepoint.yaml.
         builder: builds it, once for each setting of its macros.
-        networks: over which the mean of the power is taken.
-        engine: makes the runs.
-        trials: their number.
-        seed: of everything random.
-
-    Raises:
-        KneepointError: it declares no parameters, or one that has no effect.
     """
-    if not declared.constants:
-        raise KneepointError(f"{name}: declares no constants; name some in its {ENTRY_FILE}")
-    _check_macros(name, tree, declared, builder)
-    controller = _as_controller(name, declared)
-    study = Study(
-        title=f"{name}, tuned",
-        controller=name,
-        networks=tuple(network.name for network in networks),
-        space={
-            each: Range(low=constant.range[0], high=constant.range[1], log=constant.log)
-            for each, constant in declared.constants.items()
-        },
-        sampler=Sampler(kind="tpe", trials=trials),
-    )
-    plan = plan_study(name, study, controller, {}, networks, engine, study_seed(seed, name))
 
-    def specify(
-        engine: EngineSettings,
-        controller: Controller,
-        constants: Mapping[str, float],
-        network: PreparedNetwork,
-        seed: int,
-        traffic: Traffic,
-    ) -> RunSpec:
-        del traffic  # alone
-        entry = _built(controller.name, tree, declared, builder, constants)
-        return RunSpec.of_entry(engine, entry, network, seed, constants)
+    name: str
+    tree: Tree
+    declared: EntryFile
+    builder: EntryBuilder
 
-    return replace(plan, specify=specify)
+    def plan(
+        self, networks: list[PreparedNetwork], engine: EngineSettings, trials: int, seed: int
+    ) -> StudyPlan:
+        """Returns a study of the mean power over some networks, beginning with the defaults.
 
-
-def _built(
-    name: str,
-    tree: Tree,
-    declared: EntryFile,
-    builder: EntryBuilder,
-    constants: Mapping[str, float],
-) -> Entry:
-    try:
-        return builder.entry_of(name, tree, declared, constants)
-    except BuildError as error:
-        settings = ", ".join(f"{k} = {v:g}" for k, v in constants.items()) or "the defaults"
-        raise KneepointError(f"{name}: with {settings} it {error}") from None
-
-
-def _check_macros(name: str, tree: Tree, declared: EntryFile, builder: EntryBuilder) -> None:
-    """Raises KneepointError if the object is the same whatever value a macro has."""
-    usual = _built(name, tree, declared, builder, {}).sha256
-    for each, constant in declared.constants.items():
-        macro = constant.macro
-        if macro is not None and all(
-            _built(name, tree, declared, builder, {each: value}).sha256 == usual
-            for value in constant.range
-        ):
-            raise KneepointError(
-                f"{name}: {ENTRY_FILE}: constants.{each}: macro {macro} has no effect; if a "
-                f"#define of the tree overrides it, put that between #ifndef {macro} and #endif"
-            )
-
-
-def _as_controller(name: str, declared: EntryFile) -> Controller:
-    """An entry as a controller to the search: its parameters."""
-    constants = {
-        each: Constant(
-            name=each,
-            is_integer=constant.integer,
-            default=constant.default,
-            low=constant.range[0],
-            high=constant.range[1],
-            least=-math.inf,
-            most=math.inf,
-            is_log=constant.log,
-            unit=constant.unit,
-            meaning=constant.meaning,
+        Raises:
+            KneepointError: the entry declares no parameters, or one that has no effect.
+        """
+        declared = self.declared.constants
+        if not declared:
+            raise KneepointError(f"{self.name}: declares no constants; name some in {ENTRY_FILE}")
+        self._check_macros()
+        study = Study(
+            title=f"{self.name}, tuned",
+            controller=self.name,
+            networks=tuple(network.name for network in networks),
+            space={
+                name: Range(low=constant.range[0], high=constant.range[1], log=constant.log)
+                for name, constant in declared.items()
+            },
+            sampler=Sampler(kind="tpe", trials=trials),
         )
-        for each, constant in declared.constants.items()
-    }
-    return Controller(name, sha256_of(declared.model_dump_json().encode()), "", "", constants)
+        root = study_seed(seed, self.name)
+        plan = plan_study(self.name, study, self._as_controller(), {}, networks, engine, root)
+
+        def specify(
+            engine: EngineSettings,
+            _controller: Controller,
+            constants: Mapping[str, float],
+            network: PreparedNetwork,
+            seed: int,
+            _traffic: Traffic,
+        ) -> RunSpec:
+            return RunSpec.on(engine, self._built(constants), constants, network, seed)
+
+        return replace(plan, specify=specify)
+
+    def _built(self, constants: Mapping[str, float]) -> Entry:
+        try:
+            return self.builder.entry_of(self.name, self.tree, self.declared, constants)
+        except BuildError as error:
+            settings = ", ".join(f"{k} = {v:g}" for k, v in constants.items()) or "the defaults"
+            raise KneepointError(f"{self.name}: with {settings} it {error}") from None
+
+    def _check_macros(self) -> None:
+        """Raises KneepointError if the object is the same whatever value a macro has."""
+        usual = self._built({}).sha256
+        for name, constant in self.declared.constants.items():
+            macro = constant.macro
+            if macro is not None and all(
+                self._built({name: value}).sha256 == usual for value in constant.range
+            ):
+                raise KneepointError(
+                    f"{self.name}: {ENTRY_FILE}: constants.{name}: macro {macro} has no effect; if "
+                    f"a #define of the tree overrides it, put that between #ifndef {macro} and "
+                    "#endif"
+                )
+
+    def _as_controller(self) -> Controller:
+        """The entry as the search sees a controller: its parameters."""
+        constants = {
+            name: Constant(
+                name=name,
+                is_integer=constant.integer,
+                default=constant.default,
+                low=constant.range[0],
+                high=constant.range[1],
+                least=-math.inf,
+                most=math.inf,
+                is_log=constant.log,
+                unit=constant.unit,
+                meaning=constant.meaning,
+            )
+            for name, constant in self.declared.constants.items()
+        }
+        digest = sha256_of(self.declared.model_dump_json().encode())
+        return Controller(self.name, digest, "", "", constants)
 
 
 def tuned_text(declared: EntryFile, best: Mapping[str, float]) -> str:

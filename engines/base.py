@@ -5,14 +5,16 @@ import json
 import math
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, Self
 
+from common.errors import KneepointError
 from engines.catalogue import Controller
 from engines.entry import Entry
-from engines.limits import EMULATOR, LIMITS
+from engines.limits import EMULATOR, LIMITS, Limits
 from networks.scenario import ALONE, PreparedNetwork, Traffic, scenario_of
 
 METRICS = (
@@ -87,13 +89,13 @@ class RunSpec:
     def on(
         cls,
         engine: "EngineSettings",
-        controller: Controller,
+        controller: Controller | Entry,
         constants: Mapping[str, float],
         network: PreparedNetwork,
         seed: int,
         traffic: Traffic = ALONE,
     ) -> Self:
-        """Describes a run of the current controller on the current engine."""
+        """Describes a run of the current controller, or of an entry, on the current engine."""
         return cls(
             engine=engine.engine,
             engine_sha256=engine.sha256,
@@ -103,27 +105,7 @@ class RunSpec:
             network=network,
             seed=seed,
             traffic=traffic,
-        )
-
-    @classmethod
-    def of_entry(
-        cls,
-        engine: "EngineSettings",
-        entry: Entry,
-        network: PreparedNetwork,
-        seed: int,
-        constants: Mapping[str, float] | None = None,
-    ) -> Self:
-        """Describes a run of a contest's entry, built with `constants`."""
-        return cls(
-            engine=engine.engine,
-            engine_sha256=engine.sha256,
-            controller=entry.name,
-            controller_sha256=entry.sha256,
-            constants=constants or {},
-            network=network,
-            seed=seed,
-            entry=entry,
+            entry=controller if isinstance(controller, Entry) else None,
         )
 
     def scenario(self) -> dict[str, Any]:
@@ -313,49 +295,75 @@ class Engine(Protocol):
         """Frees the engine's resources; it can be used again afterwards."""
 
 
-class EngineSettings(Protocol):
-    """The settings of an engine; hashable, and can be sent to another process."""
+@dataclass(frozen=True)
+class EngineSettings(ABC):
+    """The settings of an engine; hashable, and can be sent to another process.
+
+    Args:
+        sha256: digest of the engine's programs, which contain no controller.
+    """
+
+    limits: ClassVar[Limits]
+    sha256: str
 
     @property
     def engine(self) -> str:
         """The engine's name in results."""
-
-    @property
-    def sha256(self) -> str:
-        """Digest of the engine's programs, which contain no controller."""
+        return self.limits.engine
 
     @property
     def is_real_time(self) -> bool:
         """Whether runs take real time, and one of the host's slots."""
+        return self.limits.is_real_time
 
     def runs_at_once(self, slots: int, cores: int) -> int:
         """Number of concurrent runs for a host with so many real-time slots and cores."""
+        del slots
+        return cores
 
-    def keeping(self, log: Path) -> "EngineSettings":
-        """Returns settings that write each run's uplink log to a file at its end."""
+    def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
+        """Returns settings that write, at each run's end, those logs that the engine has.
+
+        Args:
+            log: file for the uplink's log.
+            flow_log: file for the senders' log, if wanted.
+        """
+        del log, flow_log
+        return self
 
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network without the fields that this engine ignores."""
+        """Returns the network without an emulated host, if runs are on the real one."""
+        host = self.limits.real_host
+        return replace(network, host_model=host, host_latency_us=0) if host else network
 
     def spoils(self, record: "RunRecord") -> bool:
         """Whether the host was too busy for the run, which must then be repeated."""
+        del record
+        return False
 
-    def taking_all(self) -> "EngineSettings":
+    def taking_all(self) -> Self:
         """Returns settings that repeat no run, however busy the host was."""
-
-    def open(self) -> Engine:
-        """Makes the engine."""
-
-
-@runtime_checkable
-class MovableSettings(Protocol):
-    """Further members of settings whose engine can run elsewhere, from a copy of its files."""
+        return self
 
     def files_of(self, specs: Sequence[RunSpec]) -> Mapping[str, tuple[Path, str]]:
-        """Returns the files that runs need, by their paths in the copy: path and SHA-256."""
+        """Returns the files that runs on another machine need, by their paths in a copy there.
 
-    def moved(self, folder: Path) -> EngineSettings:
-        """Returns settings for a folder that holds such a copy."""
+        Each has its path here and its SHA-256.
+
+        Raises:
+            KneepointError: the engine runs on this machine only.
+        """
+        del specs
+        raise KneepointError(f"engine {self.engine} runs on this machine only")
+
+    def moved(self, folder: Path) -> Self:
+        """Returns settings for a folder that holds a copy of these files."""
+        del folder
+        return self
+
+    @abstractmethod
+    def open(self) -> Engine:
+        """Makes the engine."""
 
 
 PAUSES_S = (0.5, 2.0, 8.0)

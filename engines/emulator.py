@@ -10,11 +10,11 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from common.errors import KneepointError, printable
-from engines.base import MachineFaultError, RunRecord, RunSpec, canonical_json
-from networks.scenario import PreparedNetwork
+from engines.base import EngineSettings, MachineFaultError, RunRecord, RunSpec, canonical_json
+from engines.limits import EMULATOR
 
 # Signals of a crash; any other signal comes from outside.
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGBUS)
@@ -48,12 +48,12 @@ def request_of(
 
 
 @dataclass(frozen=True)
-class EmulatorSettings:
+class EmulatorSettings(EngineSettings):
     """Settings of an emulator, here or on another machine.
 
     Args:
-        binary: the emulator.
         sha256: its digest when the study began; runs of another binary would not be comparable.
+        binary: the emulator.
         folder: to which paths of traces are relative.
         idle_limit_s: a process that has a run but uses no CPU for this long is stuck. One
             that computes may take longer: it detects hanging controllers itself.
@@ -61,52 +61,24 @@ class EmulatorSettings:
         keep_flow_log: file for the senders' log; None: no log.
     """
 
+    limits = EMULATOR
     binary: Path
-    sha256: str
     folder: Path
     idle_limit_s: float = 60
     keep_log: Path | None = None
     keep_flow_log: Path | None = None
 
     @classmethod
-    def of(cls, binary: Path) -> "EmulatorSettings":
+    def of(cls, binary: Path) -> Self:
         """Settings of the current binary in the current folder."""
-        return cls(binary.resolve(), digest_of(binary), Path.cwd())
+        return cls(digest_of(binary), binary.resolve(), Path.cwd())
 
-    @property
-    def engine(self) -> str:
-        """The engine's name in results."""
-        return "emulator"
-
-    @property
-    def is_real_time(self) -> bool:
-        """Virtual time is the emulator's own."""
-        return False
-
-    def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network as it is."""
-        return network
-
-    def spoils(self, record: RunRecord) -> bool:
-        """No: virtual time waits for the host."""
-        del record
-        return False
-
-    def taking_all(self) -> "EmulatorSettings":
-        """Returns itself: in virtual time no host is too busy."""
-        return self
-
-    def runs_at_once(self, slots: int, cores: int) -> int:
-        """One on each core."""
-        del slots
-        return cores
-
-    def keeping(self, log: Path) -> "EmulatorSettings":
-        """Returns the same with a log (see EngineSettings)."""
-        return replace(self, keep_log=log)
+    def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
+        """Returns the same with logs."""
+        return replace(self, keep_log=log, keep_flow_log=flow_log)
 
     def files_of(self, specs: Sequence[RunSpec]) -> dict[str, tuple[Path, str]]:
-        """Returns the emulator, the controllers and the traces (see MovableSettings)."""
+        """Returns the emulator, the controllers and the traces."""
         files = {_BINARY: (self.binary, self.sha256)}
         for spec in specs:
             scenario = spec.scenario()
@@ -118,8 +90,8 @@ class EmulatorSettings:
                     files[link["trace"]] = self.folder / link["trace"], link["trace_sha256"]
         return files
 
-    def moved(self, folder: Path) -> "EmulatorSettings":
-        """Returns the same on a copy of its files (see MovableSettings)."""
+    def moved(self, folder: Path) -> Self:
+        """Returns the same on a copy of its files."""
         return replace(self, binary=folder / _BINARY, folder=folder)
 
     def open(self) -> "EmulatorEngine":
@@ -194,12 +166,13 @@ class EmulatorEngine:
     def _read_line(self, process: _Process) -> bytes:
         assert process.popen.stdout is not None
         descriptor = process.popen.stdout.fileno()
-        activity = _activity_of(process.popen.pid)
+        _, before_ticks = _activity_of(process.popen.pid)
         while b"\n" not in process.pending:
             if not select.select([descriptor], [], [], self._settings.idle_limit_s)[0]:
-                before, activity = activity, _activity_of(process.popen.pid)
-                if not activity.is_runnable and activity.cpu_ticks == before.cpu_ticks:
+                is_runnable, ticks = _activity_of(process.popen.pid)
+                if not is_runnable and ticks == before_ticks:
                     raise self._is_stuck()
+                before_ticks = ticks
                 continue
             chunk = os.read(descriptor, 65536)
             if not chunk:
@@ -246,17 +219,10 @@ class EmulatorEngine:
         )
 
 
-@dataclass(frozen=True)
-class _Activity:
-    """Whether a process runs or waits for a processor, and its CPU time."""
-
-    is_runnable: bool
-    cpu_ticks: int
-
-
-def _activity_of(process_id: int) -> _Activity:
+def _activity_of(process_id: int) -> tuple[bool, int]:
+    """Returns whether a process runs or waits for a processor, and its CPU time in ticks."""
     try:
         fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
-        return _Activity(is_runnable=True, cpu_ticks=0)  # it has ended, as its output will say
-    return _Activity(fields[0] == "R", int(fields[11]) + int(fields[12]))
+        return True, 0  # it has ended, as its output will say
+    return fields[0] == "R", int(fields[11]) + int(fields[12])

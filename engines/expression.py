@@ -5,7 +5,8 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import cache
+from typing import Self
 
 from common.errors import suggestion
 from engines.base import METRICS, RunRecord
@@ -56,6 +57,8 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "abs": abs,
 }
 
+_Value = Callable[[Mapping[str, float | None]], float]
+
 
 @dataclass(frozen=True)
 class Expression:
@@ -70,13 +73,7 @@ class Expression:
         Raises:
             ValueError: it is none.
         """
-        if len(text) > _MOST_CHARACTERS:
-            raise ValueError(f"an expression has at most {_MOST_CHARACTERS} characters")
-        try:
-            tree = ast.parse(text, mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise ValueError("it is no expression, such as throughput_mbps ** 2 / power") from None
-        _check(tree)
+        _compile(text)
         return cls(text)
 
     def of_run(self, record: RunRecord, network: PreparedNetwork, bound: Bound | None) -> float:
@@ -122,7 +119,7 @@ class Expression:
                 or the logarithm of zero.
         """
         try:
-            value = _value(ast.parse(self.text, mode="eval").body, values)
+            value = _compile(self.text)(values)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise ValueError(f"{self.text}: {error}") from None
         if not math.isfinite(value):
@@ -130,44 +127,44 @@ class Expression:
         return value
 
 
-def _check(node: ast.AST, depth: int = 0) -> None:
-    """Raises ValueError unless a node may be part of an expression."""
+@cache
+def _compile(text: str) -> _Value:
+    """Returns the function that evaluates an expression; raises ValueError if it is none."""
+    if len(text) > _MOST_CHARACTERS:
+        raise ValueError(f"an expression has at most {_MOST_CHARACTERS} characters")
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ValueError("it is no expression, such as throughput_mbps ** 2 / power") from None
+    return _compiled(tree)
+
+
+def _compiled(node: ast.AST, depth: int = 0) -> _Value:
+    """Compiles a node that may be part of an expression; its numbers are floats, so none grows."""
     if depth > _MOST_DEPTH:
         raise ValueError("too deeply nested")
+    operation: Callable[..., float]
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         if abs(node.value) > _MOST_NUMBER:
             raise ValueError(f"a number is at most {_MOST_NUMBER:g}")
-    elif isinstance(node, ast.Name):
-        if node.id not in VARIABLES:
-            raise ValueError(f"{node.id!r} is not a metric; {suggestion(node.id, VARIABLES)}")
-    elif isinstance(node, ast.BinOp | ast.UnaryOp) and type(node.op) in _OPERATORS:
-        for operand in _operands(node):
-            _check(operand, depth + 1)
+        number = float(node.value)
+        return lambda _: number
+    if isinstance(node, ast.Name):
+        name = node.id
+        if name not in VARIABLES:
+            raise ValueError(f"{name!r} is not a metric; {suggestion(name, VARIABLES)}")
+        return lambda values: float(values[name])  # type: ignore[arg-type]  # None: a TypeError
+    if isinstance(node, ast.BinOp | ast.UnaryOp) and type(node.op) in _OPERATORS:
+        operation = _OPERATORS[type(node.op)]
+        parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
     elif isinstance(node, ast.Call):
-        name = node.func.id if isinstance(node.func, ast.Name) else ""
-        least = 2 if name in ("min", "max") else 1
-        right_count = len(node.args) >= 2 if least == 2 else len(node.args) == 1
+        name, parts = node.func.id if isinstance(node.func, ast.Name) else "", node.args
+        right_count = len(parts) >= 2 if name in ("min", "max") else len(parts) == 1
         if name not in _FUNCTIONS or node.keywords or not right_count:
             known = ", ".join(_FUNCTIONS)
             raise ValueError(f"the only functions are {known}, with their number of arguments")
-        for argument in node.args:
-            _check(argument, depth + 1)
+        operation = _FUNCTIONS[name]
     else:
         raise ValueError("an expression has only numbers, metrics, + - * / ** and functions")
-
-
-def _operands(node: ast.BinOp | ast.UnaryOp) -> tuple[ast.expr, ...]:
-    return (node.left, node.right) if isinstance(node, ast.BinOp) else (node.operand,)
-
-
-def _value(node: ast.AST, values: Mapping[str, float | None]) -> float:
-    """The value of an expression that was checked; every number is a float, so none grows."""
-    if isinstance(node, ast.Constant):
-        return float(node.value)  # type: ignore[arg-type]  # it was checked
-    if isinstance(node, ast.Name):
-        return float(values[node.id])  # type: ignore[arg-type]  # None: a TypeError
-    if isinstance(node, ast.BinOp | ast.UnaryOp):
-        numbers: list[Any] = [_value(each, values) for each in _operands(node)]
-        return _OPERATORS[type(node.op)](*numbers)
-    assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    return _FUNCTIONS[node.func.id](*(_value(each, values) for each in node.args))
+    operands = [_compiled(part, depth + 1) for part in parts]
+    return lambda values: operation(*(operand(values) for operand in operands))

@@ -22,7 +22,9 @@ class Limits:
         reasons: why it has other queues, by kind.
         runs_our_controllers: otherwise the kernel's of the same names, which ours do not identify.
         runs_traffic: otherwise one flow of datagrams.
-        has_host_model: otherwise the host is real.
+        is_real_time: runs take real time.
+        real_host: stands for the host in a run's description, if the host is not emulated.
+        programs: what it needs in the build folder besides the emulator, which lists controllers.
     """
 
     engine: str
@@ -31,7 +33,9 @@ class Limits:
     reasons: Mapping[str, str] = field(default_factory=dict)
     runs_our_controllers: bool = True
     runs_traffic: bool = True
-    has_host_model: bool = False
+    is_real_time: bool = False
+    real_host: str = ""
+    programs: tuple[str, ...] = ()
 
     def require(self, link: Mapping[str, object], where: str) -> None:
         """Raises KneepointError unless the engine has such links."""
@@ -66,7 +70,7 @@ def _is_among(queues: _Queues, queue: Notation) -> bool:
 
 
 _NO_CHANGE = "its delay is constant; use delay_ms, or the emulator"
-EMULATOR = Limits("emulator", has_host_model=True)
+EMULATOR = Limits("emulator")
 
 MAHIMAHI = Limits(
     "mahimahi",
@@ -81,6 +85,9 @@ MAHIMAHI = Limits(
         "pie": "its PIE is not RFC 8033's; use pie-mahimahi, or the emulator",
     },
     runs_traffic=False,
+    is_real_time=True,
+    real_host="real",
+    programs=("sender", "receiver", "measure", "keep_awake"),
 )
 
 _NO_TRACE = "a trace needs mahimahi or the emulator; give the link rate_mbps"
@@ -106,6 +113,9 @@ KERNEL = Limits(
         "emulator",
     },
     runs_our_controllers=False,
+    is_real_time=True,
+    real_host="kernel",
+    programs=("delay_line",),
 )
 LIMITS = {each.engine: each for each in (EMULATOR, MAHIMAHI, KERNEL)}
 """By the engine's name."""

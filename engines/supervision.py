@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from common.code import ROOT
+from common.errors import KneepointError
 from engines.base import MachineFaultError
 
 START_AND_END_S = 30.0
@@ -74,20 +75,24 @@ class SupervisedRuns:
         request: Mapping[str, Any],
         limit_s: float,
         *,
+        where: str,
         folder: Path,
         environment: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Returns the supervisor's answer.
+        """Returns the supervisor's answer, whose status is ok or failed.
 
         Args:
             command: starts the supervisor.
             request: its request.
             limit_s: time limit.
+            where: the run, for messages.
             folder: its working directory.
             environment: variables besides this process's own and the modules' path.
 
         Raises:
-            MachineFaultError: it cannot be started, was stopped, or does not answer in time.
+            MachineFaultError: it cannot be started, was stopped, does not answer in time, or
+                answers with a fault.
+            KneepointError: it answers that the run cannot be carried out.
         """
         try:
             self._supervisor = subprocess.Popen(
@@ -103,9 +108,14 @@ class SupervisedRuns:
         try:
             if self._is_stopped:
                 raise MachineFaultError("the run was stopped")
-            return _ask(self._supervisor, request, limit_s)
+            answer = _ask(self._supervisor, request, limit_s)
         finally:
             self.close()
+        if answer["status"] == "fault":
+            raise MachineFaultError(answer["reason"])
+        if answer["status"] == "error":
+            raise KneepointError(f"{where}: {answer['reason']}")
+        return answer
 
     def stop(self) -> None:
         """Tells the supervisor to end its run; the thread that waits for it notices."""
@@ -122,9 +132,17 @@ class SupervisedRuns:
             self._supervisor = None
 
 
-def serve(supervise: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
+def serve(carry_out: Callable[[dict[str, Any], StopWatch], Mapping[str, Any]]) -> None:
     """A supervisor's side: reads and executes the request, and prints the answer."""
-    answer = supervise(json.loads(sys.stdin.readline()))
+    request = json.loads(sys.stdin.readline())
+    try:
+        answer = {"status": "ok", **carry_out(request, StopWatch())}
+    except RunEndedError as error:
+        answer = {"status": error.status, "reason": str(error)}
+    except KneepointError as error:
+        answer = {"status": "error", "reason": str(error)}
+    except OSError as error:
+        answer = {"status": "fault", "reason": f"{error.filename or 'the run'}: {error.strerror}"}
     with contextlib.suppress(BrokenPipeError):  # our starter was killed
         print(json.dumps(answer), flush=True)
 

@@ -12,7 +12,7 @@ from engines.limits import LIMITS
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import load_section
 from experiments.models.settings import HoldOut, Settings
-from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI, NETWORK, Range, Study
+from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI, NETWORK, Engine, Range, Study
 from experiments.published import PublishedTable, load_table
 from experiments.workflow import RESERVED, Workflow
 from networks.config import Network, changed, load_network, load_trace_catalogue
@@ -56,7 +56,7 @@ def load_workflow(config: Path) -> Workflow:
         config, settings, studies, repeats, comparisons, traffic, tables, networks, sections
     )
     _check_fitted_hosts(workflow)
-    _check_real_networks(workflow)
+    _check_networks_of_engines(workflow)
     _check_starts(workflow)
     _check_warm_starts(workflow)
     _check_comparisons(workflow)
@@ -181,29 +181,31 @@ def _check_fitted_host(workflow: Workflow, name: str, before: tuple[str, ...]) -
         _check_fitted_host(workflow, fitted_on, (*before, name))
 
 
-def _check_real_networks(workflow: Workflow) -> None:
-    """Refuses runs in mahimahi on networks that it cannot emulate."""
-    folder = workflow.path.parent
-    own = [workflow.probe.network] if workflow.probe else []
-    if workflow.confirm:
-        own.append(workflow.confirm.network)
-        own += [workflow.showcase.network] if workflow.showcase else []
-    real = {
-        **dict.fromkeys(own, workflow.path),
-        **{
-            network: folder / "studies" / f"{name}.yaml"
-            for name, study in workflow.studies.items()
-            if study.engine == MAHIMAHI
-            for network in study.networks
-        },
-        **{
-            repeat.network: folder / "repeats" / f"{name}.yaml"
+def _check_networks_of_engines(workflow: Workflow) -> None:
+    """Refuses networks that an experiment's engine cannot emulate."""
+    folder, settings = workflow.path.parent, workflow.settings
+    used: list[tuple[Engine, str, Path]] = [
+        *(
+            (repeat.engine, repeat.network, folder / "repeats" / f"{name}.yaml")
             for name, repeat in workflow.repeats.items()
-            if repeat.engine == MAHIMAHI
-        },
-    }
-    for network, where in real.items():
-        _require(workflow.networks[network], MAHIMAHI, f"{where}: network {network}: ")
+        ),
+        *(
+            (study.engine, network, folder / "studies" / f"{name}.yaml")
+            for name, study in workflow.studies.items()
+            for network in study.networks
+        ),
+        *(
+            (MAHIMAHI, wanted.network, workflow.path)
+            for wanted in (
+                settings.real_time.probe,
+                settings.confirm,
+                settings.confirm and settings.showcase,
+            )
+            if wanted
+        ),
+    ]
+    for engine, network, where in used:
+        _require(workflow.networks[network], engine, f"{where}: network {network}: ")
     for name, study in workflow.studies.items():
         if study.traffic and not LIMITS[study.engine].runs_traffic:
             raise KneepointError(
@@ -323,7 +325,7 @@ def _check_hardening(workflow: Workflow) -> None:
 
 
 def _check_hold_out(workflow: Workflow) -> None:
-    held = workflow.hold_out
+    held = workflow.settings.hold_out
     if held is None:
         return
     if not workflow.tunings:

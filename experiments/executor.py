@@ -16,7 +16,6 @@ from common.files import sha256_of
 from engines.base import (
     Engine,
     EngineSettings,
-    MovableSettings,
     RunRecord,
     RunSpec,
     run_reliably,
@@ -185,8 +184,6 @@ class RayExecutor:
 
         if not self._cluster.is_joined:
             return {}
-        if not isinstance(self._settings, MovableSettings):
-            raise KneepointError(f"engine {self._settings.engine} runs on this machine only")
         sent = {}
         for target, (path, sha256) in self._settings.files_of(specs).items():
             if sha256 not in self._contents:

@@ -10,19 +10,19 @@ from typing import Any
 
 from common.locks import hold_lock_patiently
 from common.made_by import sign
-from engines.base import EngineSettings
+from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Catalogue, Controller, load_catalogue
 from engines.named import settings_of
 from experiments.cluster import end_with_cluster, find_cluster, own_cluster, serves_here
 from experiments.executor import Executor, LocalExecutor, RayExecutor
 from experiments.journal import RunJournal
-from experiments.models.study import Engine
+from experiments.models.study import Engine, Setting
 from experiments.progress import Progress, progress_of
 from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
 from experiments.workflow import Workflow
 from networks.prepare import TraceMaker
-from networks.scenario import Flow, PreparedNetwork, Traffic
+from networks.scenario import ALONE, Flow, PreparedNetwork, Traffic
 from networks.searched import SearchedNetworks
 from networks.traffic import TrafficFlow
 
@@ -68,6 +68,20 @@ class Job:
         """Returns a controller; raises KneepointError if it is unknown or broken."""
         return self.catalogue.controller(name, str(self.workflow.path))
 
+    def spec(
+        self,
+        engine: EngineSettings,
+        setting: Setting,
+        network: PreparedNetwork,
+        seed: int,
+        where: str,
+        traffic: Traffic = ALONE,
+    ) -> RunSpec:
+        """Describes a run of a setting, which `where` names in errors."""
+        controller = self.controller(setting.controller)
+        constants = controller.complete(setting.constants, where)
+        return RunSpec.on(engine, controller, constants, network, seed, traffic)
+
     def network(self, name: str) -> PreparedNetwork:
         """Reads a prepared network; raises KneepointError if it is damaged."""
         network = PreparedNetwork.load(self.networks / name / "network.json")
@@ -76,9 +90,7 @@ class Job:
 
     def searched_networks(self, name: str) -> SearchedNetworks:
         """Returns the maker of the networks that an experiment's trials search."""
-        maker = TraceMaker(
-            self.build / "traces", self.build / "synthesize", self.build / "check_trace"
-        )
+        maker = TraceMaker(self.build / "traces", self.build / "synthesize")
         folder = self.networks / "searched" / name
         return SearchedNetworks(self.workflow.networks, maker, folder)
 

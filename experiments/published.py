@@ -220,10 +220,7 @@ def load_table(config: Path, name: str) -> PublishedTable:
     _check_header(path, description_path, description, header)
     if not lines:
         raise KneepointError(f"{path}: has no rows; add some")
-    rows = [
-        _read_row(path, number, _by_column(path, number, header, line), description)
-        for number, line in enumerate(lines)
-    ]
+    rows = [_read_row(path, number, header, line, description) for number, line in enumerate(lines)]
     return PublishedTable(name, description, rows)
 
 
@@ -254,26 +251,25 @@ def _check_header(
             )
 
 
-def _by_column(
-    path: Path, number: int, header: Sequence[str], line: Sequence[str]
-) -> Mapping[str, str]:
+def _read_row(
+    path: Path,
+    number: int,
+    header: Sequence[str],
+    line: Sequence[str],
+    description: TableDescription,
+) -> PublishedRow:
     if len(line) != len(header):
         raise KneepointError(
             f"{path}, line {number + 2}: has {len(line)} cells, but the header has {len(header)}; "
             "make them agree"
         )
-    return dict(zip(header, line, strict=True))
-
-
-def _read_row(
-    path: Path, number: int, line: Mapping[str, str], description: TableDescription
-) -> PublishedRow:
+    cells = dict(zip(header, line, strict=True))
     constants = dict(description.constants)
     metrics: dict[str, float] = {}
     steps: dict[str, float] = {}
     complete = True
     for name, column in description.columns.items():
-        text = line[name].strip()
+        text = cells[name].strip()
         if text:
             value = _read_cell(path, number, name, text) * column.factor
             if column.constant:

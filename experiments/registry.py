@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from engines.limits import LIMITS
 from experiments.models.study import EMULATOR, MAHIMAHI, Engine
 from experiments.workflow import ADDED_RUNS, FLOW_LOG, FOLDERS, LOG, REAL_SHOWCASE, Workflow
 from networks.config import network_file
@@ -95,7 +96,7 @@ class Experiment:
     @property
     def is_real(self) -> bool:
         """Whether it runs in real time or depends on real-time runs."""
-        return self.engine != EMULATOR or self.kind in (CALIBRATION, AGREEMENT)
+        return LIMITS[self.engine].is_real_time or self.kind in (CALIBRATION, AGREEMENT)
 
     @property
     def rule(self) -> str:
@@ -217,7 +218,7 @@ def _added_runs(workflow: Workflow) -> Iterator[Experiment]:
 
 
 def _held_out(workflow: Workflow) -> Iterator[Experiment]:
-    held = workflow.hold_out
+    held = workflow.settings.hold_out
     if held:
         yield Experiment(
             "hold_out",
@@ -231,7 +232,7 @@ def _held_out(workflow: Workflow) -> Iterator[Experiment]:
 
 
 def _examples(workflow: Workflow) -> Iterator[Experiment]:
-    shown = workflow.showcase
+    shown = workflow.settings.showcase
     if shown:
         kinds: dict[str, tuple[Kind, Engine]] = {
             "showcase": (EXAMPLE, EMULATOR),
@@ -244,18 +245,18 @@ def _examples(workflow: Workflow) -> Iterator[Experiment]:
 
 
 def _probe(workflow: Workflow) -> Iterator[Experiment]:
-    probe = workflow.probe
+    probe = workflow.settings.real_time.probe
     if probe:
         controllers, networks = [probe.controller], [probe.network]
         yield Experiment("probe", PROBE, MAHIMAHI, controllers, networks, settings=str(probe))
 
 
 def _confirmation(workflow: Workflow) -> Iterator[Experiment]:
-    wanted = workflow.confirm
+    wanted = workflow.settings.confirm
     if not wanted:
         return
     controllers, networks = workflow.confirmed_controllers, [wanted.network]
-    held = ["hold_out"] if workflow.hold_out else []
+    held = ["hold_out"] if workflow.settings.hold_out else []
 
     def experiment(
         name: str, kind: Kind, engine: Engine, needs: Sequence[str], lists: Sequence[str] = ()

@@ -9,6 +9,7 @@ import fcntl
 import queue
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -69,73 +70,47 @@ class SlotExecutor:
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs (see Executor)."""
-        crew = _Crew(self._settings, _Slots(self._folder, self._slots), specs, self._pauses_s)
-        threads = [
-            threading.Thread(target=crew.work, daemon=True)
-            for _ in range(min(self._slots, len(specs)))
-        ]
-        for thread in threads:
-            thread.start()
+        ended: queue.SimpleQueue[Future[RunRecord]] = queue.SimpleQueue()
+        crew = _Crew(self._settings, _Slots(self._folder, self._slots), self._pauses_s)
+        pool = ThreadPoolExecutor(self._slots)
         try:
-            for _ in specs:
-                yield from crew.wait()
+            for place, spec in enumerate(specs):
+                is_next = place >= self._slots
+                pool.submit(crew.run, spec, is_next).add_done_callback(ended.put)
+            left = len(specs)
+            while left:
+                try:
+                    yield [ended.get(timeout=_TICK_S).result()]
+                    left -= 1
+                except queue.Empty:
+                    yield []
         finally:
             crew.stop()
-            for thread in threads:
-                thread.join()
+            pool.shutdown(cancel_futures=True)
 
     def close(self) -> None:
         """Nothing is held between runs."""
 
 
 class _Crew:
-    """Threads that share a list of runs."""
+    """Makes runs in several threads, until it is stopped."""
 
     def __init__(
-        self,
-        settings: EngineSettings,
-        slots: "_Slots",
-        specs: Sequence[RunSpec],
-        pauses_s: Sequence[float],
+        self, settings: EngineSettings, slots: "_Slots", pauses_s: Sequence[float]
     ) -> None:
         self._settings = settings
         self._slots = slots
         self._pauses_s = pauses_s
-        self._waiting: queue.SimpleQueue[RunSpec] = queue.SimpleQueue()
-        for spec in specs:
-            self._waiting.put(spec)
-        self._ended: queue.SimpleQueue[RunRecord | Exception] = queue.SimpleQueue()
         self._stopped = threading.Event()
         self._running: dict[int, Engine] = {}
         self._lock = threading.Lock()
 
-    def work(self) -> None:
-        """Makes runs until none are left, in one thread."""
-        try:
-            while not self._stopped.is_set():
-                spec = self._waiting.get_nowait()
-                with self._slots.one(self._stopped):
-                    self._ended.put(self._run(spec))
-                self._stopped.wait(2 * _POLL_S)  # others may have waited for the slot
-        except queue.Empty:
-            return
-        except _StoppedError:
-            return
-        except Exception as error:  # raised in the thread that waits for the runs
-            self._ended.put(error)
-
-    def wait(self) -> Iterator[list[RunRecord]]:
-        """Yields None now and then, and finally the record of one more run."""
-        while True:
-            try:
-                ended = self._ended.get(timeout=_TICK_S)
-            except queue.Empty:
-                yield []
-                continue
-            if isinstance(ended, Exception):
-                raise ended
-            yield [ended]
-            return
+    def run(self, spec: RunSpec, is_next: bool) -> RunRecord:
+        """Makes a run in a slot; `is_next`: this thread may have just freed one."""
+        if is_next:
+            self._stopped.wait(2 * _POLL_S)  # others may have waited for the slot
+        with self._slots.one(self._stopped):
+            return self._run(spec)
 
     def stop(self) -> None:
         """Begins no further run, and ends those in progress."""

@@ -11,7 +11,7 @@ from common.files import require_folder
 from engines.catalogue import Catalogue, Controller, own_sources, require_sources
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import Section
-from experiments.models.settings import Confirm, HoldOut, HostProbe, Settings, Showcase, _is_address
+from experiments.models.settings import Confirm, Settings, _is_address
 from experiments.models.study import (
     EMULATOR,
     NETWORK,
@@ -97,26 +97,6 @@ class Workflow:
         for folder in ("", *folders):
             require_folder(self.results / folder)
 
-    @property
-    def showcase(self) -> Showcase | None:
-        """The run shown over time."""
-        return self.settings.showcase
-
-    @property
-    def hold_out(self) -> HoldOut | None:
-        """Held-out networks for published and tuned settings."""
-        return self.settings.hold_out
-
-    @property
-    def confirm(self) -> Confirm | None:
-        """Settings to run in real mahimahi."""
-        return self.settings.confirm
-
-    @property
-    def probe(self) -> HostProbe | None:
-        """How to measure the number of real-time slots."""
-        return self.settings.real_time.probe
-
     def of_engine(self, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The names of the studies and of the repeats that run on an engine."""
         return (
@@ -135,13 +115,13 @@ class Workflow:
         return self._on_training(lambda study: study.table is not None)
 
     def _on_training(self, wanted: Callable[[Study], bool]) -> tuple[str, ...]:
-        if self.hold_out is None:
+        held = self.settings.hold_out
+        if held is None:
             return ()
-        training = self.hold_out.training
         return tuple(
             name
             for name, study in self.studies.items()
-            if wanted(study) and training in study.networks and study.engine == "emulator"
+            if wanted(study) and held.training in study.networks and study.engine == "emulator"
         )
 
     @cached_property
@@ -187,12 +167,13 @@ class Workflow:
     @property
     def confirmed_controllers(self) -> list[str]:
         """Controllers of all settings that `make confirm` may run."""
-        if self.confirm is None:
+        wanted = self.settings.confirm
+        if wanted is None:
             return []
-        named = [each.controller for each in (*self.confirm.settings, *calibrating(self.confirm))]
-        if self.confirm.best:
+        named = [each.controller for each in (*wanted.settings, *calibrating(wanted))]
+        if wanted.best:
             named += self.held_controllers
-        if self.confirm.contradicted:
+        if wanted.contradicted:
             named += [table.description.controller for table in self.tables.values()]
         return named
 
@@ -269,12 +250,12 @@ class Workflow:
                     yield self._file("traffic", name), beside, (flow,)
         if self.settings.showcase:
             yield f"{self.path}, showcase", self.settings.showcase, alone
-        if self.probe:
-            yield f"{self.path}, real_time.probe", self.probe, alone
-        if self.confirm:
-            for setting in self.confirm.settings:
+        if probe := self.settings.real_time.probe:
+            yield f"{self.path}, real_time.probe", probe, alone
+        if confirm := self.settings.confirm:
+            for setting in confirm.settings:
                 yield f"{self.path}, confirm.settings", setting, alone
-            for setting in calibrating(self.confirm):
+            for setting in calibrating(confirm):
                 yield f"{self.path}, confirm.calibration", setting, alone
 
     def _file(self, folder: str, name: str) -> str:

@@ -18,7 +18,7 @@ from experiments.job import Job
 from experiments.models.study import EMULATOR
 from experiments.results import read_table
 from experiments.workflow import Workflow
-from kneepoint.cli import columns, config_option, examples, json_option, say
+from kneepoint.cli import columns, config_option, examples, json_option, print_result
 from kneepoint.runs import make_what_is_missing, run_once
 from networks.scenario import ALONE, PreparedNetwork
 from search.plan import network_of_trial
@@ -75,7 +75,7 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
         "again": {"status": record.status, **{k: v for k, (_, v) in pairs.items()}},
         "same": same,
     }
-    say(described, _text(spec, recorded, pairs, same=same), as_json)
+    print_result(described, _text(spec, recorded, pairs, same=same), as_json)
     raise SystemExit(0 if same or spec.engine != EMULATOR else 1)
 
 

@@ -84,6 +84,20 @@ def examples(text: str) -> Callable[[F], F]:
     return add
 
 
+class _FigurePath(click.Path):
+    """A path whose suffix is a figure format's."""
+
+    def convert(self, *words: Any) -> Path:
+        path = Path(str(super().convert(*words)))
+        if path.suffix not in (".png", ".svg", ".pdf"):
+            raise KneepointError(f"{path}: unknown figure format; use .png, .svg or .pdf")
+        return path
+
+
+PATH = click.Path(path_type=Path)
+FIGURE = _FigurePath(path_type=Path)
+
+
 def _existing(_: click.Context, __: click.Parameter, config: Path) -> Path:
     if not config.is_file():
         near = suggestion(config.stem, names_in(config.parent))
@@ -94,7 +108,7 @@ def _existing(_: click.Context, __: click.Parameter, config: Path) -> Path:
 def _config_option(callback: Callable[..., Path] | None) -> Callable[[F], F]:
     return click.option(
         "--config",
-        type=click.Path(path_type=Path),
+        type=PATH,
         default=Path("config/config.yaml"),
         show_default=True,
         callback=callback,
@@ -106,20 +120,15 @@ config_option = _config_option(_existing)
 any_config_option = _config_option(None)
 """For a command that itself says what is wrong with the configuration."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+seed_option = click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 cores_option = click.option(
     "--cores", default="all", show_default=True, help="Number of cores, or all."
 )
 
 
-def say(content: object, text: str, as_json: bool) -> None:
+def print_result(content: object, text: str, as_json: bool) -> None:
     """Prints `content` as JSON if `as_json`, otherwise `text`."""
     click.echo(json.dumps(content, indent=2, ensure_ascii=False) if as_json else text)
-
-
-def check_format(plot: Path | None) -> None:
-    """Raises KneepointError unless the suffix is that of a plot format."""
-    if plot and plot.suffix not in (".png", ".svg", ".pdf"):
-        raise KneepointError(f"{plot}: unknown figure format; use .png, .svg or .pdf")
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.models.settings import Settings
-from kneepoint.cli import check_format, config_option, examples, json_option, say
+from kneepoint.cli import FIGURE, config_option, examples, json_option, print_result
 from kneepoint.comparison import METRICS, Comparison, Pair
 from kneepoint.runs import (
     constants_of,
@@ -24,6 +25,7 @@ from kneepoint.runs import (
     make_what_is_missing,
     require_networks,
     spec_of,
+    without_fault,
 )
 from kneepoint.workflow import NotMadeError
 from networks.config import load_network
@@ -63,7 +65,7 @@ LEAST_RUNS = 8
 @click.option("--metric", type=click.Choice(list(METRICS)), default="power", show_default=True)
 @click.option(
     "--plot",
-    type=click.Path(path_type=Path),
+    type=FIGURE,
     help="Plot the ratio on each network, with its interval, into a PNG, SVG or PDF file.",
 )
 @config_option
@@ -86,7 +88,6 @@ def command(
     defaults. Runs take place in virtual time. The command first builds and prepares whatever they
     need. docs/statistics.md explains the interval, the test and the verdict.
     """
-    check_format(plot)
     wanted = [_setting(text) for text in (a, b)]
     names, left_out = _networks(config, networks, [controller for controller, _ in wanted])
     prepared = [PreparedNetwork.load(description_of(name)) for name in names]
@@ -99,14 +100,14 @@ def command(
         raise KneepointError(f"{a} and {b} are the same setting; change one of them")
     runs = runs or max(LEAST_RUNS, least_pairs(len(names)))
     seeds = range(seed, seed + runs)
-    pairs = dict(zip(names, _run(settings, specs, prepared, seeds), strict=True))
+    pairs = _run(settings, specs, prepared, seeds)
     given = [constants for _, constants in wanted]
     comparison = Comparison.of(specs, given, METRICS[metric], pairs, left_out)
     if plot:
         from kneepoint.ratios import draw  # matplotlib takes a second
 
         draw(comparison, plot)
-    say(comparison.described(), comparison.text(), as_json)
+    print_result(comparison.described(), comparison.text(), as_json)
     raise SystemExit(1 if comparison.failures() else 0)
 
 
@@ -161,29 +162,18 @@ def _run(
     specs: Sequence[RunSpec],
     networks: Sequence[PreparedNetwork],
     seeds: range,
-) -> list[list[Pair]]:
-    """Runs the pairs of each network."""
-    planned = [
-        [[replace(spec, network=network, seed=seed) for spec in specs] for seed in seeds]
+) -> dict[str, list[Pair]]:
+    """Returns the pairs of runs by network."""
+    planned = {
+        (network.name, seed): [replace(spec, network=network, seed=seed) for spec in specs]
         for network in networks
-    ]
-    executor = LocalExecutor(settings, os.cpu_count() or 1)
+        for seed in seeds
+    }
     records: dict[str, RunRecord] = {}
-    try:
-        flat = [spec for pairs in planned for pair in pairs for spec in pair]
-        for ended in executor.execute(flat):
-            for record in ended:
-                if record.status == "fault":
-                    raise KneepointError(
-                        f"the machine prevented a run from finishing: {record.reason}"
-                    )
-                records[record.run_id] = record
-    finally:
-        executor.close()
-    return [
-        [
-            Pair(seed, *(records[spec.run_id] for spec in pair))
-            for seed, pair in zip(seeds, pairs, strict=True)
-        ]
-        for pairs in planned
-    ]
+    with closing(LocalExecutor(settings, os.cpu_count() or 1)) as executor:
+        for ended in executor.execute([spec for pair in planned.values() for spec in pair]):
+            records |= {record.run_id: without_fault(record) for record in ended}
+    pairs: dict[str, list[Pair]] = {}
+    for (name, seed), pair in planned.items():
+        pairs.setdefault(name, []).append(Pair(seed, *(records[spec.run_id] for spec in pair)))
+    return pairs

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from common.config_file import read_config
 from common.errors import KneepointError
 from common.files import sha256_of
 from contest.aliases import read_key
@@ -23,32 +22,19 @@ from contest.scoring import read_place
 from engines.built import EMULATE
 from engines.catalogue import load_catalogue
 from engines.entry import PYTHON_RUNNER
-from engines.named import settings_of
+from engines.limits import LIMITS
 from experiments.config import load_workflow
-from experiments.models.settings import Settings
 from experiments.models.study import Setting
-from kneepoint.cli import columns, config_option, examples, json_option, say
-from kneepoint.runs import description_of, make_what_is_missing
+from kneepoint.cli import PATH, columns, config_option, examples, json_option, print_result
+from kneepoint.runs import description_of, engine_of, make_what_is_missing
 
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
 REAL_TIME = Path("build/entry-sender")
 PYTHON = tuple(Path("build") / name for name in PYTHON_RUNNER)
-_COLUMNS = [
-    *(
-        "table",
-        "rank",
-        "best_rank",
-        "worst_rank",
-        "name",
-        "author",
-        "score",
-        "low",
-        "high",
-        "first",
-    ),
-    *("other_host_score", "public_score", "public_rank", "places_lost", "arrived", "late"),
-    *("digest", "reason"),
-]
+_COLUMNS = (
+    "table rank best_rank worst_rank name author score low high first other_host_score "
+    "public_score public_rank places_lost arrived late digest reason"
+).split()
 KEPT = Path("build/contest")
 """Objects of entries, by the digests of their inputs."""
 
@@ -67,23 +53,23 @@ trust_option = click.option(
     kneepoint contest entries/ --watch
     kneepoint contest entries/ --json | jq '.ranking[] | [.rank, .name, .score]'
 """)
-@click.argument("entries", type=click.Path(path_type=Path))
+@click.argument("entries", type=PATH)
 @click.option(
     "--contest",
     "rules",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=Path("config/contests/default.yaml"),
     show_default=True,
     help="The contest's file: networks, runs, score, baselines.",
 )
 @click.option(
     "--into",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Folder of the leaderboard.  [default: contests/NAME in the results]",
 )
 @click.option(
     "--names",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="CSV file of the aliases that stand for authors; missing ones are drawn and added.",
 )
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
@@ -119,7 +105,7 @@ def command(
 
     def score() -> None:
         found = contest_run.score(entries, lambda line: click.echo(line, err=True))
-        say(found, csv_of(found) if as_csv else text_of(found, folder / PAGE), as_json)
+        print_result(found, csv_of(found) if as_csv else text_of(found, folder / PAGE), as_json)
 
     def score_what_there_is() -> None:
         try:
@@ -141,14 +127,11 @@ def open_contest(
         KneepointError: a network or a baseline is unknown, or something cannot be made.
     """
     programs = programs_for(is_trusting=is_trusting)
-    if contest.engine == "mahimahi":
+    if LIMITS[contest.engine].is_real_time:
         programs += [REAL_TIME, *(Path("build") / name for name in ("receiver", "measure"))]
     baselines = list(dict.fromkeys(each.controller for each in contest.baselines))
     make_what_is_missing(config, contest.networks, baselines, programs, where=where)
-    real_time = read_config(config, Settings).real_time
-    engine = settings_of(
-        contest.engine, Path("build"), real_time.busy_us, keep_awake=real_time.keep_awake
-    )
+    engine = engine_of(contest.engine, config)
     builder = open_builder(is_trusting=is_trusting, is_real_time=engine.is_real_time)
     catalogue = load_catalogue(EMULATE)
     ours = []

@@ -19,7 +19,7 @@ from engines.catalogue import own_sources
 from engines.kernel import diagnosis as kernel_tcp
 from engines.mahimahi import diagnosis as mahimahi
 from experiments.config import load_workflow
-from kneepoint.cli import any_config_option, columns, examples, json_option, say
+from kneepoint.cli import any_config_option, columns, examples, json_option, print_result
 from networks.config import FetchSettings, load_trace_catalogue
 from networks.fetch import TraceCache, cache_folder_of
 
@@ -52,7 +52,7 @@ def command(config: Path, as_json: bool) -> None:
     findings = list(examine(config))
     signs = {"good": "ok", "could": "--", "lacks": "!!"}
     rows = [(signs[each.verdict], each.what, each.found, each.remedy) for each in findings]
-    say([asdict(each) for each in findings], columns(rows), as_json)
+    print_result([asdict(each) for each in findings], columns(rows), as_json)
     raise SystemExit(1 if any(each.verdict == "lacks" for each in findings) else 0)
 
 
@@ -81,8 +81,8 @@ def _compiler() -> Finding:
     done = subprocess.run(["rules/check_compiler.sh"], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return Finding("C++ compiler", "good", "supports C++20")
-    said, _, remedy = done.stderr.strip().removeprefix("error: ").partition("; ")
-    return Finding("C++ compiler", "lacks", said, remedy)
+    problem, _, remedy = done.stderr.strip().removeprefix("error: ").partition("; ")
+    return Finding("C++ compiler", "lacks", problem, remedy)
 
 
 def _amount(what: str, gib: float, least: float, remedy: str) -> Finding:
@@ -104,8 +104,8 @@ def _configuration(config: Path) -> Finding:
         workflow = load_workflow(config)
         workflow.check_results()
     except KneepointError as error:
-        said, _, remedy = str(error).rpartition("; ")
-        return Finding("configuration", "lacks", said or remedy, remedy if said else "")
+        problem, _, remedy = str(error).rpartition("; ")
+        return Finding("configuration", "lacks", problem or remedy, remedy if problem else "")
     return Finding("configuration", "good", f"{config}: {len(workflow.studies)} studies")
 
 
@@ -137,6 +137,6 @@ def _real_time(what: str, diagnose: Callable[[], None]) -> Finding:
     try:
         diagnose()
     except KneepointError as error:
-        said, _, remedy = str(error).partition("; ")
-        return Finding(what, "could", said, remedy)
+        problem, _, remedy = str(error).partition("; ")
+        return Finding(what, "could", problem, remedy)
     return Finding(what, "good", "works; run: make confirm")

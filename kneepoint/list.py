@@ -5,10 +5,12 @@ from typing import Any
 
 import click
 
+from common import made_by
+from engines.built import EMULATE
 from engines.catalogue import Controller, load_catalogue
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
-from kneepoint.cli import columns, config_option, examples, json_option, say
+from kneepoint.cli import columns, config_option, examples, json_option, print_result
 from networks.config import known_networks, load_network
 
 KINDS = ("controllers", "networks", "experiments")
@@ -27,12 +29,12 @@ def command(kind: str | None, config: Path, as_json: bool) -> None:
     """List controllers, networks and experiments, or only one KIND."""
     listed = {name: _list(name, config) for name in ([kind] if kind else KINDS)}
     parts = [f"{name}\n\n{_indented(rows)}" for name, rows in listed.items()]
-    say(listed, "\n\n".join(parts), as_json)
+    print_result(listed, "\n\n".join(parts), as_json)
 
 
 def _list(kind: str, config: Path) -> list[dict[str, Any]]:
     if kind == "controllers":
-        catalogue = load_catalogue(Path("build/emulate"))
+        catalogue = load_catalogue(EMULATE)
         return [_described(each) for each in catalogue.controllers.values()]
     if kind == "networks":
         names = known_networks(config)
@@ -43,7 +45,7 @@ def _list(kind: str, config: Path) -> list[dict[str, Any]]:
             "name": each.name,
             "engine": each.engine,
             "does": each.kind.message,
-            "done": (workflow.results / each.name / "made_by.json").exists(),
+            "done": (workflow.results / each.name / made_by.NAME).exists(),
         }
         for each in experiments_of(workflow).values()
     ]

@@ -1,15 +1,13 @@
 """`kneepoint new-entry`: the skeleton of an entry, which builds with plain make."""
 
-import re
 from pathlib import Path
 
 import click
 
 import contest
-from common.errors import KneepointError
 from common.files import write_folder
-from kneepoint.cli import examples, json_option, say
-from networks.config import NAME, NAMES
+from kneepoint.cli import examples, json_option
+from kneepoint.skeletons import into_option, new_folder, print_files
 
 KIT = Path(contest.__file__).parent / "kit"
 _NAMED = ("README.md", "kneepoint.yaml")
@@ -21,12 +19,7 @@ _NAMED = ("README.md", "kneepoint.yaml")
     kneepoint new-entry anna --into entries
 """)
 @click.argument("name")
-@click.option(
-    "--into",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    help="Folder in which to make the entry's.  [default: the current one]",
-)
+@into_option
 @json_option
 def command(name: str, into: Path, as_json: bool) -> None:
     """Write the skeleton of an entry into the folder NAME.
@@ -34,15 +27,10 @@ def command(name: str, into: Path, as_json: bool) -> None:
     It is a whole sender that keeps a fixed window, in the layout of the public kit. Nothing is
     overwritten.
     """
-    if not re.fullmatch(NAME, name):
-        raise KneepointError(f"new-entry {name!r}: invalid name; use {NAMES}")
-    folder = into / name
-    if folder.exists():
-        raise KneepointError(f"{folder}: exists already; choose another name or folder")
-    write_folder(folder, files_of(name))
-    files = sorted(str(path) for path in folder.rglob("*") if path.is_file())
-    run = f"kneepoint try {folder}"
-    say({"files": files, "run": run}, "\n".join([*files, "", f"To run it: {run}"]), as_json)
+    folder = new_folder("new-entry", name, into)
+    texts = files_of(name)
+    write_folder(folder, texts)
+    print_files([folder / place for place in texts], f"kneepoint try {folder}", as_json)
 
 
 def files_of(name: str) -> dict[Path, str]:

@@ -1,7 +1,6 @@
 """`kneepoint new-report`: the skeleton of a report of your own."""
 
 import os
-import re
 import shlex
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from common.errors import KneepointError
 from common.files import write_folder
 from engines.catalogue import SOURCES
 from experiments.config import load_workflow
-from kneepoint.cli import examples, json_option, say
-from networks.config import NAME, NAMES
+from kneepoint.cli import examples, json_option
+from kneepoint.skeletons import into_option, new_folder, print_files
 
 SKELETON = Path(__file__).parent / "skeleton"
 NAMED_AFTER_THE_REPORT = {"own": "{}", "unfitted": "{}-unfitted", "held-out": "{}-held-out"}
@@ -29,12 +28,7 @@ controller does."""
     make reproduce CONFIG=../reports/lab/config.yaml
 """)
 @click.argument("name")
-@click.option(
-    "--into",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    help="Folder in which to make the report's.  [default: the current one]",
-)
+@into_option
 @json_option
 def command(name: str, into: Path, as_json: bool) -> None:
     """Write the skeleton of a report of your own into the folder NAME.
@@ -42,16 +36,13 @@ def command(name: str, into: Path, as_json: bool) -> None:
     It has a configuration, a published table and its description, networks, studies, a section of
     text and a controller, and runs as it is. Nothing is overwritten.
     """
-    _require_name(name)
-    folder = into / name
-    if folder.exists():
-        raise KneepointError(f"{folder}: exists already; choose another name or folder")
+    folder = new_folder("new-report", name, into)
+    _require_own_names(name)
     templates = sorted(SKELETON.rglob("*.*"))
     texts = {_place_of(path, name): text_of(path, name, folder) for path in templates}
     write_folder(folder, texts, lambda made: load_workflow(made / "config.yaml"))
-    files = [str(folder / place) for place in texts]
     run = f"make reproduce CONFIG={shlex.quote(str(folder / 'config.yaml'))}"
-    say({"files": files, "run": run}, "\n".join([*files, "", f"To run it: {run}"]), as_json)
+    print_files([folder / place for place in texts], run, as_json)
 
 
 def text_of(template: Path, name: str, folder: Path) -> str:
@@ -80,9 +71,8 @@ def _controller_of(name: str) -> str:
     return f"{name.replace('-', '_')}_window"
 
 
-def _require_name(name: str) -> None:
-    if not re.fullmatch(NAME, name):
-        raise KneepointError(f"new-report {name!r}: invalid name; use {NAMES}")
+def _require_own_names(name: str) -> None:
+    """Raises KneepointError if Kneepoint has a controller or a network of such a name."""
     if (ROOT / SOURCES / f"{_controller_of(name)}.cc").exists():
         raise KneepointError(
             f"new-report {name!r}: Kneepoint has a controller {_controller_of(name)}, the name of "

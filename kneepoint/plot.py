@@ -9,7 +9,7 @@ from analysis.schema import NAMES, TABLES
 from common.errors import KneepointError, suggestion
 from common.tables import TableFolder
 from experiments.config import load_workflow
-from kneepoint.cli import check_format, config_option, examples, json_option, say
+from kneepoint.cli import FIGURE, config_option, examples, json_option, print_result
 from reports.figures import READS, kind_of
 
 
@@ -23,7 +23,7 @@ from reports.figures import READS, kind_of
 @click.argument("name", required=False)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=FIGURE,
     help="A PNG, SVG or PDF file; otherwise NAME.svg in the current folder.",
 )
 @config_option
@@ -34,7 +34,6 @@ def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> 
     The name of a kind, such as power-curve, stands for its first figure. The tables must be there:
     `kneepoint report` makes them.
     """
-    check_format(out)
     if name and kind_of(name) is None:
         raise KneepointError(f"there is no figure {name!r}; {suggestion(name, READS)}")
     folder = load_workflow(config).results
@@ -50,14 +49,14 @@ def command(name: str | None, out: Path | None, config: Path, as_json: bool) -> 
     if name is None:
         names = list(draw.available(tables, there))
         nothing = f"no tables in {folder}; `kneepoint report` makes them"
-        say(names, "\n".join(names) or nothing, as_json)
+        print_result(names, "\n".join(names) or nothing, as_json)
         return
     out = out or Path(f"{name}.svg")
     with labels.printed_as(draw.own_names(folder)), style.house():
         figure = draw.find(name, tables)()
         style.lay_out(figure)
         style.write(figure, out)
-    say({"figure": name, "file": str(out)}, str(out), as_json)
+    print_result({"figure": name, "file": str(out)}, str(out), as_json)
 
 
 def _missing(folder: Path, kind: str) -> list[Path]:

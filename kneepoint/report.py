@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from experiments.config import load_workflow
-from kneepoint.cli import config_option, cores_option, examples, json_option, say
+from kneepoint.cli import config_option, cores_option, examples, json_option, print_result
 from kneepoint.runs import build_and_check
 from kneepoint.workflow import make
 
@@ -30,4 +30,4 @@ def command(cores: str, config: Path, as_json: bool) -> None:
     build_and_check(workflow, cores, quiet=as_json)
     make(config, [], cores, quiet=as_json)
     paths = [str(results / f"report.{suffix}") for suffix in ("html", "pdf")]
-    say(paths, "\n".join(paths), as_json)
+    print_result(paths, "\n".join(paths), as_json)

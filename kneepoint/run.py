@@ -2,31 +2,34 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_args
 
 import click
 
-from common.config_file import read_config
 from common.errors import KneepointError
-from engines.base import EngineSettings, RunRecord, RunSpec
-from engines.built import EMULATE
-from engines.emulator import EmulatorSettings
-from engines.mahimahi.engine import MahimahiSettings
-from experiments.models.settings import Settings
-from kneepoint.cli import check_format, columns, config_option, examples, json_option, say
+from engines.base import RunRecord, RunSpec
+from engines.limits import LIMITS
+from experiments.models.study import SearchEngine
+from kneepoint.cli import (
+    FIGURE,
+    columns,
+    config_option,
+    examples,
+    json_option,
+    print_result,
+    seed_option,
+)
 from kneepoint.runs import (
     constants_of,
     description_of,
+    engine_of,
     is_path,
     make_what_is_missing,
     run_once,
     spec_of,
+    without_fault,
 )
 from networks.scenario import PreparedNetwork
-
-PROGRAMS = tuple(Path("build") / name for name in ("sender", "receiver", "measure", "keep_awake"))
-"""What real runs need besides the emulator, which lists the controllers."""
 
 
 @click.command()
@@ -42,9 +45,9 @@ PROGRAMS = tuple(Path("build") / name for name in ("sender", "receiver", "measur
 )
 @click.option("--network", default="contest", show_default=True, help="A file of config/networks.")
 @click.option(
-    "--engine", type=click.Choice(["emulator", "mahimahi"]), default="emulator", show_default=True
+    "--engine", type=click.Choice(get_args(SearchEngine)), default="emulator", show_default=True
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@seed_option
 @click.option(
     "--duration-s",
     type=click.FloatRange(0, min_open=True),
@@ -52,7 +55,7 @@ PROGRAMS = tuple(Path("build") / name for name in ("sender", "receiver", "measur
 )
 @click.option(
     "--plot",
-    type=click.Path(path_type=Path),
+    type=FIGURE,
     help="Plot rate, delay, window and RTT over time into a PNG, SVG or PDF file.",
 )
 @config_option
@@ -74,15 +77,14 @@ def command(
     Parameters that you do not set keep their defaults. The command first builds and prepares
     whatever the run needs.
     """
-    check_format(plot)
-    if is_path(controller) and engine == "mahimahi":
+    if is_path(controller) and LIMITS[engine].is_real_time:
         raise KneepointError(
             f"{controller}: real runs accept no path; put the source into "
             "controllers/algorithms and give its name"
         )
-    programs = PROGRAMS if engine == "mahimahi" else ()
+    programs = [Path("build") / name for name in LIMITS[engine].programs]
     make_what_is_missing(config, [network], [controller], programs)
-    settings = _settings(engine, config)
+    settings = engine_of(engine, config)
     prepared = PreparedNetwork.load(description_of(network))
     prepared = settings.place(replace(prepared, duration_s=duration_s or prepared.duration_s))
     constants: dict[str, float] = {}
@@ -90,27 +92,15 @@ def command(
         name, _, value = text.partition("=")
         constants |= constants_of({name: value}, f"--set {text}")
     spec = spec_of(settings, controller, constants, prepared, seed, "kneepoint run")
-    with TemporaryDirectory() as folder:
-        log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
-        if plot:
-            settings = settings.keeping(log)
-            if isinstance(settings, EmulatorSettings):
-                settings = replace(settings, keep_flow_log=flow_log)
+    if plot:
+        from reports.over_time import run_and_draw  # matplotlib takes a second
+
+        title = f"{Path(controller).stem} on {network}"
+        record = without_fault(run_and_draw(settings, spec, title, plot))
+    else:
         record = run_once(settings, spec)
-        if plot and record.status == "ok":
-            from reports.over_time import draw  # matplotlib takes a second
-
-            flow = flow_log if flow_log.exists() else None  # real runs have none
-            draw(log, flow, f"{Path(controller).stem} on {network}", plot)
-    say(described(spec, record), text_of(spec, record), as_json)
+    print_result(described(spec, record), text_of(spec, record), as_json)
     raise SystemExit(0 if record.status == "ok" else 1)
-
-
-def _settings(engine: str, config: Path) -> EngineSettings:
-    if engine == "emulator":
-        return EmulatorSettings.of(EMULATE)
-    real_time = read_config(config, Settings).real_time
-    return MahimahiSettings.of(Path("build"), real_time.busy_us, real_time.keep_awake)
 
 
 def described(spec: RunSpec, record: RunRecord) -> dict[str, Any]:

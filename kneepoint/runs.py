@@ -1,13 +1,17 @@
 """What `kneepoint run` and `kneepoint compare` share: making and describing a run's inputs."""
 
 from collections.abc import Collection, Mapping
+from contextlib import closing
 from pathlib import Path
 
+from common.config_file import read_config
 from common.errors import KneepointError, suggestion
 from common.files import sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from engines.built import EMULATE, current_catalogue, out_of_date
 from engines.catalogue import Catalogue, load_catalogue, own_sources, require_sources
+from engines.named import settings_of
+from experiments.models.settings import Settings
 from experiments.workflow import Workflow
 from kneepoint.workflow import make
 from networks.config import known_networks, load_network, network_file
@@ -150,16 +154,19 @@ def _digest(path: Path) -> str:
 
 
 def run_once(settings: EngineSettings, spec: RunSpec) -> RunRecord:
-    """Executes one run on its own engine.
+    """Executes one run; raises KneepointError if the machine prevented it."""
+    with closing(settings.open()) as engine:
+        return without_fault(run_reliably(engine, spec))
 
-    Raises:
-        KneepointError: the machine prevented it from finishing.
-    """
-    engine = settings.open()
-    try:
-        record = run_reliably(engine, spec)
-    finally:
-        engine.close()
+
+def without_fault(record: RunRecord) -> RunRecord:
+    """Returns the record; raises KneepointError if the machine prevented the run."""
     if record.status == "fault":
-        raise KneepointError(f"the machine prevented the run from finishing: {record.reason}")
+        raise KneepointError(f"the machine prevented a run from finishing: {record.reason}")
     return record
+
+
+def engine_of(name: str, config: Path) -> EngineSettings:
+    """Returns an engine by its name, as a configuration sets it."""
+    real_time = read_config(config, Settings).real_time
+    return settings_of(name, EMULATE.parent, real_time.busy_us, keep_awake=real_time.keep_awake)

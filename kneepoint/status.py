@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from common import made_by
 from common.errors import KneepointError
 from common.files import hold_lock
 from experiments.config import load_workflow
 from experiments.progress import read_counted
 from experiments.registry import experiments_of
 from experiments.workflow import Workflow
-from kneepoint.cli import columns, config_option, examples, json_option, say
+from kneepoint.cli import columns, config_option, examples, json_option, print_result
 
 _Best = tuple[int, float | None]
 """Number of trials, and the best value."""
@@ -56,7 +57,7 @@ class State:
 def command(all_: bool, config: Path, as_json: bool) -> None:
     """Show which experiments are done, running and waiting, and their progress."""
     states = Watch(load_workflow(config), all_).look()
-    say([asdict(each) for each in states], _text(states), as_json)
+    print_result([asdict(each) for each in states], _text(states), as_json)
 
 
 class Watch:
@@ -91,7 +92,7 @@ class Watch:
                 return State(name, "running", trials, best)
             figures = counted.done, counted.total, counted.rate, counted.left_s
             return State(name, "running", trials, best, *figures)
-        is_done = (folder / "made_by.json").exists()
+        is_done = (folder / made_by.NAME).exists()
         return State(name, "done" if is_done else "waiting", trials, best)
 
     def _searched(self, name: str) -> tuple[int | None, float | None]:

@@ -9,7 +9,7 @@ from common.files import read_json
 from common.study_record import StudyRecord
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
-from kneepoint.cli import config_option, cores_option, examples, json_option, say
+from kneepoint.cli import config_option, cores_option, examples, json_option, print_result
 from kneepoint.runs import build_and_check
 from kneepoint.workflow import make
 
@@ -51,4 +51,4 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
         f"{found.title}: {found.n_trials} trials, best {again}{best.value:.4g} in "
         f"its search ({found.objective}), trial {best.trial}\n{constants}"
     )
-    say(read_json(path), text, as_json)
+    print_result(read_json(path), text, as_json)

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from common.errors import KneepointError
 from common.files import sha256_of, write_whole
-from kneepoint.cli import check_format, columns, examples, json_option, say
+from kneepoint.cli import FIGURE, PATH, columns, examples, json_option, print_result
 from networks.config import Cut
 from networks.prepare import cut_trace
 from networks.recordings import (
@@ -20,11 +20,10 @@ from networks.recordings import (
     read_recording,
     summarise,
 )
-from networks.validate import InvalidTraceError, format_trace, parse_trace, read_trace
+from networks.traces import InvalidTraceError, format_trace, parse_trace, read_trace
 
-existing = click.Path(path_type=Path)
 into_option = click.option(
-    "--into", type=existing, required=True, help="File to write; it must not exist."
+    "--into", type=PATH, required=True, help="File to write; it must not exist."
 )
 outage_option = click.option(
     "--outage-s",
@@ -55,7 +54,7 @@ def command() -> None:
     kneepoint trace check mine.down mine.up
     kneepoint trace check mine.down --outage-s 0.5 --json
 """)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=existing)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
 @outage_option
 @json_option
 def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
@@ -63,10 +62,10 @@ def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
 
     The exit status is 1 if one is invalid. Put the digest into traces.yaml.
     """
-    said = [_checked(path, outage_s) for path in files]
-    texts = [f"{found['file']}\n{found.pop('text')}" for found in said]
-    say(said, "\n\n".join(texts), as_json)
-    raise SystemExit(0 if all(found["problem"] is None for found in said) else 1)
+    checked = [_checked(path, outage_s) for path in files]
+    texts = [f"{found['file']}\n{found.pop('text')}" for found in checked]
+    print_result(checked, "\n\n".join(texts), as_json)
+    raise SystemExit(0 if all(found["problem"] is None for found in checked) else 1)
 
 
 @command.command()
@@ -74,20 +73,19 @@ def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
     kneepoint trace plot mine.down mine.up --into mine.svg
     kneepoint trace plot mine.down --bin-s 0.1 --into mine.png
 """)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=existing)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
 @click.option("--bin-s", type=click.FloatRange(0.001), default=0.5, show_default=True)
-@click.option("--into", type=existing, required=True, help="PNG, SVG or PDF file to write.")
+@click.option("--into", type=FIGURE, required=True, help="PNG, SVG or PDF file to write.")
 @json_option
 def plot(files: tuple[Path, ...], bin_s: float, into: Path, as_json: bool) -> None:
     """Plot the capacity of each FILE over time, in bins."""
-    check_format(into)
     bin_ms = round(1000 * bin_s)
     series = {str(path): capacity_over_time(read_trace(path), bin_ms) for path in files}
     from kneepoint.capacity import draw  # matplotlib takes a second
 
     draw(series, bin_ms, into)
     found = [{"file": name, "capacity_mbps": rates} for name, rates in series.items()]
-    say({"bin_ms": bin_ms, "traces": found, "into": str(into)}, str(into), as_json)
+    print_result({"bin_ms": bin_ms, "traces": found, "into": str(into)}, str(into), as_json)
 
 
 @command.command()
@@ -95,7 +93,7 @@ def plot(files: tuple[Path, ...], bin_s: float, into: Path, as_json: bool) -> No
     kneepoint trace cut mine.down --from-s 10 --to-s 130 --into part.down
     kneepoint trace cut mine.down --to-s 60 --into part.down --json
 """)
-@click.argument("file", type=existing)
+@click.argument("file", type=PATH)
 @click.option("--from-s", type=float, default=0.0, show_default=True, help="Start of the part.")
 @click.option("--to-s", type=float, required=True, help="End of the part.")
 @into_option
@@ -118,7 +116,7 @@ def cut(file: Path, from_s: float, to_s: float, into: Path, as_json: bool) -> No
     kneepoint trace convert log.csv --time t --packets n --into mine.down
     kneepoint trace convert rates.csv --rate mbps --every-s 1 --into mine.down
 """)
-@click.argument("file", type=existing)
+@click.argument("file", type=PATH)
 @click.option("--time", metavar="COLUMN", help="Column of the times.")
 @click.option(
     "--unit", type=click.Choice(list(TIME_UNITS)), help="Unit of the times.  [default: a guess]"
@@ -208,5 +206,5 @@ def _write(times_ms: list[int], into: Path, as_json: bool) -> None:
         "traces_yaml": listed,
         **asdict(summarise(times_ms)),
     }
-    said = f"{into}\n{_text(summarise(times_ms), 1, digest)}\n\nIn traces.yaml: {listed}"
-    say(found, said, as_json)
+    text = f"{into}\n{_text(summarise(times_ms), 1, digest)}\n\nIn traces.yaml: {listed}"
+    print_result(found, text, as_json)

@@ -1,8 +1,6 @@
 """`kneepoint try`: builds one entry, runs it once and draws the run, in seconds."""
 
-from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
@@ -12,11 +10,20 @@ from contest.run import IN_FLIGHT
 from engines.base import RunSpec
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
-from kneepoint.cli import check_format, config_option, examples, json_option, say
+from kneepoint.cli import (
+    FIGURE,
+    PATH,
+    config_option,
+    examples,
+    json_option,
+    print_result,
+    seed_option,
+)
 from kneepoint.contest import open_builder, programs_for, trust_option
 from kneepoint.run import described, text_of
-from kneepoint.runs import description_of, make_what_is_missing, run_once
+from kneepoint.runs import description_of, make_what_is_missing, without_fault
 from networks.scenario import PreparedNetwork
+from reports.over_time import run_and_draw
 
 
 @click.command()
@@ -25,14 +32,14 @@ from networks.scenario import PreparedNetwork
     kneepoint try anna.zip --network synthetic-fast --plot anna.png
     kneepoint try anna --seed 7 --json | jq .power
 """)
-@click.argument("entry", type=click.Path(path_type=Path))
+@click.argument("entry", type=PATH)
 @click.option(
     "--network", default="contest-2026", show_default=True, help="A file of config/networks."
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@seed_option
 @click.option(
     "--plot",
-    type=click.Path(path_type=Path),
+    type=FIGURE,
     help="PNG, SVG or PDF file with rate, delay, window and RTT over time.  [default: NAME.svg]",
 )
 @trust_option
@@ -50,7 +57,6 @@ def command(
     """Build ENTRY, a tree, archive or file in Python, run it once and draw the run."""
     submission = submission_at(entry)
     plot = plot or Path(f"{submission.name}.svg")
-    check_format(plot)
     make_what_is_missing(config, [network], [], programs_for(is_trusting=trust_entries))
     made = open_builder(is_trusting=trust_entries).make(submission)
     if made.built is None:
@@ -59,21 +65,16 @@ def command(
         raise KneepointError(f"{entry}: {made.reason}")
     prepared = PreparedNetwork.load(description_of(network))
     settings = EmulatorSettings.of(EMULATE)
-    spec = RunSpec.of_entry(settings, made.built, prepared, seed)
-    with TemporaryDirectory() as folder:
-        log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
-        record = run_once(replace(settings, keep_log=log, keep_flow_log=flow_log), spec)
-        if record.status == "ok":
-            from reports.over_time import draw  # matplotlib takes a second
-
-            draw(log, flow_log, f"{made.name} on {network}", plot, IN_FLIGHT)
+    spec = RunSpec.on(settings, made.built, {}, prepared, seed)
+    title = f"{made.name} on {network}"
+    record = without_fault(run_and_draw(settings, spec, title, plot, IN_FLIGHT))
     remarks = [f"note: it {remark}" for remark in made.remarks]
     if made.is_apart:
         remarks.append(
             "note: the entry's own receiver is not used; a contest does not rank the entry"
         )
     drawn = [str(plot)] if record.status == "ok" else []
-    say(
+    print_result(
         described(spec, record) | {"remarks": made.remarks, "plot": drawn[0] if drawn else None},
         "\n".join([text_of(spec, record), "", *remarks, *drawn]),
         as_json,

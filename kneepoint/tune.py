@@ -1,6 +1,7 @@
 """`kneepoint tune`: searches the parameters that an entry declares."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,7 +11,7 @@ from common.locks import hold_lock_patiently
 from contest.collect import submission_at, take
 from contest.config import load_entry_file
 from contest.tree import recognize
-from contest.tuning import folder_of, plan_tuning, tuned_text
+from contest.tuning import TunedEntry, folder_of, tuned_text
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
@@ -19,7 +20,7 @@ from experiments.journal import RunJournal
 from experiments.pipeline import follow
 from experiments.progress import progress_of
 from experiments.runner import Runner
-from kneepoint.cli import config_option, examples, json_option, say
+from kneepoint.cli import PATH, config_option, examples, json_option, print_result, seed_option
 from kneepoint.contest import open_builder, programs_for, trust_option
 from kneepoint.runs import description_of, make_what_is_missing
 from networks.scenario import PreparedNetwork
@@ -32,7 +33,7 @@ from search.study import search
     kneepoint tune anna --trials 200 --network contest-2026 --network verizon-lte-driving-2
     kneepoint tune anna --json | jq .best
 """)
-@click.argument("entry", type=click.Path(path_type=Path))
+@click.argument("entry", type=PATH)
 @click.option(
     "--network",
     "networks",
@@ -42,7 +43,7 @@ from search.study import search
     help="A file of config/networks; give several for the mean over them.",
 )
 @click.option("--trials", type=click.IntRange(1), default=100, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@seed_option
 @trust_option
 @config_option
 @json_option
@@ -76,14 +77,13 @@ def command(
         tree = recognize(place)
         declared = load_entry_file(tree.root)
         prepared = [PreparedNetwork.load(description_of(name)) for name in networks]
-        plan = plan_tuning(submission.name, tree, declared, builder, prepared, engine, trials, seed)
+        tuned = TunedEntry(submission.name, tree, declared, builder)
+        plan = tuned.plan(prepared, engine, trials, seed)
         runner = Runner(journal, lambda _: LocalExecutor(engine, os.cpu_count() or 1), progress.add)
-        try:
+        with closing(runner):
             outcome, best = follow(search(folder, plan), runner)
-        finally:
-            runner.close()
     outcome.write(folder)
     progress.end(outcome.message)
     found = outcome.summaries["study.json"]
     text = f"mean power {best.value:.4g} in trial {best.trial}; for kneepoint.yaml:\n\n"
-    say(found, text + tuned_text(declared, best.constants), as_json)
+    print_result(found, text + tuned_text(declared, best.constants), as_json)

@@ -19,7 +19,7 @@ from experiments.journal import RunJournal
 from experiments.registry import experiments_of
 from experiments.results import read_table
 from experiments.workflow import Workflow
-from kneepoint.cli import config_option, examples, json_option, say
+from kneepoint.cli import config_option, examples, json_option, print_result
 
 BUILD = Path("build")
 
@@ -56,7 +56,9 @@ def command(clear: bool, config: Path, as_json: bool) -> None:
     workflow = load_workflow(config)
     folders = [path.parent for path in sorted(workflow.results.glob(f"**/{NAME}"))]
     found = [verify(folder, workflow, clear) for folder in folders]
-    say([asdict(each) for each in found], "\n".join(map(_text, found)) or "no results", as_json)
+    print_result(
+        [asdict(each) for each in found], "\n".join(map(_text, found)) or "no results", as_json
+    )
     raise SystemExit(1 if any(each.complaints for each in found) else 0)
 
 

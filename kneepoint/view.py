@@ -4,9 +4,9 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self, TextIO
+from typing import TextIO
 
 from kneepoint.status import State, cells_of, summary_of
 
@@ -18,29 +18,6 @@ _LINE_S = 10.0
 """Least time between progress lines of running experiments (s)."""
 
 
-class View(Protocol):
-    """Shows states repeatedly, and leaves the last one on screen."""
-
-    def __enter__(self) -> Self:
-        """Begins."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Ends."""
-
-    def show(self, states: Sequence[State], steps: str) -> None:
-        """Shows the states of all experiments and how many steps are done."""
-
-
-def view_on(stream: TextIO) -> View:
-    """Returns the view for a stream: live on a terminal, otherwise plain lines."""
-    return Live(stream) if stream.isatty() else Lines(stream)
-
-
 class Live:
     """A table of running experiments, redrawn in place."""
 
@@ -48,21 +25,13 @@ class Live:
         from rich.console import Console  # not needed in a log
         from rich.live import Live as RichLive
 
-        self._live = RichLive(
-            console=Console(file=stream), auto_refresh=False, vertical_overflow="ellipsis"
-        )
+        console = Console(file=stream)
+        self._live = RichLive(console=console, auto_refresh=False, vertical_overflow="ellipsis")
+        self._live.start()
 
-    def __enter__(self) -> Self:
-        self._live.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._live.__exit__(kind, error, traceback)
+    def close(self) -> None:
+        """Leaves the last table on screen."""
+        self._live.stop()
 
     def show(self, states: Sequence[State], steps: str) -> None:
         """Draws the running experiments and a summary."""
@@ -70,18 +39,14 @@ class Live:
         from rich.table import Table
         from rich.text import Text
 
-        summary = Text(" - ".join(filter(None, [steps, summary_of(states)])))
-        running = [each for each in states if each.state == "running"]
-        if not running:
-            self._live.update(summary, refresh=True)
-            return
-        head, *rows = cells_of(running)
+        head, *rows = cells_of([each for each in states if each.state == "running"])
         table = Table(box=None, pad_edge=False, header_style="bold")
         for name in head:
             table.add_column(name, justify="left" if name == "experiment" else "right")
         for row in rows:
             table.add_row(*row)
-        self._live.update(Group(table, summary), refresh=True)
+        summary = Text(_summary(states, steps))
+        self._live.update(Group(table, summary) if rows else summary, refresh=True)
 
 
 class Lines:
@@ -98,37 +63,40 @@ class Lines:
         self._next_s = now_s() + _LINE_S
         self._done: set[str] | None = None
         self._summary = ""
-        self._said = ""  # the last summary, once there was one
+        self._printed = ""  # the last summary that was printed
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._said and self._said != self._summary:
-            self._say(self._summary)
+    def close(self) -> None:
+        """Prints the last summary, unless no other was printed before."""
+        if self._printed and self._printed != self._summary:
+            self._print(self._summary)
 
     def show(self, states: Sequence[State], steps: str) -> None:
         """Prints what is new."""
         done = {each.name for each in states if each.state == "done"}
-        ended = [] if self._done is None else [each for each in states if each.name in done]
-        for state in ended:
-            if state.name not in (self._done or ()):
-                self._say(f"{state.name}: done{_told(state)}")
+        ended = set[str]() if self._done is None else done - self._done
+        for state in states:
+            if state.name in ended:
+                self._print(f"{state.name}: done{_trials(state)}")
         self._done = done
-        self._summary = " - ".join(filter(None, [steps, summary_of(states)]))
+        self._summary = _summary(states, steps)
         if self._now_s() < self._next_s:
             return
         self._next_s = self._now_s() + _LINE_S
-        self._said = self._summary
-        self._say(self._summary)
+        self._printed = self._summary
+        self._print(self._summary)
         for state in states:
             if state.state == "running":
                 left = "" if state.left_s is None else f", {state.left_s:.0f} s left"
                 runs = f", {state.runs} of {state.total or 'open'} runs" if state.runs else ""
-                self._say(f"  {state.name}: running{_told(state)}{runs}{left}")
+                self._print(f"  {state.name}: running{_trials(state)}{runs}{left}")
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         print(line, file=self._stream, flush=True)
+
+
+def view_on(stream: TextIO) -> Live | Lines:
+    """Returns the view for a stream: live on a terminal, otherwise plain lines."""
+    return Live(stream) if stream.isatty() else Lines(stream)
 
 
 def steps_in(log: Path, elapsed_s: float) -> str:
@@ -164,14 +132,18 @@ def follow(
     """
     interval_s = 0.5 if sys.stderr.isatty() else 1.0
     began_s = time.monotonic()
-    with view_on(sys.stderr) as view:
+    with closing(view_on(sys.stderr)) as view:
         is_last = False
         while not is_last:
             is_last = is_over(interval_s)
             view.show(look(), steps_in(log, time.monotonic() - began_s))
 
 
-def _told(state: State) -> str:
+def _summary(states: Sequence[State], steps: str) -> str:
+    return " - ".join(filter(None, [steps, summary_of(states)]))
+
+
+def _trials(state: State) -> str:
     if not state.trials:
         return ""
     value = state.best_in_search

@@ -15,7 +15,7 @@ from common.config_file import read_config
 from common.errors import KneepointError, run_command_line, suggestion
 from common.files import locked, sha256_of, write_whole
 from networks.config import FetchSettings, TraceEntry, load_trace_catalogue
-from networks.trace_sources import FolderSource, TraceSource, sources_of
+from networks.trace_sources import TraceSource, sources_of
 
 _WORK_PREFIX = ".fetch-"
 
@@ -53,9 +53,7 @@ class TraceCache:
         with locked(self.folder / ".lock"):
             for abandoned in self.folder.glob(f"{_WORK_PREFIX}*"):
                 shutil.rmtree(abandoned, ignore_errors=True)
-            missing = self.missing(
-                names
-            )  # checked under the lock: another process may have fetched them
+            missing = self.missing(names)  # another process may have fetched them meanwhile
             for name in missing:
                 if (self.folder / name).exists():
                     _note(f"{self.folder / name} is damaged; fetching it again")
@@ -68,8 +66,7 @@ class TraceCache:
         if missing:
             raise KneepointError(
                 f"no source has {', '.join(missing)}: {'; '.join(problems)}. If you have the "
-                f"files, "
-                "set traces.folder in the configuration to their folder"
+                "files, set traces.folder in the configuration to their folder"
             )
         for problem in problems:
             _note(problem)
@@ -79,7 +76,7 @@ class TraceCache:
         problems = []
         with TemporaryDirectory(dir=self.folder, prefix=_WORK_PREFIX) as work:
             try:
-                folder = source.unpack(missing, Path(work).resolve())
+                folder = source.unpack(Path(work).resolve())
             except KneepointError as error:
                 return [f"{source.title}: {error}"]
             for name, entry in self._catalogue.items():
@@ -146,7 +143,7 @@ def _describe_unlisted(
     name: str, catalogue: Mapping[str, TraceEntry], sources: Iterable[TraceSource]
 ) -> str:
     for source in sources:
-        if isinstance(source, FolderSource) and (path := source.folder / name).is_file():
+        if source.folder and (path := source.folder / name).is_file():
             digest = sha256_of(path.read_bytes())
             return f"traces.yaml: lacks the trace; add `{name}: {{sha256: {digest}}}`"
     return f"traces.yaml: unknown trace {name}; {suggestion(name, catalogue)}"
@@ -162,12 +159,6 @@ def main() -> None:
     parser.add_argument("names", nargs="+", metavar="NAME", help="trace in traces.yaml")
     parser.add_argument("--config", type=Path, required=True, help="the workflow's configuration")
     parser.add_argument("--into", type=Path, required=True, help="folder for the traces")
-    parser.add_argument(
-        "--apt-folder",
-        type=Path,
-        default=Path("/etc/apt"),
-        help="configuration folder of apt (%(default)s)",
-    )
     arguments = parser.parse_args()
     settings = read_config(arguments.config, FetchSettings)
     fetch_traces(
@@ -175,7 +166,7 @@ def main() -> None:
         arguments.into,
         cache_folder=cache_folder_of(settings.cache),
         catalogue=load_trace_catalogue(arguments.config),
-        sources=sources_of(settings.traces, arguments.config.parent, arguments.apt_folder),
+        sources=sources_of(settings.traces, arguments.config.parent),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Self
 
 from common.errors import KneepointError, unusable
 from common.files import read_json
-from networks.constant_rate import OPPORTUNITY_BYTES
+from networks.traces import OPPORTUNITY_BYTES
 
 
 @dataclass(frozen=True)

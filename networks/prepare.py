@@ -22,11 +22,12 @@ from networks.config import (
     load_trace_catalogue,
     network_file,
 )
-from networks.constant_rate import constant_rate_trace
 from networks.fitted_host import read_fitted_host
 from networks.omniscient import Bound, bound_of_rate, omniscient_bound
 from networks.scenario import PreparedLink, PreparedNetwork
-from networks.validate import CHECK_TRACE, format_trace, parse_trace
+from networks.traces import constant_rate_trace, format_trace, parse_trace
+
+TRACES, SYNTHESIZE = Path("build/traces"), Path("build/synthesize")
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,10 @@ class TraceMaker:
     Args:
         traces: folder of the packaged traces.
         synthesize: the program that makes synthetic traces.
-        check_trace: the program that validates traces.
     """
 
     traces: Path
     synthesize: Path
-    check_trace: Path = CHECK_TRACE
 
     def make(self, link: LinkTrace, where: str) -> MadeTrace:
         """Makes and validates the trace of a link.
@@ -63,7 +62,7 @@ class TraceMaker:
         """
         try:
             content = self._content(link)
-            times_ms = parse_trace(content, link.trace or "made here", self.check_trace)
+            times_ms = parse_trace(content, link.trace or "made here")
         except KneepointError as error:
             raise KneepointError(f"{where}: {error}") from None
         digest = sha256_of(content)
@@ -88,7 +87,7 @@ class TraceMaker:
             ) from None
         if link.cut is None:
             return content
-        return format_trace(cut_trace(parse_trace(content, str(path), self.check_trace), link.cut))
+        return format_trace(cut_trace(parse_trace(content, str(path)), link.cut))
 
     def _synthesize(self, synthetic: Synthetic) -> bytes:
         command = [str(self.synthesize)]
@@ -231,32 +230,17 @@ def main() -> None:
     parser.add_argument(
         "--fitted", type=Path, help="study.json with the host, for a network that has host_from"
     )
-    parser.add_argument(
-        "--traces", type=Path, default=Path("build/traces"), help="packaged traces (%(default)s)"
-    )
-    parser.add_argument(
-        "--synthesize",
-        type=Path,
-        default=Path("build/synthesize"),
-        help="program that makes synthetic traces (%(default)s)",
-    )
-    parser.add_argument(
-        "--check-trace",
-        type=Path,
-        default=CHECK_TRACE,
-        help="program that checks traces (%(default)s)",
-    )
     arguments = parser.parse_args()
     network = load_network(arguments.config, arguments.network)
     if network.trace_names:
         catalogue = load_trace_catalogue(arguments.config)
-        require_traces(network.trace_names, arguments.traces, catalogue)
+        require_traces(network.trace_names, TRACES, catalogue)
     prepare_network(
         arguments.network,
         network,
         network_file(arguments.config, arguments.network),
         arguments.into,
-        TraceMaker(arguments.traces, arguments.synthesize, arguments.check_trace),
+        TraceMaker(TRACES, SYNTHESIZE),
         read_fitted_host(arguments.fitted) if arguments.fitted else None,
     )
 

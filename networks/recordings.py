@@ -14,7 +14,7 @@ from typing import Literal
 from common.config_file import quote
 from common.errors import KneepointError
 from common.files import read_text
-from networks.constant_rate import MOST_OPPORTUNITIES, OPPORTUNITY_BYTES
+from networks.traces import MOST_OPPORTUNITIES, OPPORTUNITY_BYTES
 
 Amount = Literal["bytes", "packets", "rate"]
 TIME_UNITS: Mapping[str, Fraction] = {

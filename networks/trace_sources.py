@@ -3,122 +3,85 @@
 A source provides unverified files; networks.fetch verifies them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from common.errors import KneepointError
 from common.programs import complaint, require_program, run_program
+from networks.apt import APT, unpack_debian_package
 from networks.config import TraceSources
-from networks.debian_package import unpack_debian_package
 
 _PACKAGE = "mahimahi-traces"
 
 
-class TraceSource(Protocol):
-    """A source of traces."""
-
-    @property
-    def title(self) -> str:
-        """Name of the source in messages."""
-
-    def unpack(self, names: Iterable[str], work: Path) -> Path:
-        """Returns a folder with at least those of the named traces that the source has.
-
-        Args:
-            names: the required traces.
-            work: empty folder for temporary files.
-
-        Raises:
-            KneepointError: the source is unreachable or unusable.
-        """
-
-
 @dataclass(frozen=True)
-class FolderSource:
-    """A folder named by the user."""
+class TraceSource:
+    """A source of traces.
 
-    folder: Path
+    Args:
+        title: its name in messages.
+        unpack: takes an empty folder for temporary files and returns a folder with the traces that
+            the source has; raises KneepointError if the source is unreachable or unusable.
+        folder: where the traces are already, if they are on this machine.
+    """
 
-    @property
-    def title(self) -> str:
-        """Name of the source in messages."""
-        return f"folder {self.folder}"
+    title: str
+    unpack: Callable[[Path], Path]
+    folder: Path | None = None
 
-    def unpack(self, names: Iterable[str], work: Path) -> Path:
-        """Returns the folder itself (see TraceSource)."""
-        del names, work
-        if not self.folder.is_dir():
+
+def folder_source(folder: Path) -> TraceSource:
+    """Returns a folder named by the user as a source."""
+
+    def unpack(_: Path) -> Path:
+        if not folder.is_dir():
             raise KneepointError("no such folder; correct traces.folder in the configuration")
-        return self.folder
+        return folder
+
+    return TraceSource(f"folder {folder}", unpack, folder)
 
 
-@dataclass(frozen=True)
-class DebianSource:
-    """The Debian package mahimahi-traces, fetched into private folders without root."""
+def debian_source(apt_folder: Path = APT) -> TraceSource:
+    """Returns the Debian package mahimahi-traces, fetched without root."""
 
-    apt_folder: Path = Path("/etc/apt")
+    def unpack(work: Path) -> Path:
+        return unpack_debian_package(_PACKAGE, work, apt_folder) / "usr/share/mahimahi/traces"
 
-    @property
-    def title(self) -> str:
-        """Name of the source in messages."""
-        return f"Debian package {_PACKAGE}"
-
-    def unpack(self, names: Iterable[str], work: Path) -> Path:
-        """Downloads and unpacks the package (see TraceSource)."""
-        del names
-        package = unpack_debian_package(_PACKAGE, self.apt_folder, work)
-        return package / "usr/share/mahimahi/traces"
+    return TraceSource(f"Debian package {_PACKAGE}", unpack)
 
 
-@dataclass(frozen=True)
-class GitSource:
-    """One commit of a git repository with the traces in its folder traces/."""
+def git_source(url: str, commit: str) -> TraceSource:
+    """Returns one commit of a git repository that has the traces in its folder traces/."""
 
-    url: str
-    commit: str
-
-    @property
-    def title(self) -> str:
-        """Name of the source in messages."""
-        return f"git repository {self.url}"
-
-    def unpack(self, names: Iterable[str], work: Path) -> Path:
-        """Fetches exactly the pinned commit (see TraceSource)."""
-        del names
+    def unpack(work: Path) -> Path:
         require_program("git", "install git or choose another traces.source")
         for command in (
             ["init"],
-            ["fetch", "--depth=1", "--no-tags", "--", self.url, self.commit],
-            ["-c", "core.autocrlf=false", "checkout", self.commit, "--", "traces"],
+            ["fetch", "--depth=1", "--no-tags", "--", url, commit],
+            ["-c", "core.autocrlf=false", "checkout", commit, "--", "traces"],
         ):
             result = run_program(["git", *command], work)
             if result.returncode != 0:
                 raise KneepointError(
-                    f"git could not fetch commit {self.commit} ({complaint(result)}); "
+                    f"git could not fetch commit {commit} ({complaint(result)}); "
                     "check the network, traces.git_url and traces.git_commit"
                 )
         return work / "traces"
 
+    return TraceSource(f"git repository {url}", unpack)
 
-def sources_of(settings: TraceSources, beside: Path, apt_folder: Path) -> list[TraceSource]:
+
+def sources_of(settings: TraceSources, beside: Path) -> list[TraceSource]:
     """Returns the sources to try, in order.
 
     Args:
         settings: the configured sources.
         beside: folder of the configuration, to which that of the traces is relative.
-        apt_folder: configuration folder of apt.
     """
     local = Path(settings.git_url)
     url = str(local.resolve()) if local.is_dir() else settings.git_url
-    git = GitSource(url, settings.git_commit)
-    debian = DebianSource(apt_folder)
-    folder = [FolderSource(beside / settings.folder.expanduser())] if settings.folder else []
-    by_name: dict[str, list[TraceSource]] = {
-        "auto": [*folder, debian, git],
-        "folder": [*folder],
-        "debian": [debian],
-        "git": [git],
-    }
-    return by_name[settings.source]
+    sources = {"debian": debian_source(), "git": git_source(url, settings.git_commit)}
+    if settings.folder:
+        sources = {"folder": folder_source(beside / settings.folder.expanduser()), **sources}
+    return [*sources.values()] if settings.source == "auto" else [sources[settings.source]]

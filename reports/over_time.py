@@ -1,11 +1,32 @@
 """Plots one run over time: rates, delays, and what its sender knew: window and RTT."""
 
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from analysis import link_log
 from analysis.flow_log import read_flow_log
+from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from reports.figures import delay_over_time, rate_over_time, rtt_over_time, style, window_over_time
+
+
+def run_and_draw(
+    settings: EngineSettings,
+    spec: RunSpec,
+    title: str,
+    out: Path,
+    noun: str = "window",
+    dpi: float | None = None,
+) -> RunRecord:
+    """Executes a run, and plots it if it succeeds; see `draw`."""
+    with TemporaryDirectory(prefix="kneepoint-logs-") as folder:
+        log, flow_log = Path(folder) / "uplink.log", Path(folder) / "flow.log"
+        with closing(settings.keeping(log, flow_log).open()) as engine:
+            record = run_reliably(engine, spec)
+        if record.status == "ok":
+            draw(log, flow_log if flow_log.exists() else None, title, out, noun, dpi)
+    return record
 
 
 def draw(

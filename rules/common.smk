@@ -2,6 +2,7 @@
 
 from analysis.schema import NAMES, STAGES, TABLES
 from common.made_by import NAME as MADE_BY
+from engines.limits import LIMITS
 from experiments.cluster import start_cluster
 from experiments.inputs import NETWORK_FILES, NETWORKS
 from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI
@@ -22,8 +23,7 @@ from reports.figures import READS, kind_of
 CLUSTER = Path("build/cluster.json")
 EXPERIMENTS = experiments_of(WORKFLOW)
 REAL_PROGRAMS = {
-    "mahimahi": ["build/sender", "build/receiver", "build/measure", "build/keep_awake"],
-    "kernel": ["build/delay_line"],
+    engine: [f"build/{name}" for name in limits.programs] for engine, limits in LIMITS.items()
 }
 PROGRAMS = [
     *sum(REAL_PROGRAMS.values(), []),

@@ -12,7 +12,7 @@ for name, kind in {each.rule: each.kind for each in EXPERIMENTS.values()}.items(
             code_of(RUNNER, PLANNERS[kind].__module__),
             lambda wildcards: when_built(*behind(wildcards.experiment)),
             programs=lambda wildcards: made_each(
-                ["build/emulate", *REAL_PROGRAMS.get(of(wildcards).engine, [])]
+                ["build/emulate", *REAL_PROGRAMS[of(wildcards).engine]]
             ),
             controllers=lambda wildcards: built(*of(wildcards).controllers),
             networks=lambda wildcards: prepared(*of(wildcards).networks),

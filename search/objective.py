@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engines.expression import Expression
+from experiments.models.study import Over
 from experiments.results import FinishedRun, FinishedTrial
 
 LEAST_POWER = 1e-3
@@ -32,8 +33,6 @@ WORST_DELAY_MS = 60_000.0
 
 TAIL = 0.25
 """The default share of the worst runs that cvar averages."""
-
-Over = Literal["mean", "worst", "mean_log", "cvar"]
 
 
 @dataclass(frozen=True)

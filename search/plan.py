@@ -226,10 +226,6 @@ def plan_study(
     networks: Sequence[PreparedNetwork],
     engine: EngineSettings,
     seed: int,
-    traffic: Traffic = ALONE,
-    given: tuple[Point, ...] = (),
-    opponent: Opponent | None = None,
-    searched: SearchedNetworks | None = None,
 ) -> StudyPlan:
     """Makes the plan of a study that has been checked."""
     names = (study.table,) if study.table else study.objective.fit
@@ -245,21 +241,7 @@ def plan_study(
         else spaces.make_distributions(study, controller)
     )
     placed = tuple(engine.place(network) for network in networks)
-    return StudyPlan(
-        name,
-        study,
-        controller,
-        placed,
-        engine,
-        seed,
-        rows,
-        points,
-        space,
-        traffic,
-        given,
-        opponent,
-        searched,
-    )
+    return StudyPlan(name, study, controller, placed, engine, seed, rows, points, space)
 
 
 def summarise(plan: StudyPlan) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def plan_of(job: Job, name: str) -> StudyPlan:
     workflow = job.workflow
     study = workflow.studies[name]
     controller = job.controller(study.controller)
-    return plan_study(
+    planned = plan_study(
         name,
         study,
         controller,
@@ -75,10 +75,13 @@ def plan_of(job: Job, name: str) -> StudyPlan:
         [job.network(network) for network in study.networks],
         job.engine(study.engine),
         study_seed(workflow.settings.seed, name),
-        job.traffic(study.traffic) if study.traffic else ALONE,
-        starting_points(job, study, controller),
-        _opponent(job, name, study.objective.opponent),
-        job.searched_networks(name),
+    )
+    return replace(
+        planned,
+        traffic=job.traffic(study.traffic) if study.traffic else ALONE,
+        given=starting_points(job, study, controller),
+        opponent=_opponent(job, name, study.objective.opponent),
+        searched=job.searched_networks(name),
     )
 
 

@@ -1,9 +1,15 @@
 """Our programs, as a user starts them."""
 
+import io
 import os
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
+
+from common.errors import run_command_line
+from kneepoint.cli import kneepoint
 
 
 def run_module(
@@ -26,3 +32,23 @@ def run_module(
         check=False,
         text=True,
     )
+
+
+def run_kneepoint(
+    *words: str | Path, cwd: Path, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    """Runs `kneepoint WORDS...` in a folder, in this process, and returns what it printed."""
+    out, err = io.StringIO(), io.StringIO()
+    arguments = list(map(str, words))
+    status = 0
+    with (
+        chdir(cwd),
+        patch.dict(os.environ, environment),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            run_command_line(lambda: kneepoint.main(arguments, prog_name="kneepoint"))
+        except SystemExit as ended:
+            status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())

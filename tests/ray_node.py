@@ -1,18 +1,17 @@
-"""A node of Ray on this machine's loopback: `ray start` refuses a second one there.
+"""A Ray of several nodes on this machine's loopback, where `ray start` refuses a second one.
 
-    RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH=... python -m tests.ray_node FOLDER [ADDRESS]
+    RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH=... python -m tests.ray_node FOLDER CPUS
 
-Without an address it is the head. It prints the address of the head and stays until it is killed.
+Prints its address, then obeys lines of its input (`add`, `kill NUMBER`) and answers each.
 """
 
 import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 from experiments.ray_cluster import import_ray
@@ -22,16 +21,22 @@ from tests.conftest import ROOT
 
 @dataclass
 class Nodes:
-    """A Ray of several nodes, each a session of its own that can be killed; ends with its block."""
+    """A Ray whose nodes can be killed; ends with its block.
+
+    Args:
+        cpus: of each node.
+        environment: further variables.
+        before: a command that changes how the machine looks to it.
+    """
 
     cpus: int = 1
     environment: dict[str, str] = field(default_factory=dict)
-    started: "list[subprocess.Popen[str]]" = field(default_factory=list)
-    address: str = ""
+    before: tuple[str, ...] = ()
+    count: int = 0
 
     def __enter__(self) -> Self:
         self._stack = ExitStack()
-        self._folder = self._stack.enter_context(ray_folder())
+        folder = self._stack.enter_context(ray_folder())
         token = own_token()  # Ray reads its token once in a test's process
         self.environment = {
             **os.environ,
@@ -39,76 +44,79 @@ class Nodes:
             "RAY_AUTH_TOKEN_PATH": str(token),
             **self.environment,
         }
-        self.address = self._start([])
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for index in range(len(self.started)):
-            self.kill(index)
-        self._stack.close()
-
-    def add(self, *before: str, wait: bool = True) -> None:
-        """Starts another node, under a command that changes how the machine looks to it."""
-        self._start(before, wait)
-
-    def kill(self, index: int) -> None:
-        """Kills a node with all its processes."""
-        try:
-            os.killpg(self.started[index].pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
-        self.started[index].wait()
-
-    def _start(self, before: Sequence[str], wait: bool = True) -> str:
-        node = subprocess.Popen(
-            [
-                *(*before, sys.executable, "-m", "tests.ray_node"),
-                *(str(self._folder / "ray"), str(self.cpus), *filter(None, [self.address])),
-            ],
+        self._process = subprocess.Popen(
+            [*self.before, sys.executable, "-m", "tests.ray_node", folder / "ray", str(self.cpus)],
             cwd=ROOT,
             env=self.environment,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             start_new_session=True,
         )
-        self.started.append(node)
-        assert node.stdout is not None
-        if not wait:
-            return ""
-        address = node.stdout.readline().strip()
-        assert address, "the node did not start"
-        return address
+        self._stack.callback(self._end)
+        self.address, self.count = self._answer(), 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def pid(self) -> int:
+        """The process whose descendants are the nodes' processes."""
+        return self._process.pid
+
+    def add(self) -> None:
+        """Starts another node."""
+        self._ask("add")
+        self.count += 1
+
+    def kill(self, number: int) -> None:
+        """Kills a node, the head being number 0, with all its processes."""
+        self._ask(f"kill {number}")
+
+    def _ask(self, text: str) -> None:
+        print(text, file=self._process.stdin, flush=True)
+        self._answer()
+
+    def _answer(self) -> str:
+        assert self._process.stdout is not None
+        answer = self._process.stdout.readline().strip()
+        assert answer, "the node did not start"
+        return answer
+
+    def _end(self) -> None:
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
 
 
-def main(folder: str, cpus: str, address: str | None = None) -> None:
-    """Starts a node and stays."""
+def main(folder: str, cpus: str) -> None:
+    """Starts the head and obeys."""
     mode = os.environ["RAY_AUTH_MODE"]
     import_ray("127.0.0.1:0", os.environ["RAY_AUTH_TOKEN_PATH"])
     os.environ["RAY_AUTH_MODE"] = mode
-    from ray._private import node, parameter, services
+    from ray.cluster_utils import Cluster
 
-    services.start_api_server = lambda *_, **__: (None, None)
+    Path(folder, "ray").mkdir(parents=True)
     options: dict[str, Any] = {
         "num_cpus": int(cpus),
-        "num_gpus": 0,
         "object_store_memory": 80 * 2**20,
         "node_ip_address": "127.0.0.1",
-        "min_worker_port": 0,
-        "max_worker_port": 0,
+        "include_dashboard": False,
         "include_log_monitor": False,
-        "no_monitor": True,
-        "dashboard_agent_listen_port": None,
         "temp_dir": folder,
     }
-    if address:
-        options |= {"gcs_address": address, "redis_address": address, "node_manager_port": 0}
-    params = parameter.RayParams(**options)
-    started: Any = node.Node(params, head=address is None, shutdown_at_exit=True, spawn_reaper=True)
-    print(started.gcs_address, flush=True)
-    while True:
-        time.sleep(60)
+    os.environ["RAY_TMPDIR"] = folder  # where it notes its address
+    cluster = Cluster()
+    nodes = [cluster.add_node(**options)]
+    print(cluster.address, flush=True)
+    for line in sys.stdin:
+        what, _, number = line.partition(" ")
+        if what.strip() == "add":
+            nodes.append(cluster.add_node(**options))
+        else:
+            cluster.remove_node(nodes[int(number)], allow_graceful=False)
+        print("done", flush=True)
 
 
 if __name__ == "__main__":

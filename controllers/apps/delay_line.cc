@@ -12,10 +12,10 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
 #include "apps/program.hh"
 #include "common/json.hh"
+#include "common/system_call.hh"
 #include "common/text.hh"
 #include "realtime/delayed_packets.hh"
 #include "realtime/scheduling_delays.hh"
@@ -42,10 +42,6 @@ struct Arguments {
   std::array<double, 2> delays_ms{};
   std::array<double, 2> rates_mbps{};
 };
-
-[[noreturn]] void fail(const char* call) {
-  throw std::system_error(errno, std::system_category(), call);
-}
 
 std::array<double, 2> to_pair(const std::string& text, const std::string& option, double least,
                               double most) {

@@ -12,13 +12,13 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <thread>
 
 #include "apps/options.hh"
 #include "apps/program.hh"
 #include "common/json.hh"
 #include "common/machine_fault.hh"
+#include "common/system_call.hh"
 #include "common/text.hh"
 #include "entries/dialect.hh"
 #include "entries/loading.hh"
@@ -95,9 +95,7 @@ int connected_socket(const Arguments& arguments) {
       resolve(arguments.host, static_cast<uint16_t>(to_whole(arguments.port, "port")));
   const int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const auto* const address = reinterpret_cast<const sockaddr*>(&peer.address);
-  if (descriptor < 0 or connect(descriptor, address, sizeof peer.address) != 0) {
-    throw std::system_error(errno, std::system_category(), "socket");
-  }
+  if (descriptor < 0 or connect(descriptor, address, sizeof peer.address) != 0) fail("socket");
   return descriptor;
 }
 

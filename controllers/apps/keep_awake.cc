@@ -11,7 +11,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "apps/program.hh"
+#include "common/system_call.hh"
 #include "realtime/stop_signal.hh"
 
 namespace {
@@ -31,10 +31,6 @@ const char* const usage =
 Keeps every processor that it may use from idling, below all other work, until SIGHUP, SIGINT
 or SIGTERM ends it. One process does so per file LOCK; others wait to take over.
 )";
-
-[[noreturn]] void fail(const std::string& what) {
-  throw std::runtime_error(what + ": " + std::strerror(errno));
-}
 
 // Waits for an exclusive lock, which ends with this process; false if a stop was requested first.
 bool take_lock(const std::string& path) {

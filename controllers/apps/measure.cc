@@ -6,7 +6,6 @@
 
 #include "apps/program.hh"
 #include "measure/log_figures.hh"
-#include "measure/metrics_json.hh"
 
 namespace {
 

@@ -4,7 +4,6 @@
 
 #include "common/progress.hh"
 #include "emulation/rig.hh"
-#include "measure/metrics_json.hh"
 
 namespace kneepoint {
 

@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <csignal>
 #include <string>
-#include <system_error>
 
 #include "common/json.hh"
 #include "common/progress.hh"
+#include "common/system_call.hh"
 #include "common/text.hh"
 
 namespace kneepoint {
@@ -54,9 +54,7 @@ void set_timer(std::chrono::microseconds interval) {
   const timeval time{.tv_sec = interval.count() / second_us,
                      .tv_usec = interval.count() % second_us};
   const itimerval timer{.it_interval = time, .it_value = time};
-  if (setitimer(ITIMER_PROF, &timer, nullptr) != 0) {
-    throw std::system_error(errno, std::system_category(), "setitimer");
-  }
+  if (setitimer(ITIMER_PROF, &timer, nullptr) != 0) fail("setitimer");
 }
 
 }  // namespace

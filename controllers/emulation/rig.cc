@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "common/progress.hh"
-#include "measure/metrics_json.hh"
+#include "host/entry_processes.hh"
+#include "host/flight_record.hh"
+#include "host/tcp_processes.hh"
 #include "queues/registry.hh"
 #include "transport/contest_datagram.hh"
 
@@ -78,6 +80,10 @@ uint64_t segments_of(const FlowSettings& flow, uint64_t payload_bytes) {
   return (*flow.bytes + payload_bytes - 1) / payload_bytes;
 }
 
+uint64_t receiver_stream(size_t flow) {
+  return flow == 0 ? first_receiver : further_receivers + flow;
+}
+
 std::unique_ptr<PacketQueue> make_queue(const LinkSettings& settings, const Scenario& scenario,
                                         uint64_t stream) {
   auto queue = make_packet_queue(settings.queue, Random(scenario.seed, stream).next());
@@ -98,27 +104,29 @@ Rig::Rig(const Scenario& scenario, const RunInputs& inputs)
   if (meter_ != nullptr) meter_->start();
   build_uplink(inputs);
   build_downlink(inputs);
-  if (inputs.measures_flows and scenario.interval_s > 0) {
-    measure_queue(up_);
-    measure_queue(down_);
-  }
+  const bool observes_queues = inputs.measures_flows and scenario.interval_s > 0;
+  finish_direction(up_, uplink_loss, observes_queues);
+  finish_direction(down_, downlink_loss, observes_queues);
   for (size_t end = 0; end < ends_; ++end) {
-    add(end, outboxes_.emplace_back(agenda_, end, end % 2 == 0 ? *up_.entry : *down_.entry));
+    outboxes_.push_back(&add_at<Outbox>(end, agenda_, end, entry_of(end)));
   }
+  meters_.reserve(scenario.flows.size());  // they stay where they are
   auto controller = inputs.controllers.begin();
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
-    const FlowSettings& flow = scenario.flows[i];
+    const FlowSettings& settings = scenario.flows[i];
     if (inputs.measures_flows) {
-      meters_.emplace_back(in_us(flow.start_s),
-                           std::min(duration_us(), in_us(flow.stop_s.value_or(longest_run_s))),
+      meters_.emplace_back(in_us(settings.start_s),
+                           std::min(duration_us(), in_us(settings.stop_s.value_or(longest_run_s))),
                            in_us(scenario.interval_s), duration_us());
     }
-    if (flow.entry) {
-      add_entry_flow(flow, i, inputs);
-    } else if (flow.transport == Transport::tcp) {
-      add_tcp_flow(flow, i, *controller++, inputs);
+    const Flow flow{settings, static_cast<uint16_t>(i), ends_of(i, settings.from),
+                    inputs.measures_flows ? &meters_.back() : nullptr};
+    if (settings.entry) {
+      add_entry_flow(flow, inputs.flow_log);
+    } else if (settings.transport == Transport::tcp) {
+      add_tcp_flow(flow, *controller++, inputs.flow_log);
     } else {
-      add_contest_flow(flow, i, *controller++, inputs);
+      add_contest_flow(flow, *controller++, inputs.flow_log);
     }
   }
   for (size_t i = 0; i < scenario.probes.size(); ++i) {
@@ -141,96 +149,80 @@ void Rig::build_uplink(const RunInputs& inputs) {
   const LinkSettings& settings = scenario_.uplink;
   auto queue = make_queue(settings, scenario_, uplink_queue);
   if (inputs.uplink == nullptr) {
-    up_.wire = std::make_unique<Wire>(agenda_.of_shell(2), delays_of(settings), to_far_);
-    up_.rate_link = std::make_unique<RateLink>(agenda_.of_shell(0), settings.rate_mbps,
-                                               settings.by_packets, std::move(queue), *up_.wire);
+    Wire& wire = add_shell<Wire>(2, delays_of(settings), to_far_);
+    up_.rate_link =
+        &add_shell<RateLink>(0, settings.rate_mbps, settings.by_packets, std::move(queue), wire);
     up_.rate_link->observe(meter_);
-    up_.entry = up_.rate_link.get();
-    add(ends_, *up_.rate_link);
-    add(ends_ + 2, *up_.wire);
+    up_.entry = up_.rate_link;
   } else {
-    up_.link = std::make_unique<LinkUp>(agenda_.of_shell(0),
-                                        Link(*inputs.uplink, at_end(scenario_), std::move(queue)),
-                                        scenario_.host, lateness(uplink_shell), end_us_);
-    up_.delay = std::make_unique<DelayUp>(agenda_.of_shell(2), delay_line_of(settings),
-                                          scenario_.host, lateness(delay_up_shell));
+    up_.link = &add_shell<LinkUp>(0, Link(*inputs.uplink, at_end(scenario_), std::move(queue)),
+                                  scenario_.host, lateness(uplink_shell), end_us_);
+    up_.delay =
+        &add_shell<DelayUp>(2, delay_line_of(settings), scenario_.host, lateness(delay_up_shell));
     up_.link->connect(*up_.delay, std::llround(scenario_.host.host_latency_us));
     up_.delay->connect(to_far_, 0);
     up_.link->queue().observe(meter_, inputs.link_log, duration_ms_);
-    up_.entry = up_.link.get();
-    add(ends_, *up_.link);
-    add(ends_ + 2, *up_.delay);
+    up_.entry = up_.link;
   }
-  add_loss(up_, settings, uplink_loss);
 }
 
 void Rig::build_downlink(const RunInputs& inputs) {
   const LinkSettings& settings = scenario_.downlink;
   auto queue = make_queue(settings, scenario_, downlink_queue);
   if (inputs.downlink == nullptr) {
-    down_.rate_link = std::make_unique<RateLink>(agenda_.of_shell(1), settings.rate_mbps,
-                                                 settings.by_packets, std::move(queue), to_near_);
-    down_.wire = std::make_unique<Wire>(agenda_.of_shell(3), delays_of(settings), *down_.rate_link);
-    down_.entry = down_.wire.get();
-    add(ends_ + 1, *down_.rate_link);
-    add(ends_ + 3, *down_.wire);
+    down_.rate_link = &add_shell<RateLink>(1, settings.rate_mbps, settings.by_packets,
+                                           std::move(queue), to_near_);
+    down_.entry = &add_shell<Wire>(3, delays_of(settings), *down_.rate_link);
   } else {
-    down_.link = std::make_unique<LinkDown>(
-        agenda_.of_shell(1), Link(*inputs.downlink, at_end(scenario_), std::move(queue)),
-        scenario_.host, lateness(downlink_shell));
-    down_.delay = std::make_unique<DelayDown>(agenda_.of_shell(3), delay_line_of(settings),
-                                              scenario_.host, lateness(delay_down_shell));
+    down_.link =
+        &add_shell<LinkDown>(1, Link(*inputs.downlink, at_end(scenario_), std::move(queue)),
+                             scenario_.host, lateness(downlink_shell));
+    down_.delay = &add_shell<DelayDown>(3, delay_line_of(settings), scenario_.host,
+                                        lateness(delay_down_shell));
     down_.link->connect(to_near_, 0);
     down_.delay->connect(*down_.link, std::llround(scenario_.host.host_latency_us));
-    down_.entry = down_.delay.get();
-    add(ends_ + 1, *down_.link);
-    add(ends_ + 3, *down_.delay);
+    down_.entry = down_.delay;
   }
-  add_loss(down_, settings, downlink_loss);
 }
 
-void Rig::measure_queue(auto& direction) {
-  if (direction.rate_link == nullptr) return;
-  direction.queued_packets =
-      std::make_unique<StepSeries>(in_us(scenario_.interval_s), duration_us());
-  direction.rate_link->observe_queue(direction.queued_packets.get());
-}
-
-void Rig::add_loss(auto& direction, const LinkSettings& settings, uint64_t stream) {
+void Rig::finish_direction(auto& direction, uint64_t stream, bool observes_queue) {
+  if (observes_queue and direction.rate_link != nullptr) {
+    direction.rate_link->observe_queue(in_us(scenario_.interval_s), duration_us());
+  }
+  const LinkSettings& settings = direction.settings;
   if (settings.loss_period == 0 and settings.loss_probability == 0) return;
-  direction.loss = std::make_unique<LossyHop>(
-      settings.loss_period, settings.loss_first, settings.loss_probability,
-      Random(scenario_.seed, stream).next(), *direction.entry);
-  direction.entry = direction.loss.get();
+  direction.loss =
+      &add<LossyHop>(settings.loss_period, settings.loss_first, settings.loss_probability,
+                     Random(scenario_.seed, stream).next(), *direction.entry);
+  direction.entry = direction.loss;
 }
 
-void Rig::add_contest_flow(const FlowSettings& flow, size_t number,
-                           const ControllerHandle& controller, const RunInputs& inputs) {
-  const bool is_alone = ends_ == 2;
-  const bool is_near = flow.from == End::near;
-  const bool decides_ahead = is_alone and is_near and scenario_.host.packet_us >= 1;
-  is_circle_ = decides_ahead and up_.takes_turns() and down_.takes_turns();
-  const size_t source = is_near ? near_end(number) : far_end(number);
-  const size_t sink = is_near ? far_end(number) : near_end(number);
-  const auto id = static_cast<uint16_t>(number);
-  FlowMeter* const meter = inputs.measures_flows ? &meters_.back() : nullptr;
-  const Departures departures{is_near ? *up_.entry : *down_.entry, outboxes_[source],
+// Packets too late for the run's end must not reach the uplink, which is measured.
+Hop& Rig::way_back(size_t sink) const {
+  return ends_ == 2 and sink % 2 == 1 ? *down_.entry : *outboxes_[sink];
+}
+
+void Rig::connect(End from, Hop& sender, Hop& receiver) {
+  to_near_.add(from == End::near ? sender : receiver);
+  to_far_.add(from == End::near ? receiver : sender);
+}
+
+void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
+  const auto& [settings, number, ends, meter] = flow;
+  const bool is_alone = ends_ == 2 and settings.from == End::near;
+  const bool decides_ahead = is_alone and scenario_.host.packet_us >= 1;
+  const Departures departures{entry_of(ends.source), *outboxes_[ends.source],
                               decides_ahead ? end_us_ - longest_way_us : 0};
-  const Lifetime lifetime{in_us(flow.start_s), in_us(flow.stop_s.value_or(2 * longest_run_s)),
-                          segments_of(flow, contest_payload_bytes)};
-  SenderProcess& sender = contest_senders_.emplace_back(
-      agenda_, source, id, controller, scenario_.host, lateness(first_sender + number), departures,
-      lifetime, inputs.flow_log, meter);
-  add(ends_ + Agenda::shells + source, sender);
-  // Packets too late for the run's end must not reach the uplink, which is measured.
-  Hop& way_back = is_alone and is_near ? *down_.entry : static_cast<Hop&>(outboxes_[sink]);
-  Receiver& receiver = contest_receivers_.emplace_back(
-      scenario_.host, lateness(number == 0 ? first_receiver : further_receivers + number), way_back,
-      meter);
-  Hop& near = is_near ? static_cast<Hop&>(sender) : receiver;
-  Hop& far = is_near ? static_cast<Hop&>(receiver) : sender;
-  to_near_.add(near);
-  to_far_.add(far);
+  const Lifetime lifetime{in_us(settings.start_s),
+                          in_us(settings.stop_s.value_or(2 * longest_run_s)),
+                          segments_of(settings, contest_payload_bytes)};
+  auto& sender = add_endpoint<SenderProcess>(ends.source, agenda_, ends.source, number, controller,
+                                             scenario_.host, lateness(first_sender + number),
+                                             departures, lifetime, log, meter);
+  if (decides_ahead and up_.takes_turns() and down_.takes_turns()) circling_ = &sender;
+  connect(
+      settings.from, sender,
+      add<Receiver>(scenario_.host, lateness(receiver_stream(number)), way_back(ends.sink), meter));
 }
 
 // CPU time limit of an entry's process; an honest one needs a tenth.
@@ -249,92 +241,75 @@ Microseconds Rig::entry_lookahead_us() const {
       Microseconds{std::llround(delay_us(scenario_.uplink) + delay_us(scenario_.downlink))});
 }
 
-void Rig::add_entry_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs) {
-  const bool is_alone = ends_ == 2;
-  const bool is_near = flow.from == End::near;
-  const size_t source = is_near ? near_end(number) : far_end(number);
-  const size_t sink = is_near ? far_end(number) : near_end(number);
-  FlowMeter* const meter = inputs.measures_flows ? &meters_.back() : nullptr;
-  FlightRecord* record = nullptr;
-  if (meter != nullptr or inputs.flow_log != nullptr) {
-    record = &flight_records_.emplace_back(number, inputs.flow_log, meter);
-  }
-  const Dialect& dialect = find_dialect(flow.entry->dialect);
+void Rig::add_entry_flow(const Flow& flow, FlowLog* log) {
+  const auto& [settings, number, ends, meter] = flow;
+  FlightRecord* const record =
+      meter == nullptr and log == nullptr ? nullptr : &add<FlightRecord>(number, log, meter);
+  const Dialect& dialect = find_dialect(settings.entry->dialect);
   EntryChild& child =
-      entry_children_.emplace_back(*flow.entry, scenario_.trusts_entries, most_entry_cpu_s());
-  Mails& mails = entry_mails_.emplace_back();
+      add<EntryChild>(*settings.entry, scenario_.trusts_entries, most_entry_cpu_s());
+  Mails& mails = add<Mails>();
   const uint64_t seed = Random(scenario_.seed, entries + number).next();
-  EntryProcess& sender = entry_senders_.emplace_back(
-      agenda_, source, static_cast<uint16_t>(number), child, dialect, scenario_.host,
+  Hop& sender = add_endpoint<EntryProcess>(
+      ends.source, agenda_, ends.source, number, child, dialect, scenario_.host,
       lateness(first_sender + number),
-      Departures{is_near ? *up_.entry : *down_.entry, outboxes_[source], 0}, in_us(flow.start_s),
-      in_us(flow.stop_s.value_or(2 * longest_run_s)), end_us_, entry_lookahead_us(), seed, mails,
-      record, meter);
-  add(ends_ + Agenda::shells + source, sender);
-  EntryReceiver& receiver = entry_receivers_.emplace_back(
-      dialect, flow.entry->clock_epoch_ms, scenario_.host,
-      lateness(number == 0 ? first_receiver : further_receivers + number),
-      is_alone and is_near ? *down_.entry : static_cast<Hop&>(outboxes_[sink]), seed, mails, meter);
-  to_near_.add(is_near ? static_cast<Hop&>(sender) : receiver);
-  to_far_.add(is_near ? static_cast<Hop&>(receiver) : sender);
+      Departures{entry_of(ends.source), *outboxes_[ends.source], 0}, in_us(settings.start_s),
+      in_us(settings.stop_s.value_or(2 * longest_run_s)), end_us_, entry_lookahead_us(), seed,
+      mails, record, meter);
+  connect(settings.from, sender,
+          add<EntryReceiver>(dialect, settings.entry->clock_epoch_ms, scenario_.host,
+                             lateness(receiver_stream(number)), way_back(ends.sink), seed, mails,
+                             meter));
 }
 
-void Rig::add_tcp_flow(const FlowSettings& flow, size_t number, const ControllerHandle& controller,
-                       const RunInputs& inputs) {
-  const auto id = static_cast<uint16_t>(number);
-  const bool is_near = flow.from == End::near;
-  const size_t source = is_near ? near_end(number) : far_end(number);
-  const size_t sink = is_near ? far_end(number) : near_end(number);
-  Letters& letters = letters_.emplace_back();
-  Letters& request_letters = letters_.emplace_back();
-  FlowMeter* const meter = inputs.measures_flows ? &meters_.back() : nullptr;
-  const Microseconds packet_us = std::llround(scenario_.host.packet_us);
-  const auto end = [&](size_t endpoint) -> TcpEnd {
-    return {agenda_, endpoint, id, packet_us, outboxes_[endpoint], letters, request_letters, meter};
+void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log) {
+  const auto& [settings, number, ends, meter] = flow;
+  Letters& letters = add<Letters>();
+  Letters& request_letters = add<Letters>();
+  const auto end = [&, id = number, packet_us = std::llround(scenario_.host.packet_us),
+                    of_flow = meter](size_t endpoint) -> TcpEnd {
+    return {agenda_, endpoint,        id,     packet_us, *outboxes_[endpoint],
+            letters, request_letters, of_flow};
   };
-  const uint64_t segments = segments_of(flow, tcp_payload_bytes);
+  const uint64_t segments = segments_of(settings, tcp_payload_bytes);
   std::optional<TcpExchange> exchange;
-  if (flow.request_bytes > 0) {
-    exchange = {.request_bytes = flow.request_bytes,
+  if (settings.request_bytes > 0) {
+    exchange = {.request_bytes = settings.request_bytes,
                 .answer_segments = segments,
-                .requests = flow.requests,
-                .think_us = in_us(flow.think_s)};
+                .requests = settings.requests,
+                .think_us = in_us(settings.think_s)};
   }
-  const Microseconds start_us = in_us(flow.start_s);
-  const Microseconds stop_us = in_us(flow.stop_s.value_or(2 * longest_run_s));
-  TcpSenderProcess& sender = tcp_senders_.emplace_back(
-      end(source), TcpSender(id, controller, flow.tcp, exchange ? 0 : segments, inputs.flow_log),
-      start_us, stop_us, exchange);
-  TcpReceiverProcess& receiver =
-      tcp_receivers_.emplace_back(end(sink), flow.tcp, start_us, stop_us, exchange);
-  add(ends_ + Agenda::shells + source, sender);
-  add(ends_ + Agenda::shells + sink, receiver);
-  to_near_.add(is_near ? static_cast<Hop&>(sender) : receiver);
-  to_far_.add(is_near ? static_cast<Hop&>(receiver) : sender);
+  const Microseconds start_us = in_us(settings.start_s);
+  const Microseconds stop_us = in_us(settings.stop_s.value_or(2 * longest_run_s));
+  Hop& sender = add_endpoint<TcpSenderProcess>(
+      ends.source, end(ends.source),
+      TcpSender(number, controller, settings.tcp, exchange ? 0 : segments, log), start_us, stop_us,
+      exchange);
+  connect(settings.from, sender,
+          add_endpoint<TcpReceiverProcess>(ends.sink, end(ends.sink), settings.tcp, start_us,
+                                           stop_us, exchange));
 }
 
 void Rig::add_probe(const ProbeSettings& probe, size_t number) {
-  ProbeProcess& process = probes_.emplace_back(
-      agenda_, near_end(number), static_cast<uint16_t>(number), in_us(probe.start_s),
+  const Ends ends = ends_of(number, End::near);
+  probes_.push_back(&add_endpoint<ProbeProcess>(
+      ends.source, agenda_, ends.source, static_cast<uint16_t>(number), in_us(probe.start_s),
       std::llround(probe.interval_ms * 1000), probe.count, static_cast<uint16_t>(probe.bytes),
-      outboxes_[near_end(number)]);
-  add(ends_ + Agenda::shells + near_end(number), process);
-  to_near_.add(process);
-  to_far_.add(echoes_.emplace_back(outboxes_[far_end(number)]));
+      *outboxes_[ends.source]));
+  connect(End::near, *probes_.back(), add<EchoHop>(*outboxes_[ends.sink]));
 }
 
 // Around the circle: each process acts on all until when its arrivals are known, and what it may
 // still send takes a while to reach the next one, which thus knows its own arrivals for longer.
 void Rig::act_in_turns() {
   const Microseconds until_us = shells_ahead_until_us();
-  SenderProcess& sender = contest_senders_.front();
   for (Microseconds known_us = 0; known_us < until_us;) {
     note_progress();
     known_us = std::min(up_.link->act_until(known_us), until_us);
     known_us = std::min(up_.delay->act_until(known_us), until_us);
     known_us = std::min(down_.delay->act_until(known_us), until_us);
     known_us = std::min(down_.link->act_until(known_us), until_us);
-    while (agenda_.endpoint_us() < known_us) sender.act(agenda_.endpoint_us());
+    while (agenda_.endpoint_us() < known_us) circling_->act(agenda_.endpoint_us());
     const Microseconds next_us =
         std::min({up_.link->earliest_us(), up_.delay->earliest_us(), down_.delay->earliest_us(),
                   down_.link->earliest_us(), agenda_.endpoint_us()});
@@ -358,7 +333,7 @@ void Rig::handle_events(Microseconds end_us, auto act_shell) {
 }
 
 void Rig::run_until(Microseconds end_us) {
-  if (is_circle_ and agenda_.next().time_us < shells_ahead_until_us()) act_in_turns();
+  if (circling_ != nullptr and agenda_.next().time_us < shells_ahead_until_us()) act_in_turns();
   if (up_.link != nullptr and down_.link != nullptr) {
     handle_events(end_us, [this](size_t shell, Microseconds now_us) __attribute__((always_inline)) {
       if (shell == 0) return up_.link->act(now_us);
@@ -381,45 +356,20 @@ RunResult Rig::run() {
     }
   }
   run_until(end_us_);
-  for (FlightRecord& record : flight_records_) record.settle(end_us_);
-  RunResult result;
   if (up_.link != nullptr) {
     up_.link->queue().advance(duration_ms_, [](const Packet&) {});  // too late to arrive anywhere
     up_.link->queue().report();
   }
+  RunResult result;
+  for (Hop* const hop : hops_) hop->finish(end_us_, result);
   if (meter_ != nullptr) {
     result.metrics = meter_->metrics(
         up_.link != nullptr ? std::nullopt : std::optional(scenario_.uplink.rate_mbps));
   }
-  for (const SenderProcess& sender : contest_senders_) {
-    result.packets_sent += sender.packets_sent();
-  }
-  for (const Receiver& receiver : contest_receivers_) {
-    result.packets_delivered += receiver.packets_received();
-  }
-  for (const EntryProcess& sender : entry_senders_) result.packets_sent += sender.packets_sent();
-  for (const EntryReceiver& receiver : entry_receivers_) {
-    result.packets_delivered += receiver.packets_received();
-  }
-  for (const TcpSenderProcess& sender : tcp_senders_) result.packets_sent += sender.packets_sent();
-  for (const TcpReceiverProcess& receiver : tcp_receivers_) {
-    result.packets_delivered += receiver.packets_received();
-  }
-  const auto count_drops = [&result](const auto& direction) {
-    if (direction.link != nullptr) {
-      result.packets_dropped += direction.link->queue().packets_dropped() +
-                                direction.link->packets_dropped() +
-                                direction.delay->packets_dropped();
-    } else {
-      result.packets_dropped += direction.rate_link->packets_dropped();
-    }
-  };
-  count_drops(up_);
-  count_drops(down_);
   return result;
 }
 
-void Rig::write_link(JsonWriter& json, const auto& direction, const LinkSettings& settings) {
+void Rig::write_link(JsonWriter& json, const auto& direction) {
   json.begin_object();
   if (direction.rate_link != nullptr) {
     const RateLink& link = *direction.rate_link;
@@ -427,19 +377,19 @@ void Rig::write_link(JsonWriter& json, const auto& direction, const LinkSettings
     const double throughput_mbps =
         static_cast<double>(link.bytes_carried()) * 8 / static_cast<double>(duration_us());
     json.field("throughput_mbps", throughput_mbps)
-        .field("utilization", throughput_mbps / settings.rate_mbps)
+        .field("utilization", throughput_mbps / direction.settings.rate_mbps)
         .field("queueing_delay_p50_ms", delays.quantile_ms(0.5))
         .field("queueing_delay_p95_ms", delays.quantile_ms(0.95))
         .field("packets_dropped", link.packets_dropped())
         .field("packets_marked", link.packets_marked());
   } else {
-    if (&settings == &scenario_.uplink) write_metrics(json, meter_->metrics());
+    if (&direction.settings == &scenario_.uplink) write_metrics(json, meter_->metrics());
     json.field("packets_dropped", direction.link->queue().packets_dropped())
         .field("packets_marked", direction.link->queue().packets_marked());
   }
   json.field("packets_lost", direction.loss == nullptr ? 0 : direction.loss->packets_lost());
-  if (direction.queued_packets != nullptr) {
-    json.field("queue_by_interval_packets", direction.queued_packets->values());
+  if (direction.rate_link != nullptr and direction.rate_link->queued_packets()) {
+    json.field("queue_by_interval_packets", direction.rate_link->queued_packets()->values());
   }
   json.end_object();
 }
@@ -467,9 +417,9 @@ std::optional<double> Rig::convergence_s() const {
 
 void Rig::write(JsonWriter& json) {
   json.key("uplink");
-  write_link(json, up_, scenario_.uplink);
+  write_link(json, up_);
   json.key("downlink");
-  write_link(json, down_, scenario_.downlink);
+  write_link(json, down_);
   std::vector<double> goodputs;
   json.key("flows").begin_array();
   for (size_t i = 0; i < meters_.size(); ++i) {
@@ -485,9 +435,9 @@ void Rig::write(JsonWriter& json) {
     goodputs.push_back(meters_[i].goodput_mbps());
   }
   json.end_array().key("probes").begin_array();
-  for (const ProbeProcess& probe : probes_) {
+  for (const ProbeProcess* const probe : probes_) {
     json.begin_object();
-    probe.write(json);
+    probe->write(json);
     json.end_object();
   }
   json.end_array()

@@ -2,21 +2,21 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "emulation/scenario.hh"
 #include "host/agenda.hh"
 #include "host/contest_processes.hh"
-#include "host/entry_processes.hh"
 #include "host/host_model.hh"
 #include "host/junctions.hh"
 #include "host/probe.hh"
+#include "host/process.hh"
 #include "host/rate_link.hh"
 #include "host/shell.hh"
-#include "host/tcp_processes.hh"
 #include "links/delay_line.hh"
 #include "links/link.hh"
 #include "links/trace.hh"
@@ -24,15 +24,11 @@
 #include "measure/flow_log.hh"
 #include "measure/flow_meter.hh"
 #include "measure/metrics.hh"
-#include "measure/step_series.hh"
 
 namespace kneepoint {
 
-struct RunResult {
-  Metrics metrics;  // of the uplink
-  uint64_t packets_sent = 0;
-  uint64_t packets_delivered = 0;  // to the receivers
-  uint64_t packets_dropped = 0;    // by either direction's queue or a shell's full device
+struct RunResult : Traffic {
+  Metrics metrics{};  // of the uplink
 };
 
 // What a run reads and writes besides its scenario. All must outlive the rig; a trace is null if
@@ -63,15 +59,14 @@ class Rig {
   void write(JsonWriter& json);
 
  private:
-  // One direction's parts; those of other kinds of links are null.
+  // One direction; of its link it has one of two kinds.
   template <class LinkShell, class DelayShell>
   struct Direction {
-    std::unique_ptr<LinkShell> link{};
-    std::unique_ptr<DelayShell> delay{};
-    std::unique_ptr<RateLink> rate_link{};
-    std::unique_ptr<Wire> wire{};
-    std::unique_ptr<LossyHop> loss{};
-    std::unique_ptr<StepSeries> queued_packets{};  // over time, where that is measured
+    const LinkSettings& settings;
+    LinkShell* link = nullptr;  // and the delay
+    DelayShell* delay = nullptr;
+    RateLink* rate_link = nullptr;
+    LossyHop* loss = nullptr;
     Hop* entry = nullptr;
 
     bool takes_turns() const {
@@ -87,6 +82,44 @@ class Rig {
   using DelayUp = Shell<DelayLine, ToReceivers>;
   using LinkUp = Shell<Link, DelayUp>;
 
+  // The places of a flow's ends, or a probe's.
+  struct Ends {
+    size_t source;
+    size_t sink;
+  };
+
+  struct Flow {
+    const FlowSettings& settings;
+    uint16_t number;
+    Ends ends;
+    FlowMeter* meter;  // null, if it is not measured
+  };
+
+  // Owns a new part of the run.
+  template <class Part, class... Arguments>
+  Part& add(Arguments&&... arguments) {
+    const auto part = std::make_shared<Part>(std::forward<Arguments>(arguments)...);
+    if constexpr (std::is_base_of_v<Hop, Part>) hops_.push_back(part.get());
+    parts_.push_back(part);
+    return *part;
+  }
+  // The same for what acts on the events of a place.
+  template <class Part, class... Arguments>
+  Part& add_at(size_t place, Arguments&&... arguments) {
+    Part& part = add<Part>(std::forward<Arguments>(arguments)...);
+    processes_[place] = &part;
+    return part;
+  }
+  template <class Part, class... Arguments>
+  Part& add_shell(size_t shell, Arguments&&... arguments) {
+    return add_at<Part>(ends_ + shell, agenda_.of_shell(shell),
+                        std::forward<Arguments>(arguments)...);
+  }
+  template <class Part, class... Arguments>
+  Part& add_endpoint(size_t endpoint, Arguments&&... arguments) {
+    return add_at<Part>(ends_ + Agenda::shells + endpoint, std::forward<Arguments>(arguments)...);
+  }
+
   Lateness lateness(uint64_t stream) const;
   // Until then shells may act ahead of the loop: measuring neither begins nor ends before they have
   // done so.
@@ -94,27 +127,27 @@ class Rig {
   Microseconds duration_us() const;
   uint64_t most_entry_cpu_s() const;
   Microseconds entry_lookahead_us() const;
-  void add(size_t place, Process& process) { processes_[place] = &process; }
   void build_uplink(const RunInputs& inputs);
   void build_downlink(const RunInputs& inputs);
-  void measure_queue(auto& direction);
-  void add_loss(auto& direction, const LinkSettings& settings, uint64_t stream);
-  void add_contest_flow(const FlowSettings& flow, size_t number, const ControllerHandle& controller,
-                        const RunInputs& inputs);
-  void add_entry_flow(const FlowSettings& flow, size_t number, const RunInputs& inputs);
-  void add_tcp_flow(const FlowSettings& flow, size_t number, const ControllerHandle& controller,
-                    const RunInputs& inputs);
+  void finish_direction(auto& direction, uint64_t stream, bool observes_queue);
+  Hop& entry_of(size_t end) const { return end % 2 == 0 ? *up_.entry : *down_.entry; }
+  Hop& way_back(size_t sink) const;  // of a contest flow
+  void connect(End from, Hop& sender, Hop& receiver);
+  void add_contest_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log);
+  void add_entry_flow(const Flow& flow, FlowLog* log);
+  void add_tcp_flow(const Flow& flow, const ControllerHandle& controller, FlowLog* log);
   void act_in_turns();
   // act_shell(shell, now_us) handles the events of a shell's place.
   void handle_events(Microseconds end_us, auto act_shell);
   void run_until(Microseconds end_us);
   void add_probe(const ProbeSettings& probe, size_t number);
-  void write_link(JsonWriter& json, const auto& direction, const LinkSettings& settings);
+  void write_link(JsonWriter& json, const auto& direction);
   std::optional<double> convergence_s() const;
 
-  // Of each flow, and then of each probe, the near end and the far one.
-  static size_t near_end(size_t number) { return 2 * number; }
-  static size_t far_end(size_t number) { return 2 * number + 1; }
+  static Ends ends_of(size_t number, End from) {
+    const size_t near = 2 * number;
+    return from == End::near ? Ends{near, near + 1} : Ends{near + 1, near};
+  }
 
   const Scenario& scenario_;
   size_t ends_;
@@ -124,25 +157,16 @@ class Rig {
   Microseconds end_us_ = (duration_ms_ + 1) * 1000;
   RunLateness run_lateness_;
   Meter* meter_;
-  bool is_circle_ = false;  // of four shells and a lone sender that decides ahead
+  std::vector<std::shared_ptr<void>> parts_{};
+  std::vector<Hop*> hops_{};           // of these
+  SenderProcess* circling_ = nullptr;  // the lone sender that decides ahead, with four shells
   ToSenders to_near_{};
   ToReceivers to_far_{};
-  Direction<LinkUp, DelayUp> up_{};
-  Direction<LinkDown, DelayDown> down_{};
-  std::deque<Outbox> outboxes_{};
-  std::deque<SenderProcess> contest_senders_{};
-  std::deque<Receiver> contest_receivers_{};
-  std::deque<EntryChild> entry_children_{};
-  std::deque<Mails> entry_mails_{};
-  std::deque<FlightRecord> flight_records_{};
-  std::deque<EntryProcess> entry_senders_{};
-  std::deque<EntryReceiver> entry_receivers_{};
-  std::deque<TcpSenderProcess> tcp_senders_{};
-  std::deque<TcpReceiverProcess> tcp_receivers_{};
-  std::deque<Letters> letters_{};
-  std::deque<FlowMeter> meters_{};  // of the flows, if they are measured
-  std::deque<ProbeProcess> probes_{};
-  std::deque<EchoHop> echoes_{};
+  Direction<LinkUp, DelayUp> up_{scenario_.uplink};
+  Direction<LinkDown, DelayDown> down_{scenario_.downlink};
+  std::vector<Outbox*> outboxes_{};
+  std::vector<FlowMeter> meters_{};  // of the flows, if they are measured
+  std::vector<ProbeProcess*> probes_{};
 };
 
 }  // namespace kneepoint

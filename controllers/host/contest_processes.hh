@@ -54,7 +54,9 @@ class SenderProcess final : public Process {
   // Throws ControllerFailure, like arrive.
   void act(Microseconds now_us) override;
 
-  uint64_t packets_sent() const { return sender_.packets_sent(); }
+  void finish(Microseconds, Traffic& traffic) override {
+    traffic.packets_sent += sender_.packets_sent();
+  }
 
  private:
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
@@ -125,7 +127,9 @@ class ReceiverProcess final : public Hop {
     }
   }
 
-  uint64_t packets_received() const { return receiver_.packets_received(); }
+  void finish(Microseconds, Traffic& traffic) override {
+    traffic.packets_delivered += receiver_.packets_received();
+  }
 
  private:
   ContestReceiver receiver_{};

@@ -93,6 +93,11 @@ void EntryProcess::act(Microseconds now_us) {
   plan();
 }
 
+void EntryProcess::finish(Microseconds end_us, Traffic& traffic) {
+  if (record_ != nullptr) record_->settle(end_us);
+  traffic.packets_sent += packets_sent_;
+}
+
 void EntryProcess::give_order(Microseconds now_us) {
   agenda_.plan_endpoint(endpoint_, never);  // nobody else acts on what it sends
   EntryPage::Order& order = child_.order();

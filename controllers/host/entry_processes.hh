@@ -57,7 +57,7 @@ class EntryProcess final : public Process {
   // Throws ControllerFailure where the entry misbehaves.
   void act(Microseconds now_us) override;
 
-  uint64_t packets_sent() const { return packets_sent_; }
+  void finish(Microseconds end_us, Traffic& traffic) override;
 
  private:
   void give_order(Microseconds now_us);
@@ -104,7 +104,9 @@ class EntryReceiver final : public Hop {
 
   void arrive(Microseconds time_us, const Packet& packet) override;
 
-  uint64_t packets_received() const { return packets_received_; }
+  void finish(Microseconds, Traffic& traffic) override {
+    traffic.packets_delivered += packets_received_;
+  }
 
  private:
   const Dialect& dialect_;

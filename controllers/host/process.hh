@@ -1,25 +1,37 @@
 // The parts of a run: hops, which receive packets, and processes, which also act by themselves.
 #pragma once
 
+#include <cstdint>
+
 #include "common/time.hh"
 #include "transport/packet.hh"
 
 namespace kneepoint {
 
+// What a run's parts count: data packets of senders, those that reached their receivers, and what
+// either direction's queue, or a shell's full device, dropped.
+struct Traffic {
+  uint64_t packets_sent = 0;
+  uint64_t packets_delivered = 0;
+  uint64_t packets_dropped = 0;
+};
+
 class Hop {
  public:
+  Hop() = default;
+  Hop(const Hop&) = delete;
+  Hop& operator=(const Hop&) = delete;
   virtual ~Hop() = default;
 
   // A packet gets here at `time_us`, now or later; packets come in the order of these times.
   virtual void arrive(Microseconds time_us, const Packet& packet) = 0;
+
+  // The run is over: adds what it has counted.
+  virtual void finish(Microseconds /* end_us */, Traffic& /* traffic */) {}
 };
 
 class Process : public Hop {
  public:
-  Process() = default;
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
-
   // Handles the event planned for `now_us` and plans the next one.
   virtual void act(Microseconds now_us) = 0;
 };

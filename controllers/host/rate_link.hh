@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -69,8 +70,10 @@ class RateLink final : public Process {
 
   // It must outlive the link, which measures nothing without it.
   void observe(Meter* meter) { meter_ = meter; }
-  // It must outlive the link, and gets the number of waiting packets, without the one in transit.
-  void observe_queue(StepSeries* packets) { queued_packets_ = packets; }
+  // Keeps the number of waiting packets over time, without the one in transit.
+  void observe_queue(Microseconds interval_us, Microseconds run_us) {
+    queued_packets_.emplace(interval_us, run_us);
+  }
 
   // Packets come in order: all that happens here before this one does can happen now.
   void arrive(Microseconds time_us, const Packet& packet) override {
@@ -88,10 +91,15 @@ class RateLink final : public Process {
     agenda_us_ = departs_us_;
   }
 
+  void finish(Microseconds, Traffic& traffic) override {
+    traffic.packets_dropped += packets_dropped_;
+  }
+
   uint64_t packets_dropped() const { return packets_dropped_; }
   uint64_t packets_marked() const { return queue_->packets_marked(); }
   uint64_t bytes_carried() const { return bytes_carried_; }
   const std::vector<uint32_t>& queueing_delays_us() const { return queueing_delays_us_; }
+  std::optional<StepSeries>& queued_packets() { return queued_packets_; }
 
  private:
   void depart(Microseconds now_us) {
@@ -106,7 +114,7 @@ class RateLink final : public Process {
   }
 
   void tell_queue(Microseconds now_us) {
-    if (queued_packets_ == nullptr) return;
+    if (not queued_packets_) return;
     queued_packets_->change(static_cast<double>(queue_->packets()), now_us);
   }
 
@@ -132,7 +140,7 @@ class RateLink final : public Process {
   std::unique_ptr<PacketQueue> queue_;
   Hop& next_;
   Meter* meter_ = nullptr;
-  StepSeries* queued_packets_ = nullptr;
+  std::optional<StepSeries> queued_packets_{};
   Packet in_transit_{};
   Microseconds departs_us_ = never;
   double free_us_ = 0;

@@ -126,9 +126,6 @@ class Shell final : public Process {
   Queue& queue() { return queue_; }
   const Queue& queue() const { return queue_; }
 
-  // What found the device full; the queue counts its own drops.
-  uint64_t packets_dropped() const { return packets_dropped_; }
-
   [[gnu::always_inline]] void arrive(Microseconds time_us, const Packet& packet) override {
     arrive(time_us, packet, [](Packet&) {});
   }
@@ -151,6 +148,10 @@ class Shell final : public Process {
     begin_to_act();
     wake(now_us);
     settle();
+  }
+
+  void finish(Microseconds, Traffic& traffic) override {
+    traffic.packets_dropped += packets_dropped_ + queue_.packets_dropped();
   }
 
   // Whether it can: where all that arrives joins the queue at once.
@@ -280,8 +281,8 @@ class Shell final : public Process {
   Microseconds ahead_from_us_ = never;  // arrivals from then on join the queue ahead of their turn
   Queue queue_;
   DeviceQueue device_;
-  uint64_t packets_dropped_ = 0;
-  Inbox inbox_{};  // of what joins the queue in its turn
+  uint64_t packets_dropped_ = 0;  // found the device full
+  Inbox inbox_{};                 // of what joins the queue in its turn
   Microseconds packet_us_;
   Microseconds latency_us_ = 0;
   Next* next_ = nullptr;

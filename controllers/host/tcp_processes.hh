@@ -99,7 +99,7 @@ class TcpSenderProcess final : public Process {
   void arrive(Microseconds time_us, const Packet& packet) override;
   void act(Microseconds now_us) override;
 
-  uint64_t packets_sent() const { return packets_sent_; }
+  void finish(Microseconds, Traffic& traffic) override { traffic.packets_sent += packets_sent_; }
 
  private:
   void plan();
@@ -131,7 +131,9 @@ class TcpReceiverProcess final : public Process {
   void arrive(Microseconds time_us, const Packet& packet) override;
   void act(Microseconds now_us) override;
 
-  uint64_t packets_received() const { return packets_received_; }
+  void finish(Microseconds, Traffic& traffic) override {
+    traffic.packets_delivered += packets_received_;
+  }
 
  private:
   void plan();

@@ -17,10 +17,10 @@
 #include <exception>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 
 #include "common/cpu_time.hh"
 #include "common/machine_fault.hh"
+#include "common/system_call.hh"
 
 namespace kneepoint {
 
@@ -32,10 +32,6 @@ constexpr std::chrono::seconds longest{30};
 // The first byte of a child's output.
 constexpr char returned = '+';
 constexpr char threw = '-';
-
-[[noreturn]] void fail(const char* call) {
-  throw std::system_error(errno, std::system_category(), call);
-}
 
 void write_all(int descriptor, const std::string& text) {
   for (size_t done = 0; done < text.size();) {

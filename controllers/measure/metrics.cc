@@ -27,6 +27,16 @@ double quantile(double q, uint64_t total, Next next) {
 
 }  // namespace
 
+JsonWriter& write_metrics(JsonWriter& json, const Metrics& metrics) {
+  return json.field("throughput_mbps", metrics.throughput_mbps)
+      .field("capacity_mbps", metrics.capacity_mbps)
+      .field("utilization", metrics.utilization)
+      .field("queueing_delay_p95_ms", metrics.queueing_delay_p95_ms)
+      .field("signal_delay_p50_ms", metrics.signal_delay_p50_ms)
+      .field("signal_delay_p95_ms", metrics.signal_delay_p95_ms)
+      .field("power", metrics.power);
+}
+
 void Meter::start() {
   first_departures_.clear();
   last_arrival_ms_ = -1;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/json.hh"
 #include "common/time.hh"
 
 namespace kneepoint {
@@ -20,6 +21,9 @@ struct Metrics {
   double signal_delay_p95_ms = 0;
   double power = 0;  // Mbit/s per second of signal delay
 };
+
+// As fields of a JSON object that has been begun.
+JsonWriter& write_metrics(JsonWriter& json, const Metrics& metrics);
 
 // Gathers the events of one link, in any number of runs one after the other.
 class Meter {

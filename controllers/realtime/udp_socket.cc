@@ -11,9 +11,9 @@
 #include <cstring>
 #include <ctime>
 #include <stdexcept>
-#include <system_error>
 #include <vector>
 
+#include "common/system_call.hh"
 #include "common/text.hh"
 
 namespace kneepoint {
@@ -26,7 +26,7 @@ Microseconds to_us(const timespec& time) {
 
 template <class Result>
 Result checked(Result result, const char* call) {
-  if (result < 0) throw std::system_error(errno, std::system_category(), call);
+  if (result < 0) fail(call);
   return result;
 }
 
@@ -42,7 +42,7 @@ bool is_passing() {
 bool has_sent(ssize_t result, const char* call) {
   if (result >= 0) return true;
   if (is_passing()) return false;
-  throw std::system_error(errno, std::system_category(), call);
+  fail(call);
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ void UdpSocket::bind(const Endpoint& local) {
     throw std::runtime_error("port " + std::to_string(ntohs(local.address.sin_port)) +
                              " is taken; choose another");
   }
-  throw std::system_error(errno, std::system_category(), "bind");
+  fail("bind");
 }
 
 uint16_t UdpSocket::port() const {
@@ -139,7 +139,7 @@ std::optional<UdpSocket::Received> UdpSocket::receive(std::span<std::byte> buffe
   const ssize_t size = recvmsg(descriptor_, &message, 0);
   if (size < 0) {
     if (is_passing() or errno == EINTR) return std::nullopt;
-    throw std::system_error(errno, std::system_category(), "recvmsg");
+    fail("recvmsg");
   }
   received.bytes = static_cast<size_t>(size);
   received.time_us = system_time_us();

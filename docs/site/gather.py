@@ -96,8 +96,8 @@ def _link(link: "re.Match[str]", page: Path) -> str:
 
 
 def _decisions() -> str:
-    said = "Why the design is as it is. Numbers that are missing were never published."
-    return f"# Decisions\n\n{said}\n"
+    text = "Why the design is as it is. Numbers that are missing were never published."
+    return f"# Decisions\n\n{text}\n"
 
 
 def _toctree(names: "list[str] | tuple[str, ...]", title: str = "") -> str:

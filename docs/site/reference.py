@@ -68,27 +68,16 @@ def configuration_page() -> str:
     """Every key of every file of a configuration: type, default, meaning."""
     sections, parts = [], dict[str, Any]()
     for name, model in FILES.items():
-        schema = _apart(model.model_json_schema(), name, parts)
+        schema = model.model_json_schema()
         parts.update(schema.pop("$defs", {}))
         sections.append(_model(_TITLES[name], schema))
     sections += ["## Parts of these files"]
     sections += [_model(name, parts[name], "###") for name in sorted(parts)]
-    said = (
+    text = (
         "Unknown keys are errors. `config/schemas/` has the same as JSON schemas, which editors "
         "complete and check with."
     )
-    return "\n\n".join(["# Configuration", said, *sections]) + "\n"
-
-
-def _apart(schema: dict[str, Any], file: str, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a schema whose parts are named differently from other files' other parts."""
-    text = json.dumps(schema)
-    for name, part in schema.get("$defs", {}).items():
-        if name in parts and parts[name] != part:
-            text = text.replace(f'"{name}": {{', f'"{name}Of{file.title()}": {{')
-            text = text.replace(f'"#/$defs/{name}"', f'"#/$defs/{name}Of{file.title()}"')
-    named: dict[str, Any] = json.loads(text)
-    return named
+    return "\n\n".join(["# Configuration", text, *sections]) + "\n"
 
 
 def _model(title: str, schema: Mapping[str, Any], level: str = "##") -> str:
@@ -101,10 +90,10 @@ def _model(title: str, schema: Mapping[str, Any], level: str = "##") -> str:
         )
         for key, each in schema.get("properties", {}).items()
     ]
-    said = schema.get("description", "").partition("\n")[0]
+    text = schema.get("description", "").partition("\n")[0]
     if not rows:
         rows = [("(any name)", type_of(schema), "", "")]
-    return f"{level} {title}\n\n{said}\n\n{table(('key', 'type', 'default', 'meaning'), rows)}"
+    return f"{level} {title}\n\n{text}\n\n{table(('key', 'type', 'default', 'meaning'), rows)}"
 
 
 def _default(schema: Mapping[str, Any]) -> str:
@@ -143,11 +132,11 @@ def tables_page() -> str:
         (f"`{field.name}`", str(field.type), _unit(field.name), "yes" if field.nullable else "")
         for field in RUNS_SCHEMA
     ]
-    said = (
+    text = (
         "Parquet files in the folder of the results. Runs and trials are what happened; the stages "
         "of the analysis make all other tables of them, and figures and report draw those."
     )
-    parts = ["# Tables", said, "## runs.parquet", "One row a run.", table(head, runs)]
+    parts = ["# Tables", text, "## runs.parquet", "One row a run.", table(head, runs)]
     for stage in STAGES.values():
         parts.append(f"## Stage {stage.name}")
         for each in stage.tables:

@@ -11,7 +11,6 @@ from typing import Any
 
 from engines.kernel.netlink import TcpSocket
 from engines.kernel.scenario import HEADERS_BYTES, PAYLOAD_BYTES, Flow, Link, Scenario
-from engines.kernel.traffic import Answers
 
 _FAIR, _SETTLED_INTERVALS = 0.9, 5
 
@@ -40,29 +39,28 @@ def answer_of(
     scenario: Scenario,
     links: Sequence[LinkSamples],
     flows: Sequence[FlowSamples],
-    probes: Sequence[Answers],
+    probes: Sequence[Sequence[float | None]],
 ) -> dict[str, Any]:
     """Returns the answer; `links` are uplink and downlink."""
-    told = [_flow(scenario, f, s) for f, s in zip(scenario.flows, flows, strict=True)]
-    goodputs = [flow["goodput_mbps"] for flow in told]
+    figures = [_flow(scenario, f, s) for f, s in zip(scenario.flows, flows, strict=True)]
+    goodputs = [flow["goodput_mbps"] for flow in figures]
     uplink = _link(scenario, scenario.uplink, links[0])
     return {
-        "status": "ok",
         "throughput_mbps": uplink["throughput_mbps"],
         "capacity_mbps": scenario.uplink.rate_mbps,
         "utilization": uplink["utilization"],
         "queueing_delay_p95_ms": uplink["queueing_delay_p95_ms"],
         "signal_delay_p95_ms": None,
         "power": None,
-        "packets_sent": sum(flow["packets_sent"] for flow in told),
-        "packets_delivered": sum(flow["packets_received"] for flow in told),
+        "packets_sent": sum(flow["packets_sent"] for flow in figures),
+        "packets_delivered": sum(flow["packets_received"] for flow in figures),
         "packets_dropped": sum(link.drops for link in links),
         "uplink": uplink,
         "downlink": _link(scenario, scenario.downlink, links[1]),
-        "flows": told,
-        "probes": [_probe(answers) for answers in probes],
+        "flows": figures,
+        "probes": [_probe(rtts_ms) for rtts_ms in probes],
         "jains_index": jains_index(goodputs),
-        "convergence_s": _convergence_s(scenario, told),
+        "convergence_s": _convergence_s(scenario, figures),
     }
 
 
@@ -99,7 +97,7 @@ def _link(scenario: Scenario, link: Link, samples: LinkSamples) -> dict[str, Any
         (size + HEADERS_BYTES * packets) * 8 / link.rate_mbps / 1000
         for _, packets, size in samples.held
     ]
-    told: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "throughput_mbps": throughput_mbps,
         "utilization": throughput_mbps / link.rate_mbps,
         "queueing_delay_p50_ms": quantile(delays_ms, 0.5),
@@ -110,18 +108,13 @@ def _link(scenario: Scenario, link: Link, samples: LinkSamples) -> dict[str, Any
     }
     if scenario.interval_s:
         held = [(time_s, float(packets)) for time_s, packets, _ in samples.held]
-        told["queue_by_interval_packets"] = _last_by_interval(scenario, held)
-    return told
+        figures["queue_by_interval_packets"] = _last_by_interval(scenario, held)
+    return figures
 
 
 def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
-    if flow.bytes is None and scenario.measure_from_s > flow.start_s:
-        return _told(scenario, flow, samples, scenario.measure_from_s)
-    return _told(scenario, flow, samples, flow.start_s)
-
-
-def _told(scenario: Scenario, flow: Flow, samples: FlowSamples, from_s: float) -> dict[str, Any]:
-    """Returns a flow's figures; those of an endless flow count from a time on."""
+    """Returns a flow's figures; those of an endless flow may count from a later time on."""
+    from_s = flow.start_s if flow.bytes else max(flow.start_s, scenario.measure_from_s)
     end_s = min(scenario.duration_s, flow.stop_s or scenario.duration_s)
     seconds = samples.completion_s or end_s - from_s
     counted = [sender for time_s, sender in samples.sender if time_s >= from_s]
@@ -141,7 +134,7 @@ def _told(scenario: Scenario, flow: Flow, samples: FlowSamples, from_s: float) -
         in_order -= before.bytes_received
         packets -= before.packets_received
     rtts_ms = [sender.rtt_ms for sender in counted if sender.rtt_ms]
-    told: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "controller": flow.controller,
         "throughput_mbps": max(packets * PAYLOAD_BYTES, in_order) * 8 / 1e6 / seconds,
         "goodput_mbps": in_order * 8 / 1e6 / seconds,
@@ -160,27 +153,27 @@ def _told(scenario: Scenario, flow: Flow, samples: FlowSamples, from_s: float) -
         "loss_events_s": [t for t in loss_events_s(samples.sender) if t >= from_s],
     }
     if scenario.interval_s:
-        told["throughput_by_interval_mbps"] = _rates(scenario, samples)
+        figures["throughput_by_interval_mbps"] = _rates(scenario, samples)
         windows = [(time_s, float(s.window_packets)) for time_s, s in samples.sender]
-        told["window_by_interval_packets"] = _last_by_interval(scenario, windows)
+        figures["window_by_interval_packets"] = _last_by_interval(scenario, windows)
         rtts = [(time_s, s.rtt_ms) for time_s, s in samples.sender]
-        told["rtt_by_interval_ms"] = _last_by_interval(scenario, rtts)
-    return told
+        figures["rtt_by_interval_ms"] = _last_by_interval(scenario, rtts)
+    return figures
 
 
 def _last_before(samples: Sequence[tuple[float, TcpSocket]], time_s: float) -> TcpSocket | None:
     return next((socket for at_s, socket in reversed(samples) if at_s < time_s), None)
 
 
-def _probe(answers: Answers) -> dict[str, Any]:
-    answered = [rtt_ms for rtt_ms in answers.rtts_ms if rtt_ms is not None]
+def _probe(rtts_ms: Sequence[float | None]) -> dict[str, Any]:
+    answered = [rtt_ms for rtt_ms in rtts_ms if rtt_ms is not None]
     return {
-        "sent": len(answers.rtts_ms),
+        "sent": len(rtts_ms),
         "answered": len(answered),
         "rtt_p50_ms": quantile(answered, 0.5),
         "rtt_p95_ms": quantile(answered, 0.95),
         "rtt_mean_ms": _mean(answered),
-        "rtts_ms": answers.rtts_ms,
+        "rtts_ms": rtts_ms,
     }
 
 

@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from common.errors import KneepointError, run_command_line
@@ -22,7 +21,7 @@ UNSHARE = (
 )
 """Starts a command as root of namespaces of its own, which end with it."""
 
-_INSTALL = "run `sudo make kernel-rig`"
+TUN = Path("/dev/net/tun")
 _PACKAGES: Mapping[str, str] = {
     "ip": "iproute2",
     "tc": "iproute2",
@@ -35,59 +34,39 @@ _PACKAGES: Mapping[str, str] = {
 _TIME_LIMIT_S = 10
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What the diagnosis asks a system."""
-
-    missing: tuple[str, ...]  # programs that are not on the PATH
-    namespaces_denied: str  # what unshare says, if it fails
-    tun: bool  # whether there is the device
-    tun_usable: bool  # whether we may open it
-
-
-def diagnose(facts: Facts | None = None) -> None:
+def diagnose() -> None:
     """Raises KneepointError, with cause and remedy, if the rig cannot work here."""
-    facts = read_facts() if facts is None else facts
-    if facts.missing:
-        program = facts.missing[0]
+    if missing := _missing_programs():
         raise KneepointError(
-            f"{program} is not installed, which the kernel's rig needs; {_INSTALL} "
-            f"(it installs {_PACKAGES[program]})"
+            f"{missing[0]} is not installed, which the kernel's rig needs; run "
+            f"`sudo make kernel-rig` (it installs {_PACKAGES[missing[0]]})"
         )
-    if facts.namespaces_denied:
+    if denied := _refusal_of_namespaces():
         raise KneepointError(
-            f"this process may not make namespaces ({facts.namespaces_denied}); allow user "
+            f"this process may not make namespaces ({denied}); allow user "
             "namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone=1, "
             "kernel.apparmor_restrict_unprivileged_userns=0), or run as root; in a container, "
             "with --privileged"
         )
-    if not facts.tun:
+    if not TUN.exists():
         raise KneepointError(
-            "/dev/net/tun is missing, which the kernel's rig needs for its delay line; run "
+            f"{TUN} is missing, which the kernel's rig needs for its delay line; run "
             "`modprobe tun` as root (in a container: --device /dev/net/tun)"
         )
-    if not facts.tun_usable:
+    if not os.access(TUN, os.R_OK | os.W_OK):
         raise KneepointError(
-            "/dev/net/tun cannot be opened, which the kernel's rig needs for its delay line; run "
+            f"{TUN} cannot be opened, which the kernel's rig needs for its delay line; run "
             "`chmod 666 /dev/net/tun` as root, as is usual, or run as root"
         )
 
 
-def missing_packages(facts: Facts) -> list[str]:
+def missing_packages() -> list[str]:
     """Returns the packages of Debian and Ubuntu that have what is missing."""
-    return list(dict.fromkeys(_PACKAGES[program] for program in facts.missing))
+    return list(dict.fromkeys(_PACKAGES[program] for program in _missing_programs()))
 
 
-def read_facts() -> Facts:
-    """Reads the facts of this system."""
-    missing = tuple(name for name in _PACKAGES if shutil.which(name, path=SEARCH_PATH) is None)
-    tun = Path("/dev/net/tun")
-    return Facts(
-        missing=missing,
-        namespaces_denied="" if missing else _refusal_of_namespaces(),
-        tun=tun.exists(),
-        tun_usable=os.access(tun, os.R_OK | os.W_OK),
-    )
+def _missing_programs() -> list[str]:
+    return [name for name in _PACKAGES if shutil.which(name, path=SEARCH_PATH) is None]
 
 
 def _refusal_of_namespaces() -> str:

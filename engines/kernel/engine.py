@@ -1,26 +1,21 @@
 """The kernel engine: a scenario on the kernel's own TCP, one supervisor per run."""
 
-import hashlib
 import math
 import platform
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from common.code import ROOT
-from common.errors import KneepointError
-from engines.base import MachineFaultError, RunRecord, RunSpec
+from engines.base import RunRecord, RunSpec
 from engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
 from engines.kernel.scenario import scenario_of
-from engines.real_time import RealTimeSettings, run_undisturbed
+from engines.limits import KERNEL
+from engines.real_time import RealTimeSettings, digest_of, run_undisturbed
 from engines.supervision import START_AND_END_S, SupervisedRuns
-from networks.scenario import PreparedNetwork
-
-HOST_MODEL = "kernel"
-"""Host model in a run's description: none."""
 
 _DELAY_LINE = "delay_line"
 _MOST_S = 10.0
@@ -34,34 +29,22 @@ with 16 1.4 ms, with 30 24 ms."""
 class KernelSettings(RealTimeSettings):
     """Settings of the engine, whose digest is that of delay_line, iperf3, ping and the kernel."""
 
+    limits = KERNEL
+
     @classmethod
-    def of(cls, build: Path, busy_us: float = math.inf) -> "KernelSettings":
+    def of(cls, build: Path, busy_us: float = math.inf) -> Self:
         """Settings of the current programs; see RealTimeSettings.
 
         Raises:
             KneepointError: the rig does not work here, or delay_line is not built.
         """
         diagnose()
-        return cls(build.resolve(), _digest(build), busy_us)
-
-    @property
-    def engine(self) -> str:
-        """The engine's name in results."""
-        return "kernel"
+        return cls(_digest(build), build.resolve(), busy_us)
 
     def runs_at_once(self, slots: int, cores: int) -> int:
         """So many on each core: runs in mahimahi, by which slots are probed, are lighter."""
         del slots
         return _RUNS_PER_CORE * cores
-
-    def keeping(self, log: Path) -> "KernelSettings":
-        """Returns itself: the rig keeps no log of its links."""
-        del log
-        return self
-
-    def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network without host settings: this host is real."""
-        return replace(network, host_model=HOST_MODEL, host_latency_us=0)
 
     def open(self) -> "KernelEngine":
         """Makes the engine."""
@@ -81,18 +64,32 @@ class KernelEngine:
             self._settings, lambda: RunRecord.measured(spec, self.answer(spec.scenario()))
         )
 
-    def answer(self, scenario: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, scenario: Mapping[str, Any], *, only_builds: bool = False) -> dict[str, Any]:
         """Runs a decoded scenario and returns the answer (see engines.kernel.answer).
+
+        Args:
+            scenario: the scenario.
+            only_builds: builds its rig and takes it down; the answer has no metrics.
 
         Raises:
             MachineFaultError: retrying may help.
             KneepointError: the kernel cannot run it; retrying will not help.
         """
-        return self._carry_out(scenario, only_builds=False)
-
-    def check(self, scenario: Mapping[str, Any]) -> None:
-        """Builds the rig of a scenario and takes it down; raises as `run` does."""
-        self._carry_out(scenario, only_builds=True)
+        settings = self._settings
+        duration_s = 0 if only_builds else scenario_of(scenario, "the scenario").duration_s
+        settings.require_programs(_digest(settings.build))
+        return self._runs.carry_out(
+            [*UNSHARE, sys.executable, "-m", "engines.kernel.supervisor"],
+            {
+                "scenario": scenario,
+                "delay_line": str(settings.build / _DELAY_LINE),
+                "only_builds": only_builds,
+            },
+            duration_s + _MOST_S + START_AND_END_S,
+            where="kernel",
+            folder=ROOT,
+            environment={"PATH": SEARCH_PATH},
+        )
 
     def stop(self) -> None:
         """Ends the current run; the thread that waits for it notices."""
@@ -102,40 +99,7 @@ class KernelEngine:
         """Ends the current run, if there is one."""
         self._runs.close()
 
-    def _carry_out(self, scenario: Mapping[str, Any], only_builds: bool) -> dict[str, Any]:
-        settings = self._settings
-        duration_s = 0 if only_builds else scenario_of(scenario, "the scenario").duration_s
-        if _digest(settings.build) != settings.sha256:
-            raise KneepointError(
-                f"{settings.build}: rebuilt during the study; run the command again"
-            )
-        request = {
-            "scenario": scenario,
-            "delay_line": str(settings.build / _DELAY_LINE),
-            "only_builds": only_builds,
-        }
-        answer = self._runs.carry_out(
-            [*UNSHARE, sys.executable, "-m", "engines.kernel.supervisor"],
-            request,
-            duration_s + _MOST_S + START_AND_END_S,
-            folder=ROOT,
-            environment={"PATH": SEARCH_PATH},
-        )
-        status = answer["status"]
-        if status == "fault":
-            raise MachineFaultError(answer["reason"])
-        if status == "error":
-            raise KneepointError(f"kernel: {answer['reason']}")
-        return answer
-
 
 def _digest(build: Path) -> str:
-    digest = hashlib.sha256(platform.release().encode())
-    programs = [build / _DELAY_LINE]
-    programs += [Path(shutil.which(name, path=SEARCH_PATH) or name) for name in ("iperf3", "ping")]
-    for program in programs:
-        try:
-            digest.update(hashlib.sha256(program.read_bytes()).digest())
-        except OSError as error:
-            raise KneepointError(f"{program}: {error.strerror}; build it: make build") from None
-    return digest.hexdigest()
+    found = (shutil.which(name, path=SEARCH_PATH) or name for name in ("iperf3", "ping"))
+    return digest_of([build / _DELAY_LINE, *map(Path, found)], platform.release())

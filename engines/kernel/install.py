@@ -4,14 +4,14 @@ python3 -B -m engines.kernel.install
 """
 
 from common.errors import KneepointError, run_command_line
-from engines.kernel.diagnosis import diagnose, missing_packages, read_facts
+from engines.kernel.diagnosis import diagnose, missing_packages
 from engines.mahimahi.apt import install_packages
 from engines.mahimahi.system import require_root
 
 
 def main() -> None:
     """Reads no arguments. Changes nothing, and needs no root, where the rig works."""
-    missing = missing_packages(read_facts())
+    missing = missing_packages()
     if missing:
         require_root("make kernel-rig")
     for package in missing:

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from common.errors import KneepointError
+from engines.kernel.diagnosis import TUN
 from engines.kernel.namespaces import Namespace
 from engines.kernel.scenario import HEADERS_BYTES, SEGMENT_BYTES, Link, Scenario
 
 SERVER, CLIENT = "10.0.0.2", "10.0.1.2"
 _ROUTER_TO_SERVER, _ROUTER_TO_CLIENT = "10.0.0.1", "10.0.1.1"
-_TUN = Path("/dev/net/tun")
 _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000  # linux/if_tun.h
 _OFFLOADS = ("tso", "gso", "gro")
 
@@ -239,8 +239,8 @@ def _open_tun(namespace: Namespace) -> int:
     """Makes the TUN device `link` of a namespace; it goes when the result is closed."""
     try:
         with namespace.entered():
-            device = os.open(_TUN, os.O_RDWR | os.O_CLOEXEC)
+            device = os.open(TUN, os.O_RDWR | os.O_CLOEXEC)
             fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH14x", b"link", _IFF_TUN | _IFF_NO_PI))
     except OSError as error:
-        raise KneepointError(f"{_TUN}: {error.strerror}; make it writable") from None
+        raise KneepointError(f"{TUN}: {error.strerror}; make it writable") from None
     return device

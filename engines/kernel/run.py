@@ -24,16 +24,15 @@ def main() -> None:
         prog="python -m engines.kernel.run", description=__doc__.partition("\n")[0]
     )
     parser.add_argument("scenario", type=Path, help="see build/emulate --scenario-schema")
-    parser.add_argument("--build", type=Path, default=Path("build"), help="where delay_line is")
     parser.add_argument("--check", action="store_true", help="builds the rig, and runs nothing")
     arguments = parser.parse_args()
     read_scenario(arguments.scenario)
     content = read_json(arguments.scenario)
-    engine = KernelSettings.of(arguments.build).open()
+    engine = KernelSettings.of(Path("build")).open()
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         if arguments.check:
-            engine.check(content)
+            engine.answer(content, only_builds=True)
             return
         print(json.dumps(engine.answer(content)))
     except MachineFaultError as fault:

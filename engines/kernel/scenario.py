@@ -7,7 +7,7 @@ differently from the scenario is refused by name.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,15 +15,14 @@ from common.config_file import complaint_of
 from common.errors import KneepointError
 from common.files import read_json
 from engines.limits import KERNEL
-from networks.traffic import LINUX
+from networks.traffic import LINUX, Tcp, TrafficFlow
+from networks.traffic import Probe as TrafficProbe
 
 HEADERS_BYTES = 4
 """The overhead of an IP packet on the emulated link: 4 bytes of the TUN device."""
 SEGMENT_BYTES, PAYLOAD_BYTES = 1504, 1448
 """A full TCP segment on the link, and what it carries."""
 LONGEST_S = 86_400
-_PING_BYTES = HEADERS_BYTES + 28
-"""Of IP and ICMP."""
 REQUEST_BYTES = 66
 """What the HTTP client asks for a download with (engines.kernel.traffic)."""
 
@@ -46,11 +45,12 @@ _UNLIMITED = ("initial_ssthresh",)
 
 _UNLIMITED_PACKETS = 1_000_000
 
-_Seconds = Annotated[float, Field(ge=0, le=LONGEST_S)]
+_LEFT_TO_THE_EMULATOR = ("sender", "requests", "think_s", "start_spread_s")
+"""What a flow or a probe may have in the emulator only."""
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Queue(_Part):
@@ -75,29 +75,21 @@ class Link(_Part):
         return Queue(packets=int(packets), classes=int(given.get("classes", 1)))
 
 
-class Flow(_Part):
+class Flow(TrafficFlow):
     """A TCP flow over the uplink: endless, or a download of some bytes of payload."""
 
     controller: str
     controller_sha256: str = ""  # of a scenario for the emulator; it does not run here
-    constants: Mapping[str, float] = {}
-    transport: Literal["datagrams", "tcp"] = "datagrams"
-    tcp: Mapping[str, bool | float] = {}
-    share_class: int = Field(default=0, ge=0, alias="class")
-    start_s: _Seconds = 0
-    stop_s: _Seconds | None = None
+    tcp: Tcp | None = None
+    stop_s: float | None = Field(default=None, gt=0, le=LONGEST_S)
     bytes: int | None = Field(default=None, ge=1, le=1 << 50)
-    request_bytes: int | None = None
 
 
-class Probe(_Part):
+class Probe(TrafficProbe):
     """A train of pings."""
 
-    share_class: int = Field(default=0, ge=0, alias="class")
-    start_s: _Seconds = 0
     interval_ms: float = Field(default=1000, ge=2, le=1e6)
     count: int | None = Field(default=None, ge=1, le=1_000_000)
-    bytes: int = Field(default=88, ge=_PING_BYTES, le=SEGMENT_BYTES)
 
 
 SAMPLE_S = 0.05
@@ -114,7 +106,7 @@ class Scenario(_Part):
     probes: tuple[Probe, ...] = ()
     duration_s: float = Field(ge=0.001, le=LONGEST_S)
     interval_s: float = Field(default=0, ge=0, le=LONGEST_S)
-    measure_from_s: _Seconds = 0
+    measure_from_s: float = Field(default=0, ge=0)
     seed: int = 0
 
 
@@ -156,7 +148,7 @@ def scenario_of(content: Mapping[str, Any], where: str) -> Scenario:
             KERNEL.require({"queue": "infinite", **link}, f"{where}: {name}")
             mine[name] = {key: link[key] for key in link if key not in KERNEL.lacks}
     try:
-        scenario = Scenario.model_validate_json(json.dumps(mine))
+        scenario = Scenario.model_validate_json(json.dumps(mine), strict=True)
     except ValidationError as error:
         said = complaint_of(error)
         raise KneepointError(f"{where}: {said}; see build/emulate --scenario-schema") from None
@@ -185,8 +177,18 @@ def _check(scenario: Scenario, where: str) -> None:
     for number, flow in enumerate(scenario.flows):
         _check_flow(flow, f"{where}: flows.{number}", scenario.duration_s)
     for number, probe in enumerate(scenario.probes):
-        if probe.start_s >= scenario.duration_s:
-            raise KneepointError(f"{where}: probes.{number}.start_s: not before the end of the run")
+        _check_sender(probe, f"{where}: probes.{number}", scenario.duration_s)
+
+
+def _check_sender(sender: Flow | Probe, where: str, duration_s: float) -> None:
+    if sender.start_s >= duration_s:
+        raise KneepointError(f"{where}.start_s: not before the end of the run")
+    for name in sender.model_fields_set.intersection(_LEFT_TO_THE_EMULATOR):
+        if getattr(sender, name) != type(sender).model_fields[name].default:
+            key = type(sender).model_fields[name].alias or name
+            raise KneepointError(
+                f"{where}.{key}: works in the emulator only; remove it or use that"
+            )
 
 
 def _check_classes(scenario: Scenario, where: str) -> None:
@@ -213,22 +215,18 @@ def _check_flow(flow: Flow, where: str, duration_s: float) -> None:
             f"{where}.transport: the kernel's engine runs its own TCP; "
             'write "tcp", or use the emulator'
         )
-    if flow.start_s >= duration_s:
-        raise KneepointError(f"{where}.start_s: not before the end of the run")
-    if flow.stop_s is not None and flow.stop_s <= flow.start_s:
-        raise KneepointError(f"{where}.stop_s: not after start_s")
+    _check_sender(flow, where, duration_s)
     if flow.stop_s is not None and flow.bytes is not None:
         raise KneepointError(f"{where}.stop_s: a download ends with its bytes; remove stop_s")
-    if flow.request_bytes is not None and flow.bytes is None:
-        raise KneepointError(f"{where}.request_bytes: needs bytes, the size of the answer; add it")
     if flow.request_bytes not in (None, REQUEST_BYTES):
         raise KneepointError(
             f"{where}.request_bytes: {flow.request_bytes} is the emulator's to do, the kernel's "
             f"HTTP client sends {REQUEST_BYTES}; use that"
         )
+    linux = LINUX.model_dump(exclude_none=True)
     for key, owned, given in (
         ("constants", _KERNELS_OWN.get(flow.controller, {}), flow.constants),
-        ("tcp", LINUX.model_dump(exclude_none=True), flow.tcp),
+        ("tcp", linux, flow.tcp.model_dump(exclude_none=True) if flow.tcp else {}),
     ):
         for name, value in given.items():
             if name in _OF_DATAGRAMS or (name in _UNLIMITED and value >= _UNLIMITED_PACKETS):

@@ -2,8 +2,8 @@
 
     unshare -Urnpf --kill-child python -m engines.kernel.supervisor < REQUEST
 
-The request is one line of JSON, {"scenario": ..., "delay_line": PATH}; the answer is another one on
-stdout. With "only_builds": true it only builds the rig, and the answer has no metrics.
+The request is {"scenario": ..., "delay_line": PATH, "only_builds": false}; with true it only builds
+the rig, and the answer has no metrics.
 
 The supervisor is the first process of a process namespace, and holds the network namespaces: when
 it ends, however it does, the kernel ends all that it started, and the namespaces go with their
@@ -20,14 +20,7 @@ from engines.kernel.answer import FlowSamples, LinkSamples, answer_of
 from engines.kernel.netlink import Queues, TcpSockets
 from engines.kernel.rig import Rig, data_port, leaves
 from engines.kernel.scenario import SAMPLE_S, Scenario, scenario_of
-from engines.kernel.traffic import (
-    Download,
-    Iperf,
-    Ping,
-    Traffic,
-    TrafficError,
-    require_control,
-)
+from engines.kernel.traffic import Download, Iperf, Ping, require_control
 from engines.supervision import RunEndedError, StopWatch, serve
 
 _CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -42,7 +35,7 @@ class Run:
         self._scenario, self._rig = scenario, rig
         self._sockets = (TcpSockets(rig.server), TcpSockets(rig.client))
         self._queues = (Queues(rig.router), Queues(rig.client))
-        self._flows: list[Traffic] = []
+        self._flows: list[Iperf | Download] = []
         for number, flow in enumerate(scenario.flows):
             if flow.bytes is None:
                 iperf = Iperf(rig, flow, number)
@@ -91,12 +84,12 @@ class Run:
     def _check(self) -> None:
         try:
             self._rig.check()
-            for flow in self._flows:
-                flow.check()
-            for probe in self._probes:
-                probe.check()
-        except (KneepointError, TrafficError) as error:
+        except KneepointError as error:
             raise RunEndedError(str(error)) from None
+        for flow in self._flows:
+            flow.check()
+        for probe in self._probes:
+            probe.check()
 
     def _sample(self, now_s: float) -> None:
         # Of the sender's sockets the local port is the data's, of the receiver's the remote one.
@@ -124,26 +117,14 @@ class Run:
         return answer | self._rig.end_wire()
 
 
-def supervise(request: Mapping[str, Any]) -> dict[str, Any]:
+def supervise(request: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
     """Carries out a request and returns the answer."""
-    stopped = StopWatch()
-    try:
-        scenario = scenario_of(request["scenario"], "the scenario")
-        available = _CONTROLS.read_text()
-        for flow in scenario.flows:
-            require_control(flow.controller, available)
-        with Rig(scenario, Path(request["delay_line"])) as rig:
-            if request.get("only_builds"):
-                return {"status": "ok"}
-            return Run(scenario, rig).run(stopped)
-    except RunEndedError as error:
-        return {"status": error.status, "reason": str(error)}
-    except TrafficError as error:
-        return {"status": "fault", "reason": str(error)}
-    except KneepointError as error:
-        return {"status": "error", "reason": str(error)}
-    except OSError as error:
-        return {"status": "fault", "reason": f"{error.filename or 'the rig'}: {error.strerror}"}
+    scenario = scenario_of(request["scenario"], "the scenario")
+    available = _CONTROLS.read_text()
+    for flow in scenario.flows:
+        require_control(flow.controller, available)
+    with Rig(scenario, Path(request["delay_line"])) as rig:
+        return {} if request["only_builds"] else Run(scenario, rig).run(stopped)
 
 
 if __name__ == "__main__":

@@ -13,13 +13,13 @@ import tempfile
 import termios
 import threading
 import time
-from dataclasses import dataclass
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from common.errors import KneepointError
 from engines.kernel.netlink import LISTEN, TcpSockets, tcp_info
 from engines.kernel.rig import CLIENT, SERVER, Rig, data_port
 from engines.kernel.scenario import HEADERS_BYTES, LONGEST_S, Flow, Probe
+from engines.supervision import RunEndedError
 
 _FIRST_CONTROL_PORT = 5201
 _START_LIMIT_S = 10.0
@@ -31,50 +31,30 @@ _COUNTED = (0, 1)
 _REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
 
 
-class TrafficError(Exception):
-    """A traffic program has failed; the text says which, and why."""
-
-
-class Traffic(Protocol):
-    """A flow's source and its sink."""
-
-    completion_s: float | None
-    last: dict[str, float] | None
-    """The sender's metrics at its end, if it has ended."""
-
-    def start(self) -> None:
-        """Begins to send."""
-
-    def check(self) -> None:
-        """Raises TrafficError if it has failed."""
-
-    def stop(self) -> None:
-        """Ends it at once."""
-
-
 class Iperf:
     """An endless flow by iperf3, whose client is the data's sender."""
 
+    completion_s: None = None
+    last: None = None
+
     def __init__(self, rig: Rig, flow: Flow, number: int) -> None:
-        self.completion_s: float | None = None
-        self.last: dict[str, float] | None = None
         self._rig, self._flow, self._number = rig, flow, number
         self._port = _FIRST_CONTROL_PORT + number
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
         self._client: subprocess.Popen[bytes] | None = None
         server = ["iperf3", "--server", "--one-off", "-4", "--port", str(self._port)]
-        self._server = rig.client.start(server, stdout=subprocess.DEVNULL, stderr=self._said)
+        self._server = rig.client.start(server, stdout=subprocess.DEVNULL, stderr=self._output)
 
     def wait_until_ready(self, sockets: TcpSockets) -> None:
         """Waits for the server.
 
         Raises:
-            TrafficError: it does not answer.
+            RunEndedError: it does not answer.
         """
         deadline = time.monotonic() + _START_LIMIT_S
         while not any(s.state == LISTEN and s.local_port == self._port for s in sockets.read()):
             if self._server.poll() is not None or time.monotonic() > deadline:
-                raise TrafficError(f"iperf3's server does not answer: {self._last_words()}")
+                raise RunEndedError(f"iperf3's server does not answer: {self._last_words()}")
             time.sleep(_POLL_S)
 
     def start(self) -> None:
@@ -83,15 +63,15 @@ class Iperf:
         words = ["iperf3", "--client", CLIENT, "--port", str(self._port), "-C", flow.controller]
         words += ["--cport", str(data_port(self._number)), "--time", str(LONGEST_S)]
         self._client = self._rig.server.start(
-            [*words, "--interval", "0"], stdout=subprocess.DEVNULL, stderr=self._said
+            [*words, "--interval", "0"], stdout=subprocess.DEVNULL, stderr=self._output
         )
 
     def check(self) -> None:
-        """Raises TrafficError if it has ended."""
+        """Raises RunEndedError if it has ended."""
         if self._client is not None and self._client.poll() is not None:
-            raise TrafficError(f"iperf3 ended during the run: {self._last_words()}")
+            raise RunEndedError(f"iperf3 ended during the run: {self._last_words()}")
         if self._server.poll() is not None:
-            raise TrafficError(f"iperf3's server ended during the run: {self._last_words()}")
+            raise RunEndedError(f"iperf3's server ended during the run: {self._last_words()}")
 
     def stop(self) -> None:
         """Ends both."""
@@ -101,13 +81,16 @@ class Iperf:
                 process.wait()
 
     def _last_words(self) -> str:
-        self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        self._output.seek(0)
+        lines = self._output.read().decode(errors="replace").strip().splitlines()
         return lines[-1].removeprefix("iperf3: error - ") if lines else "no reason given"
 
 
 class Download:
-    """One object over HTTP, whose server sends the data; each end is a thread in its namespace."""
+    """One object over HTTP, whose server sends the data; each end is a thread in its namespace.
+
+    `last` has the sender's metrics at its end, if it has ended.
+    """
 
     def __init__(self, rig: Rig, flow: Flow, number: int) -> None:
         assert flow.bytes is not None
@@ -129,9 +112,9 @@ class Download:
         threading.Thread(target=self._fetch, daemon=True).start()
 
     def check(self) -> None:
-        """Raises TrafficError if it has failed."""
+        """Raises RunEndedError if it has failed."""
         if self._failure:
-            raise TrafficError(f"the HTTP server does not answer: {self._failure}")
+            raise RunEndedError(f"the HTTP server does not answer: {self._failure}")
 
     def stop(self) -> None:
         """Abandons it; it ends with this process."""
@@ -183,19 +166,12 @@ def _handler_of(download: Download) -> type[http.server.BaseHTTPRequestHandler]:
     return Handler
 
 
-@dataclass(frozen=True)
-class Answers:
-    """The RTTs of a train of pings; None for a ping without an answer."""
-
-    rtts_ms: list[float | None]
-
-
 class Ping:
     """A train of pings from the server to the client, along the data."""
 
     def __init__(self, rig: Rig, probe: Probe) -> None:
         self._rig, self._probe = rig, probe
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -204,37 +180,37 @@ class Ping:
         if self._probe.count is not None:
             words += ["-c", str(self._probe.count)]
         words += ["-s", str(self._probe.bytes - HEADERS_BYTES - 28), CLIENT]
-        self._process = self._rig.server.start(words, stdout=self._said, stderr=self._said)
+        self._process = self._rig.server.start(words, stdout=self._output, stderr=self._output)
 
     def check(self) -> None:
-        """Raises TrafficError if it has ended, unless after its count, answered or not."""
+        """Raises RunEndedError if it has ended, unless after its count, answered or not."""
         ended = None if self._process is None else self._process.poll()
         if ended is not None and (self._probe.count is None or ended not in _COUNTED):
-            raise TrafficError(f"ping ended during the run: {self._text().strip()[-200:]}")
+            raise RunEndedError(f"ping ended during the run: {self._text().strip()[-200:]}")
 
-    def stop(self) -> Answers:
-        """Ends it and returns the answers so far."""
+    def stop(self) -> list[float | None]:
+        """Ends it and returns the RTTs so far (ms); None for a ping without an answer."""
         if self._process is None:
-            return Answers([])
+            return []
         self._process.send_signal(signal.SIGINT)  # it then prints how many it has sent
         try:
             self._process.wait(_START_LIMIT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        return answers_of(self._text())
+        return rtts_of(self._text())
 
     def _text(self) -> str:
-        self._said.seek(0)
-        return self._said.read().decode(errors="replace")
+        self._output.seek(0)
+        return self._output.read().decode(errors="replace")
 
 
-def answers_of(text: str) -> Answers:
-    """Parses ping(8)'s output; duplicate answers count once."""
+def rtts_of(text: str) -> list[float | None]:
+    """Parses the RTTs (ms) in ping(8)'s output; duplicate answers count once."""
     replies = {int(number): float(rtt_ms) for number, rtt_ms in _REPLY.findall(text)}
     sent = re.search(r"(\d+) packets transmitted", text)
     count = int(sent[1]) if sent else max(replies, default=0)
-    return Answers([replies.get(number) for number in range(1, count + 1)])
+    return [replies.get(number) for number in range(1, count + 1)]
 
 
 def require_control(name: str, available: str) -> None:

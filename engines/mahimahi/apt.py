@@ -2,43 +2,43 @@
 
 import re
 import shutil
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from platform import freedesktop_os_release
 
 from common.errors import KneepointError
 from engines.mahimahi.system import Changes, run
-from networks.apt_sources import derive_entries
+from networks.apt import APT, LAST_DEBIAN, apt_get, derive_entries
 
-_APT = Path("/etc/apt")
 _OWN = Path("/var/cache/kneepoint")
-_LAST = {"debian": "bullseye", "ubuntu": "focal"}
-"""The last releases that package mahimahi."""
+_LAST_UBUNTU = "focal"
+"""The last release of Ubuntu that packages mahimahi."""
 
 # Below 100, the priority of installed packages, and 500, that of the system's own releases: only
 # missing packages come from there, and it replaces none.
 PIN = "".join(
-    f"Package: *\nPin: release n={suite}\nPin-Priority: 50\n\n" for suite in _LAST.values()
+    f"Package: *\nPin: release n={suite}\nPin-Priority: 50\n\n"
+    for suite in (LAST_DEBIAN, _LAST_UBUNTU)
 )
 
 
-def older_entries(os_release: str, apt: Path) -> str:
+def older_entries(release: Mapping[str, str], apt: Path) -> str:
     """Returns source entries of the last release with mahimahi; none if this release is that old.
 
     Args:
-        os_release: os-release(5).
+        release: os-release(5).
         apt: folder of the system's sources.
 
     Raises:
         KneepointError: there is no entry to derive them from.
     """
-    pairs = (line.partition("=") for line in os_release.splitlines())
-    release = {name: value.strip("\"'") for name, _, value in pairs}
     codename = release.get("VERSION_CODENAME", "")
-    if codename in ("buster", *_LAST.values()):
+    if codename in ("buster", LAST_DEBIAN, _LAST_UBUNTU):
         return ""
     if release.get("ID") == "ubuntu":
-        return derive_entries(apt, _LAST["ubuntu"], "main universe", {codename})
-    return derive_entries(apt, _LAST["debian"])
+        return derive_entries(apt, _LAST_UBUNTU, "main universe", {codename})
+    return derive_entries(apt, LAST_DEBIAN)
 
 
 def install_packages(first: str, *others: str) -> None:
@@ -49,7 +49,7 @@ def install_packages(first: str, *others: str) -> None:
     Raises:
         KneepointError: apt cannot install them, or only by removing others.
     """
-    finish_interrupted()
+    _finish_interrupted()
     apt = _apt_with_own_folders()
     install = (*apt, "install", "--no-install-recommends", "--fix-broken", first, *others)
     unreached: KneepointError | None = None
@@ -80,7 +80,28 @@ def install_packages(first: str, *others: str) -> None:
     shutil.rmtree(_OWN)
 
 
-def finish_interrupted() -> None:
+def remove_packages(changes: Changes) -> None:
+    """Removes what was installed, except what the user wants or other packages need by now."""
+    _finish_interrupted()
+    listing = run("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n")
+    installed = {line.split()[0] for line in listing.splitlines() if "not-inst" not in line}
+    recorded = installed.intersection(changes.packages)
+    wanted = set(run("apt-mark", "showmanual").split()).difference(changes.named)
+    ours = recorded - wanted
+    if not _removed_with(*ours) <= ours:
+        ours = {name for name in ours if _removed_with(name) <= ours}
+    if kept := recorded - ours:
+        print(f"Keeping {' '.join(sorted(kept))}: installed on request since, or needed by others")
+    if ours:
+        print(f"Removing {len(ours)} packages: {' '.join(sorted(ours))}")
+        run("apt-get", "purge", "--yes", *ours)
+
+
+def _removed_with(*packages: str) -> set[str]:
+    return set(read_plan(run("apt-get", "remove", "--simulate", *packages))[1])
+
+
+def _finish_interrupted() -> None:
     """Lets dpkg finish an earlier run that was killed; what it cannot, apt repairs or reports."""
     if Changes.read().packages:
         with suppress(KneepointError):
@@ -102,27 +123,17 @@ def _apt_with_own_folders() -> list[str]:
     Only we use these folders, so apt offers the system the same packages as before.
     """
     shutil.rmtree(_OWN, ignore_errors=True)
-    for name in ("sources", "preferences", "lists/partial", "archives/partial"):
-        (_OWN / name).mkdir(parents=True)
-    for path in (*_APT.glob("sources.list"), *_APT.glob("sources.list.d/*")):
-        # sources.list must end in .list to be read from a folder of parts.
-        name = "system.list" if path.name == "sources.list" else path.name
-        (_OWN / "sources" / name).symlink_to(path)
-    for path in (*_APT.glob("preferences"), *_APT.glob("preferences.d/*")):
-        (_OWN / "preferences" / path.name).symlink_to(path)
-    if entries := older_entries(Path("/etc/os-release").read_text(), _APT):
-        (_OWN / "sources/kneepoint.sources").write_text(entries)
-        (_OWN / "preferences/kneepoint").write_text(PIN)
+    entries = older_entries(freedesktop_os_release(), APT)
     settings = {
-        "Dir::Etc::SourceList": "/dev/null",
-        "Dir::Etc::SourceParts": _OWN / "sources",
-        "Dir::Etc::Preferences": "/dev/null",
-        "Dir::Etc::PreferencesParts": _OWN / "preferences",
-        "Dir::State::Lists": _OWN / "lists",
-        "Dir::Cache": _OWN,
-        "Acquire::Languages": "none",
         "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
-        "Acquire::Retries": 2,
         "DPkg::Lock::Timeout": 120,  # another apt may be running
     }
-    return ["apt-get", "-q", *(f"-o{key}={value}" for key, value in settings.items())]
+    command = apt_get(_OWN, entries, settings)
+    for main, goal in (("sources.list", "sources"), ("preferences", "preferences")):
+        for path in (*APT.glob(main), *APT.glob(f"{main}.d/*")):
+            # sources.list must end in .list to be read from a folder of parts.
+            name = "system.list" if path.name == "sources.list" else path.name
+            (_OWN / goal / name).symlink_to(path)
+    if entries:
+        (_OWN / "preferences/kneepoint").write_text(PIN)
+    return command

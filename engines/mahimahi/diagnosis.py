@@ -11,7 +11,6 @@ import re
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +21,7 @@ _CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}  # linux/capability.h
 
 # From this version on, iptables exits with 111 when its real and effective user ids differ.
 _FIRST_STRICT_IPTABLES = (1, 8, 8)
+_IPTABLES = ("/usr/sbin/iptables", "/sbin/iptables")
 _INSTALL = "run `sudo make mahimahi`"
 
 User = tuple[int, int]
@@ -36,7 +36,6 @@ class Facts:
     without_effect: tuple[Path, ...]  # those on a file system mounted nosuid
     no_new_privileges: bool  # of this process and its descendants
     capabilities: int  # bounding set: the most that a set-uid program can obtain
-    ordinary_user_found: bool
     tun: bool
     iptables: Path | None  # the program behind all links and alternatives
     iptables_version: tuple[int, ...]
@@ -70,11 +69,10 @@ def limit_of_machine(facts: Facts) -> str | None:
             "/dev/net/tun is missing, which mahimahi's links need; run `modprobe tun` as root "
             "(in a container: --device /dev/net/tun)"
         )
-    if not facts.ordinary_user_found:
-        return (
-            "mahimahi refuses to run as root, and this system has no user `nobody`; "
-            "run this as an ordinary user or with sudo"
-        )
+    try:
+        ordinary_user()
+    except KneepointError as error:
+        return str(error)
     return None
 
 
@@ -112,11 +110,7 @@ def iptables_is_strict(facts: Facts) -> bool:
     )
 
 
-def ordinary_user(
-    uid: int | None = None,
-    environment: Mapping[str, str] = os.environ,
-    user_named: Callable[[str], pwd.struct_passwd] = pwd.getpwnam,
-) -> User | None:
+def ordinary_user() -> User | None:
     """Returns the (uid, gid) to run mahimahi as, because it refuses root; None if we are not root.
 
     It is the user who called sudo, otherwise `nobody`.
@@ -124,13 +118,13 @@ def ordinary_user(
     Raises:
         KneepointError: there is neither.
     """
-    if (os.getuid() if uid is None else uid) != 0:
+    if os.getuid() != 0:
         return None
-    sudo_uid, sudo_gid = environment.get("SUDO_UID", ""), environment.get("SUDO_GID", "")
+    sudo_uid, sudo_gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     if sudo_uid.isdecimal() and sudo_gid.isdecimal() and int(sudo_uid) != 0:
         return int(sudo_uid), int(sudo_gid)
     try:
-        nobody = user_named("nobody")
+        nobody = pwd.getpwnam("nobody")
     except KeyError:
         raise KneepointError(
             "mahimahi refuses to run as root, and this system has no user `nobody`; use sudo"
@@ -138,49 +132,31 @@ def ordinary_user(
     return nobody.pw_uid, nobody.pw_gid
 
 
-def read_facts(root: Path = Path("/"), search_path: str | None = None) -> Facts:
-    """Reads the facts of the system under `root`, with programs found on `search_path`."""
-    found = {name: shutil.which(name, path=search_path) for name in PROGRAMS}
+def read_facts() -> Facts:
+    """Reads the facts of this system."""
+    found = {name: shutil.which(name) for name in PROGRAMS}
     programs = [Path(path) for path in found.values() if path is not None]
-    status = _process_status(root)
-    iptables = _iptables(root)
+    lines = Path("/proc/self/status").read_text().splitlines()
+    status = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    # An ordinary user's PATH may lack sbin; mahimahi calls iptables by its full name.
+    iptables = next((p for p in map(Path, _IPTABLES) if p.exists()), None)
+    forwards = Path("/proc/sys/net/ipv4/ip_forward")
     return Facts(
         missing=tuple(name for name, path in found.items() if path is None),
         without_set_uid=tuple(path for path in programs if not _is_set_uid_root(path)),
         without_effect=tuple(path for path in programs if os.statvfs(path).f_flag & os.ST_NOSUID),
         no_new_privileges=status.get("NoNewPrivs", "0") != "0",
         capabilities=int(status.get("CapBnd", "0"), 16),
-        ordinary_user_found=_has_ordinary_user(),
-        tun=(root / "dev/net/tun").exists(),
+        tun=Path("/dev/net/tun").exists(),
         iptables=None if iptables is None else iptables.resolve(),
         iptables_version=() if iptables is None else _version(iptables),
-        ip_forward=_first_line(root / "proc/sys/net/ipv4/ip_forward") != "0",
+        ip_forward=not forwards.exists() or forwards.read_text().strip() != "0",
     )
-
-
-def _process_status(root: Path) -> dict[str, str]:
-    lines = (root / "proc/self/status").read_text().splitlines()
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
 def _is_set_uid_root(program: Path) -> bool:
     status = program.stat()
     return status.st_uid == 0 and bool(status.st_mode & stat.S_ISUID)
-
-
-def _has_ordinary_user() -> bool:
-    try:
-        ordinary_user()
-    except KneepointError:
-        return False
-    return True
-
-
-def _iptables(root: Path) -> Path | None:
-    # An ordinary user's PATH may lack sbin; mahimahi calls it by its full name.
-    return next(
-        (p for p in (root / "usr/sbin/iptables", root / "sbin/iptables") if p.exists()), None
-    )
 
 
 def _version(iptables: Path) -> tuple[int, ...]:
@@ -189,13 +165,6 @@ def _version(iptables: Path) -> tuple[int, ...]:
     )
     match = re.search(r"v(\d+)\.(\d+)\.(\d+)", result.stdout)
     return tuple(map(int, match.groups())) if match else ()
-
-
-def _first_line(path: Path) -> str:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""
 
 
 if __name__ == "__main__":

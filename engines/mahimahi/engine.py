@@ -1,11 +1,11 @@
 """The mahimahi engine: one supervisor per run, with retries when the host was too busy."""
 
-import hashlib
 import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from common.errors import KneepointError, printable
 from common.files import sha256_of
@@ -15,19 +15,13 @@ from engines.limits import MAHIMAHI
 from engines.mahimahi.diagnosis import diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
-from engines.real_time import RealTimeSettings, run_undisturbed
+from engines.real_time import RealTimeSettings, digest_of, run_undisturbed
 from engines.supervision import START_AND_END_S, SupervisedRuns
 from networks.scenario import PreparedNetwork
 
 STATUS_FOLDER = Path("build/real-time")
 """Folder of status files, one per run in progress (see supervisor.py)."""
 
-HOST_MODEL = "real"
-"""Host model in a run's description: none."""
-
-_PROGRAMS = ("sender", "receiver", "measure", "keep_awake")
-_ENTRY_SENDER = "entry-sender"
-"""Replaces `sender` for an entry."""
 _SHELLS = ("mm-delay", "mm-link")
 
 
@@ -41,12 +35,13 @@ class MahimahiSettings(RealTimeSettings):
         keep_log: file for the link's log; None: no log.
     """
 
+    limits = MAHIMAHI
     folder: Path
     keep_awake: bool = True
     keep_log: Path | None = None
 
     @classmethod
-    def of(cls, build: Path, busy_us: float, keep_awake: bool) -> "MahimahiSettings":
+    def of(cls, build: Path, busy_us: float, keep_awake: bool) -> Self:
         """Settings of the current programs in the current folder; see MahimahiSettings.
 
         Raises:
@@ -54,24 +49,16 @@ class MahimahiSettings(RealTimeSettings):
         """
         diagnose()
         digest = _digest(build, keep_awake)
-        return cls(build.resolve(), digest, busy_us, Path.cwd(), keep_awake)
-
-    @property
-    def engine(self) -> str:
-        """The engine's name in results."""
-        return "mahimahi"
-
-    def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network without its host settings: this host is real."""
-        return replace(network, host_model=HOST_MODEL, host_latency_us=0)
+        return cls(digest, build.resolve(), busy_us, Path.cwd(), keep_awake)
 
     def runs_at_once(self, slots: int, cores: int) -> int:
         """One in each slot: the probe measures them with such runs."""
         del cores
         return slots
 
-    def keeping(self, log: Path) -> "MahimahiSettings":
-        """Returns the same with a log (see EngineSettings)."""
+    def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
+        """Returns the same with the uplink's log."""
+        del flow_log
         return replace(self, keep_log=log)
 
     def open(self) -> "MahimahiEngine":
@@ -100,10 +87,7 @@ class MahimahiEngine:
 
     def _run_once(self, spec: RunSpec) -> RunRecord:
         settings = self._settings
-        if _digest(settings.build, settings.keep_awake) != settings.sha256:
-            raise KneepointError(
-                f"{settings.build}: rebuilt during the study; run the command again"
-            )
+        settings.require_programs(_digest(settings.build, settings.keep_awake))
         try:
             folder = RunFolder.make("kneepoint-run-", ordinary_user())
         except OSError as error:
@@ -114,21 +98,17 @@ class MahimahiEngine:
                 answer = self._runs.carry_out(
                     [sys.executable, "-m", "engines.mahimahi.supervisor"],
                     asdict(request),
-                    request.time_limit_s + START_AND_END_S,
+                    request.expected_s + 2 * START_AND_END_S,
+                    where=f"mahimahi, a run of {spec.controller}",
                     folder=settings.folder,
                 )
             finally:
                 clear(request)  # in case the supervisor was killed
         finally:
             folder.remove()
-        status = answer.pop("status")
-        if status == "ok":
-            return RunRecord.measured(spec, answer)
-        if status == "failed":
+        if answer["status"] == "failed":
             return RunRecord(spec.run_id, "failed", printable(answer["reason"]))
-        if status == "fault":
-            raise MachineFaultError(answer["reason"])
-        raise KneepointError(f"mahimahi, a run of {spec.controller}: {answer['reason']}")
+        return RunRecord.measured(spec, answer)
 
     def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
         """Puts the run's input files into the folder, and describes the run."""
@@ -137,12 +117,15 @@ class MahimahiEngine:
             name: _trace(settings.folder / link.trace, link.trace_sha256)
             for name, link in (("uplink", network.uplink), ("downlink", network.downlink))
         }
-        user = ordinary_user()
-        programs = {name: settings.build / name for name in _PROGRAMS}
+        sender = "sender" if spec.entry is None else "entry-sender"
         controller = settings.build / "controllers" / f"{spec.controller}.so"
         if spec.entry is not None:
-            programs["sender"], controller = settings.build / _ENTRY_SENDER, spec.entry.object
-        for needed in (programs["sender"], controller):
+            controller = spec.entry.object
+        files = {name: settings.build / name for name in MAHIMAHI.programs}
+        files |= {"sender": settings.build / sender, controller.name: controller}
+        if controller.suffix == ".py":
+            files |= {name: settings.build / name for name in PYTHON_RUNNER}
+        for needed in files.values():
             if not needed.is_file():
                 raise KneepointError(
                     f"mahimahi, a run of {spec.controller}: {needed} is missing; run: make build"
@@ -150,13 +133,8 @@ class MahimahiEngine:
         try:
             for name, content in traces.items():
                 folder.add(f"{name}.trace", content)
-            if user is not None:  # they may lack access to our folders
-                for name, original in programs.items():
-                    programs[name] = folder.add(name, original.read_bytes(), 0o755)
-                controller = folder.add(controller.name, controller.read_bytes())
-                if controller.suffix == ".py":
-                    for name in PYTHON_RUNNER:
-                        folder.add(name, (settings.build / name).read_bytes(), 0o755)
+            for name, original in files.items():  # the run's user may lack access to our folders
+                folder.add(name, original.read_bytes(), 0o755)
         except OSError as error:
             raise MachineFaultError(f"{error.filename or folder.path}: {error.strerror}") from None
         times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}
@@ -166,14 +144,12 @@ class MahimahiEngine:
         status = settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
         return Request(
             folder=str(folder.path),
-            **{name: str(path) for name, path in programs.items()},
             keeps_awake=settings.keep_awake,
             shells=shells_of(network, folder),
-            sending=sending_of(spec, controller),
+            sending=sending_of(spec, folder.path / controller.name),
             expected_s=duration_s,
             log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
-            time_limit_s=duration_s + START_AND_END_S,
-            user=user,
+            user=ordinary_user(),
             status=str(status),
             is_entry=spec.entry is not None,
             clock_epoch_ms=spec.entry.clock_epoch_ms if spec.entry else None,
@@ -257,14 +233,8 @@ def _trace(path: Path, sha256: str) -> bytes:
 
 
 def _digest(build: Path, keep_awake: bool) -> str:
-    digest = hashlib.sha256()
     own = ["sender", "receiver", *(["keep_awake"] if keep_awake else [])]
-    for program in [*(build / name for name in own), *map(Path, map(_find, _SHELLS))]:
-        try:
-            digest.update(hashlib.sha256(program.read_bytes()).digest())
-        except OSError as error:
-            raise KneepointError(f"{program}: {error.strerror}; build it: make build") from None
-    return digest.hexdigest()
+    return digest_of([*(build / name for name in own), *map(Path, map(_find, _SHELLS))])
 
 
 def _find(shell: str) -> str:

@@ -1,12 +1,15 @@
-"""`make mahimahi`: installs real mahimahi, changing only what is needed, and verifies it.
+"""`make mahimahi` installs what real mahimahi lacks here, and verifies it; --remove undoes that.
 
-python3 -B -m engines.mahimahi.install
+python3 -B -m engines.mahimahi.install [--remove]
 """
 
 import re
+import sys
+from contextlib import suppress
 
 from common.errors import KneepointError, run_command_line
-from engines.mahimahi.apt import install_packages
+from common.files import write_whole
+from engines.mahimahi.apt import install_packages, remove_packages
 from engines.mahimahi.diagnosis import (
     diagnose,
     iptables_is_strict,
@@ -18,6 +21,7 @@ from engines.mahimahi.proof import prove
 from engines.mahimahi.system import (
     IP_FORWARD,
     IP_FORWARD_AT_BOOT,
+    RECORD,
     WRAPPER,
     Changes,
     require_root,
@@ -37,7 +41,10 @@ _WRAPPER_PRIORITY = "5"  # below all of Debian's, so that it is never selected a
 
 
 def main() -> None:
-    """Takes no arguments. If mahimahi works, it changes nothing and needs no root."""
+    """If mahimahi works, changes nothing and needs no root, except with --remove."""
+    if sys.argv[1:] == ["--remove"]:
+        remove()
+        return
     try:
         prove_here()
     except KneepointError as reason:
@@ -84,9 +91,8 @@ def forward_packets() -> None:
     changes.ip_forward = changes.ip_forward or IP_FORWARD.read_text().strip()
     changes.write()
     print(f"Setting net.ipv4.ip_forward to 1, now and at boot ({IP_FORWARD_AT_BOOT})")
-    IP_FORWARD_AT_BOOT.parent.mkdir(parents=True, exist_ok=True)
     comment = "# by Kneepoint's `make mahimahi`; `make mahimahi-remove` deletes it"
-    IP_FORWARD_AT_BOOT.write_text(f"{comment}\nnet.ipv4.ip_forward=1\n")
+    write_whole(IP_FORWARD_AT_BOOT, f"{comment}\nnet.ipv4.ip_forward=1\n")
     try:
         IP_FORWARD.write_text("1\n")
     except OSError as error:
@@ -108,18 +114,44 @@ def wrap_iptables() -> None:
     changes.wrapper = True
     changes.write()
     print(f"Selecting {WRAPPER} as iptables, which lets mahimahi call {chosen}")
-    WRAPPER.parent.mkdir(parents=True, exist_ok=True)
-    new = WRAPPER.with_suffix(".new")
-    new.write_text(WRAPPER_SCRIPT.format(iptables=chosen))
-    new.chmod(0o755)
-    new.replace(WRAPPER)
+    write_whole(WRAPPER, WRAPPER_SCRIPT.format(iptables=chosen))
+    WRAPPER.chmod(0o755)
+    place = ["/usr/sbin/iptables", "iptables", str(WRAPPER), _WRAPPER_PRIORITY]
     # Without slaves, selecting it would remove iptables-save and iptables-restore.
-    slaves: list[str] = []
     for name in ("save", "restore"):
-        slaves += ["--slave", f"/usr/sbin/iptables-{name}", f"iptables-{name}", f"{chosen}-{name}"]
-    place = ("/usr/sbin/iptables", "iptables", WRAPPER, _WRAPPER_PRIORITY)
-    run("update-alternatives", "--install", *place, *slaves)
+        place += ["--slave", f"/usr/sbin/iptables-{name}", f"iptables-{name}", f"{chosen}-{name}"]
+    run("update-alternatives", "--install", *place)
     run("update-alternatives", "--set", "iptables", WRAPPER)
+
+
+def remove() -> None:
+    """Undoes the recorded changes, last first, and nothing else."""
+    require_root("make mahimahi-remove")
+    changes = Changes.read()
+    if not RECORD.exists():
+        print("Nothing to undo: `make mahimahi` has changed nothing here.")
+    if changes.wrapper:
+        _unwrap_iptables(changes.alternative)
+    if changes.ip_forward:
+        print(f"Setting net.ipv4.ip_forward to {changes.ip_forward}, now and at boot")
+        IP_FORWARD_AT_BOOT.unlink(missing_ok=True)
+        IP_FORWARD.write_text(f"{changes.ip_forward}\n")
+    if changes.packages:
+        remove_packages(changes)
+    RECORD.unlink(missing_ok=True)
+    for folder in (WRAPPER.parent, RECORD.parent):
+        with suppress(OSError):  # not empty, or not there
+            folder.rmdir()
+
+
+def _unwrap_iptables(chosen_by_hand: str) -> None:
+    query = run("update-alternatives", "--query", "iptables").splitlines()
+    print(f"Removing {WRAPPER}, which was selected as iptables")
+    if f"Value: {WRAPPER}" in query and f"Alternative: {chosen_by_hand}" in query:
+        run("update-alternatives", "--set", "iptables", chosen_by_hand)
+    if f"Alternative: {WRAPPER}" in query:
+        run("update-alternatives", "--remove", "iptables", WRAPPER)
+    WRAPPER.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

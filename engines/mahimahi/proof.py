@@ -25,7 +25,14 @@ def prove(user: User | None) -> None:
     """
     folder = RunFolder.make("kneepoint-proof-", user)
     try:
-        arrived = _run(user, folder)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outside:
+            outside.bind(("", 0))
+            outside.setblocking(False)
+            _run(user, folder, _SENDER.format(port=outside.getsockname()[1]))
+            arrived = 0
+            with suppress(BlockingIOError):
+                while outside.recv(1500):
+                    arrived += 1
         check(arrived, folder.read("work/uplink.log"))
     finally:
         folder.remove()
@@ -46,19 +53,14 @@ def check(arrived: int, log: str) -> None:
         )
 
 
-def _run(user: User | None, folder: RunFolder) -> int:
-    """Returns the number of datagrams that arrived."""
+def _run(user: User | None, folder: RunFolder, inside: str) -> None:
     trace, log = str(folder.add("trace", _TRACE)), folder.work / "uplink.log"
-    with (
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outside,
-        (folder.path / "output").open("xb") as output,
-    ):
-        outside.bind(("", 0))
-        sender = _SENDER.format(port=outside.getsockname()[1])
-        link = ("mm-link", trace, trace, f"--uplink-log={log}")
-        command = ("mm-delay", "20", *link, "--", "bash", "-c", sender)
+    link = ("mm-link", trace, trace, f"--uplink-log={log}", "--", "bash", "-c", inside)
+    with (folder.path / "output").open("xb") as output:
         environment = os.environ | {"LC_ALL": "C"}
-        process = start_as_ordinary_user(command, user, folder.work, output, environment)
+        process = start_as_ordinary_user(
+            ("mm-delay", "20", *link), user, folder.work, output, environment
+        )
         try:
             with suppress(TimeoutExpired):
                 process.wait(_TIME_LIMIT_S)
@@ -66,24 +68,14 @@ def _run(user: User | None, folder: RunFolder) -> int:
         finally:
             if not end_session(process):
                 delete_rules(process.pid)
-        if status is None:
-            raise KneepointError(
-                f"a run of mahimahi did not end within {_TIME_LIMIT_S} s; "
-                "try again when this machine is less busy"
-            )
-        if status != 0:
-            words = folder.read("output").strip().splitlines()[-1:]
-            raise KneepointError(
-                f"a run of mahimahi fails ({''.join(words) or f'exit status {status}'}); "
-                "docs/real-runs.md, Install it, lists its requirements"
-            )
-        return _datagrams_in(outside)
-
-
-def _datagrams_in(outside: socket.socket) -> int:
-    outside.setblocking(False)
-    arrived = 0
-    with suppress(BlockingIOError):
-        while outside.recv(1500):
-            arrived += 1
-    return arrived
+    if status is None:
+        raise KneepointError(
+            f"a run of mahimahi did not end within {_TIME_LIMIT_S} s; "
+            "try again when this machine is less busy"
+        )
+    if status != 0:
+        words = folder.read("output").strip().splitlines()[-1:]
+        raise KneepointError(
+            f"a run of mahimahi fails ({''.join(words) or f'exit status {status}'}); "
+            "docs/real-runs.md, Install it, lists its requirements"
+        )

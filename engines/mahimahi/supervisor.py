@@ -2,11 +2,10 @@
 
     python -m engines.mahimahi.supervisor < REQUEST
 
-The request is one line of JSON (see Request), as is the answer on stdout. The supervisor leads a
-session of its own and ends every process in it: when the run is over, when its time limit expires,
-when it is told to stop, and when its standard input closes, which happens however its starter ends.
-It sends SIGTERM before SIGKILL, because a killed mahimahi shell leaves its firewall rules behind.
-The processes also end if the supervisor itself is killed.
+The supervisor leads a session of its own and ends every process in it: when the run is over, when
+its time limit expires, when it is told to stop, and when its standard input closes, which happens
+however its starter ends. It sends SIGTERM before SIGKILL, because a killed mahimahi shell leaves
+its firewall rules behind. The processes also end if the supervisor itself is killed.
 """
 
 import contextlib
@@ -20,7 +19,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from common.errors import KneepointError
 from common.files import locked, runtime_folder, write_passing
 from engines.mahimahi.processes import (
     INSIDES,
@@ -31,7 +29,7 @@ from engines.mahimahi.processes import (
 )
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.tail import LogTail
-from engines.supervision import RunEndedError, StopWatch, serve
+from engines.supervision import START_AND_END_S, RunEndedError, StopWatch, serve
 
 _POLL_S = 0.05
 _STATUS_S = 1.0
@@ -54,15 +52,13 @@ class Request:
     """A run, as its supervisor needs it.
 
     Args:
-        folder: of the run (see RunFolder), with its traces; it is removed.
-        sender, receiver, measure, keep_awake: the programs, in a place that the user can access.
+        folder: of the run (see RunFolder), with its traces and programs; it is removed.
         keeps_awake: whether processors are kept from idling.
         shells: mm-delay and mm-link with their arguments; the user's subfolder holds the log,
             uplink.log.
         sending: the sender's arguments after host and port.
         expected_s: expected duration of the run.
         log_end_s: earliest time at which the uplink's log may end: its last opportunity.
-        time_limit_s: time limit of the run.
         user: user and group to run as, because mahimahi refuses root; None: ours.
         status: file for the run's current state, if any.
         keep_log: file for the link's log; None: no log.
@@ -71,16 +67,11 @@ class Request:
     """
 
     folder: str
-    sender: str
-    receiver: str
-    measure: str
-    keep_awake: str
     keeps_awake: bool
     shells: list[str]
     sending: list[str]
     expected_s: float
     log_end_s: float
-    time_limit_s: float
     user: tuple[int, int] | None
     status: str | None
     keep_log: str | None
@@ -132,6 +123,9 @@ class Supervisor:
             "scheduling_delays_us": received.get("read_delays_us"),
         }
 
+    def _program(self, name: str) -> str:
+        return f"{self._folder.path}/{name}"
+
     def _awake(self) -> contextlib.AbstractContextManager[object]:
         """Keeps processors from idling; one of a user's runs does so for all."""
         if not self._request.keeps_awake:
@@ -140,19 +134,19 @@ class Supervisor:
         lock = runtime_folder() / f"awake-{user[0]}.lock"
         with lock.open("a") as file:
             os.fchown(file.fileno(), *user)
-        words = [self._request.keep_awake, str(lock), "--end-with-parent"]
+        words = [self._program("keep_awake"), str(lock), "--end-with-parent"]
         return self._process("keep_awake", words)
 
     def _receiving(self) -> list[str]:
         listening = ["0", "--address", "0.0.0.0", "--peers", INSIDES]  # noqa: S104
         if self._request.clock_epoch_ms is not None:
             listening += ["--clock-epoch-ms", str(self._request.clock_epoch_ms)]
-        return [self._request.receiver, *listening, "--end-with-parent"]
+        return [self._program("receiver"), *listening, "--end-with-parent"]
 
     def _shells(self, port: int) -> list[str]:
         # MAHIMAHI_BASE, the outside's address, is known inside only.
         inside = 'exec "$0" "$MAHIMAHI_BASE" "$@" > sender.out 2> sender.err'
-        sending = [self._request.sender, str(port), *self._request.sending, "--end-with-parent"]
+        sending = [self._program("sender"), str(port), *self._request.sending, "--end-with-parent"]
         return [*self._request.shells, "--", "sh", "-c", inside, *sending]
 
     @contextlib.contextmanager
@@ -192,12 +186,12 @@ class Supervisor:
             time.sleep(_POLL_S / 5)
 
     def _wait(self, shells: "subprocess.Popen[bytes]", receiver: "subprocess.Popen[bytes]") -> None:
-        start = time.monotonic()
+        start, limit_s = time.monotonic(), self._request.expected_s + START_AND_END_S
         next_status_s = _STATUS_S
         while shells.poll() is None:
             elapsed_s = time.monotonic() - start
-            if elapsed_s > self._request.time_limit_s:
-                raise RunEndedError(f"the run did not end within {self._request.time_limit_s:g} s")
+            if elapsed_s > limit_s:
+                raise RunEndedError(f"the run did not end within {limit_s:g} s")
             self._check(receiver)
             if elapsed_s >= next_status_s:
                 self._say(elapsed_s)
@@ -245,7 +239,7 @@ class Supervisor:
         raise RunEndedError(f"mahimahi: {self._complaint()}")
 
     def _figures(self) -> dict[str, Any]:
-        command = [self._request.measure, str(self._folder.path / _LOG)]
+        command = [self._program("measure"), str(self._folder.path / _LOG)]
         with self._process("measure", command) as measure:  # as the user, whose log it is
             deadline = time.monotonic() + _MEASURE_LIMIT_S
             while measure.poll() is None and time.monotonic() < deadline and not self._stopped():
@@ -288,24 +282,16 @@ def _json(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def supervise(content: Mapping[str, Any]) -> dict[str, Any]:
+def supervise(content: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
     """Executes a request and returns the answer."""
     request = Request(**content)
-    stopped = StopWatch()
     try:
-        return {"status": "ok", **Supervisor(request, stopped).run()}
+        return Supervisor(request, stopped).run()
     except RunEndedError as error:
-        reason = str(error)
         if error.status == "fault" and shutil.disk_usage(request.folder).free < _FULL_BYTES:
-            reason = f"the disk of {Path(request.folder).parent} is full ({reason})"
-        return {"status": error.status, "reason": reason}
-    except KneepointError as error:
-        return {"status": "error", "reason": str(error)}
-    except OSError as error:
-        return {
-            "status": "fault",
-            "reason": f"{error.filename or request.folder}: {error.strerror}",
-        }
+            full = f"the disk of {Path(request.folder).parent} is full ({error})"
+            raise RunEndedError(full) from None
+        raise
     finally:
         clear(request)
 

@@ -2,25 +2,18 @@
 
 import json
 import os
-import subprocess
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from common.errors import KneepointError
 from common.files import read_json, write_whole
-from common.programs import complaint
+from common.programs import complaint, run_program
 
 RECORD = Path("/var/lib/kneepoint/mahimahi.json")
 WRAPPER = Path("/usr/local/lib/kneepoint/iptables")
 IP_FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
 IP_FORWARD_AT_BOOT = Path("/etc/sysctl.d/99-kneepoint-mahimahi.conf")
 
-_ENVIRONMENT = {
-    "LC_ALL": "C.UTF-8",
-    "DEBIAN_FRONTEND": "noninteractive",
-    "NEEDRESTART_SUSPEND": "1",
-}
-_SBIN = ":/usr/sbin:/usr/bin:/sbin:/bin"  # which su without a dash leaves out
 _AGAIN = "run this again to resume"
 
 
@@ -67,12 +60,8 @@ def run(*command: str | Path, remedy: str = _AGAIN) -> str:
     Raises:
         KneepointError: it failed; the message has its complaint and the remedy.
     """
-    environment = os.environ | _ENVIRONMENT | {"PATH": os.environ.get("PATH", "") + _SBIN}
     try:
-        result = subprocess.run(
-            command, cwd="/", env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, errors="replace", check=False,
-        )  # fmt: skip
+        result = run_program([*map(str, command)], Path("/"), limit_s=None)
     except FileNotFoundError:
         raise KneepointError(f"{command[0]} is missing; this needs Debian or Ubuntu") from None
     except KeyboardInterrupt:

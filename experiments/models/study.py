@@ -413,7 +413,7 @@ class Study(ConfigModel):
             raise ValueError(f"sampler {self.sampler.kind} chooses every trial; remove start")
         if self.objective.flows and self.traffic is None:
             raise ValueError("objective: flows needs traffic; add it")
-        if self.host and not LIMITS[self.engine].has_host_model:
+        if self.host and LIMITS[self.engine].real_host:
             raise ValueError("only the emulator has a host model; remove host or use that engine")
         if self.host and not self.objective.fit:
             raise ValueError("host needs the objective fit; remove host or add fit")

@@ -3,7 +3,6 @@
 Seeds depend on the network and the replicate only (common random numbers).
 """
 
-from engines.base import RunSpec
 from experiments.job import Job
 from experiments.models.comparison import Comparison
 from experiments.pipeline import Plan, plan_list
@@ -28,16 +27,8 @@ def plan(job: Job, name: str) -> Plan:
     ]
     planned = []
     for trial, setting in enumerate(wanted.settings):
-        controller = job.controller(setting.controller)
-        constants = controller.complete(setting.constants, name)
         for run, (traffic, network, repeat) in enumerate(places):
-            spec = RunSpec.on(
-                engine=engine,
-                controller=controller,
-                constants=constants,
-                network=network,
-                seed=derive_seed(seed, network.name, repeat),
-                traffic=traffic,
-            )
+            own_seed = derive_seed(seed, network.name, repeat)
+            spec = job.spec(engine, setting, network, own_seed, name, traffic)
             planned.append(PlannedRun(trial, run, None, spec))
     return plan_list(engine, planned, f"{len(planned)} runs")

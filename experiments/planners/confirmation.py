@@ -5,15 +5,15 @@ Besides its runs, whose trial numbers count the settings, it writes settings.par
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pydantic import Field
 
 from common.errors import unusable
 from common.tables import read_rows
-from engines.base import EngineSettings, RunSpec, canonical_json
+from engines.base import EngineSettings, canonical_json
 from experiments.exchanged import AUDIT, CONTRADICTED, REPORTS
 from experiments.job import Job
 from experiments.models.settings import Confirm
@@ -39,24 +39,12 @@ SETTINGS_SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A setting to confirm, with its origin and its row of a published table."""
+class ConfirmedSetting(Setting):
+    """A setting with all its parameters, its origins and its rows of published tables."""
 
-    controller: str
-    constants: Mapping[str, float]
-    origin: str
-    row: str = ""
-
-
-@dataclass
-class ConfirmedSetting:
-    """A setting with all its parameters, its origins and its rows."""
-
-    controller: str
-    constants: Mapping[str, float]
-    origins: list[str]
-    rows: list[str]
+    constants: Mapping[str, int | float]  # whole ones are written as such
+    origins: list[str] = Field(default=[])
+    rows: list[str] = Field(default=[])
 
     @property
     def calibrates(self) -> bool:
@@ -84,8 +72,8 @@ def plan(job: Job, name: str) -> Plan:
 
 def configured(job: Job) -> Confirm:
     """Returns the configured confirmation, which these experiments require."""
-    assert job.workflow.confirm is not None
-    return job.workflow.confirm
+    assert job.workflow.settings.confirm is not None
+    return job.workflow.settings.confirm
 
 
 def list_settings(job: Job, wanted: Confirm) -> list[ConfirmedSetting]:
@@ -95,15 +83,14 @@ def list_settings(job: Job, wanted: Confirm) -> list[ConfirmedSetting]:
         KneepointError: required results are missing.
     """
     found: dict[tuple[str, str], ConfirmedSetting] = {}
-    for candidate in _candidates(job, wanted):
-        controller = job.controller(candidate.controller)
-        constants = controller.complete(candidate.constants, "confirm")
-        key = controller.name, canonical_json(constants)
-        setting = found.setdefault(key, ConfirmedSetting(controller.name, constants, [], []))
-        if candidate.origin not in setting.origins:
-            setting.origins.append(candidate.origin)
-        if candidate.row and candidate.row not in setting.rows:
-            setting.rows.append(candidate.row)
+    for given, origin, row in _candidates(job, wanted):
+        constants = job.controller(given.controller).complete(given.constants, "confirm")
+        new = ConfirmedSetting(controller=given.controller, constants=constants)
+        setting = found.setdefault((given.controller, canonical_json(constants)), new)
+        if origin not in setting.origins:
+            setting.origins.append(origin)
+        if row and row not in setting.rows:
+            setting.rows.append(row)
     order = list(dict.fromkeys(setting.controller for setting in found.values()))
     return sorted(found.values(), key=lambda setting: order.index(setting.controller))
 
@@ -113,10 +100,10 @@ def read_confirmed(job: Job) -> tuple[list[ConfirmedSetting], list[dict[str, Any
     folder = job.workflow.results / NAME
     settings = [
         ConfirmedSetting(
-            row["controller"],
-            json.loads(row["constants"]),
-            row["origins"].split(","),
-            row["rows"].split(","),
+            controller=row["controller"],
+            constants=json.loads(row["constants"]),
+            origins=row["origins"].split(","),
+            rows=row["rows"].split(","),
         )
         for row in read_table(folder / "settings.parquet").to_pylist()
     ]
@@ -137,20 +124,10 @@ def plan_settings(
     the replicates.
     """
     root = study_seed(job.workflow.settings.seed, stream)
+    seeds = [derive_seed(root, network.name, repeat) for repeat in range(repeats)]
     return [
-        PlannedRun(
-            trial,
-            repeat,
-            None,
-            RunSpec.on(
-                engine=engine,
-                controller=job.controller(setting.controller),
-                constants=setting.constants,
-                network=network,
-                seed=derive_seed(root, network.name, repeat),
-            ),
-        )
-        for repeat in range(repeats)
+        PlannedRun(trial, repeat, None, job.spec(engine, setting, network, seed, stream))
+        for repeat, seed in enumerate(seeds)
         for trial, setting in enumerate(settings)
     ]
 
@@ -170,27 +147,28 @@ def settings_table(settings: list[ConfirmedSetting]) -> pa.Table:
     return make_table(rows, SETTINGS_SCHEMA)
 
 
-def _candidates(job: Job, wanted: Confirm) -> Iterator[Candidate]:
+def _candidates(job: Job, wanted: Confirm) -> Iterator[tuple[Setting, str, str]]:
+    """Yields the settings to confirm, each with its origin and its row of a published table."""
     results = job.workflow.results
     for setting in calibrating(wanted):
-        yield _candidate(setting, "calibration")
+        yield setting, "calibration", ""
     for setting in wanted.settings:
-        yield _candidate(setting, "listed")
-    if wanted.best and job.workflow.hold_out:
+        yield setting, "listed", ""
+    if wanted.best and job.workflow.settings.hold_out:
         for found in read_table(results / "hold_out" / "settings.parquet").to_pylist():
             if found["best"]:
                 place = "" if found["table"] is None else f"{found['table']} {found['row']}"
                 constants = json.loads(found["constants"])
-                yield Candidate(found["controller"], constants, found["origin"], place)
+                yield (
+                    Setting(controller=found["controller"], constants=constants),
+                    found["origin"],
+                    place,
+                )
     if wanted.contradicted:
         for table, row in _contradicted(results / "audit.parquet", job.workflow.tables):
             if row.has_all_constants:
-                of, place = table.description.controller, f"{table.name} {row.number}"
-                yield Candidate(of, row.constants, "contradicted", place)
-
-
-def _candidate(setting: Setting, origin: str) -> Candidate:
-    return Candidate(setting.controller, setting.constants, origin)
+                setting = Setting(controller=table.description.controller, constants=row.constants)
+                yield setting, "contradicted", f"{table.name} {row.number}"
 
 
 def _contradicted(

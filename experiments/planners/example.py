@@ -1,7 +1,6 @@
 """Runs the configured example once and keeps the logs of its uplink and of its sender."""
 
 from common.errors import KneepointError
-from engines.base import RunSpec
 from experiments.job import Job
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.planners.logged import run_logged
@@ -12,17 +11,12 @@ from experiments.workflow import REAL_SHOWCASE
 
 def plan(job: Job, name: str) -> Plan:
     """Plans the example: on the emulator, or, under its other name, on mahimahi."""
-    shown = job.workflow.showcase
+    shown = job.workflow.settings.showcase
     assert shown is not None
-    controller = job.controller(shown.controller)
     engine = job.engine("mahimahi" if name == REAL_SHOWCASE else "emulator")
-    spec = RunSpec.on(
-        engine=engine,
-        controller=controller,
-        constants=controller.complete(shown.constants, "showcase"),
-        network=engine.place(job.network(shown.network)),
-        seed=run_seed(study_seed(job.workflow.settings.seed, "showcase"), 0, 0),
-    )
+    network = engine.place(job.network(shown.network))
+    seed = run_seed(study_seed(job.workflow.settings.seed, "showcase"), 0, 0)
+    spec = job.spec(engine, shown, network, seed, "showcase")
 
     def steps() -> Steps:
         run = PlannedRun(0, 0, None, spec)

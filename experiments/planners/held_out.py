@@ -12,16 +12,16 @@ trials is biased by selection, whereas a fresh run is not.
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from common.errors import unusable
 from common.study_record import StudyRecord
-from engines.base import EngineSettings, RunSpec, canonical_json
+from engines.base import EngineSettings, canonical_json
 from experiments.job import Job
 from experiments.models.settings import HoldOut
+from experiments.models.study import Setting
 from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun, make_table, read_table
 from experiments.seeds import derive_seed, study_seed
@@ -53,20 +53,18 @@ NETWORKS_SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True)
-class FoundSetting:
+class FoundSetting(Setting):
     """A controller with all its parameters, their origin, and their power on the training network.
 
     Every tuned setting counts as `best`, and one published setting of each controller.
     """
 
-    controller: str
+    constants: Mapping[str, int | float]  # whole ones are written as such
     origin: Literal["published", "tuned"]
     best: bool
     study: str
     table: str | None
     row: int | None
-    constants: Mapping[str, float]
     published_power: float | None
     study_power: float
     study_runs: int
@@ -78,7 +76,7 @@ def plan(job: Job, name: str) -> Plan:
     Raises:
         KneepointError: a study or a network has no results.
     """
-    held = job.workflow.hold_out
+    held = job.workflow.settings.hold_out
     assert held is not None
     bounds = {
         network: Bound.load(job.networks / network / "network.json")
@@ -112,7 +110,7 @@ def find_settings(job: Job, held: HoldOut) -> list[FoundSetting]:
     for row in rows:
         if row.controller not in best or row.study_power > best[row.controller].study_power:
             best[row.controller] = row
-    published = [replace(row, best=row is best[row.controller]) for row in rows]
+    published = [row.model_copy(update={"best": row is best[row.controller]}) for row in rows]
     if held.published == "best":
         published = [row for row in published if row.best]
     order = list(dict.fromkeys(study.controller for study in workflow.studies.values()))
@@ -134,13 +132,8 @@ def list_runs(
         repeats = held.repeats if found.best else 1
         places = [(network, repeat) for network in networks for repeat in range(repeats)]
         for run, (network, repeat) in enumerate(places):
-            spec = RunSpec.on(
-                engine=engine,
-                controller=job.controller(found.controller),
-                constants=found.constants,
-                network=network,
-                seed=derive_seed(seed, network.name, repeat),
-            )
+            own_seed = derive_seed(seed, network.name, repeat)
+            spec = job.spec(engine, found, network, own_seed, "hold_out")
             planned.append(PlannedRun(trial, run, None, spec))
     return planned
 
@@ -196,8 +189,6 @@ def _runs(job: Job, study: str, network: str) -> list[dict[str, Any]]:
     path = job.workflow.results / study / "runs.parquet"
     columns = ["network", "trial", "row", "constants", "status", "power"]
     runs: list[dict[str, Any]] = read_table(path).select(columns).to_pylist()
-    if any(run["status"] == "fault" for run in runs):  # of an older Kneepoint
-        raise unusable(path, "the machine prevented runs from finishing")
     return [run for run in runs if run["network"] == network]
 
 

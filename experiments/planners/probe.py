@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean, stdev
 
 from common.errors import KneepointError
-from engines.base import EngineSettings, RunRecord, RunSpec
+from engines.base import EngineSettings, RunRecord
 from experiments.job import Job
 from experiments.models.settings import HostProbe
 from experiments.pipeline import Outcome, Plan, Steps
@@ -45,7 +45,7 @@ def plan(job: Job, name: str) -> Plan:
     Raises:
         KneepointError: mahimahi does not work here.
     """
-    wanted = job.workflow.probe
+    wanted = job.workflow.settings.real_time.probe
     assert wanted is not None
     engine = job.engine("mahimahi")
 
@@ -146,21 +146,9 @@ def _list_runs(
     attempt: int,
 ) -> list[PlannedRun]:
     """Each try has its own runs, so that the journal does not answer with those of the last."""
-    controller = job.controller(wanted.controller)
     network = replace(job.network(wanted.network), duration_s=wanted.duration_s)
     root = study_seed(job.workflow.settings.seed, name)
-    return [
-        PlannedRun(
-            level,
-            run,
-            None,
-            RunSpec.on(
-                engine=engine,
-                controller=controller,
-                constants=controller.complete(wanted.constants, "real_time.probe"),
-                network=engine.place(network),
-                seed=derive_seed(root, level, run, *([attempt] if attempt else [])),
-            ),
-        )
-        for run in range(runs)
-    ]
+    seeds = [derive_seed(root, level, run, *([attempt] if attempt else [])) for run in range(runs)]
+    placed = engine.place(network)
+    specs = [job.spec(engine, wanted, placed, seed, "real_time.probe") for seed in seeds]
+    return [PlannedRun(level, run, None, spec) for run, spec in enumerate(specs)]

@@ -1,6 +1,5 @@
 """Runs settings many times with fresh seeds: trials count the settings, runs the replicates."""
 
-from engines.base import RunSpec
 from experiments.job import Job
 from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun
@@ -15,15 +14,7 @@ def plan(job: Job, name: str) -> Plan:
     network = engine.place(job.network(wanted.network))
     planned = []
     for trial, setting in enumerate(wanted.settings):
-        controller = job.controller(setting.controller)
-        constants = controller.complete(setting.constants, name)
         for run in range(wanted.repeats):
-            spec = RunSpec.on(
-                engine=engine,
-                controller=controller,
-                constants=constants,
-                network=network,
-                seed=run_seed(seed, trial, run),
-            )
+            spec = job.spec(engine, setting, network, run_seed(seed, trial, run), name)
             planned.append(PlannedRun(trial, run, None, spec))
     return plan_list(engine, planned, f"{len(planned)} runs")

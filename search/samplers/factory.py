@@ -59,23 +59,21 @@ def _counted(sampler: BaseSampler, trials: int, *, learns: bool) -> Asker:
 
 
 def _optuna_sampler(settings: Sampler, seed: int) -> BaseSampler:
-    if settings.kind == "random":
-        return optuna.samplers.RandomSampler(seed=seed)
-    if settings.kind == "qmc":
-        with warnings.catch_warnings():
-            # Its interface may change, but its version is locked.
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            return optuna.samplers.QMCSampler(seed=seed, warn_independent_sampling=False)
-    if settings.is_genetic:
-        return _genetic_sampler(settings, seed)
-    startup = 10 if settings.startup_trials is None else settings.startup_trials
-    if settings.kind == "cmaes":
-        return optuna.samplers.CmaEsSampler(seed=seed, n_startup_trials=startup)
-    return optuna.samplers.TPESampler(seed=seed, n_startup_trials=startup)
-
-
-def _genetic_sampler(settings: Sampler, seed: int) -> BaseSampler:
-    population = settings.population or 50
-    if settings.kind == "nsga2":
-        return optuna.samplers.NSGAIISampler(seed=seed, population_size=population)
-    return optuna.samplers.NSGAIIISampler(seed=seed, population_size=population)
+    startup, population = settings.startup_trials or 10, settings.population or 50
+    samplers = optuna.samplers
+    match settings.kind:
+        case "random":
+            return samplers.RandomSampler(seed=seed)
+        case "qmc":
+            with warnings.catch_warnings():
+                # Its interface may change, but its version is locked.
+                warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+                return samplers.QMCSampler(seed=seed, warn_independent_sampling=False)
+        case "nsga2":
+            return samplers.NSGAIISampler(seed=seed, population_size=population)
+        case "nsga3":
+            return samplers.NSGAIIISampler(seed=seed, population_size=population)
+        case "cmaes":
+            return samplers.CmaEsSampler(seed=seed, n_startup_trials=startup)
+        case _:
+            return samplers.TPESampler(seed=seed, n_startup_trials=startup)

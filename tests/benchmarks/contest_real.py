@@ -50,7 +50,7 @@ def run_all(
     network = PreparedNetwork.load(NETWORK).with_host("host_latency_us", host_us)
     network = engine.place(network)
     specs = [
-        RunSpec.of_entry(engine, entry, network, seed)
+        RunSpec.on(engine, entry, {}, network, seed)
         for seed in range(1, runs + 1)
         for entry in entries
     ]

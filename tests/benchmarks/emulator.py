@@ -2,14 +2,12 @@
 
     python -m tests.benchmarks.emulator [--runs 50]
 
-Needs build/emulate and build/networks/contest (`make bench` makes them), and for instructions by
-folder build/bench/emulate, the same with debugging information. One flow is 140 s of the contest's
-network, each controller with its default constants, in batch mode, so that traces are read once;
-three and a hundred flows are scenarios of their own, and an entry, the kit's own sender, runs
-confined and trusted. CPU time is user plus system time of the
-process, divided by its runs; memory is the most that the process held. Instructions are those that
-a further run adds to a batch, counted by callgrind; they do not depend on what else the machine
-does.
+Needs build/emulate and build/networks/contest (`make bench` makes them). One flow is 140 s of the
+contest's network, each controller with its default constants, in batch mode, so that traces are
+read once; three and a hundred flows are scenarios of their own, and an entry, the kit's own sender,
+runs confined and trusted. CPU time is user plus system time of the process, divided by its runs;
+memory is the most that the process held. Instructions are those that a further run adds to a batch,
+counted by callgrind; they do not depend on what else the machine does.
 """
 
 import argparse
@@ -19,21 +17,16 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 EMULATE = Path("build/emulate")
 KIT = Path("contest/kit")
-WITH_SOURCES = Path("build/bench/emulate")
-"""Knows which file each instruction comes from."""
-
-BUDGET_INSTRUCTIONS = 35e6
-"""For a fixed window of 50."""
+BUDGET_MILLIONS = 35
+"""Of instructions, for a fixed window of 50."""
 
 BUDGET_MIB = 50
-MOST_FUNCTIONS = 12
 
 
 @dataclass(frozen=True)
@@ -114,53 +107,22 @@ def cost_of(lines: list[str]) -> Cost:
     return Cost(cpu_ms, usage.ru_maxrss / 1024, usage.ru_nvcsw / len(lines))
 
 
-def count_instructions(line: str, runs: int, folder: Path) -> tuple[int, Path]:
-    """Returns the instructions of a batch, and callgrind's file."""
-    profile = folder / f"callgrind.{runs}"
-    emulate = WITH_SOURCES if WITH_SOURCES.exists() else EMULATE
+def count_instructions(line: str, runs: int, folder: Path) -> int:
+    """Returns the instructions of a batch."""
+    profile = folder / "callgrind"
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}"]
     lines = f"{line}\n" * runs
     subprocess.run(
-        [*command, emulate, "--batch"], input=lines, check=True, capture_output=True, text=True
+        [*command, EMULATE, "--batch"], input=lines, check=True, capture_output=True, text=True
     )
     total = re.search(r"^(?:summary|totals): (\d+)", profile.read_text(), re.MULTILINE)
     assert total is not None
-    return int(total[1]), profile
+    return int(total[1])
 
 
-def instructions_of_run(line: str, folder: Path) -> tuple[int, Path]:
-    """Returns the instructions of one run after its traces were read, and callgrind's file."""
-    one, _ = count_instructions(line, 1, folder)
-    two, profile = count_instructions(line, 2, folder)
-    return two - one, profile
-
-
-def costs_of(profile: Path, key: Callable[[str, str], str]) -> list[tuple[int, str]]:
-    """Returns where a batch's instructions went, the costliest first: sums over key(file, name)."""
-    command = ["callgrind_annotate", "--threshold=100", str(profile)]
-    listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    costs: dict[str, int] = {}
-    for count, file, name in re.findall(
-        r"^ *([\d,]+) \([ \d.]+%\) +([^:\n]*):(.*?)(?:'\d+)?(?: \[.*\])?$", listing, re.MULTILINE
-    ):
-        costs[key(file, name)] = costs.get(key(file, name), 0) + int(count.replace(",", ""))
-    return sorted(((cost, name) for name, cost in costs.items()), reverse=True)[:MOST_FUNCTIONS]
-
-
-def folder_of(file: str, _: str) -> str:
-    """Returns the folder in controllers/ of a source file."""
-    found = re.search(r"\bcontrollers/(\w+)/", file)
-    return f"controllers/{found[1]}" if found else "libraries"
-
-
-def print_profile(profile: Path) -> None:
-    """Prints where the instructions of a batch of two went."""
-    print("where those of two runs go, what is done once for a batch included:")
-    for cost, function in costs_of(profile, lambda _, name: name.replace("kneepoint::", "")):
-        print(f"{cost / 1e6:9.1f}  {function[:90]}")
-    if WITH_SOURCES.exists():
-        for cost, folder in costs_of(profile, folder_of):
-            print(f"{cost / 1e6:9.1f}  {folder}")
+def instructions_of_run(line: str, folder: Path) -> float:
+    """Returns the instructions (millions) of one run after its traces were read."""
+    return (count_instructions(line, 2, folder) - count_instructions(line, 1, folder)) / 1e6
 
 
 def measure_one_flow(runs: int, folder: Path, has_valgrind: bool) -> None:
@@ -173,13 +135,14 @@ def measure_one_flow(runs: int, folder: Path, has_valgrind: bool) -> None:
         cost = cost_of([f"{line} --seed {seed}" for seed in range(runs)])
         row = f"{controller['name']:20}{cost.cpu_ms:8.2f}{cost.memory_mib:8.1f}"
         if has_valgrind:
-            row += f"{instructions_of_run(line, folder)[0] / 1e6:8.1f}"
+            row += f"{instructions_of_run(line, folder):8.1f}"
         print(row)
     if has_valgrind:
         line = line_of(network, "fixed_window --set window=50")
-        count, profile = instructions_of_run(line, folder)
-        print(f"\nWindow 50: {count / 1e6:.1f} million (budget {BUDGET_INSTRUCTIONS / 1e6:g});")
-        print_profile(profile)
+        print(
+            f"\nWindow 50: {instructions_of_run(line, folder):.1f} million"
+            f" (budget {BUDGET_MILLIONS})"
+        )
 
 
 def measure_scenario(load: Load, runs: int, folder: Path, has_valgrind: bool) -> None:
@@ -194,9 +157,7 @@ def measure_scenario(load: Load, runs: int, folder: Path, has_valgrind: bool) ->
         f" {cost.memory_mib:.1f} MiB (budget {BUDGET_MIB})"
     )
     if has_valgrind:
-        count, profile = instructions_of_run(line, folder)
-        print(f"{count / 1e6:.1f} million instructions;")
-        print_profile(profile)
+        print(f"{instructions_of_run(line, folder):.1f} million instructions")
 
 
 def measure_entry(runs: int, folder: Path) -> None:

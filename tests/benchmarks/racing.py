@@ -15,7 +15,6 @@ import itertools
 import math
 import os
 import statistics
-import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -24,25 +23,15 @@ from pathlib import Path
 import optuna
 
 from analysis.paired import paired_ratio
-from engines.base import RunSpec
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
-from experiments.executor import LocalExecutor
-from experiments.job import Job
-from experiments.journal import RunJournal
 from experiments.models.study import Race
-from experiments.pipeline import follow
 from experiments.results import FinishedTrial
-from experiments.runner import Runner
 from experiments.seeds import derive_seed
 from experiments.workflow import Workflow
-from search.loop import ask_and_tell
 from search.objective import LEAST_POWER, find_best
-from search.plan import StudyPlan, plan_study
-from search.samplers import make_asker
+from search.plan import StudyPlan
+from tests.benchmarks.searching import job_of, planned, powers_of, searched
 
-BUILD, NETWORKS = Path("build"), Path("build/networks")
 NEVER = 1e-300
 """A p value that stops nothing."""
 SEEDS = range(3)
@@ -78,7 +67,7 @@ def search_both(task: Task) -> tuple[Searched, Searched]:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     workflow = load_workflow(task.config)
     raced = search(workflow, task, task.trials, task.pruner)
-    pairs = len(planned(workflow, task.name, task.seed, 1, "", task.p).pairs)
+    pairs = len(planned_race(workflow, task.name, task.seed, 1, "", task.p).pairs)
     trials = math.ceil(raced.runs / pairs) if task.is_equal else task.trials
     return raced, search(workflow, task, trials, "")
 
@@ -86,22 +75,13 @@ def search_both(task: Task) -> tuple[Searched, Searched]:
 def search(workflow: Workflow, task: Task, trials: int, pruner: str) -> Searched:
     """Searches a study, with a pruner or (an empty word) without."""
     name, seed, p = task.name, task.seed, task.p
-    plan = planned(workflow, name, seed, trials, pruner, p)
-    asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        RunJournal(Path(folder) / "runs.jsonl") as journal,
-    ):
-        runner = Runner(journal, lambda _: LocalExecutor(plan.engine), lambda _: None)
-        try:
-            found = follow(ask_and_tell(plan, asker, lambda _: None), runner)
-        finally:
-            runner.close()
+    plan = planned_race(workflow, name, seed, trials, pruner, p)
+    found = searched(plan)
     powers = tuple(held_out_powers(workflow, plan, find_best(found, minimise=False)))
     return Searched(name, seed, bool(pruner), sum(trial.n_runs for trial in found), powers)
 
 
-def planned(
+def planned_race(
     workflow: Workflow, name: str, seed: int, trials: int, pruner: str, p: float
 ) -> StudyPlan:
     """Returns the plan of a study with another seed, number of trials and pruner."""
@@ -111,34 +91,19 @@ def planned(
         update={"pruner": pruner, "p": p} if pruner else {"pruner": "wilcoxon", "p": NEVER}
     )
     sampler = study.sampler.model_copy(update={"trials": trials})
-    job = Job(workflow, load_catalogue(BUILD / "emulate"), BUILD, NETWORKS, Path(), 1)
-    return plan_study(
-        name,
-        study.model_copy(update={"race": race, "sampler": sampler}),
-        job.controller(study.controller),
-        {},
-        [job.network(network) for network in study.networks],
-        EmulatorSettings.of(BUILD / "emulate"),
-        derive_seed(seed, name),
-    )
+    raced = study.model_copy(update={"race": race, "sampler": sampler})
+    return planned(job_of(workflow), name, raced, derive_seed(seed, name))
 
 
 def held_out_powers(workflow: Workflow, plan: StudyPlan, best: FinishedTrial) -> Iterator[float]:
     """Yields the mean power of a winner on each held-out network."""
-    assert workflow.hold_out is not None
-    job = Job(workflow, load_catalogue(BUILD / "emulate"), BUILD, NETWORKS, Path(), 1)
-    constants = plan.runs_of(best.number, best.searched)[0].spec.constants
-    engine = plan.engine.open()
-    try:
-        for name in workflow.hold_out.networks:
-            network = plan.engine.place(job.network(name))
-            specs = [
-                RunSpec.on(plan.engine, plan.controller, constants, network, seed) for seed in SEEDS
-            ]
-            powers = [engine.run(spec).power or 0.0 for spec in specs]
-            yield max(LEAST_POWER, math.fsum(powers) / len(powers))
-    finally:
-        engine.close()
+    assert workflow.settings.hold_out is not None
+    job = job_of(workflow)
+    networks = [
+        plan.engine.place(job.network(each)) for each in workflow.settings.hold_out.networks
+    ]
+    for powers in powers_of(plan, best, networks, SEEDS):
+        yield max(LEAST_POWER, math.fsum(powers) / len(powers))
 
 
 def told(name: str, raced: Sequence[Searched], whole: Sequence[Searched]) -> str:

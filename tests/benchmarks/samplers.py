@@ -18,27 +18,15 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import optuna
 
-from engines.base import RunSpec
-from engines.catalogue import load_catalogue
-from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
-from experiments.executor import LocalExecutor
-from experiments.job import Job
-from experiments.journal import RunJournal
 from experiments.models.study import Sampler
-from experiments.pipeline import follow
-from experiments.runner import Runner
 from experiments.seeds import derive_seed
-from search.loop import ask_and_tell
 from search.objective import find_best
-from search.plan import plan_study
-from search.samplers import make_asker
+from tests.benchmarks.searching import job_of, planned, powers_of, searched
 
-BUILD, NETWORKS = Path("build"), Path("build/networks")
 CONFIG = Path("config/config.yaml")
 FRESH = 30
 KINDS = ("random", "qmc", "cmaes", "tpe")
@@ -69,42 +57,16 @@ def search(task: Task) -> Found:
     """Searches a study, and runs its winner again."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     workflow = load_workflow(CONFIG)
-    job = Job(workflow, load_catalogue(BUILD / "emulate"), BUILD, NETWORKS, Path(), 1)
     study = workflow.studies[task.study]
     learns = {"startup_trials": task.trials // 10} if task.kind in ("tpe", "cmaes") else {}
     sampler = Sampler(kind=task.kind, trials=task.trials, **learns)
-    plan = plan_study(
-        task.study,
-        study.model_copy(update={"sampler": sampler, "runs_per_trial": 1}),
-        job.controller(study.controller),
-        {},
-        [job.network(network) for network in study.networks],
-        EmulatorSettings.of(BUILD / "emulate"),
-        derive_seed(task.seed, task.study),
-    )
+    study = study.model_copy(update={"sampler": sampler, "runs_per_trial": 1})
+    plan = planned(job_of(workflow), task.study, study, derive_seed(task.seed, task.study))
     began_s = _cpu_s()
-    asker = make_asker(sampler, plan.space, plan.points, plan.seed)
-    with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
-        runner = Runner(journal, lambda _: LocalExecutor(plan.engine), lambda _: None)
-        try:
-            best = find_best(
-                follow(ask_and_tell(plan, asker, lambda _: None), runner), minimise=False
-            )
-        finally:
-            runner.close()
+    best = find_best(searched(plan), minimise=False)
     cpu_s = _cpu_s() - began_s
-    constants = plan.runs_of(best.number, best.searched)[0].spec.constants
-    engine = plan.engine.open()
-    try:
-        powers = [
-            engine.run(
-                RunSpec.on(plan.engine, plan.controller, constants, plan.networks[0], seed)
-            ).power
-            for seed in range(FRESH)
-        ]
-    finally:
-        engine.close()
-    return Found(task, best.value, statistics.fmean(each or 0.0 for each in powers), cpu_s)
+    (powers,) = powers_of(plan, best, plan.networks[:1], range(FRESH))
+    return Found(task, best.value, statistics.fmean(powers), cpu_s)
 
 
 def _cpu_s() -> float:

@@ -27,23 +27,20 @@ from unittest.mock import patch
 import optuna
 from optuna.distributions import BaseDistribution, FloatDistribution
 
-from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
 from experiments.executor import Executor, LocalExecutor, RayExecutor
-from experiments.job import Job
 from experiments.journal import RunJournal
 from experiments.models.study import Sampler
 from experiments.pipeline import follow
 from experiments.ray_cluster import open_cluster
 from experiments.results import runs_table, write_table
 from experiments.runner import Runner
-from search.plan import StudyPlan, plan_study
 from search.samplers import make_asker
 from search.study import search
+from tests.benchmarks.searching import BUILD, job_of, planned
 
 CONFIG, STUDY = Path("config/config.yaml"), "tune-timely"
-BUILD, NETWORKS = Path("build"), Path("build/networks")
 SEED = 1
 CONSTANTS = 7
 AHEAD = 4
@@ -52,28 +49,15 @@ LAST = 40
 """Trials that are timed after many others."""
 
 
-def planned(job: Job, trials: int) -> StudyPlan:
-    """Returns the plan of the study with another number of trials."""
-    study = job.workflow.studies[STUDY]
-    sampler = study.sampler.model_copy(update={"trials": trials})
-    return plan_study(
-        STUDY,
-        study.model_copy(update={"sampler": sampler}),
-        job.controller(study.controller),
-        {},
-        [job.network(network) for network in study.networks],
-        EmulatorSettings.of(BUILD / "emulate"),
-        SEED,
-    )
-
-
 def run(folder: Path, trials: int, workers: Executor | None = None) -> dict[str, float]:
     """Searches and writes the tables; returns the CPU time of each part (s).
 
     That of the emulator is what ended here: none with workers.
     """
-    job = Job(load_workflow(CONFIG), load_catalogue(BUILD / "emulate"), BUILD, NETWORKS, folder, 1)
-    plan = planned(job, trials)
+    workflow = load_workflow(CONFIG)
+    job, study = job_of(workflow, folder), workflow.studies[STUDY]
+    sampler = study.sampler.model_copy(update={"trials": trials})
+    plan = planned(job, STUDY, study.model_copy(update={"sampler": sampler}), SEED)
     emulator_s, all_s = _emulator_s(), time.process_time()
     with RunJournal(folder / "runs.jsonl") as journal, sampler_timed() as sampler_s:
         executor = workers or LocalExecutor(plan.engine)

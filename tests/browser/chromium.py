@@ -75,7 +75,7 @@ def text_at(url: str, folder: Path, *options: str) -> str:
 
 def _open(url: str, folder: Path, seconds: int, *options: str) -> str:
     """Returns the DOM of a page after so many seconds of its own virtual time."""
-    said = subprocess.run(
+    output = subprocess.run(
         [
             program(),
             *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
@@ -87,4 +87,4 @@ def _open(url: str, folder: Path, seconds: int, *options: str) -> str:
         check=True,
         timeout=_LONGEST_S,
     )
-    return said.stdout
+    return output.stdout

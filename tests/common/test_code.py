@@ -103,21 +103,13 @@ def test_what_is_imported_in_a_function_counts_and_what_is_for_type_checkers_doe
         assert (repository.digest() != before) == counts
 
 
-def test_locked_packages_have_a_digest_of_their_own(repository: Repository) -> None:
-    before = code.digest_of_packages()
-    repository.write("requirements.txt", "numpy==2.4.6 \\\n    --hash=sha256:bb\n")
-    assert code.digest_of_packages() == before
-    repository.write("requirements.txt", "numpy==2.4.7 \\\n    --hash=sha256:aa\n")
-    assert code.digest_of_packages() != before
-
-
 def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
     """Of a score, a sampler, a seed, the omniscient bound and a statistic, who computes with it."""
     wanted = {
         RUNNER: {"experiments.registry", "experiments.pipeline", "experiments.config"},
         "search.study": {"search.objective", "search.samplers.ternary", "experiments.seeds"},
         HELD_OUT: {"networks.omniscient", "experiments.seeds", "experiments.runner"},
-        "networks.prepare": {"networks.omniscient", "networks.validate"},
+        "networks.prepare": {"networks.omniscient", "networks.traces"},
         "analysis.audit": {"analysis.statistics", "analysis.checks"},
         "reports.build": {"common.tables", "reports.render"},
         "reports.figures.probe": {"reports.figures.style", "analysis.labels"},

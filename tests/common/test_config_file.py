@@ -60,9 +60,9 @@ def test_any_value_is_accepted_or_refused_in_one_line_with_its_file(model: type[
                     model.model_validate(data)
                 except ValidationError as error:
                     refused |= {each["type"] for each in error.errors()}
-                    with pytest.raises(KneepointError, match=r"\Afile\.yaml: ") as said:
+                    with pytest.raises(KneepointError, match=r"\Afile\.yaml: ") as output:
                         check_config(data, model, Path("file.yaml"))
-                    assert "\n" not in str(said.value)
+                    assert "\n" not in str(output.value)
     assert len(refused) > 3
 
 

@@ -28,10 +28,10 @@ def test_message_is_one_line_of_signs_that_can_be_seen(message: str, line: str) 
 
 
 def test_long_message_keeps_its_file_and_its_remedy() -> None:
-    said = str(KneepointError(f"a.yaml: {'x' * 10**6} is refused; remove it"))
-    assert len(said) < 2100
-    assert said.startswith("a.yaml: ")
-    assert said.endswith("; remove it")
+    output = str(KneepointError(f"a.yaml: {'x' * 10**6} is refused; remove it"))
+    assert len(output) < 2100
+    assert output.startswith("a.yaml: ")
+    assert output.endswith("; remove it")
 
 
 def _write_into_a_file(folder: Path) -> None:
@@ -77,11 +77,11 @@ def test_result_that_cannot_be_written_is_named(
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         run_command_line(lambda: write(tmp_path))
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     assert ended.value.code == 2
-    assert said.startswith(f"error: {tmp_path}")
-    assert message in said
-    assert said.count("\n") == 1
+    assert output.startswith(f"error: {tmp_path}")
+    assert message in output
+    assert output.count("\n") == 1
 
 
 def test_defect_of_ours_keeps_its_traceback() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import KneepointError
-from common.files import hold_lock, read_json, runtime_folder, sha256_of, write_whole
+from common.files import hold_lock, read_json, runtime_folder, write_whole
 
 
 def test_write_whole_makes_folders_and_replaces(tmp_path: Path) -> None:
@@ -27,10 +27,6 @@ def test_write_whole_leaves_nothing_behind_when_it_fails(
     with pytest.raises(OSError, match="No space left"):
         write_whole(tmp_path / "a", "content")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_sha256_of_nothing() -> None:
-    assert sha256_of(b"").startswith("e3b0c44298fc1c14")
 
 
 def test_hold_lock_names_the_process_that_holds_it_and_ends_with_it(tmp_path: Path) -> None:

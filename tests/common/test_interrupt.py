@@ -42,8 +42,8 @@ def test_signal_ends_the_workflow_with_all_that_it_started(tmp_path: Path, numbe
     files = [tmp_path / "sleep", tmp_path / "cluster"]
     wait_until(lambda: all(file.exists() and file.read_text() for file in files))
     workflow.send_signal(number)
-    _, said = workflow.communicate()
-    assert said == LINE
+    _, output = workflow.communicate()
+    assert output == LINE
     assert workflow.returncode == -number
     assert (tmp_path / "ended").exists()
     assert not (tmp_path / "temporary").exists()
@@ -62,8 +62,8 @@ def test_signal_that_nohup_ignores_ends_nothing(tmp_path: Path) -> None:
     wait_until(lambda: all(file.exists() and file.read_text() for file in files))
     workflow.send_signal(signal.SIGHUP)
     workflow.send_signal(signal.SIGTERM)
-    _, said = workflow.communicate()
-    assert said.endswith(LINE)
+    _, output = workflow.communicate()
+    assert output.endswith(LINE)
     assert workflow.returncode == -signal.SIGTERM
 
 

@@ -67,7 +67,7 @@ def test_nothing_is_a_table_of_no_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "output"),
     [
         ({"name": [1, 2]}, "name does not hold text"),
         ({"count": ["x", "y"]}, "count does not hold whole"),
@@ -79,9 +79,9 @@ def test_nothing_is_a_table_of_no_rows(tmp_path: Path) -> None:
     ],
 )
 def test_a_frame_of_another_schema_is_not_written(
-    tmp_path: Path, wrong: dict[str, object], said: str
+    tmp_path: Path, wrong: dict[str, object], output: str
 ) -> None:
-    with pytest.raises(KneepointError, match=rf"t: column {said}.*analysis\.schema"):
+    with pytest.raises(KneepointError, match=rf"t: column {output}.*analysis\.schema"):
         write(tmp_path / "t", SCHEMA, frame(**wrong))
     with pytest.raises(KneepointError, match="column count is missing"):
         write(tmp_path / "t", SCHEMA, frame().drop(columns="count"))
@@ -89,17 +89,17 @@ def test_a_frame_of_another_schema_is_not_written(
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "output"),
     [
         (Column("delay_us", "real", "us"), "column delay_us is missing"),
         (Column("delay_ms", "real", "us"), "column delay_ms is in ms, not in us"),
         (Column("delay_ms", "whole", "ms"), "column delay_ms holds double, not whole"),
     ],
 )
-def test_a_table_of_another_schema_is_not_read(tmp_path: Path, change: Column, said: str) -> None:
+def test_a_table_of_another_schema_is_not_read(tmp_path: Path, change: Column, output: str) -> None:
     write(tmp_path / "t", SCHEMA, frame())
     columns = [change if column.name == "delay_ms" else column for column in SCHEMA.columns]
-    with pytest.raises(KneepointError, match=rf"t: {said}; remove it, and `snakemake .*makes it"):
+    with pytest.raises(KneepointError, match=rf"t: {output}; remove it, and `snakemake .*makes it"):
         read(tmp_path / "t", Table("numbers", "", tuple(columns)))
 
 

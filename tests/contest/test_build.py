@@ -57,6 +57,12 @@ def test_a_build_that_fails_leaves_nothing_but_what_others_made(tmp_path: Path) 
     assert files_in(tmp_path / "kept") == before and len(before) == 2
 
 
+@pytest.mark.parametrize("text", ["int concept;", "auto a = [](auto b) { return b; };"])
+def test_each_standard_is_tried(tmp_path: Path, text: str) -> None:
+    tree = recognize(flat(tmp_path / "anna", a=text))  # in C++11 or in C++20, not in both
+    assert Compiler(tmp_path / "kept", CONFINED).build(tree, {}).object.is_file()
+
+
 def test_the_cache_forgets_what_was_not_used_for_longest(tmp_path: Path) -> None:
     trees = {name: recognize(flat(tmp_path / name, a=f"int {name};")) for name in ("a", "b", "c")}
     for number, tree in enumerate(trees.values()):
@@ -76,7 +82,7 @@ def test_the_cache_forgets_what_was_not_used_for_longest(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "output"),
     [
         (-9, ""),
         (137, "confine: stopped: ended by signal 9"),
@@ -85,10 +91,10 @@ def test_the_cache_forgets_what_was_not_used_for_longest(tmp_path: Path) -> None
     ],
 )
 def test_a_compiler_that_was_killed_is_started_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, output: str
 ) -> None:
     run = Confined.run
-    kills = [Ended(code, "", said, 1)] * 2
+    kills = [Ended(code, "", output, 1)] * 2
 
     def kill_twice(*words: object) -> Ended:
         return kills.pop() if kills else run(*words)  # type: ignore[arg-type]
@@ -96,17 +102,17 @@ def test_a_compiler_that_was_killed_is_started_again(
     tree = recognize(flat(tmp_path / "anna"))
     monkeypatch.setattr(Confined, "run", kill_twice)
     assert Compiler(tmp_path / "kept", CONFINED).build(tree, {}).object.is_file()
-    monkeypatch.setattr(Confined, "run", lambda *_: Ended(code, "", said, 1))
+    monkeypatch.setattr(Confined, "run", lambda *_: Ended(code, "", output, 1))
     with pytest.raises(KneepointError, match="ended the compiler 3 times"):
         Compiler(tmp_path / "other", CONFINED).build(tree, {})
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "output"),
     [(152, "confine: stopped: more than 2 s of CPU time"), (1, "./a.cc:1:1: error: mistake")],
 )
-def test_limits_and_mistakes_are_no_kills(code: int, said: str) -> None:
-    assert not Ended(code, "", said, 1).was_killed
+def test_limits_and_mistakes_are_no_kills(code: int, output: str) -> None:
+    assert not Ended(code, "", output, 1).was_killed
 
 
 def test_a_message_quotes_no_other_file_and_moves_no_cursor(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Entries in real mahimahi: the same trees, in the same sandbox, on real clocks and sockets."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,11 @@ pytestmark = pytest.mark.real_time
 WINDOW = 40
 
 
+@pytest.fixture(autouse=True)
+def _supervisors_find_our_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
 def steady(folder: Path) -> PreparedNetwork:
     """A link on which a window has a delay far above the host's own, in steps far below it."""
     return place(folder, "link", 3, is_public=True, pause_ms=0).network
@@ -29,11 +35,8 @@ def steady(folder: Path) -> PreparedNetwork:
 def run(entry: Entry, folder: Path) -> RunRecord:
     settings = replace(real_engine(), folder=folder)
     network = settings.place(steady(folder))
-    engine = settings.open()
-    try:
-        return run_reliably(engine, RunSpec.of_entry(settings, entry, network, 1))
-    finally:
-        engine.close()
+    with closing(settings.open()) as engine:
+        return run_reliably(engine, RunSpec.on(settings, entry, {}, network, 1))
 
 
 @unless_disturbed
@@ -46,24 +49,19 @@ def agree(run: Callable[[], RunRecord], other: Callable[[], RunRecord]) -> None:
 
 
 def test_an_entry_runs_in_real_time_as_in_virtual_time(
-    tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, builder: EntryBuilder
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     made = builder.make(submission_at(kit(tmp_path / "anna", WINDOW)))
     assert made.built is not None, made.reason
     settings = EmulatorSettings.of(EMULATE)
     network = replace(steady(tmp_path), host_latency_us=0)
-    engine = settings.open()
-    emulated = engine.run(RunSpec.of_entry(settings, made.built, network, 1))
-    engine.close()
+    with closing(settings.open()) as engine:
+        emulated = engine.run(RunSpec.on(settings, made.built, {}, network, 1))
     entry = made.built
     agree(lambda: run(entry, tmp_path), lambda: emulated)
 
 
-def test_an_entry_in_python_runs_in_real_time(
-    tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+def test_an_entry_in_python_runs_in_real_time(tmp_path: Path, builder: EntryBuilder) -> None:
     (tmp_path / "anna").mkdir()
     (tmp_path / "anna/sender.py").write_text(PYTHON_CLASS.replace("12", str(WINDOW)))
     twin = builder.make(submission_at(kit(tmp_path / "bob", WINDOW)))
@@ -74,19 +72,15 @@ def test_an_entry_in_python_runs_in_real_time(
 
 
 def test_the_receiver_of_2013_shows_the_date_of_its_kit(
-    tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, builder: EntryBuilder
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     tree = check_delays(flat_2013(tmp_path / "anna"), 5000)
     made = builder.make(submission_at(tree))
     assert made.built is not None, made.reason
     assert run(made.built, tmp_path).status == "ok"
 
 
-def test_an_entry_that_crashes_in_real_time_says_so(
-    tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+def test_an_entry_that_crashes_in_real_time_says_so(tmp_path: Path, builder: EntryBuilder) -> None:
     made = builder.make(submission_at(bad(tmp_path / "anna", "crashes-on-first-ack")))
     assert made.built is not None, made.reason
     record = run(made.built, tmp_path)

@@ -12,10 +12,11 @@ import pytest
 
 from common.errors import KneepointError
 from contest.confine import Confined
-from contest.figures import Figures
+from contest.entries import EntryBuilder
 from contest.run import JSON, PAGE, ContestRun, watch
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.emulator import EmulatorEngine
+from tests.contest.conftest import make_contest_run
 from tests.contest.trees import (
     BAD,
     PYTHON_CLASS,
@@ -28,6 +29,7 @@ from tests.contest.trees import (
     kit,
 )
 
+Shared = tuple[ContestRun, Path]
 RANKED = ["bob", "carl", "anna"]
 """Windows 12, 40 and 5: the first keeps the links busy, and the second their queues."""
 
@@ -40,23 +42,35 @@ def silent(line: str) -> None:
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves out the figures, which take longer than all the rest."""
     monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
-    monkeypatch.setattr(Figures, "draw", lambda *_: {})
+    monkeypatch.setattr("contest.run.draw_figures", lambda *_: {})
 
 
 @pytest.fixture
 def entries(tmp_path: Path) -> Path:
-    folder = tmp_path / "entries"
+    return write_entries(tmp_path / "entries")
+
+
+def write_entries(folder: Path) -> Path:
     kit(folder / "anna", 5)
     before_2017(folder / "bob")
     kit(folder / "carl", 40)
     return folder
 
 
+@pytest.fixture(scope="module")
+def shared(builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """A contest and the entries, for tests that differ in rules only: its runs are made once."""
+    folder = tmp_path_factory.mktemp("shared")
+    return make_contest_run(folder, builder), write_entries(folder / "entries")
+
+
 def ranked(found: dict[str, Any]) -> list[str]:
     return [row["name"] for row in found["ranking"]]
 
 
-def test_entries_are_built_run_and_ranked(contest_run: ContestRun, entries: Path) -> None:
+def test_entries_are_built_run_and_ranked_once(
+    contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = contest_run.score(entries, silent)
     assert ranked(found) == RANKED
     assert [row["rank"] for row in found["ranking"]] == [1, 2, 3]
@@ -71,12 +85,6 @@ def test_entries_are_built_run_and_ranked(contest_run: ContestRun, entries: Path
     assert "bob</strong> leads" in page and 'href="http' not in page and "src=" not in page
     assert page.count("<details>") == 4, "a run of each over time"
     assert "uses boost" not in page
-
-
-def test_a_repetition_runs_and_draws_nothing(
-    contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    contest_run.score(entries, silent)
     board = (contest_run.folder / JSON).read_bytes()
 
     def refuse(*_: object) -> RunRecord:
@@ -87,6 +95,7 @@ def test_a_repetition_runs_and_draws_nothing(
     assert (contest_run.folder / JSON).read_bytes() == board
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_interrupted_contest_goes_on(
     contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,37 +120,33 @@ def test_an_interrupted_contest_goes_on(
 
     monkeypatch.setattr(EmulatorEngine, "run", count_run)
     assert len(ranked(contest_run.score(entries, silent))) == 3
-    runs, drawn = 4 * 3 * 2 + 3, 4
-    assert len(made) <= runs + drawn + 2, "at most those in progress were lost"
+    assert len(made) <= 4 * 3 * 2 + 3 + 2, "at most those in progress were lost"
     assert count == 7
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_the_order_of_runs_does_not_matter(
-    contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    shared: Shared, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    contest_run, entries = shared
     found = contest_run.score(entries, silent)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert replace(contest_run, folder=tmp_path / "alone").score(entries, silent) == found
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_class_in_python_is_ranked_as_the_same_rule_in_c(
-    contest_run: ContestRun, tmp_path: Path
-) -> None:
-    entries = tmp_path / "entries"
-    kit(entries / "anna", 12)
-    (entries / "bob").mkdir()
-    (entries / "bob/sender.py").write_text(PYTHON_CLASS)
-    found = contest_run.score(entries, silent)
-    anna, bob = sorted(found["ranking"], key=lambda row: str(row["name"]))
-    assert bob["networks"] == anna["networks"]
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_what_cannot_be_built_is_named_and_the_rest_ranked(
+def test_every_entry_is_ranked_or_apart_or_named_with_its_reason(
     contest_run: ContestRun, entries: Path
 ) -> None:
+    (entries / "python").mkdir()
+    (entries / "python/sender.py").write_text(PYTHON_CLASS)  # with bob's window
+    declared = bad(entries / "declared", "needs-an-argument")
+    (declared / "kneepoint.yaml").write_text("author: Dora\narguments: [debug, '7']\n")
+    edit(
+        kit(entries / "receiver", 1) / "datagrump/receiver.cc",
+        "acknowledged = 0;; ++acknowledged",
+        "acknowledged = 7;; ++acknowledged",
+    )
     edit(kit(entries / "typo") / "datagrump/controller.cc", "return WINDOW;", "return WINDOWS;")
     edit(kit(entries / "missing") / "datagrump/sender.cc", "poller.wait(", "poller.sleep(")
     (entries / "empty").mkdir()
@@ -157,7 +162,11 @@ def test_what_cannot_be_built_is_named_and_the_rest_ranked(
     wrong = kit(entries / "wrong")
     (wrong / "kneepoint.yaml").write_text("constants: {window: {default: 3, range: [1, 9]}}")
     found = contest_run.score(entries, silent)
-    assert ranked(found) == RANKED
+    rows = {row["name"]: row for row in found["ranking"]}
+    assert rows.keys() == {*RANKED, "python", "declared"}
+    assert rows["python"]["networks"] == rows["bob"]["networks"]
+    assert rows["declared"]["author"] == "Dora"
+    assert [row["name"] for row in found["apart"]] == ["receiver"]
     reasons = {row["name"]: row["reason"] for row in found["failed"]}
     assert "datagrump/controller.cc" in reasons["typo"] and "WINDOWS" in reasons["typo"]
     assert "has no member named" in reasons["missing"]
@@ -170,20 +179,6 @@ def test_what_cannot_be_built_is_named_and_the_rest_ranked(
     messages = {row["name"]: row["message"] for row in found["failed"]}
     assert "WINDOWS" in messages["typo"] and "kneepoint-" not in messages["typo"]
     assert not list(entries.rglob("*.o")), "nothing is left in the entries"
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_entries_with_a_receiver_of_their_own_stand_apart(
-    contest_run: ContestRun, entries: Path
-) -> None:
-    edit(
-        kit(entries / "dora", 1) / "datagrump/receiver.cc",
-        "acknowledged = 0;; ++acknowledged",
-        "acknowledged = 7;; ++acknowledged",
-    )
-    found = contest_run.score(entries, silent)
-    assert "dora" not in ranked(found)
-    assert [row["name"] for row in found["apart"]] == ["dora"]
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -326,16 +321,8 @@ def test_faults_of_the_machine_are_no_verdict(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_declared_argument_reaches_the_sender(contest_run: ContestRun, entries: Path) -> None:
-    dora = bad(entries / "dora", "needs-an-argument")
-    (dora / "kneepoint.yaml").write_text("author: Dora\narguments: [debug, '7']\n")
-    found = contest_run.score(entries, silent)
-    assert found["failed"] == [] and "dora" in ranked(found)
-    assert {row["author"] for row in found["ranking"]} == {"anna", "bob", "carl", "Dora"}
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_other_rules_rank_otherwise(contest_run: ContestRun, entries: Path) -> None:
+def test_other_rules_rank_otherwise(shared: Shared) -> None:
+    contest_run, entries = shared
     rules = {"throughput_mbps": "carl", "-signal_delay_p95_ms": "anna", "log_power": "bob"}
     for rule, winner in rules.items():
         contest = contest_run.contest.model_copy(update={"score": rule})
@@ -351,7 +338,8 @@ def test_an_entry_cannot_take_a_baselines_name(contest_run: ContestRun, entries:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_one_network_makes_a_contest(contest_run: ContestRun, entries: Path) -> None:
+def test_one_network_makes_a_contest(shared: Shared) -> None:
+    contest_run, entries = shared
     contest = contest_run.contest.model_copy(update={"unseen": ()})
     found = replace(contest_run, contest=contest, places=contest_run.places[:1]).score(
         entries, silent
@@ -363,7 +351,8 @@ def test_one_network_makes_a_contest(contest_run: ContestRun, entries: Path) -> 
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_the_score_on_another_host_stands_beside(contest_run: ContestRun, entries: Path) -> None:
+def test_the_score_on_another_host_is_shown(shared: Shared) -> None:
+    contest_run, entries = shared
     """It is the score that a contest on that host gives."""
     contest = contest_run.contest.model_copy(update={"other_host_latency_us": 20_000})
     found = replace(contest_run, contest=contest).score(entries, silent)
@@ -420,16 +409,16 @@ def test_feedback_has_gradescopes_format(contest_run: ContestRun, entries: Path)
     folder = contest_run.folder / "feedback"
     assert {each.name for each in folder.iterdir()} == {"anna", "bob", "carl", "broken"}
     for row in found["ranking"]:
-        told = json.loads((folder / row["name"] / "results.json").read_text())
-        assert told["score"] == row["score"]
-        board = {line["name"]: line["value"] for line in told["leaderboard"]}
+        results = json.loads((folder / row["name"] / "results.json").read_text())
+        assert results["score"] == row["score"]
+        board = {line["name"]: line["value"] for line in results["leaderboard"]}
         assert board == {"power": row["score"], "rank": row["rank"]}
-        assert f"rank {row['rank']} of 3" in told["output"]
+        assert f"rank {row['rank']} of 3" in results["output"]
         page = (folder / row["name"] / "feedback.html").read_text()
         others = set(RANKED) - {row["name"]}
         assert row["name"] in page and not any(f">{other}<" in page for other in others)
-    told = json.loads((folder / "broken/results.json").read_text())
-    assert told["score"] == 0 and "damaged" in told["output"]
+    results = json.loads((folder / "broken/results.json").read_text())
+    assert results["score"] == 0 and "damaged" in results["output"]
 
 
 def test_a_host_without_a_sandbox_is_refused() -> None:

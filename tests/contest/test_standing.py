@@ -55,7 +55,6 @@ def test_differences_may_be_negative() -> None:
 def test_ratios_average_geometrically() -> None:
     scores = np.array([[[1.0, 1.0], [100.0, 100.0]]])
     assert rank_entries(scores, 1, is_ratio=True)[0].score == pytest.approx(10)
-    assert rank_entries(scores, 1, is_ratio=True)[0].by_network == pytest.approx((1, 100))
 
 
 def test_the_variance_is_split_between_entries_and_runs() -> None:

@@ -1,6 +1,7 @@
 """The constants of an entry are searched like those of any controller."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from contest.collect import submission_at, take
 from contest.config import load_entry_file
 from contest.entries import EntryBuilder
 from contest.tree import recognize
-from contest.tuning import plan_tuning, tuned_text
+from contest.tuning import TunedEntry, tuned_text
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.journal import RunJournal
@@ -19,10 +20,22 @@ from experiments.runner import Runner
 from search.study import search
 from tests.contest.conftest import EMULATE, place
 from tests.contest.trees import edit, kit
+from tests.entries.building import SOURCES
 
-INCLUDES = "#include <cstdlib>\n#include <iostream>"
 MACRO = "{macro: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
+DEFINED = "using namespace std;\n#ifndef WINDOW\n#define WINDOW 50\n#endif"
 VARIABLE = "{environment: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
+
+
+def entry(tree: Path, constant: str) -> Path:
+    """Writes a sender in a single file that declares its window as a macro or a variable."""
+    tree.mkdir(parents=True)
+    shutil.copy(SOURCES / "kit_sender.cc", tree / "sender.cc")
+    (tree / "kneepoint.yaml").write_text(f"constants:\n  window: {constant}\n")
+    if constant == MACRO:
+        edit(tree / "sender.cc", 'setting("WINDOW", 10)', "WINDOW")
+        edit(tree / "sender.cc", "using namespace std;", DEFINED)
+    return tree
 
 
 def tuned(tree: Path, folder: Path, builder: EntryBuilder, trials: int) -> tuple[Outcome, str]:
@@ -31,7 +44,7 @@ def tuned(tree: Path, folder: Path, builder: EntryBuilder, trials: int) -> tuple
     declared = load_entry_file(found.root)
     engine = EmulatorSettings.of(EMULATE)
     network = place(folder, "link", 3, is_public=True).network
-    plan = plan_tuning("anna", found, declared, builder, [network], engine, trials, 1)
+    plan = TunedEntry("anna", found, declared, builder).plan([network], engine, trials, 1)
     with RunJournal(folder / "study/runs.jsonl") as journal:
         runner = Runner(journal, lambda _: LocalExecutor(engine), lambda _: None)
         outcome, best = follow(search(folder / "study", plan), runner)
@@ -42,19 +55,9 @@ def tuned(tree: Path, folder: Path, builder: EntryBuilder, trials: int) -> tuple
 @pytest.mark.slow
 def test_a_variable_and_a_macro_give_the_same_search(tmp_path: Path, builder: EntryBuilder) -> None:
     results = []
-    for way, text in (("macro", MACRO), ("variable", VARIABLE)):
-        tree = kit(tmp_path / way / "anna")
-        (tree / "kneepoint.yaml").write_text(f"constants:\n  window: {text}\n")
-        if way == "variable":
-            edit(
-                tree / "datagrump/controller.cc",
-                "return WINDOW;",
-                'return static_cast<unsigned int>(std::atoi(std::getenv("WINDOW")));',
-            )
-            edit(tree / "datagrump/controller.cc", "#include <iostream>", INCLUDES)
-        folder = tmp_path / f"{way}-results"
-        folder.mkdir()
-        outcome, words = tuned(tree, folder, builder, 5)
+    for way, constant in (("macro", MACRO), ("variable", VARIABLE)):
+        folder = tmp_path / way
+        outcome, words = tuned(entry(folder / "anna", constant), folder, builder, 5)
         summary = outcome.summaries["study.json"]
         results.append((summary["best"]["searched"], summary["best"]["value"]))
         assert summary["n_trials"] == 5
@@ -67,14 +70,13 @@ def test_a_variable_and_a_macro_give_the_same_search(tmp_path: Path, builder: En
 
 
 def test_an_entry_without_constants_is_refused(tmp_path: Path, builder: EntryBuilder) -> None:
-    with pytest.raises(KneepointError, match=r"declares no constants; name some in its kneepoint"):
+    with pytest.raises(KneepointError, match=r"declares no constants; name some in kneepoint"):
         tuned(kit(tmp_path / "anna"), tmp_path, builder, 5)
 
 
 def test_a_macro_without_effect_is_refused(tmp_path: Path, builder: EntryBuilder) -> None:
-    tree = kit(tmp_path / "anna")
-    (tree / "kneepoint.yaml").write_text(f"constants:\n  window: {MACRO}\n")
-    edit(tree / "datagrump/controller.cc", "#ifndef WINDOW", "#undef WINDOW\n#ifndef WINDOW")
+    tree = entry(tmp_path / "anna", MACRO)
+    edit(tree / "sender.cc", "#ifndef WINDOW", "#undef WINDOW\n#ifndef WINDOW")
     with pytest.raises(
         KneepointError,
         match=r"kneepoint\.yaml: constants\.window: .*WINDOW has no .*#ifndef WINDOW",

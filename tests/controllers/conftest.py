@@ -28,7 +28,7 @@ def contest(tmp_path_factory: pytest.TempPathFactory) -> Link:
             folder,
             cache_folder=cache_folder_of(None),
             catalogue=load_trace_catalogue(Path("config/config.yaml")),
-            sources=sources_of(TraceSources(), Path(), Path("/etc/apt")),
+            sources=sources_of(TraceSources(), Path()),
         )
     except KneepointError as error:
         pytest.skip(f"NOT TESTED on the real trace: {error}")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import KneepointError
-from networks.debian_package import unpack_debian_package
+from networks.apt import unpack_debian_package
 from tests.controllers.emulator import Link, emulate
 
 SETTINGS = [
@@ -29,7 +29,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("NOT TESTED against mahimahi's scripts: there is no perl")
     work = tmp_path_factory.mktemp("mahimahi")
     try:
-        folder = unpack_debian_package("mahimahi", Path("/etc/apt"), work.resolve()) / "usr/bin"
+        folder = unpack_debian_package("mahimahi", work.resolve()) / "usr/bin"
     except KneepointError as error:
         pytest.skip(f"NOT TESTED against mahimahi's scripts: {error}")
     gnuplot = folder / "gnuplot"

@@ -18,10 +18,10 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("repository")
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        said = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True)
+        output = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("NOT TESTED: this is no git checkout")
-    for name in filter(None, said.stdout.split("\0")):
+    for name in filter(None, output.stdout.split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)

@@ -217,9 +217,9 @@ def test_contest_says_once_that_namespaces_are_missing(
     program.write_text(f'#!/bin/sh\nexec {shlex.join(NO_NAMESPACES)} {CONFINE} "$@"\n')
     program.chmod(0o755)
     Confined(program).check()
-    (said,) = capsys.readouterr().err.splitlines()
-    assert "filters alone" in said
-    assert "user.max_user_namespaces" in said
+    (output,) = capsys.readouterr().err.splitlines()
+    assert "filters alone" in output
+    assert "user.max_user_namespaces" in output
 
 
 @pytest.mark.parametrize(

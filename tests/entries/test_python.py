@@ -141,14 +141,14 @@ def test_filters_alone_stop_attacks(small_link: Link, tmp_path: Path) -> None:
 
 def test_clocks_and_randomness_are_the_seeds(small_link: Link) -> None:
     environment = {"ATTACK": "clocks", "SECRET": ""}
-    said = [
+    output = [
         answer["reason"].split("RuntimeError: ")[1].split()
         for answer in run_batch(
             [_scenario(small_link, "attacks", environment, seed=seed) for seed in (1, 1, 2)]
         )
     ]
-    assert said[0] == said[1]
-    ours, others = said[1:]
+    assert output[0] == output[1]
+    ours, others = output[1:]
     drawn = 3  # the rest is the same for all
     assert all(one != other for one, other in zip(ours[:drawn], others[:drawn], strict=True))
 

@@ -45,9 +45,9 @@ def test_host_gives(check: str, objects: dict[str, Path], small_link: Link) -> N
 
 def test_randomness_is_the_seeds(objects: dict[str, Path], small_link: Link) -> None:
     probe = objects["shim_probe"]
-    said = [_probe(small_link, probe, "randomness", seed=seed)["reason"] for seed in (1, 1, 2)]
-    assert said[0] == said[1]
-    ours, others = (words.split("words: ")[1].split() for words in said[1:])
+    output = [_probe(small_link, probe, "randomness", seed=seed)["reason"] for seed in (1, 1, 2)]
+    assert output[0] == output[1]
+    ours, others = (words.split("words: ")[1].split() for words in output[1:])
     assert all(one != other for one, other in zip(ours, others, strict=True))
 
 

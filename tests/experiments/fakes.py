@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from common.files import sha256_of
@@ -111,11 +110,11 @@ class FakeEngine:
 
 
 @dataclass(frozen=True)
-class FakeSettings:
+class FakeSettings(EngineSettings):
     """Makes fake engines, in this process or another."""
 
-    engine: str = "fake"
     sha256: str = "f" * 64
+    engine: str = "fake"
     is_real_time: bool = False
 
     def runs_at_once(self, slots: int, cores: int) -> int:
@@ -124,17 +123,6 @@ class FakeSettings:
 
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
         return network
-
-    def spoils(self, record: RunRecord) -> bool:
-        del record
-        return False
-
-    def taking_all(self) -> "FakeSettings":
-        return self
-
-    def keeping(self, log: Path) -> "FakeSettings":
-        del log
-        return self
 
     def open(self) -> FakeEngine:
         return FakeEngine()
@@ -148,7 +136,7 @@ class FakeJob(Job):
     fake: Executor
 
     def engine(self, name: str = "emulator") -> FakeSettings:
-        return FakeSettings(name)
+        return FakeSettings(engine=name)
 
     def executor(
         self, engine: EngineSettings, total: int | None, batch: Batch, stack: ExitStack

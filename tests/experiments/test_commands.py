@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +47,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_study_writes_its_results(folder: Path) -> None:
-    result = command(folder, "windows")
-    assert result.returncode == 0, result.stderr
-    assert "windows: 3 trials, best" in result.stderr
-    assert result.stdout == ""
+def test_study_writes_its_results_which_are_verified(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert command(folder, "windows") == 0
+    printed = capfd.readouterr()
+    assert "windows: 3 trials, best" in printed.err
+    assert printed.out == ""
     trials = read_frame(folder / "out/windows/trials.parquet")
     assert list(trials["constant_window"]) == [2, 8, 32]
     runs = read_frame(folder / "out/windows/runs.parquet")
@@ -66,19 +67,11 @@ def test_study_writes_its_results(folder: Path) -> None:
         for name in ("trials.parquet", "runs.parquet", "study.json"):
             assert text.encode() not in (folder / "out/windows" / name).read_bytes()
 
-
-def test_results_are_verified(folder: Path) -> None:
-    assert command(folder, "windows").returncode == 0
-
-    def verify() -> "subprocess.CompletedProcess[str]":
-        return run_module(
-            "kneepoint", "verify", "--config", folder / "config/config.yaml", cwd=ROOT
-        )
-
-    sound = verify()
+    options = ("verify", "--config", folder / "config/config.yaml")
+    sound = run_module("kneepoint", *options, cwd=ROOT)
     assert (sound.returncode, sound.stdout[:12]) == (0, "windows: val")
     (folder / "out/windows/trials.parquet").unlink()
-    broken = verify()
+    broken = run_module("kneepoint", *options, cwd=ROOT)
     assert broken.returncode == 1
     assert "windows: trials.parquet is missing (" in broken.stdout
 
@@ -111,13 +104,14 @@ def test_every_sampler_searches(
     settings: dict[str, int],
     controller: str,
     space: dict[str, dict[str, Any]],
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     sampler = {"kind": kind, **settings}
     study = {**STUDY, "controller": controller, "space": space, "sampler": sampler}
     write(folder / "config/studies/windows.yaml", study)
-    result = command(folder, "windows")
-    assert result.returncode == 0, result.stderr
-    assert all(line.startswith("windows: ") for line in result.stderr.splitlines()), result.stderr
+    assert command(folder, "windows") == 0
+    printed = capfd.readouterr().err
+    assert all(line.startswith("windows: ") for line in printed.splitlines()), printed
     trials = read_frame(folder / "out/windows/trials.parquet")
     assert len(trials) == settings.get("trials", len(trials))
     for name, searched in space.items():
@@ -130,8 +124,7 @@ def test_every_sampler_searches(
 
 
 def test_replicates_are_run(folder: Path) -> None:
-    result = command(folder, "repeats/again")
-    assert result.returncode == 0, result.stderr
+    assert command(folder, "repeats/again") == 0
     runs = read_frame(folder / "out/repeats/again/runs.parquet")
     assert list(runs["trial"]) == [0] * 4 + [1] * 4
     assert list(runs["run"]) == [0, 1, 2, 3] * 2
@@ -140,8 +133,7 @@ def test_replicates_are_run(folder: Path) -> None:
 
 def test_example_leaves_a_log(folder: Path) -> None:
     for _ in range(2):  # again, though the run is known
-        result = command(folder, "showcase")
-        assert result.returncode == 0, result.stderr
+        assert command(folder, "showcase") == 0
         (run,) = read_table(folder / "out/showcase/runs.parquet").to_pylist()
         assert (run["controller"], run["status"]) == ("timely", "ok")
         log = (folder / "out/showcase/uplink.log").read_text()
@@ -154,13 +146,12 @@ def test_example_leaves_a_log(folder: Path) -> None:
             (folder / "out/showcase" / name).unlink()
 
 
-def test_unknown_experiment_is_refused(folder: Path) -> None:
-    result = command(folder, "probes")
-    assert result.returncode == 2
+def test_unknown_experiment_is_refused(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert command(folder, "probes") == 2
     config = folder / "config/config.yaml"
     known = "windows, repeats/again, showcase, real_showcase"
     message = f"lists no experiment 'probes'; known: {known}"
-    assert result.stderr == f"error: {config}: {message}\n"
+    assert capfd.readouterr().err == f"error: {config}: {message}\n"
 
 
 @pytest.mark.parametrize(
@@ -173,29 +164,31 @@ def test_unknown_experiment_is_refused(folder: Path) -> None:
     ],
 )
 def test_mistake_in_any_study_is_found_before_anything_runs(
-    folder: Path, change: dict[str, object], message: str
+    folder: Path, change: dict[str, object], message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     write(folder / "config/studies/windows.yaml", STUDY | change)
-    result = command(folder, "repeats/again")
-    assert result.returncode == 2
-    assert result.stderr.startswith("error: ")
-    assert message in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert command(folder, "repeats/again") == 2
+    printed = capfd.readouterr().err
+    assert printed.startswith("error: ")
+    assert message in printed
+    assert printed.count("\n") == 1
     assert not (folder / "out").exists()
 
 
-def test_study_that_is_running_elsewhere_is_left_alone(folder: Path) -> None:
+def test_study_that_is_running_elsewhere_is_left_alone(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     with hold_lock(folder / "out/windows/.lock"):
-        result = command(folder, "windows")
-    assert result.returncode == 2
-    assert f".lock: process {os.getpid()} holds the lock" in result.stderr
+        assert command(folder, "windows") == 2
+    assert f".lock: process {os.getpid()} holds the lock" in capfd.readouterr().err
 
 
-def test_network_that_is_not_prepared_is_named(folder: Path) -> None:
+def test_network_that_is_not_prepared_is_named(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (folder / "networks/wire/network.json").unlink()
-    result = command(folder, "windows")
-    assert result.returncode == 2
-    assert "networks/wire/network.json: cannot be used" in result.stderr
+    assert command(folder, "windows") == 2
+    assert "networks/wire/network.json: cannot be used" in capfd.readouterr().err
 
 
 def test_study_in_which_every_run_fails_is_still_a_result(folder: Path) -> None:
@@ -204,8 +197,7 @@ def test_study_in_which_every_run_fails_is_still_a_result(folder: Path) -> None:
     description = json.loads(path.read_text())
     description["uplink"]["delay_ms"] = 5000
     path.write_text(json.dumps(description))
-    result = command(folder, "windows")
-    assert result.returncode == 0, result.stderr
+    assert command(folder, "windows") == 0
     runs = read_frame(folder / "out/windows/runs.parquet")
     assert set(runs["status"]) == {"failed"}
     assert all(runs["reason"])

@@ -1,7 +1,6 @@
 """Comparisons: settings under the same traffic on several networks, and studies of a network."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,7 @@ import yaml
 from common.errors import KneepointError
 from experiments.config import load_workflow
 from experiments.results import read_table
-from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
-from tests.experiments.wire import command, write
+from tests.experiments.wire import command, prepare_named, write
 
 ROUTER = {
     "title": "A router",
@@ -82,18 +79,15 @@ def change(config: Path, file: str, **changes: object) -> None:
     write(path, {**yaml.safe_load(path.read_text()), **changes})
 
 
-def run(config: Path, name: str) -> "subprocess.CompletedProcess[str]":
-    networks = config.parent.parent / "networks"
+def run(config: Path, name: str) -> int:
+    folder = config.parent.parent
     for network in ("router", "deep"):
-        path = config.parent / f"networks/{network}.yaml"
-        maker = TraceMaker(networks, networks)
-        prepare_network(network, load_network(config, network), path, networks / network, maker)
-    return command(config.parent.parent, name)
+        prepare_named(folder, network, folder / "networks" / network)
+    return command(folder, name)
 
 
 def test_comparison_measures_flows_and_probes(config: Path) -> None:
-    result = run(config, "comparisons/rules")
-    assert result.returncode == 0, result.stderr
+    assert run(config, "comparisons/rules") == 0
     runs = read_table(config.parent.parent / "results/comparisons/rules/runs.parquet").to_pylist()
     places = [(each["controller"], each["network"]) for each in runs]
     assert places == [
@@ -123,8 +117,7 @@ def test_comparison_measures_flows_and_probes(config: Path) -> None:
 
 
 def test_study_searches_a_network(config: Path) -> None:
-    result = run(config, "buffer")
-    assert result.returncode == 0, result.stderr
+    assert run(config, "buffer") == 0
     folder = config.parent.parent / "results/buffer"
     trials = read_table(folder / "trials.parquet").to_pylist()
     assert [trial["network_queue_packets"] for trial in trials] == [2, 20, 60]

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
-import yaml
 
 from analysis.frames import with_constants
 from analysis.results import Results
@@ -26,11 +25,10 @@ from experiments.models.settings import Confirm
 from experiments.planners.confirmation import list_settings
 from experiments.planners.held_out import SETTINGS_SCHEMA as FOUND_SCHEMA
 from experiments.results import read_frame, read_table, write_table
-from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
 from tests.analysis import synthetic, synthetic_real
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, perform
 from tests.experiments.listing import CATALOGUE
+from tests.experiments.wire import prepare_wire, write
 
 NETWORK = {
     "title": "wire",
@@ -124,16 +122,8 @@ def open_job(tmp_path: Path) -> Open:
         )
 
     configured()
-    config = tmp_path / "config/config.yaml"
-    where = tmp_path / "config/networks/wire.yaml"
-    maker = TraceMaker(tmp_path, tmp_path)
-    prepare_network("wire", load_network(config, "wire"), where, tmp_path / "networks/wire", maker)
+    prepare_wire(tmp_path, tmp_path / "networks/wire")
     return configured
-
-
-def write(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(content))
 
 
 def contradict(results: Path, rows: list[list[object]]) -> None:
@@ -154,8 +144,8 @@ def miss(results: Path, trials: list[int]) -> None:
 
 
 def wanted(job: Job) -> Confirm:
-    assert job.workflow.confirm is not None
-    return job.workflow.confirm
+    assert job.workflow.settings.confirm is not None
+    return job.workflow.settings.confirm
 
 
 def test_settings_stand_once_with_everything_that_they_are_here_for(open_job: Open) -> None:

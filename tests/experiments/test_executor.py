@@ -264,25 +264,23 @@ def test_killed_workflow_ends_its_own_ray_and_studies_but_no_other(
     executor.close()
 
 
-def test_cluster_that_nobody_asks_for_starts_no_ray(tmp_path: Path) -> None:
+def test_cluster_that_nobody_asks_for_starts_no_ray_and_says_when_it_has_ended(
+    tmp_path: Path,
+) -> None:
     idle = start_workflow(tmp_path)
     pid = idle.cluster_pid
     assert "address" not in json.loads(idle.file.read_bytes())
+    assert serves_here(idle.file)
     end(idle.owner)
     wait_until(lambda: is_gone(pid))
     assert not (tmp_path / "cluster.wanted").exists()
-
-
-def test_job_that_asks_after_the_end_of_its_workflow_hears_so_at_once(tmp_path: Path) -> None:
-    idle = start_workflow(tmp_path)
-    pid = idle.cluster_pid
-    end(idle.owner)
-    wait_until(lambda: is_gone(pid))
     with pytest.raises(KneepointError, match="the workflow has ended"):
         find_cluster(idle.file)
     study = subprocess.Popen([sys.executable, "-c", STUDY, idle.file], cwd=ROOT)
-    wait_until(lambda: study.poll() is not None)
-    assert study.returncode != 0
+    assert study.wait(_PATIENCE_S) != 0
+    assert serves_here(idle.file)
+    idle.file.write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
+    assert not serves_here(idle.file)
 
 
 def test_cluster_that_was_killed_is_reported(tmp_path: Path) -> None:
@@ -293,13 +291,3 @@ def test_cluster_that_was_killed_is_reported(tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match=r"cluster.json: Ray was not started"):
         find_cluster(idle.file)
     end(idle.owner)
-
-
-def test_cluster_of_another_machine_is_left_alone(tmp_path: Path) -> None:
-    idle = start_workflow(tmp_path)
-    assert serves_here(idle.file)
-    end(idle.owner)
-    wait_until(lambda: is_gone(idle.cluster_pid))
-    assert serves_here(idle.file)  # where it says that its workflow has ended
-    idle.file.write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
-    assert not serves_here(idle.file)

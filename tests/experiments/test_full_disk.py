@@ -5,8 +5,6 @@ A limit on the size of files fails a write just as a full disk does, in the midd
 
 import json
 import resource
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +15,7 @@ from common.errors import KneepointError
 from experiments.journal import RunJournal
 from tests.conftest import ROOT
 from tests.experiments.fakes import measure, run_spec
-from tests.experiments.wire import NETWORK, STUDY, prepare_wire, write
+from tests.experiments.wire import NETWORK, STUDY, command, prepare_wire, write
 
 RECORDS = [measure(run_spec(window)) for window in (12, 13, 14)]
 REMEDY = "free some space and run the command again"
@@ -53,7 +51,9 @@ def test_journal_on_a_full_disk_keeps_what_it_had(tmp_path: Path, room: int) -> 
 
 
 @pytest.mark.parametrize(("runs", "name"), [(20, "runs.jsonl: "), (1, "")])
-def test_study_on_a_full_disk_ends_with_one_line(tmp_path: Path, runs: int, name: str) -> None:
+def test_study_on_a_full_disk_ends_with_one_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], runs: int, name: str
+) -> None:
     """First the journal of runs has no room, then the tables have none."""
     if not (ROOT / "build/emulate").exists():
         pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
@@ -62,20 +62,13 @@ def test_study_on_a_full_disk_ends_with_one_line(tmp_path: Path, runs: int, name
     write(tmp_path / "config/networks/wire.yaml", NETWORK)
     write(tmp_path / "config/studies/windows.yaml", {**STUDY, "runs_per_trial": runs})
     prepare_wire(tmp_path, tmp_path / "networks/wire")
-    arguments = f"windows --config {config} --networks {tmp_path}/networks"
     with room_for(5000):
-        result = subprocess.run(
-            [sys.executable, "-m", "kneepoint.experiment", *arguments.split()],
-            cwd=ROOT,
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-    assert result.returncode == 2, result.stderr
-    *_, last = result.stderr.splitlines()
+        assert command(tmp_path, "windows") == 2
+    printed = capfd.readouterr().err
+    *_, last = printed.splitlines()
     assert last.startswith("error: ")
     assert f"{name}File too large; {REMEDY}" in last
-    assert "Traceback" not in result.stderr
+    assert "Traceback" not in printed
     assert not (tmp_path / "out/windows/study.json").exists()
     journal = (tmp_path / "out/windows/runs.jsonl").read_text()
     _, *kept = journal.splitlines()

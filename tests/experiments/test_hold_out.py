@@ -4,11 +4,11 @@ import dataclasses
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
@@ -17,10 +17,9 @@ from experiments.job import Job
 from experiments.planners.held_out import find_settings, list_runs
 from experiments.results import PlannedRun, read_frame, read_table
 from experiments.seeds import study_seed
-from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
 from tests.experiments.listing import CATALOGUE
+from tests.experiments.wire import prepare_named, write
 from tests.study_json import study_json
 
 STUDIES: dict[str, dict[str, Any]] = {
@@ -43,20 +42,14 @@ HOLD_OUT = {"training": "wire", "networks": ["far", "farther"], "repeats": 3}
 Open = Callable[..., FakeJob]
 
 
-@pytest.fixture
-def open_job(tmp_path: Path) -> Open:
-    """Gives jobs on a small configuration, whose studies have run; keywords replace hold_out's."""
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small configuration, whose networks are prepared and whose studies have run."""
+    folder = tmp_path_factory.mktemp("studied")
     for name, latency_us in (("wire", 0), ("far", 1000), ("farther", 5000)):
-        write(
-            tmp_path / f"config/networks/{name}.yaml",
-            {
-                "title": name,
-                "uplink": {"constant_mbps": 12.032},
-                "downlink": {"constant_mbps": 12.032},
-                "duration_s": 2,
-                "host_latency_us": latency_us,
-            },
-        )
+        link = {"constant_mbps": 12.032}
+        network = {"title": name, "uplink": link, "downlink": link, "duration_s": 2}
+        write(folder / f"config/networks/{name}.yaml", {**network, "host_latency_us": latency_us})
     for name, (controller, constant, content) in TABLES.items():
         description = {
             "source": "a report",
@@ -67,50 +60,48 @@ def open_job(tmp_path: Path) -> Open:
                 "power": {"metric": "power", "unit": "Mbit/s/s"},
             },
         }
-        write(tmp_path / f"config/published/{name}.yaml", description)
-        (tmp_path / f"config/published/{name}.csv").write_text(content)
+        write(folder / f"config/published/{name}.yaml", description)
+        (folder / f"config/published/{name}.csv").write_text(content)
     for name, study in STUDIES.items():
-        write(
-            tmp_path / f"config/studies/{name}.yaml",
-            {"title": name, "networks": ["wire"], **study},
-        )
-
-    def configured(engine: FakeEngine | None = None, seed: int = 0, **changes: Any) -> FakeJob:
-        held = {**HOLD_OUT, **changes}
-        content = {
-            "seed": 5,
-            "results": str(tmp_path / "results"),
-            "studies": list(STUDIES),
-            "hold_out": held,
-        }
-        write(tmp_path / "config/config.yaml", content)
-        return FakeJob(
-            workflow=load_workflow(tmp_path / "config/config.yaml"),
-            catalogue=CATALOGUE,
-            build=tmp_path,
-            networks=tmp_path / "networks",
-            out_dir=tmp_path / "results/hold_out",
-            fake=ShuffledExecutor(engine or FakeEngine(), seed),
-        )
-
-    job = configured()
-    config = tmp_path / "config/config.yaml"
+        of_study = {"title": name, "networks": ["wire"], **study}
+        write(folder / f"config/studies/{name}.yaml", of_study)
+    job = job_of(folder)
     for name in ("wire", "far", "farther"):
-        where = tmp_path / f"config/networks/{name}.yaml"
-        maker = TraceMaker(tmp_path, tmp_path)
-        prepare_network(name, load_network(config, name), where, job.networks / name, maker)
+        prepare_named(folder, name, job.networks / name)
     for name in STUDIES:
-        perform(dataclasses.replace(job, out_dir=tmp_path / "results" / name))
-    return configured
+        perform(dataclasses.replace(job, out_dir=folder / "results" / name))
+    return folder
 
 
-def write(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(content))
+@pytest.fixture
+def open_job(studied: Path, tmp_path: Path) -> Open:
+    """Gives jobs on a copy of what has been studied; keywords replace hold_out's."""
+    shutil.copytree(studied, tmp_path, dirs_exist_ok=True)
+    return partial(job_of, tmp_path)
+
+
+def job_of(
+    folder: Path, engine: FakeEngine | None = None, seed: int = 0, **changes: Any
+) -> FakeJob:
+    content = {
+        "seed": 5,
+        "results": str(folder / "results"),
+        "studies": list(STUDIES),
+        "hold_out": {**HOLD_OUT, **changes},
+    }
+    write(folder / "config/config.yaml", content)
+    return FakeJob(
+        workflow=load_workflow(folder / "config/config.yaml"),
+        catalogue=CATALOGUE,
+        build=folder,
+        networks=folder / "networks",
+        out_dir=folder / "results/hold_out",
+        fake=ShuffledExecutor(engine or FakeEngine(), seed),
+    )
 
 
 def held_out(job: Job) -> Any:
-    held = job.workflow.hold_out
+    held = job.workflow.settings.hold_out
     assert held is not None
     return held
 

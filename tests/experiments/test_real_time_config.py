@@ -1,8 +1,5 @@
 """Mistakes in what is said of real time: each is one line with its file, its value and a remedy."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +9,9 @@ import yaml
 from common.errors import KneepointError
 from engines.mahimahi.diagnosis import limit_of_machine, read_facts
 from experiments.config import load_workflow
-from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
 from tests.conftest import ROOT
 from tests.experiments.listing import CATALOGUE
+from tests.experiments.wire import command, prepare_wire
 
 NETWORK = {
     "title": "Wire",
@@ -81,8 +77,9 @@ def test_a_sound_configuration_is_split_by_engine(tmp_path: Path) -> None:
     assert workflow.of_engine("mahimahi") == (("windows",), ("again",))
     assert workflow.of_engine("emulator") == ((), ())
     assert workflow.settings.real_time.busy_us == 500
-    assert workflow.probe is not None and workflow.probe.alone == 5
-    assert workflow.confirm is not None and workflow.confirm.repeats == 3
+    probe = workflow.settings.real_time.probe
+    assert probe is not None and probe.alone == 5
+    assert workflow.settings.confirm is not None and workflow.settings.confirm.repeats == 3
 
 
 MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
@@ -214,32 +211,18 @@ def test_a_mistake_is_named(
     assert "\n" not in said
 
 
-def test_study_without_mahimahi_ends_with_cause_and_cure(tmp_path: Path) -> None:
+def test_study_without_mahimahi_ends_with_cause_and_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     if not (ROOT / "build/emulate").exists():
         pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
     if reason := limit_of_machine(read_facts()):
         pytest.skip(f"NOT TESTED where no mahimahi can work: {reason}")
-    config = write(tmp_path / "config", config={"confirm": None, "results": str(tmp_path / "out")})
-    prepare_network(
-        "wire",
-        load_network(config, "wire"),
-        tmp_path / "config/networks/wire.yaml",
-        tmp_path / "networks/wire",
-        TraceMaker(tmp_path, tmp_path),
-    )
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    arguments = f"windows --config {config} --networks {tmp_path}/networks"
-    result = subprocess.run(
-        [sys.executable, "-m", "kneepoint.experiment", *arguments.split()],
-        cwd=ROOT,
-        env=os.environ | {"PATH": str(tools)},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 2
-    assert result.stderr == (
+    write(tmp_path / "config", config={"confirm": None, "results": str(tmp_path / "out")})
+    prepare_wire(tmp_path, tmp_path / "networks/wire")
+    monkeypatch.setenv("PATH", str(tmp_path / "tools"))
+    assert command(tmp_path, "windows") == 2
+    assert capfd.readouterr().err == (
         "error: mahimahi is not installed (mm-delay is not on the PATH); run `sudo make mahimahi`\n"
     )
     assert not (tmp_path / "out/windows/runs.parquet").exists()

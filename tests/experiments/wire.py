@@ -1,15 +1,15 @@
 """A study on a constant link: the smallest configuration that runs."""
 
-import subprocess
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import yaml
 
+from common.errors import run_command_line
+from kneepoint import experiment
 from networks.config import load_network
 from networks.prepare import TraceMaker, prepare_network
-from tests.conftest import ROOT
-from tests.programs import run_module
 
 NETWORK: dict[str, Any] = {
     "title": "A second of a wire",
@@ -42,7 +42,14 @@ def prepare_named(folder: Path, name: str, into: Path) -> None:
     prepare_network(name, load_network(config, name), where, into, TraceMaker(folder, folder))
 
 
-def command(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
-    """Runs an experiment of folder/config on folder/networks, in a process of its own."""
-    options = ("--config", folder / "config/config.yaml", "--networks", folder / "networks")
-    return run_module("kneepoint.experiment", name, *options, cwd=ROOT)
+def command(folder: Path, name: str) -> int:
+    """Runs an experiment of folder/config on folder/networks in this process; gives its status."""
+    config, networks = folder / "config/config.yaml", folder / "networks"
+    words = ["experiment", name, f"--config={config}", f"--networks={networks}", "--build=build"]
+    with patch("sys.argv", words):
+        try:
+            run_command_line(experiment.main)
+        except SystemExit as end:
+            assert isinstance(end.code, int)
+            return end.code
+    return 0

@@ -24,7 +24,7 @@ from reports import over_time
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK as WIRE
 from tests.experiments.wire import STUDY, prepare_named, prepare_wire, write
-from tests.programs import run_module
+from tests.programs import run_kneepoint
 
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "COLUMNS": "100"}
 NETWORK = {**WIRE, "title": "Two seconds of a wire", "duration_s": 2}
@@ -51,26 +51,34 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def ask(workspace: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return run_module("kneepoint", *words, cwd=workspace, **ENVIRONMENT)
+    return run_kneepoint(*words, cwd=workspace, **ENVIRONMENT)
 
 
 def answer(workspace: Path, *words: str) -> Any:
-    said = ask(workspace, *words, "--json")
-    assert said.stderr == ""
-    return json.loads(said.stdout)
+    result = ask(workspace, *words, "--json")
+    assert result.stderr == ""
+    return json.loads(result.stdout)
+
+
+def refused(workspace: Path, *words: str) -> str:
+    """Returns the one line with which a command refuses what it is given."""
+    result = ask(workspace, *words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
+    return result.stderr
 
 
 RUN = ("run", "fixed_window", "--network", "wire", "--set", "window=12")
 
 
 def test_run_prints_its_figures(workspace: Path) -> None:
-    said = ask(workspace, *RUN)
-    assert (said.returncode, said.stderr) == (0, "")
+    result = ask(workspace, *RUN)
+    assert (result.returncode, result.stderr) == (0, "")
     found = answer(workspace, *RUN)
     assert found["status"] == "ok"
     assert found["constants"] == {"keepalive_ms": 1000, "window": 12}
-    assert f"{found['throughput_mbps']:.3f} Mbit/s" in said.stdout
-    assert f"{found['packets_sent']} sent" in said.stdout
+    assert f"{found['throughput_mbps']:.3f} Mbit/s" in result.stdout
+    assert f"{found['packets_sent']} sent" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -93,9 +101,9 @@ def test_emulator_on_a_prepared_network_gives_the_same_figures(
             capture_output=True,
             check=True,
         )
-        said = json.loads(emulated.stdout)
-        assert said == {key: found[key] for key in said}
-        assert said["packets_dropped"] > 0
+        result = json.loads(emulated.stdout)
+        assert result == {key: found[key] for key in result}
+        assert result["packets_dropped"] > 0
     (workspace / "config/networks/odd.yaml").unlink()
 
 
@@ -118,13 +126,10 @@ def test_run_takes_a_shared_object_by_its_path(workspace: Path) -> None:
     assert [paths[name] for name in metrics] == [names[name] for name in metrics]
 
 
-@pytest.mark.parametrize(
-    ("suffix", "beginning"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
-)
-def test_run_is_drawn(workspace: Path, tmp_path: Path, suffix: str, beginning: bytes) -> None:
-    path = tmp_path / f"figures/run.{suffix}"
+def test_run_is_drawn(workspace: Path, tmp_path: Path) -> None:
+    path = tmp_path / "figures/run.png"
     assert ask(workspace, *RUN, "--plot", str(path)).returncode == 0
-    assert path.read_bytes().startswith(beginning)
+    assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_plot_has_rate_delay_window_and_rtt(
@@ -155,9 +160,9 @@ def test_plot_has_rate_delay_window_and_rtt(
 
 
 def test_run_that_fails_says_why(workspace: Path) -> None:
-    said = ask(workspace, *RUN, "--duration-s", "0.01")
-    assert said.returncode == 1
-    assert "\nfailed: " in said.stdout
+    result = ask(workspace, *RUN, "--duration-s", "0.01")
+    assert result.returncode == 1
+    assert "\nfailed: " in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -172,14 +177,10 @@ def test_run_that_fails_says_why(workspace: Path) -> None:
         (("run", "./mine.so", "--network", "wire"), "mine.so: No such file or directory"),
         (("run", "./mine.so", "--engine", "mahimahi"), "real runs accept no path"),
         (("study", "window"), "lists no study 'window'; did you mean 'windows'?"),
-        (("list", "--config", "config/none.yaml"), "config/none.yaml: no such configuration"),
     ],
 )
 def test_mistake_is_one_line(workspace: Path, words: tuple[str, ...], message: str) -> None:
-    said = ask(workspace, *words)
-    assert (said.returncode, said.stdout) == (2, "")
-    assert said.stderr.startswith("error: ") and said.stderr.count("\n") == 1
-    assert message in said.stderr
+    assert message in refused(workspace, *words)
 
 
 @pytest.mark.parametrize("status", [0, 1])
@@ -194,25 +195,23 @@ def test_quiet_snakemake_speaks_only_if_it_fails(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(NotMadeError) if status else nullcontext():
         make(Path("config.yaml"), ["file"], quiet=True)
-    said = capfd.readouterr().err.splitlines()
-    assert said[:2] == (["a profile", "a rule failed"] if status else [])
-    for log in said[2:]:  # no error to read above: the line says where all is
+    result = capfd.readouterr().err.splitlines()
+    assert result[:2] == (["a profile", "a rule failed"] if status else [])
+    for log in result[2:]:  # no error to read above: the line says where all is
         assert log.startswith("error: ") and Path(log.split()[-1]).exists()
 
 
 @pytest.mark.parametrize("words", [("run", "timely"), ("list",), ("plot",), ("status",)])
 def test_missing_configuration_is_named(workspace: Path, words: tuple[str, ...]) -> None:
-    said = ask(workspace, *words, "--config", "config/confg.yaml")
-    assert (said.returncode, said.stdout, said.stderr.count("\n")) == (2, "", 1)
-    assert "config/confg.yaml" in said.stderr and "'config'" in said.stderr
-    assert "network" not in said.stderr
+    error = refused(workspace, *words, "--config", "config/confg.yaml")
+    assert "config/confg.yaml" in error and "'config'" in error and "network" not in error
 
 
 def test_unknown_command_and_option_are_refused(workspace: Path) -> None:
     for words in (("runs",), ("run",), ("run", "timely", "--sed", "3")):
-        said = ask(workspace, *words)
-        assert said.returncode == 2
-        assert "Error: " in said.stderr
+        result = ask(workspace, *words)
+        assert result.returncode == 2
+        assert "Error: " in result.stderr
 
 
 def test_list_knows_what_there_is(workspace: Path) -> None:
@@ -221,8 +220,8 @@ def test_list_knows_what_there_is(workspace: Path) -> None:
     assert [each["name"] for each in found["experiments"]] == ["windows"]
     (fixed,) = [each for each in found["controllers"] if each["name"] == "fixed_window"]
     assert [each["name"] for each in fixed["constants"]] == ["keepalive_ms", "window"]
-    said = ask(workspace, "list", "networks").stdout
-    first, *shipped = said.removeprefix("networks\n\n").splitlines()
+    result = ask(workspace, "list", "networks").stdout
+    first, *shipped = result.removeprefix("networks\n\n").splitlines()
     assert first.split(maxsplit=1) == ["wire", NETWORK["title"]]
     assert "contest" in [line.split()[0] for line in shipped]
 
@@ -248,22 +247,22 @@ def test_doctor_finds_what_is_missing(workspace: Path) -> None:
     found = {each["what"]: each for each in answer(workspace, "doctor")}
     assert found["C++ compiler"]["verdict"] == "good"
     assert found["configuration"]["found"] == "config/config.yaml: 1 studies"
-    said = ask(workspace, "doctor", "--config", "config/none.yaml")
-    assert said.returncode == 1
-    assert re.search(r"!!  configuration +config/none.yaml: No such file", said.stdout)
+    result = ask(workspace, "doctor", "--config", "config/none.yaml")
+    assert result.returncode == 1
+    assert re.search(r"!!  configuration +config/none.yaml: No such file", result.stdout)
 
 
 @pytest.mark.parametrize(
     "name", [*_COMMANDS, *(f"trace {each}" for each in trace.command.commands)]
 )
 def test_help_has_examples(workspace: Path, name: str) -> None:
-    said = ask(workspace, *name.split(), "--help")
-    assert said.returncode == 0
-    examples = [line for line in said.stdout.splitlines() if f"  kneepoint {name}" in line]
+    result = ask(workspace, *name.split(), "--help")
+    assert result.returncode == 0
+    examples = [line for line in result.stdout.splitlines() if f"  kneepoint {name}" in line]
     assert len(examples) >= 2
-    assert "--json" in said.stdout
+    assert "--json" in result.stdout
 
 
 def test_every_command_is_listed(workspace: Path) -> None:
-    said = ask(workspace, "--help")
-    assert all(f"  {name} " in said.stdout for name in _COMMANDS)
+    result = ask(workspace, "--help")
+    assert all(f"  {name} " in result.stdout for name in _COMMANDS)

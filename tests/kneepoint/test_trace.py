@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from networks.validate import format_trace
+from networks.traces import format_trace
 from tests.conftest import ROOT
-from tests.programs import run_module
+from tests.programs import run_kneepoint
 
 TIMES_MS = list(range(1, 3001))
 
@@ -25,13 +25,13 @@ def trace(tmp_path: Path) -> Path:
 
 
 def ask(*words: str | Path) -> "subprocess.CompletedProcess[str]":
-    return run_module("kneepoint", "trace", *words, cwd=ROOT)
+    return run_kneepoint("trace", *words, cwd=ROOT)
 
 
 def answer(*words: str | Path) -> Any:
-    said = ask(*words, "--json")
-    assert (said.returncode, said.stderr) == (0, "")
-    return json.loads(said.stdout)
+    result = ask(*words, "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    return json.loads(result.stdout)
 
 
 def test_check_describes_each_trace(trace: Path) -> None:
@@ -44,9 +44,9 @@ def test_check_describes_each_trace(trace: Path) -> None:
 def test_check_names_the_line_of_what_is_no_trace(trace: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad"
     bad.write_text("5\n4\n")
-    said = ask("check", trace, bad, "--json")
-    assert said.returncode == 1
-    good, found = json.loads(said.stdout)
+    result = ask("check", trace, bad, "--json")
+    assert result.returncode == 1
+    good, found = json.loads(result.stdout)
     assert good["problem"] is None
     assert "line 2: 4 ms follows 5 ms" in found["problem"]
     assert "not a trace: trace" in ask("check", bad).stdout
@@ -66,15 +66,14 @@ def test_a_converted_log_is_the_trace_that_it_logged(trace: Path, tmp_path: Path
     assert (tmp_path / "again").read_bytes() == b"0\n" + trace.read_bytes()
 
 
-@pytest.mark.parametrize("suffix", ["svg", "png"])
-def test_plot_draws_each_trace(trace: Path, tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"out.{suffix}"
+def test_plot_draws_each_trace(trace: Path, tmp_path: Path) -> None:
+    path = tmp_path / "out.svg"
     (tmp_path / "two").write_bytes(format_trace([1, 2000]))
     found = answer("plot", trace, tmp_path / "two", "--bin-s", "1", "--into", path)
     of_first, of_second = (each["capacity_mbps"] for each in found["traces"])
     assert of_first == pytest.approx([12.032] * 3)
     assert of_second == pytest.approx([0.012032] * 2)
-    assert path.read_bytes().startswith({"svg": b"<?xml", "png": b"\x89PNG"}[suffix])
+    assert path.read_bytes().startswith(b"<?xml")
 
 
 @pytest.mark.parametrize(
@@ -106,10 +105,10 @@ def test_plot_draws_each_trace(trace: Path, tmp_path: Path, suffix: str) -> None
 )
 def test_a_mistake_is_named(trace: Path, tmp_path: Path, words: list[str], message: str) -> None:
     before = trace.read_bytes()
-    said = ask(*(word.format(trace=trace, folder=tmp_path) for word in words))
-    assert said.returncode == 2
-    assert said.stderr.startswith("error: ")
-    assert message in said.stderr
-    assert said.stderr.count("\n") == 1
+    result = ask(*(word.format(trace=trace, folder=tmp_path) for word in words))
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
     assert trace.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["mine.down"]

@@ -142,8 +142,8 @@ def test_source_that_is_not_what_was_built_is_named(
     assert list(verify.unbuilt(["mine"], tmp_path)) == []
     sources[0].write_text("after")
     os.utime(sources[0], (0, 0))
-    (said,) = verify.unbuilt(["mine"], tmp_path)
-    assert str(sources[0]) in said and "make build" in said
+    (result,) = verify.unbuilt(["mine"], tmp_path)
+    assert str(sources[0]) in result and "make build" in result
     sources[0].unlink()
-    (said,) = verify.unbuilt(["mine"], tmp_path)
-    assert str(sources[0]) in said and "restore" in said
+    (result,) = verify.unbuilt(["mine"], tmp_path)
+    assert str(sources[0]) in result and "restore" in result

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -38,7 +38,7 @@ class Terminal(io.StringIO):
 
 def test_terminal_shows_what_runs_in_place() -> None:
     stream = Terminal()
-    with view_on(stream) as view:
+    with closing(view_on(stream)) as view:
         assert isinstance(view, Live)
         view.show([DONE, RUNNING, WAITING], "3 of 12 steps done")
         first = stream.getvalue()
@@ -71,7 +71,7 @@ def test_pipe_gets_a_line_for_each_end_and_a_summary_now_and_then() -> None:
 def test_pipe_gets_the_last_summary_at_the_end() -> None:
     stream = io.StringIO()
     times_s = iter((0.0, 11.0, 11.0, 12.0))
-    with Lines(stream, lambda: next(times_s)) as view:
+    with closing(Lines(stream, lambda: next(times_s))) as view:
         view.show([DONE], "3 of 12 steps done")
         view.show([DONE], "12 of 12 steps done")
     assert stream.getvalue().splitlines() == [

@@ -5,7 +5,7 @@ import pytest
 from networks.config import Cut, Network, load_network, load_trace_catalogue
 from networks.fetch import TraceCache, cache_folder_of
 from networks.prepare import cut_trace
-from networks.validate import parse_trace
+from networks.traces import parse_trace
 from tests.conftest import ROOT
 
 CONFIG = ROOT / "config" / "config.yaml"

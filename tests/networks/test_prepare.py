@@ -1,16 +1,18 @@
 import hashlib
 import json
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from common.errors import KneepointError
+import networks.prepare
+from common.errors import KneepointError, run_command_line
 from common.files import sha256_of
 from networks.config import Cut, load_network
 from networks.prepare import TraceMaker, cut_trace, prepare_network
-from networks.validate import read_trace
+from networks.traces import read_trace
 from tests.conftest import ROOT
 from tests.study_json import study_json
 
@@ -24,48 +26,51 @@ echo 10; echo 20
 DIGEST = hashlib.sha256(b"10\n20\n").hexdigest()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _programs_are_built() -> None:
-    for program in ("synthesize", "check_trace"):
-        assert (ROOT / "build" / program).exists(), f"build/{program} is missing: run `make build`"
+Prepare = Callable[..., tuple[int, str]]
 
 
+@pytest.fixture
 def prepare(
-    tmp_path: Path, network: str, *options: str, others: dict[str, dict[str, str]] | None = None
-) -> "subprocess.CompletedProcess[str]":
-    (tmp_path / "networks").mkdir(exist_ok=True)
-    (tmp_path / "networks" / "net.yaml").write_text(network)
-    (tmp_path / "config.yaml").touch()
-    (tmp_path / "traces").mkdir(exist_ok=True)
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Prepare:
+    """Prepares a network from the text of its file; returns the exit status and what it said."""
     catalogue = {}
+    for name in ("networks", "traces"):
+        (tmp_path / name).mkdir()
     for name, content in {"a": "0\n500\n1000\n1500\n2000\n", "bad": "5\n4\n"}.items():
         (tmp_path / "traces" / name).write_text(content)
         catalogue[name] = {"sha256": sha256_of(content.encode())}
-    (tmp_path / "traces.yaml").write_text(json.dumps(catalogue | (others or {})))
+    (tmp_path / "config.yaml").touch()
     (tmp_path / "synthesize").write_text(SYNTHESIZE)
     (tmp_path / "synthesize").chmod(0o755)
-    command = [sys.executable, "-m", "networks.prepare", "--network", "net"]
-    for option, path in {
-        "--config": "config.yaml",
-        "--into": "into",
-        "--traces": "traces",
-        "--synthesize": "synthesize",
-    }.items():
-        command += [option, str(tmp_path / path)]
-    command += options
-    return subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    monkeypatch.setattr(networks.prepare, "SYNTHESIZE", tmp_path / "synthesize")
+    monkeypatch.setattr(networks.prepare, "TRACES", tmp_path / "traces")
+
+    def run(network: str, *options: str, others: dict[str, Any] | None = None) -> tuple[int, str]:
+        (tmp_path / "networks/net.yaml").write_text(network)
+        (tmp_path / "traces.yaml").write_text(json.dumps(catalogue | (others or {})))
+        words = ["prepare", "--network", "net", *options]
+        words += ["--config", f"{tmp_path}/config.yaml", "--into", f"{tmp_path}/into"]
+        monkeypatch.setattr(sys, "argv", words)
+        status = 0
+        try:
+            run_command_line(networks.prepare.main)
+        except SystemExit as end:
+            status = int(end.code or 0)
+        return status, capsys.readouterr().err
+
+    return run
 
 
-def test_prepare_writes_traces_and_description(tmp_path: Path) -> None:
-    result = prepare(
-        tmp_path,
+def test_prepare_writes_traces_and_description(tmp_path: Path, prepare: Prepare) -> None:
+    status, said = prepare(
         "title: A network\n"
         "uplink: {trace: a}\n"
         "downlink: {trace: a, cut: {start_s: 0.5, end_s: 1.5}}\n"
         "delay_ms: 30\ndelay_step_ms: 9\ndelay_period_s: 0.5\n"
         "uplink_queue: droptail:packets=9\nhost_latency_us: 700\n",
     )
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (status, said) == (0, "")
     into = tmp_path / "into"
     assert read_trace(into / "uplink.trace") == [0, 500, 1000, 1500, 2000]
     assert read_trace(into / "downlink.trace") == [500, 1000]
@@ -101,14 +106,13 @@ def test_prepare_writes_traces_and_description(tmp_path: Path) -> None:
     }
 
 
-def test_prepare_makes_constant_and_synthetic_traces(tmp_path: Path) -> None:
-    result = prepare(
-        tmp_path,
+def test_prepare_makes_constant_and_synthetic_traces(tmp_path: Path, prepare: Prepare) -> None:
+    status, said = prepare(
         "title: A network\nduration_s: 10\nuplink: {constant_mbps: 12.032}\n"
         "downlink:\n  synthetic: {seed: 7, duration_s: 60, start_rate_mbps: 5, max_rate_mbps: 12}\n"
         f"  sha256: {DIGEST}\n",
     )
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (status, said) == (0, "")
     assert read_trace(tmp_path / "into" / "uplink.trace") == [1]
     assert read_trace(tmp_path / "into" / "downlink.trace") == [10, 20]
 
@@ -137,34 +141,36 @@ def test_prepare_makes_constant_and_synthetic_traces(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_prepare_refuses(tmp_path: Path, uplink: str, message: str) -> None:
-    result = prepare(tmp_path, f"title: A\nuplink: {uplink}\ndownlink: {{trace: a}}\n")
-    assert result.returncode == 2
-    assert result.stderr.startswith(f"error: {tmp_path}/networks/net.yaml: uplink: ")
-    assert message.format(path=tmp_path) in result.stderr
-    assert result.stderr.count("\n") == 1
+def test_prepare_refuses(tmp_path: Path, prepare: Prepare, uplink: str, message: str) -> None:
+    status, said = prepare(f"title: A\nuplink: {uplink}\ndownlink: {{trace: a}}\n")
+    assert status == 2
+    assert said.startswith(f"error: {tmp_path}/networks/net.yaml: uplink: ")
+    assert message.format(path=tmp_path) in said
+    assert said.count("\n") == 1
     assert not (tmp_path / "into").exists()
 
 
 NETWORK = "title: A\nuplink: {trace: a}\ndownlink: {trace: a}\nhost_from: fit\n"
 
 
-def test_prepare_takes_the_host_that_a_study_found(tmp_path: Path) -> None:
+def test_prepare_takes_the_host_that_a_study_found(tmp_path: Path, prepare: Prepare) -> None:
     found = {"host_latency_us": 350, "host_wake_mean_us": 75.5, "constant_window": 12}
     (tmp_path / "study.json").write_text(study_json(searched=found))
-    result = prepare(tmp_path, NETWORK, "--fitted", str(tmp_path / "study.json"))
-    assert (result.returncode, result.stderr) == (0, "")
+    status, said = prepare(NETWORK, "--fitted", str(tmp_path / "study.json"))
+    assert (status, said) == (0, "")
     network = json.loads((tmp_path / "into/network.json").read_text())
     assert network["host_latency_us"] == 350
     assert network["host_model"] == "event-loop:wake_mean_us=75.5"
 
 
 @pytest.mark.parametrize("text", ["", "{}", study_json(searched={"constant_window": 3})])
-def test_prepare_refuses_a_study_without_a_host(tmp_path: Path, text: str) -> None:
+def test_prepare_refuses_a_study_without_a_host(
+    tmp_path: Path, prepare: Prepare, text: str
+) -> None:
     (tmp_path / "study.json").write_text(text)
-    result = prepare(tmp_path, NETWORK, "--fitted", str(tmp_path / "study.json"))
-    assert result.returncode == 2
-    assert result.stderr.startswith(f"error: {tmp_path}/study.json: cannot be used")
+    status, said = prepare(NETWORK, "--fitted", str(tmp_path / "study.json"))
+    assert status == 2
+    assert said.startswith(f"error: {tmp_path}/study.json: cannot be used")
 
 
 def test_cut_trace_parts_join_to_the_whole() -> None:
@@ -182,7 +188,7 @@ def test_cut_trace_refuses_a_part_without_opportunities() -> None:
 
 def test_prepare_makes_every_committed_network_that_needs_no_download(tmp_path: Path) -> None:
     config = ROOT / "config" / "config.yaml"
-    maker = TraceMaker(tmp_path, ROOT / "build" / "synthesize", ROOT / "build" / "check_trace")
+    maker = TraceMaker(tmp_path, ROOT / "build" / "synthesize")
     names = [file.stem for file in (config.parent / "networks").glob("*.yaml")]
     for name in names:
         network = load_network(config, name)
@@ -195,10 +201,10 @@ def test_prepare_makes_every_committed_network_that_needs_no_download(tmp_path: 
                 assert trace.read_text() == ""
 
 
-def test_trace_that_is_not_the_catalogues_is_refused(tmp_path: Path) -> None:
+def test_trace_that_is_not_the_catalogues_is_refused(tmp_path: Path, prepare: Prepare) -> None:
     network = "title: A network\nuplink: {trace: a}\ndownlink: {trace: a}\n"
-    result = prepare(tmp_path, network, others={"a": {"sha256": "0" * 64}})
-    assert result.returncode == 2
-    assert f"{tmp_path}/traces/a: cannot be used" in result.stderr
-    assert "traces.yaml" in result.stderr and "snakemake" in result.stderr
+    status, said = prepare(network, others={"a": {"sha256": "0" * 64}})
+    assert status == 2
+    assert f"{tmp_path}/traces/a: cannot be used" in said
+    assert "traces.yaml" in said and "snakemake" in said
     assert not (tmp_path / "into").exists()

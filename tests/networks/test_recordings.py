@@ -7,7 +7,6 @@ import pytest
 
 from common.errors import KneepointError
 from networks import recordings
-from networks.constant_rate import constant_rate_trace
 from networks.recordings import (
     Outage,
     capacity_over_time,
@@ -17,6 +16,7 @@ from networks.recordings import (
     trace_of_amounts,
     trace_of_rates,
 )
+from networks.traces import constant_rate_trace
 
 
 def test_summary_counts_a_late_first_opportunity_as_an_outage() -> None:

@@ -34,7 +34,7 @@ def maker() -> TraceMaker:
     build = ROOT / "build"
     if not (build / "synthesize").exists():
         pytest.skip("NOT TESTED: build/synthesize is missing; run `make build`")
-    return TraceMaker(build / "traces", build / "synthesize", build / "check_trace")
+    return TraceMaker(build / "traces", build / "synthesize")
 
 
 @pytest.fixture

@@ -38,10 +38,3 @@ def test_no_committed_line_names(pattern: re.Pattern[str]) -> None:
 def test_no_committed_file_is_large() -> None:
     sizes = {name: (ROOT / name).stat().st_size for name in committed()}
     assert {name: size for name, size in sizes.items() if size > LARGEST_BYTES} == {}
-
-
-def test_readme_activates_the_environment_before_it_is_needed() -> None:
-    lines = (ROOT / "README.md").read_text().splitlines()
-    needing = re.compile(r" {4}(snakemake|python|pip|kneepoint) ")
-    first = next(number for number, line in enumerate(lines) if needing.match(line))
-    assert "    . .venv/bin/activate" in lines[:first]

@@ -38,27 +38,11 @@ def test_its_packages_are_those_of_ci() -> None:
     assert f"\nFROM {system[1].lower()}:{system[2]}\n" in CONTAINER
 
 
-def test_its_comment_claims_no_build() -> None:
-    assert "nobody has built this file where it was written" in " ".join(
-        CONTAINER.replace("\n# ", " ").split()
-    )
-
-
-def test_citation_is_valid_and_agrees() -> None:
+def test_citation_agrees_with_the_project() -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert cited["cff-version"] == "1.2.0"
-    assert {"message", "title", "authors"} <= cited.keys()  # all that version 1.2.0 requires
-    known = {
-        *("abstract", "authors", "cff-version", "commit", "contact", "date-released", "doi"),
-        *("identifiers", "keywords", "license", "license-url", "message", "preferred-citation"),
-        *("references", "repository", "repository-artifact", "repository-code", "title", "type"),
-        *("url", "version"),
-    }
-    assert cited.keys() <= known
-    assert cited["type"] in ("software", "dataset")
+    assert {"cff-version", "message", "title", "authors"} <= cited.keys()  # what CFF 1.2 requires
     assert cited["authors"] == [{"name": author["name"]} for author in project["authors"]]
     assert f"Copyright (c) 2026 {cited['authors'][0]['name']}" in (ROOT / "LICENSE").read_text()
     assert (cited["title"].lower(), cited["license"]) == (project["name"], project["license"])
     assert str(cited["version"]) == project["version"]
-    assert all(isinstance(word, str) for word in cited["keywords"])

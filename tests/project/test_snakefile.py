@@ -1,11 +1,8 @@
 """The Snakefile refuses bad input before any work, and two workflows in one folder."""
 
-import json
 import os
 import re
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,28 +10,16 @@ import pytest
 from common.files import hold_lock
 from tests.conftest import ROOT
 from tests.programs import run_module
+from tests.workflow.conftest import PATH, SOURCES, copy_sources, make_checkout
 
-PARTS = (
-    "Snakefile analysis common config controllers engines environment.yml experiments kneepoint "
-    "networks profiles reports requirements.txt rules search"
-).split()
-PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 TARGET = "build/networks/constant-12mbps/network.json"
 
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of everything that the workflow reads."""
-    return copy_to(tmp_path_factory.mktemp("checkout"))
-
-
-def copy_to(folder: Path) -> Path:
-    """Copies everything that the workflow reads."""
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, folder / part)
-        else:
-            shutil.copy(ROOT / part, folder / part)
+    folder = tmp_path_factory.mktemp("checkout")
+    copy_sources(folder, (*SOURCES, "config"))
     return folder
 
 
@@ -100,7 +85,8 @@ def test_snakefile_refuses_a_file_where_it_would_write(checkout: Path, place: st
 
 
 def test_what_does_not_compile_is_said_last(tmp_path: Path) -> None:
-    project = copy_to(tmp_path) / "controllers/CMakeLists.txt"
+    copy_sources(tmp_path, (*SOURCES, "config"))
+    project = tmp_path / "controllers/CMakeLists.txt"
     project.write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(broken CXX)\nadd_executable(programs a.cc)\n"
     )
@@ -127,33 +113,14 @@ def test_snakefile_refuses_settings_that_programs_would_not_see(checkout: Path) 
     assert not (checkout / "build").exists()
 
 
-def build_by_copying(checkout: Path) -> None:
-    """Makes the build copy the programs that it otherwise takes a minute to compile."""
-    project = checkout / "controllers/CMakeLists.txt"
-    listed = re.search(r"^set\(programs ([\w -]+)\)$", project.read_text(), re.MULTILINE)
-    programs = (checkout / "rules/common.smk").read_text().partition("\nPROGRAMS = [")[2]
-    assert listed is not None
-    names = {*listed[1].split(), *re.findall(r'"build/([\w.-]+)"', programs.partition("\n]")[0])}
-    built = [str(ROOT / "build" / name) for name in sorted(names)]
-    missing = [program for program in built if not Path(program).exists()]
-    assert not missing, f"missing: {missing}; run `make build`"
-    copying = f"${{CMAKE_COMMAND}} -E copy {' '.join(map(json.dumps, built))} ${{CMAKE_BINARY_DIR}}"
-    project.write_text(
-        "cmake_minimum_required(VERSION 3.20)\nproject(copies LANGUAGES NONE)\n"
-        f"add_custom_target(programs COMMAND {copying})\n"
-        "add_custom_target(controller_objects)\n"
-    )
-
-
 @pytest.mark.slow
 def test_snakefile_refuses_a_second_workflow_while_one_lives(tmp_path: Path) -> None:
-    checkout = copy_to(tmp_path)
-    build_by_copying(checkout)
-    with hold_lock(checkout / ".snakemake" / "kneepoint.lock"):
-        result = snakemake(checkout, TARGET)
+    arguments, _ = make_checkout(tmp_path).configure("whole")
+    command = (*arguments, "--", "build/networks/mini/network.json")
+    with hold_lock(tmp_path / ".snakemake" / "kneepoint.lock"):
+        result = snakemake(tmp_path, *command)
         assert result.returncode == 2
         assert f"error: .snakemake/kneepoint.lock: process {os.getpid()}" in result.stderr
-        assert not (checkout / TARGET).exists()
-    assert snakemake(checkout, TARGET).returncode == 0
-    assert (checkout / TARGET).exists()
-    assert "Nothing to be done" in snakemake(checkout, TARGET).stderr
+        assert not (tmp_path / command[-1]).exists()
+    assert snakemake(tmp_path, *command).returncode == 0
+    assert "Nothing to be done" in snakemake(tmp_path, *command).stderr

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
@@ -18,11 +17,10 @@ from experiments.config import load_workflow
 from experiments.job import Job
 from experiments.planners.confirmation import ConfirmedSetting, read_confirmed
 from experiments.results import read_frame
-from networks.config import load_network
-from networks.prepare import TraceMaker, prepare_network
 from search.calibration import measured_table, pooled_delays, pooled_deviation
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
 from tests.experiments.listing import CATALOGUE
+from tests.experiments.wire import prepare_wire, write
 
 PLANTED_US = 150
 NETWORK = {
@@ -66,9 +64,8 @@ def open_job(tmp_path: Path) -> Open:
     write(tmp_path / "config/networks/wire.yaml", NETWORK)
     content = {"seed": 5, "results": str(tmp_path / "results"), "confirm": CONFIRM}
     write(tmp_path / "config/config.yaml", content)
-    config, where = tmp_path / "config/config.yaml", tmp_path / "config/networks/wire.yaml"
-    maker = TraceMaker(tmp_path, tmp_path)
-    prepare_network("wire", load_network(config, "wire"), where, tmp_path / "networks/wire", maker)
+    config = tmp_path / "config/config.yaml"
+    prepare_wire(tmp_path, tmp_path / "networks/wire")
 
     def job_in(folder: str, behaviour: Callable[[RunSpec], RunRecord] = on_planted_host) -> Job:
         return FakeJob(
@@ -81,11 +78,6 @@ def open_job(tmp_path: Path) -> Open:
         )
 
     return job_in
-
-
-def write(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(content))
 
 
 def test_planted_host_latency_is_recovered(open_job: Open) -> None:
@@ -236,10 +228,16 @@ def run(trial: int, throughput: float, status: str = "ok") -> dict[str, Any]:
 
 def test_measured_table_holds_means_of_the_calibrating_settings_only() -> None:
     settings = [
-        ConfirmedSetting("fixed_window", {"window": 5}, ["calibration", "tuned"], []),
-        ConfirmedSetting("delay_threshold", {"alpha": 1}, ["listed"], []),
-        ConfirmedSetting("fixed_window", {"window": 9}, ["calibration"], []),
-        ConfirmedSetting("fixed_window", {"window": 12}, ["calibration"], []),
+        ConfirmedSetting(
+            controller="fixed_window", constants={"window": 5}, origins=["calibration", "tuned"]
+        ),
+        ConfirmedSetting(controller="delay_threshold", constants={"alpha": 1}, origins=["listed"]),
+        ConfirmedSetting(
+            controller="fixed_window", constants={"window": 9}, origins=["calibration"]
+        ),
+        ConfirmedSetting(
+            controller="fixed_window", constants={"window": 12}, origins=["calibration"]
+        ),
     ]
     real = [run(0, 1.0), run(0, 2.0), run(0, 99.0, "failed"), run(1, 3.0)]
     real += [run(2, 5.0, "failed"), run(3, 4.0)]

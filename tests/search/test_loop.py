@@ -132,7 +132,7 @@ def test_study_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, name
     whole = FakeEngine()
     planned = study(name)
     reference = tables(tmp_path / "ref", planned, search(tmp_path / "ref", planned, whole))
-    for after in range(0, len(whole.ran), 1 + len(whole.ran) // 25):
+    for after in range(0, len(whole.ran), 1 + len(whole.ran) // 13):
         folder = tmp_path / str(after)
         engine = FakeEngine()
 

@@ -133,14 +133,12 @@ class Driver:
             self.process.kill()
             self.process.wait()
         elif what == "node" and self.nodes:
-            self.nodes.kill(len(self.nodes.started) - 1)
-            self.nodes.add(wait=False)  # the study goes on meanwhile
+            self.nodes.kill(self.nodes.count - 1)
+            self.nodes.add()
         else:
-            roots = [self.process.pid]
-            if self.nodes:
-                roots = [node.pid for node in self.nodes.started]
+            root = self.nodes.pid if self.nodes else self.process.pid
             wanted = "ray::Worker" if what == "worker" else "raylet"
-            for pid in islice(_descendants(roots, wanted), 1):
+            for pid in islice(_descendants(root, wanted), 1):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
@@ -216,9 +214,9 @@ def _soak_one(
     return driver.folder
 
 
-def _descendants(roots: list[int], name: str) -> Iterator[int]:
-    """Yields the processes of a name that others have started, directly or not."""
-    waiting = list(roots)
+def _descendants(root: int, name: str) -> Iterator[int]:
+    """Yields the processes of a name that another has started, directly or not."""
+    waiting = [root]
     while waiting:
         pid = waiting.pop()
         with suppress(OSError):

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from engines.built import CORE, is_current
 from tests.conftest import ROOT
 from tests.programs import run_module
 
-PARTS = (
+SOURCES = (
     "Snakefile analysis common controllers engines environment.yml experiments kneepoint networks "
     "profiles reports requirements.txt rules search"
 ).split()
@@ -119,12 +120,12 @@ class Checkout:
         )
 
     def run(self, *arguments: str, **environment: str) -> str:
-        """Runs Snakemake to its end, which must be a good one; returns what it said."""
-        told = {"PATH": PATH, **environment}
-        done = run_module("snakemake", *arguments, cwd=self.folder, **told)
-        said = done.stdout + done.stderr
-        assert done.returncode == 0, said
-        return said
+        """Runs Snakemake to its end, which must be a good one; returns what it printed."""
+        variables = {"PATH": PATH, **environment}
+        done = run_module("snakemake", *arguments, cwd=self.folder, **variables)
+        output = done.stdout + done.stderr
+        assert done.returncode == 0, output
+        return output
 
     def configure(self, name: str) -> tuple[list[str], list[str]]:
         """Writes a configuration with results of its own; returns its arguments and targets."""
@@ -182,8 +183,8 @@ def finished_workflow(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     arguments, targets = checkout.configure("one")
     command = (*arguments, "--", *targets)
     process = checkout.start("--cores", "1", *command)
-    said, _ = process.communicate()
-    assert process.returncode == 0, said
+    output, _ = process.communicate()
+    assert process.returncode == 0, output
     return Finished(checkout, command, checkout.results("one"))
 
 
@@ -193,13 +194,18 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return make_checkout(tmp_path_factory.mktemp("checkout"))
 
 
+def copy_sources(folder: Path, names: Sequence[str] = SOURCES) -> None:
+    """Copies what the workflow reads into a folder."""
+    for name in names:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name)
+        else:
+            shutil.copy2(ROOT / name, folder / name)
+
+
 def make_checkout(folder: Path) -> Checkout:
     """Makes a checkout in an empty folder."""
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, folder / part)
-        else:
-            shutil.copy2(ROOT / part, folder / part)
+    copy_sources(folder)
     (folder / "build").mkdir()
     for program in PROGRAMS:
         if not (ROOT / "build" / program).exists():

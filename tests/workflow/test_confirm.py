@@ -74,30 +74,30 @@ def arguments(checkout: Checkout) -> list[str]:
     return ["--cores", "2", "--configfile", "config/real.yaml"]
 
 
-def rules_of(said: str) -> set[str]:
+def rules_of(output: str) -> set[str]:
     """The rules in a dry run's table of jobs."""
-    table = said.partition("Job stats:")[2].partition("\ntotal ")[0]
+    table = output.partition("Job stats:")[2].partition("\ntotal ")[0]
     return set(re.findall(r"^(\w+) +\d+$", table, re.MULTILINE))
 
 
 def test_default_target_takes_no_real_time(checkout: Checkout, arguments: list[str]) -> None:
-    said = checkout.run("--dry-run", *arguments)
-    assert {"search_study", "replicate_settings", "write_report"} <= rules_of(said)
-    assert rules_of(said).isdisjoint(REAL_RULES)
-    assert "Searching: grid\n" in said and "Replicating: repeats/again\n" in said
+    output = checkout.run("--dry-run", *arguments)
+    assert {"search_study", "replicate_settings", "write_report"} <= rules_of(output)
+    assert rules_of(output).isdisjoint(REAL_RULES)
+    assert "Searching: grid\n" in output and "Replicating: repeats/again\n" in output
     for name in ("real-ternary", "real-tpe", "real-again"):
-        assert name not in said
+        assert name not in output
 
 
 def test_confirm_takes_all_of_it(checkout: Checkout, arguments: list[str]) -> None:
-    said = checkout.run("--dry-run", *arguments, "--", "confirm")
-    assert rules_of(said) >= REAL_RULES | {"search_study", "replicate_settings"}
+    output = checkout.run("--dry-run", *arguments, "--", "confirm")
+    assert rules_of(output) >= REAL_RULES | {"search_study", "replicate_settings"}
     for name in (
         "Searching: real-ternary\n",
         "Searching: real-tpe\n",
         "Replicating: repeats/real-again\n",
     ):
-        assert name in said
+        assert name in output
 
 
 def test_real_results_that_are_there_ask_for_no_more_of_them(
@@ -107,11 +107,11 @@ def test_real_results_that_are_there_ask_for_no_more_of_them(
     folder.mkdir(parents=True)
     try:
         (folder / "runs.parquet").write_bytes(b"")
-        said = checkout.run("--dry-run", *arguments)
+        output = checkout.run("--dry-run", *arguments)
     finally:
         shutil.rmtree(folder)
-    assert "write_report" in rules_of(said)
-    assert rules_of(said).isdisjoint(REAL_RULES)
+    assert "write_report" in rules_of(output)
+    assert rules_of(output).isdisjoint(REAL_RULES)
 
 
 @pytest.mark.slow
@@ -127,8 +127,11 @@ def test_real_studies_run_through_the_whole_workflow(
     for name in ("runs.parquet", "made_by.json"):
         (results / "probe" / name).write_bytes(b"")
     targets = [f"results/real/{name}/study.json" for name in ("real-ternary", "real-tpe")]
-    said = checkout.run(*arguments, "--", *targets)
-    assert rules_of(said) == {"prepare_network", "search_study_real"}  # a build would take a minute
+    output = checkout.run(*arguments, "--", *targets)
+    assert rules_of(output) == {
+        "prepare_network",
+        "search_study_real",
+    }  # nothing is built
     for name, trials in (("real-ternary", 2), ("real-tpe", 4)):
         runs = read_frame(results / name / "runs.parquet")
         assert set(runs["engine"]) == {"mahimahi"}
@@ -136,7 +139,7 @@ def test_real_studies_run_through_the_whole_workflow(
         assert runs["scheduling_delay_p99_us"].notna().all()
         assert len(read_frame(results / name / "trials.parquet")) >= trials
         assert (results / name / "trials.jsonl").stat().st_size > 0
-        assert f"{name}: " in said  # its progress comes to the terminal
+        assert f"{name}: " in output  # its progress comes to the terminal
         assert Path(checkout.folder / f"logs/search_study_real/{name}.log").read_text()
     assert list((checkout.folder / "build/real-time").glob("*.json")) == []
     assert "Nothing to be done" in checkout.run(*arguments, "--", *targets)

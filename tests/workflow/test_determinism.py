@@ -12,6 +12,8 @@ from tests.workflow.conftest import STUDIES, Checkout, Finished
 pytestmark = pytest.mark.slow
 
 _PATIENCE_S = 600
+_ALL_RUNS = 60 * 2 * 2
+"""Of the study tpe: trials, networks, runs per trial."""
 
 
 @pytest.fixture(scope="module")
@@ -26,49 +28,38 @@ def reference(finished_workflow: Finished) -> dict[str, bytes]:
     return finished_workflow.results
 
 
-def test_results_are_the_same_on_two_cores(checkout: Checkout, reference: dict[str, bytes]) -> None:
-    arguments, targets = checkout.configure("two")
-    checkout.run("--cores", "2", *arguments, "--", *targets)
-    two = checkout.results("two")
-    assert sorted(two) == sorted(reference)
-    assert [path for path in two if two[path] != reference[path]] == []
-    said = checkout.run("--cores", "2", *arguments, "--", *targets)
-    assert "Nothing to be done" in said
-
-
-def test_killed_workflow_goes_on_where_it_was(
+@pytest.mark.usefixtures("usual_signals")
+def test_interrupted_and_killed_workflow_ends_in_the_same_bytes_on_two_cores(
     checkout: Checkout, reference: dict[str, bytes]
 ) -> None:
-    arguments, targets = checkout.configure("killed")
-    journal = checkout.folder / "results" / "killed" / "tpe" / "runs.jsonl"
-    killed = checkout.start("--cores", "2", *arguments, "--", *targets)
-    _wait_for_lines(journal, 10, killed)
-    killed.kill()
-    killed.communicate()
-    kept = journal.read_bytes()
-    checkout.run("--cores", "2", *arguments, "--", *targets)
-    assert checkout.results("killed") == reference
-    content = journal.read_bytes()
-    assert content.startswith(kept[: kept.rfind(b"\n") + 1])
-    assert len(set(content.splitlines())) == content.count(b"\n")
+    arguments, targets = checkout.configure("two")
+    command = ("--cores", "2", *arguments, "--", *targets)
+    journal = checkout.folder / "results/two/tpe/runs.jsonl"
 
-
-@pytest.mark.usefixtures("usual_signals")
-def test_interrupted_workflow_leaves_nothing_and_says_one_line(checkout: Checkout) -> None:
-    arguments, targets = checkout.configure("interrupted")
-    interrupted = checkout.start("--cores", "2", *arguments, "--", *targets)
-    _wait_for_lines(checkout.folder / "results/interrupted/tpe/runs.jsonl", 10, interrupted)
+    interrupted = checkout.start(*command)
+    _wait_for_lines(journal, 10, interrupted)
     interrupted.send_signal(signal.SIGINT)
-    said, _ = interrupted.communicate()
+    output, _ = interrupted.communicate()
     assert interrupted.returncode == -signal.SIGINT
-    assert said.endswith(
-        "\nerror: interrupted; run the same command again: finished runs are kept\n"
-    )
-    assert "Traceback" not in said and "Error in rule" not in said
+    assert output.splitlines()[-1].startswith("error: interrupted; run the same command again")
+    assert "Traceback" not in output and "Error in rule" not in output
     deadline = time.monotonic() + _PATIENCE_S
     while (left := _at_work_in(checkout)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == []
+
+    before = journal.read_bytes().count(b"\n")
+    killed = checkout.start(*command)
+    _wait_for_lines(journal, min(before + 10, _ALL_RUNS), killed)
+    killed.kill()
+    killed.communicate()
+    kept = journal.read_bytes()
+    checkout.run(*command)
+    assert checkout.results("two") == reference
+    content = journal.read_bytes()
+    assert content.startswith(kept[: kept.rfind(b"\n") + 1])
+    assert len(set(content.splitlines())) == content.count(b"\n")
+    assert "Nothing to be done" in checkout.run(*command)
 
 
 def _at_work_in(checkout: Checkout) -> list[str]:

@@ -11,14 +11,14 @@ import yaml
 from experiments.config import load_workflow
 from experiments.schemas import FOLDER as SCHEMAS
 from tests.conftest import ROOT
-from tests.programs import run_module
+from tests.programs import run_kneepoint
 from tests.workflow.conftest import Checkout
 
 pytestmark = pytest.mark.slow
 
 
 def new_report(*words: str, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
-    return run_module("kneepoint", "new-report", *words, cwd=cwd, PYTHONPATH=str(ROOT))
+    return run_kneepoint("new-report", *words, cwd=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +27,9 @@ def report(checkout: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Path
     into = tmp_path_factory.mktemp("my reports")
     shipped = "config/networks/synthetic-fast.yaml"  # the checkout has a configuration of its own
     (checkout.folder / shipped).write_bytes((ROOT / shipped).read_bytes())
-    said = new_report("mine", "--into", str(into), "--json")
-    assert (said.returncode, said.stderr) == (0, "")
-    assert json.loads(said.stdout)["run"] == f"make reproduce CONFIG='{into}/mine/config.yaml'"
+    result = new_report("mine", "--into", str(into), "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["run"] == f"make reproduce CONFIG='{into}/mine/config.yaml'"
     checkout.run("--cores", "2", "--configfile", str(into / "mine/config.yaml"))
     return into / "mine"
 
@@ -88,9 +88,9 @@ def test_its_files_name_their_schemas(report: Path) -> None:
 
 def test_nothing_is_overwritten(report: Path) -> None:
     before = {path: path.read_bytes() for path in report.rglob("*.*") if path.is_file()}
-    said = new_report("mine", "--into", str(report.parent))
-    assert said.returncode == 2
-    assert said.stderr == f"error: {report}: exists already; choose another name or folder\n"
+    result = new_report("mine", "--into", str(report.parent))
+    assert result.returncode == 2
+    assert result.stderr == f"error: {report}: exists already; choose another name or folder\n"
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -109,10 +109,10 @@ def test_a_mistake_leaves_nothing_behind(
     tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     (tmp_path / "file").touch()
-    said = new_report(*words, cwd=tmp_path)
-    assert said.returncode == 2
-    assert said.stderr.startswith("error: ")
-    assert message in said.stderr
-    assert said.stderr.count("\n") == 1
+    result = new_report(*words, cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
     left = {path.name for path in tmp_path.rglob("*") if not path.is_dir()}
     assert left == {"file"}

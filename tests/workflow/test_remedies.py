@@ -24,13 +24,13 @@ def test_what_is_damaged_is_made_again(checkout: Checkout, damaged: str, made_of
     before = path.read_bytes()
     path.write_text("{")
     process = checkout.start("--cores", "2", made_of_it)
-    said = process.communicate()[0]
-    assert process.returncode == 2, said
+    output = process.communicate()[0]
+    assert process.returncode == 2, output
     found = re.fullmatch(
         rf"error: {damaged}: cannot be used .*; rebuild it: snakemake (.*) \(and your .*\)",
-        said.splitlines()[-1],
+        output.splitlines()[-1],
     )
-    assert found, said
+    assert found, output
     checkout.run(*shlex.split(found[1]))
     checkout.run("--cores", "2", made_of_it)
     assert path.read_bytes() == before

@@ -29,13 +29,13 @@ def test_studies_that_are_jobs_have_the_same_bytes(
     checkout = finished_workflow.checkout
     arguments, _ = checkout.configure("slurm")
     targets = [f"results/slurm/{study}/study.json" for study in STUDIES]
-    said = checkout.run(
+    output = checkout.run(
         *("--profile", "profiles/slurm", *arguments, *QUICKLY),
         *("--slurm-status-command", "squeue", "--set-threads", "search_study=2"),
         *("--", *targets),
         **slurm.environment,
     )
-    assert said.count("SLURM jobid") == len(STUDIES), said
+    assert output.count("SLURM jobid") == len(STUDIES), output
     found = checkout.results("slurm")
     assert len(found) == 4 * len(STUDIES)
     for path, content in found.items():

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.conftest import ROOT
-from tests.programs import run_module
+from tests.programs import run_kneepoint
 from tests.workflow.conftest import PROGRAMS, Checkout, Finished
 
 pytestmark = pytest.mark.slow
@@ -70,10 +69,10 @@ def changed(
 
 def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
     """The rules that would run."""
-    said = checkout.run("--dry-run", *command)
-    if "Nothing to be done" in said:
+    output = checkout.run("--dry-run", *command)
+    if "Nothing to be done" in output:
         return set()
-    table = said[said.index("Job stats") :]
+    table = output[output.index("Job stats") :]
     return set(re.findall(r"^(\w+) +\d+$", table, re.MULTILINE)) - {"total", "all"}
 
 
@@ -105,14 +104,14 @@ INPUTS = {
 
 def messages_of(checkout: Checkout, command: list[str]) -> set[str]:
     """The jobs that would run, each by its message."""
-    said = checkout.run("--dry-run", *command)
-    return set(re.findall(r"^Job \d+: (.*\S)$", said, re.MULTILINE))
+    output = checkout.run("--dry-run", *command)
+    return set(re.findall(r"^Job \d+: (.*\S)$", output, re.MULTILINE))
 
 
 def verify(checkout: Checkout) -> str:
     """What `kneepoint verify` says."""
     words = ("verify", "--config", "config/one.yaml")
-    return run_module("kneepoint", *words, cwd=checkout.folder, PYTHONPATH=str(ROOT)).stdout
+    return run_kneepoint(*words, cwd=checkout.folder).stdout
 
 
 @pytest.mark.parametrize("changed_input", INPUTS)
@@ -218,8 +217,8 @@ def test_bytes_that_a_build_gives_decide_what_runs_again(
     script = checkout.folder / "rules/build.sh"
     whole = script.read_text()
     with changed(checkout, ("rules/build.sh", whole, COPYING)):
-        said = checkout.run(*finished)
-    ran = set(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", said)) - {"all"}
+        output = checkout.run(*finished)
+    ran = set(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", output)) - {"all"}
     assert ran == BUILDS | others
 
 

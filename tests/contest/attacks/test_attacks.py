@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.controllers.emulator import Link
-from tests.entries.building import SOURCES, address_of, build_entry, run_batch, scenario_of
+from tests.entries.building import address_of, run_batch, scenario_of
 
 pytestmark = pytest.mark.attacks
 
@@ -57,14 +57,6 @@ _LOST = {
     "unmaps_page": "SIGSEGV",
     "races_for_page": ".",
 }
-
-
-@pytest.fixture(scope="module")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The attacks and an honest sender, built."""
-    folder = tmp_path_factory.mktemp("entries")
-    sources = (Path(__file__).parent / "attacks.cc", SOURCES / "kit_sender.cc")
-    return {source.stem: build_entry(source, folder) for source in sources}
 
 
 def _environment(attack: str, secret: Path) -> dict[str, str]:

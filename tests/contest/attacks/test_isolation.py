@@ -12,9 +12,7 @@ import pytest
 from tests.controllers.emulator import EMULATE, Link
 from tests.entries.building import (
     NO_NAMESPACES,
-    SOURCES,
     are_running,
-    build_entry,
     can_refuse_namespaces,
     run_batch,
     scenario_of,
@@ -75,14 +73,6 @@ _CALLS = (
     *("io_uring_setup", "memfd_create", "pipe2", "clone3", "rt_sigaction", "setitimer"),
     *("getrandom", "gettimeofday", "getrusage", "sysinfo"),
 )
-
-
-@pytest.fixture(scope="module")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The attacks and an honest sender, built."""
-    folder = tmp_path_factory.mktemp("entries")
-    sources = (Path(__file__).parent / "attacks.cc", SOURCES / "kit_sender.cc")
-    return {source.stem: build_entry(source, folder) for source in sources}
 
 
 def _isolated(is_apart: bool) -> Sequence[str]:

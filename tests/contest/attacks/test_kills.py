@@ -17,7 +17,6 @@ import pytest
 
 from contest.build import Compiler
 from contest.entries import EntryBuilder
-from contest.figures import Figures
 from contest.run import ContestRun
 from experiments.journal import RunJournal
 from tests.contest.conftest import make_contest_run
@@ -80,7 +79,7 @@ def _check_kills(
     kills: int, seed: int, folder: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
-    monkeypatch.setattr(Figures, "draw", lambda *_: {})
+    monkeypatch.setattr("contest.run.draw_figures", lambda *_: {})
     entries = folder / "entries"
     for window in (5, 12):
         kit(entries / f"window-{window}", window)

@@ -13,7 +13,6 @@ from engines.kernel.answer import (
 )
 from engines.kernel.netlink import TcpSocket
 from engines.kernel.scenario import Scenario, scenario_of
-from engines.kernel.traffic import Answers
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
 
 IDLE = TcpSocket(
@@ -81,9 +80,7 @@ def test_answer_of_a_run() -> None:
         last={"packets_sent": 130, "retransmissions": 7},
     )
     up = LinkSamples(held=[(1.0, 0, 0), (9.0, 10, 14_960)], bytes=1_496_000, packets=1000, drops=9)
-    answer = answer_of(
-        content, [up, LinkSamples()], [long, download], [Answers([20.0, None, 40.0])]
-    )
+    answer = answer_of(content, [up, LinkSamples()], [long, download], [[20.0, None, 40.0]])
     assert answer["uplink"]["throughput_mbps"] == pytest.approx(1.2)  # 4 bytes more a packet
     assert answer["uplink"]["utilization"] == pytest.approx(0.8)
     assert answer["uplink"]["queueing_delay_p95_ms"] == pytest.approx(80)
@@ -116,7 +113,7 @@ def test_answer_of_a_run() -> None:
 
 def test_flow_that_never_began_has_no_figures() -> None:
     content = scenario(flows=BUFFERBLOAT["flows"][:1], interval_s=0)
-    answer = answer_of(content, [LinkSamples(), LinkSamples()], [FlowSamples()], [Answers([])])
+    answer = answer_of(content, [LinkSamples(), LinkSamples()], [FlowSamples()], [[]])
     flow = answer["flows"][0]
     assert (flow["goodput_mbps"], flow["packets_sent"], flow["loss"]) == (0, 0, None)
     assert answer["probes"][0]["rtt_mean_ms"] is None
@@ -135,5 +132,5 @@ def test_convergence_is_when_shares_were_fair_for_five_intervals() -> None:
         return FlowSamples(receiver=samples)
 
     told = [receiver([100] * 10), receiver([0, 0, 10, 20, 90, 90, 90, 90, 90, 90])]
-    answer = answer_of(content, [LinkSamples(), LinkSamples()], told, [Answers([])])
+    answer = answer_of(content, [LinkSamples(), LinkSamples()], told, [[]])
     assert answer["convergence_s"] == 2

@@ -21,7 +21,7 @@ import pytest
 
 from common.errors import KneepointError
 from engines.base import MachineFaultError
-from engines.kernel import diagnosis, engine
+from engines.kernel import diagnosis, engine, run
 from engines.kernel.engine import KernelEngine, KernelSettings
 from tests.conftest import ROOT
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
@@ -97,7 +97,7 @@ def test_bufferbloat_of_the_kernel_is_like_the_emulators(
     assert max(ours["uplink"]["queue_by_interval_packets"]) == pytest.approx(100, abs=2)
     assert ours["uplink"]["packets_dropped"] > 0
     assert 0 < len(ours["flows"][0]["loss_events_s"]) <= 4
-    assert 1.0 < ours["flows"][1]["completion_s"] < 10
+    assert 1.0 < (ours["flows"][1]["completion_s"] or 0) < 10
     assert ours["flows"][1]["packets_sent"] >= 123  # 177,669 bytes
 
 
@@ -119,29 +119,34 @@ def test_two_classes_keep_pings_out_of_the_long_flows_queue(settings: KernelSett
 
 
 def test_check_builds_the_rig_and_runs_nothing(settings: KernelSettings) -> None:
-    settings.open().check(scenario(duration_s=3600))
+    settings.open().answer(scenario(duration_s=3600), only_builds=True)
 
 
-def test_command_prints_the_answer(settings: KernelSettings, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("settings", "usual_signals")
+def test_command_prints_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "s.json"
     file.write_text(json.dumps(short(duration_s=1, interval_s=0)))
-    words = ["-m", "engines.kernel.run", str(file), "--build", str(settings.build)]
-    command = [sys.executable, *words]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    answer = json.loads(result.stdout)
+    monkeypatch.setattr(sys, "argv", ["run", str(file)])
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        run.main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    answer = json.loads(capsys.readouterr().out)
     assert answer["flows"][0]["controller"] == "reno"
     assert "window_by_interval_packets" not in answer["flows"][0]
     file.write_text("{}")
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"error: {file}: ")
+    with pytest.raises(KneepointError, match=f"^{file}: "):
+        run.main()
+    assert capsys.readouterr().out == ""
 
 
 def test_congestion_control_that_the_kernel_lacks(settings: KernelSettings) -> None:
     flows = [{"controller": "timely", "transport": "tcp"}]
-    for act in (settings.open().answer, settings.open().check):
-        with pytest.raises(KneepointError, match="kernel: this kernel has no congestion control"):
-            act(short(flows=flows))
+    with pytest.raises(KneepointError, match="kernel: this kernel has no congestion control"):
+        settings.open().answer(short(flows=flows), only_builds=True)
 
 
 @pytest.mark.usefixtures("settings")
@@ -156,8 +161,7 @@ def test_connections_open_without_the_hosts_congestion_control() -> None:
         "    with rig.server.entered():\n"
         "        print(Path('/proc/sys/net/ipv4/tcp_congestion_control').read_text().strip())\n"
     )
-    unshare = ["unshare", "--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child"]
-    command = [*unshare, sys.executable, "-c", ask]
+    command = [*diagnosis.UNSHARE, sys.executable, "-c", ask]
     path = os.environ | {"PATH": diagnosis.SEARCH_PATH}  # ip and tc may not be on a user's own
     said = subprocess.run(command, env=path, capture_output=True, text=True, cwd=ROOT, check=False)
     assert said.stdout.strip() == "reno", said.stderr
@@ -214,50 +218,57 @@ def start(
     settings: KernelSettings, background: ThreadPoolExecutor
 ) -> tuple[KernelEngine, Future[dict[str, Any]], dict[int, str], int]:
     """Starts a long run; returns its processes once there is traffic, and unshare's id."""
-    run = settings.open()
-    future = background.submit(run.answer, short(duration_s=100, probes=[{}]))
+    opened = settings.open()
+    future = background.submit(opened.answer, short(duration_s=100, probes=[{}]))
     found: dict[int, str] = {}
 
     def has_traffic() -> bool:
-        if run._runs._supervisor is not None:
-            found.update(descendants(run._runs._supervisor.pid))
+        if opened._runs._supervisor is not None:
+            found.update(descendants(opened._runs._supervisor.pid))
         names = [name for pid, name in found.items() if lives(pid)]  # the rig has pinged, too
         return names.count("iperf3") == 2 and "ping" in names and "delay_line" in names
 
     wait_until(has_traffic)
-    assert run._runs._supervisor is not None
-    return run, future, found, run._runs._supervisor.pid
+    assert opened._runs._supervisor is not None
+    return opened, future, found, opened._runs._supervisor.pid
 
 
 def nothing_is_left(found: dict[int, str], starter: int) -> None:
     wait_until(lambda: not any(map(lives, [starter, *found])))
 
 
-def test_stop_ends_a_run(settings: KernelSettings, background: ThreadPoolExecutor) -> None:
-    run, future, found, starter = start(settings, background)
-    run.stop()
-    with pytest.raises(MachineFaultError, match="the run was stopped"):
-        future.result(PATIENCE_S)
-    nothing_is_left(found, starter)
-
-
 @pytest.mark.parametrize(
-    ("victim", "number"),
-    [("supervisor", signal.SIGTERM), ("supervisor", signal.SIGKILL), ("unshare", signal.SIGKILL)],
+    ("victim", "number", "reason"),
+    [
+        ("engine", None, "was stopped"),
+        ("python", signal.SIGTERM, "was stopped"),
+        ("python", signal.SIGKILL, "was stopped|was killed"),
+        ("unshare", signal.SIGKILL, "was stopped|was killed"),
+        ("delay_line", signal.SIGKILL, "the delay line ended"),
+        ("iperf3", signal.SIGKILL, "iperf3"),
+        ("ping", signal.SIGKILL, "ping"),
+    ],
 )
-def test_killed_supervisor_leaves_nothing(
-    settings: KernelSettings, background: ThreadPoolExecutor, victim: str, number: int
+def test_run_that_is_ended_is_a_fault_and_leaves_nothing(
+    settings: KernelSettings,
+    background: ThreadPoolExecutor,
+    victim: str,
+    number: int | None,
+    reason: str,
 ) -> None:
-    _, future, found, starter = start(settings, background)
-    supervisor = next(pid for pid, name in found.items() if "python" in name)
-    os.kill(supervisor if victim == "supervisor" else starter, number)
-    with pytest.raises(MachineFaultError, match=r"was stopped|was killed"):
+    opened, future, found, starter = start(settings, background)
+    if number is None:
+        opened.stop()
+    else:
+        alive = {starter: "unshare", **{pid: name for pid, name in found.items() if lives(pid)}}
+        os.kill(next(pid for pid, name in alive.items() if victim in name), number)
+    with pytest.raises(MachineFaultError, match=reason):
         future.result(PATIENCE_S)
     nothing_is_left(found, starter)
 
 
 @pytest.mark.usefixtures("usual_signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_killed_worker_leaves_nothing(settings: KernelSettings, number: int) -> None:
     worker = subprocess.Popen(
         [sys.executable, "-c", WORKER], cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -275,21 +286,6 @@ def test_killed_worker_leaves_nothing(settings: KernelSettings, number: int) -> 
     worker.send_signal(number)
     worker.wait(PATIENCE_S)
     nothing_is_left(found, worker.pid)
-
-
-@pytest.mark.parametrize(
-    ("victim", "reason"),
-    [("delay_line", "the delay line ended"), ("iperf3", "iperf3"), ("ping", "ping")],
-)
-def test_killed_program_is_a_fault(
-    settings: KernelSettings, background: ThreadPoolExecutor, victim: str, reason: str
-) -> None:
-    _, future, found, starter = start(settings, background)
-    target = next(pid for pid, name in found.items() if name == victim and lives(pid))
-    os.kill(target, signal.SIGKILL)
-    with pytest.raises(MachineFaultError, match=reason):
-        future.result(PATIENCE_S)
-    nothing_is_left(found, starter)
 
 
 def test_engine_notices_another_build(settings: KernelSettings) -> None:

@@ -8,7 +8,8 @@ import pytest
 from common.errors import KneepointError
 from engines.kernel.rig import SERVER, Rig, data_port
 from engines.kernel.scenario import MOST_FLOWS, REQUEST_BYTES, Probe
-from engines.kernel.traffic import Answers, Ping, TrafficError, answers_of, require_control
+from engines.kernel.traffic import Ping, require_control, rtts_of
+from engines.supervision import RunEndedError
 
 PING = """\
 PING 10.0.1.2 (10.0.1.2) 56(84) bytes of data.
@@ -31,12 +32,12 @@ def test_download_is_requested_with_as_many_bytes_as_scenarios_say() -> None:
 
 
 def test_answers_of_ping() -> None:
-    assert answers_of(PING) == Answers([20.7, None, 727.0, None])
+    assert rtts_of(PING) == [20.7, None, 727.0, None]
 
 
 def test_ping_that_was_killed_has_said_what_came() -> None:
-    assert answers_of(PING.partition("\n\n")[0]) == Answers([20.7, None, 727.0])
-    assert answers_of("PING 10.0.1.2 (10.0.1.2) 56(84) bytes of data.\n") == Answers([])
+    assert rtts_of(PING.partition("\n\n")[0]) == [20.7, None, 727.0]
+    assert rtts_of("PING 10.0.1.2 (10.0.1.2) 56(84) bytes of data.\n") == []
 
 
 class Shell:
@@ -61,7 +62,7 @@ def test_ping_may_end_after_its_count_only(count: int | None, status: int, is_fi
     if is_fine:
         ping.check()
     else:
-        with pytest.raises(TrafficError, match="ping ended during the run"):
+        with pytest.raises(RunEndedError, match="ping ended during the run"):
             ping.check()
 
 

@@ -1,12 +1,17 @@
 import os
 import pwd
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from common.errors import KneepointError
-from engines.mahimahi.diagnosis import Facts, diagnose, ordinary_user, read_facts
+from engines.mahimahi.diagnosis import Facts, diagnose, ordinary_user
+from tests.conftest import ROOT
+from tests.engines.real import real_engine
 
 HEALTHY = Facts(
     missing=(),
@@ -14,7 +19,6 @@ HEALTHY = Facts(
     without_effect=(),
     no_new_privileges=False,
     capabilities=(1 << 41) - 1,
-    ordinary_user_found=True,
     tun=True,
     iptables=Path("/usr/sbin/xtables-nft-multi"),
     iptables_version=(1, 8, 7),
@@ -40,7 +44,6 @@ def test_diagnose_finds_nothing_on_a_healthy_machine() -> None:
         (replace(HEALTHY, no_new_privileges=True), "no_new_privs", "outside this sandbox"),
         (replace(HEALTHY, capabilities=~(1 << 12)), "CAP_NET_ADMIN", "--privileged"),
         (replace(HEALTHY, capabilities=~(1 << 21)), "CAP_SYS_ADMIN", "--privileged"),
-        (replace(HEALTHY, ordinary_user_found=False), "refuses to run as root", "with sudo"),
         (replace(HEALTHY, tun=False), "/dev/net/tun is missing", "modprobe tun"),
         (replace(HEALTHY, iptables=None), "iptables is not installed", "make mahimahi"),
         (replace(HEALTHY, iptables_version=(1, 8, 8)), "iptables 1.8.8 refuses", "make mahimahi"),
@@ -66,78 +69,60 @@ def test_diagnose_names_what_cannot_be_cured_before_what_can() -> None:
         diagnose(replace(HEALTHY, tun=False, missing=("mm-delay",)))
 
 
-def nobody(_: str) -> pwd.struct_passwd:
-    return pwd.struct_passwd(("nobody", "x", 65534, 65533, "", "/", "/bin/false"))
-
-
 @pytest.mark.parametrize(
-    ("uid", "environment", "user"),
+    ("uid", "sudo", "user"),
     [
-        (1000, {}, None),
-        (1000, {"SUDO_UID": "7", "SUDO_GID": "8"}, None),
-        (0, {"SUDO_UID": "7", "SUDO_GID": "8"}, (7, 8)),
-        (0, {"SUDO_UID": "0", "SUDO_GID": "0"}, (65534, 65533)),
-        (0, {"SUDO_UID": "7"}, (65534, 65533)),
-        (0, {"SUDO_UID": "-7", "SUDO_GID": "8"}, (65534, 65533)),
-        (0, {}, (65534, 65533)),
+        (1000, ("7", "8"), None),
+        (0, ("7", "8"), (7, 8)),
+        *((0, sudo, (65534, 65533)) for sudo in [("0", "0"), ("7", ""), ("-7", "8"), ("", "")]),
     ],
 )
 def test_ordinary_user_is_who_called_sudo_or_nobody(
-    uid: int, environment: dict[str, str], user: tuple[int, int] | None
+    monkeypatch: pytest.MonkeyPatch, uid: int, sudo: tuple[str, str], user: tuple[int, int] | None
 ) -> None:
-    assert ordinary_user(uid, environment, nobody) == user
+    nobody = pwd.struct_passwd(("nobody", "x", 65534, 65533, "", "/", "/bin/false"))
+    monkeypatch.setattr(os, "getuid", lambda: uid)
+    monkeypatch.setattr(pwd, "getpwnam", {"nobody": nobody}.__getitem__)
+    for name, value in zip(("SUDO_UID", "SUDO_GID"), sudo, strict=True):
+        monkeypatch.setenv(name, value)
+    assert ordinary_user() == user
 
 
-def test_ordinary_user_refuses_a_system_without() -> None:
-    def no_such_user(name: str) -> pwd.struct_passwd:
-        raise KeyError(name)
-
+def test_system_without_an_ordinary_user_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    monkeypatch.setattr(pwd, "getpwnam", {}.__getitem__)
+    monkeypatch.delenv("SUDO_UID", raising=False)
     with pytest.raises(KneepointError, match="has no user `nobody`; use sudo"):
-        ordinary_user(0, {}, no_such_user)
+        diagnose(HEALTHY)
 
 
-def system_folder(root: Path, no_new_privileges: str = "0") -> None:
-    for folder in ("proc/self", "proc/sys/net/ipv4", "dev/net", "usr/sbin", "bin"):
-        (root / folder).mkdir(parents=True)
-    (root / "proc/self/status").write_text(
-        f"Name:\tpython3\nCapBnd:\t000001ffffffffff\nNoNewPrivs:\t{no_new_privileges}\n"
+def diagnosis(*before: str, **environment: str) -> str:
+    """Diagnoses this system, from a process that another program starts."""
+    command = [*before, sys.executable, "-m", "engines.mahimahi.diagnosis"]
+    result = subprocess.run(
+        command, env={**os.environ, **environment}, cwd=ROOT, capture_output=True, text=True
     )
-    (root / "proc/sys/net/ipv4/ip_forward").write_text("0\n")
-    (root / "dev/net/tun").touch()
-    for name in ("usr/sbin/xtables-nft-multi", "bin/mm-link"):
-        (root / name).write_text("#!/bin/sh\necho 'iptables v1.8.9 (nf_tables)'\n")
-        (root / name).chmod(0o755)
-    (root / "usr/sbin/iptables").symlink_to("xtables-nft-multi")
+    return result.stderr
 
 
-def test_read_facts_reads_the_system(tmp_path: Path) -> None:
-    system_folder(tmp_path, no_new_privileges="1")
-    facts = read_facts(tmp_path, search_path=str(tmp_path / "bin"))
-    assert facts == Facts(
-        missing=("mm-delay",),
-        without_set_uid=(tmp_path / "bin/mm-link",),
-        without_effect=facts.without_effect,  # that of the file system of the test
-        no_new_privileges=True,
-        capabilities=(1 << 41) - 1,
-        ordinary_user_found=True,
-        tun=True,
-        iptables=tmp_path / "usr/sbin/xtables-nft-multi",
-        iptables_version=(1, 8, 9),
-        ip_forward=False,
-    )
+real_time = pytest.mark.real_time
 
 
-def test_read_facts_of_a_bare_system(tmp_path: Path) -> None:
-    (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/self/status").write_text("CapBnd:\t0000000000000000\n")
-    facts = read_facts(tmp_path, search_path="")
-    assert facts.missing == ("mm-delay", "mm-link")
-    assert (facts.iptables, facts.iptables_version, facts.tun) == (None, (), False)
-    assert facts.capabilities == 0
+@real_time
+@pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: only root can drop capabilities")
+def test_rights_that_this_process_lacks_are_seen() -> None:
+    assert "no_new_privs" in diagnosis("setpriv", "--no-new-privs")
+    assert "CAP_NET_ADMIN" in diagnosis("setpriv", "--bounding-set=-net_admin")
 
 
+@real_time
 @pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: only root can make set-uid programs")
-def test_read_facts_sees_the_set_uid_bit(tmp_path: Path) -> None:
-    system_folder(tmp_path)
-    (tmp_path / "bin/mm-link").chmod(0o4755)
-    assert read_facts(tmp_path, search_path=str(tmp_path / "bin")).without_set_uid == ()
+def test_programs_that_are_missing_or_bear_no_set_uid_bit_are_seen(tmp_path: Path) -> None:
+    real_engine()
+    assert "mm-delay is not on the PATH" in diagnosis(PATH=str(tmp_path))
+    for name in ("mm-delay", "mm-link"):
+        shutil.copy("/bin/true", tmp_path / name)
+        (tmp_path / name).chmod(0o4755 if name == "mm-delay" else 0o755)
+    assert f"{tmp_path}/mm-link is not set-uid root" in diagnosis(PATH=str(tmp_path))
+    (tmp_path / "mm-link").chmod(0o4755)
+    assert diagnosis(PATH=str(tmp_path)) == ""

@@ -15,7 +15,10 @@ from engines.mahimahi.apt import PIN, older_entries, read_plan
 from engines.mahimahi.install import WRAPPER_SCRIPT
 from engines.mahimahi.system import Changes
 
-DEBIAN_12 = 'ID=debian\nVERSION_CODENAME="bookworm"\n'
+DEBIAN_12, UBUNTU = (
+    {"ID": name, "VERSION_CODENAME": codename}
+    for name, codename in (("debian", "bookworm"), ("ubuntu", "noble"))
+)
 
 
 @pytest.mark.parametrize(
@@ -27,25 +30,27 @@ DEBIAN_12 = 'ID=debian\nVERSION_CODENAME="bookworm"\n'
             "types: deb\nuris: http://mirror.example\nsuites: bullseye\ncomponents: main\n",
         ),
         (
-            "ID=ubuntu\nVERSION_CODENAME=noble\n",
+            UBUNTU,
             "deb http://mirror.example noble main restricted\n"
             "deb http://mirror.example noble universe\n"
             "deb http://other.example focal main\n",
             "types: deb\nuris: http://mirror.example\nsuites: focal\ncomponents: main universe\n",
         ),
-        ("ID=debian\nVERSION_CODENAME=bullseye\n", "", ""),
-        ("ID=ubuntu\nVERSION_CODENAME=focal\n", "", ""),
+        (DEBIAN_12 | {"VERSION_CODENAME": "bullseye"}, "", ""),
+        (UBUNTU | {"VERSION_CODENAME": "focal"}, "", ""),
     ],
 )
 def test_older_entries_are_derived_where_the_release_lacks_mahimahi(
-    tmp_path: Path, release: str, source: str, expected: str
+    tmp_path: Path, release: dict[str, str], source: str, expected: str
 ) -> None:
     (tmp_path / "sources.list").write_text(source)
     assert older_entries(release, tmp_path) == expected
 
 
-@pytest.mark.parametrize("release", [DEBIAN_12, "ID=ubuntu\nVERSION_CODENAME=noble\n"])
-def test_older_entries_refuse_a_system_without_entries(tmp_path: Path, release: str) -> None:
+@pytest.mark.parametrize("release", [DEBIAN_12, UBUNTU])
+def test_older_entries_refuse_a_system_without_entries(
+    tmp_path: Path, release: dict[str, str]
+) -> None:
     with pytest.raises(KneepointError, match=f"{tmp_path}: .*(bullseye|focal)"):
         older_entries(release, tmp_path)
 

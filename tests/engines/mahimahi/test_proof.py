@@ -1,6 +1,5 @@
 import os
 import shutil
-import signal
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -10,8 +9,9 @@ import pytest
 
 from common.errors import KneepointError
 from engines.mahimahi import proof
-from engines.mahimahi.diagnosis import diagnose, ordinary_user
+from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.proof import check, prove
+from tests.engines.real import real_engine
 
 pytestmark = pytest.mark.real_time
 
@@ -22,14 +22,6 @@ LOG = """\
 20 # 1504
 20 - 50 8
 """
-
-
-def real_mahimahi() -> None:
-    """Skips the test, loudly, where the real mahimahi does not work."""
-    try:
-        diagnose()
-    except KneepointError as error:
-        pytest.skip(f"NOT TESTED in real mahimahi: {error}")
 
 
 def command_lines() -> list[bytes]:
@@ -59,24 +51,15 @@ def are_gone(folders: list[Path]) -> bool:
 
 
 def test_prove_real_mahimahi(folders: list[Path]) -> None:
-    real_mahimahi()
+    real_engine()
     prove(ordinary_user())
     assert are_gone(folders)
-
-
-def test_prove_real_mahimahi_where_sighup_is_ignored() -> None:
-    real_mahimahi()
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
-    try:
-        prove(ordinary_user())
-    finally:
-        signal.signal(signal.SIGHUP, before)
 
 
 def test_prove_refuses_a_real_run_that_does_not_end(
     folders: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real_mahimahi()
+    real_engine()
     monkeypatch.setattr(proof, "_TIME_LIMIT_S", 1)
     monkeypatch.setattr(proof, "_SENDER", "exec sleep 301 # {port}")
     with pytest.raises(KneepointError, match="a run of mahimahi did not end within 1 s"):

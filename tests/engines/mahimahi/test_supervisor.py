@@ -6,6 +6,8 @@ from dataclasses import asdict
 
 import pytest
 
+from common.errors import KneepointError
+from engines.base import MachineFaultError
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request
@@ -26,7 +28,7 @@ def folder() -> Iterator[RunFolder]:
 
 
 def answer_to(
-    folder: RunFolder, said: str, sender_said: str = "", complaint: str = "", is_entry: bool = False
+    folder: RunFolder, said: str, sender_said: str, complaint: str, is_entry: bool
 ) -> tuple[str, str]:
     """Returns status and reason of a run with these last words."""
     script = (
@@ -34,56 +36,56 @@ def answer_to(
         f"echo '{complaint}'; echo '{AFTERMATH}'; exit 1\n"
     )
     program = folder.add("shells", f"#!/bin/sh\n{script}".encode(), 0o755)
-    receiver = folder.add("receiver", (ROOT / "build/receiver").read_bytes(), 0o755)
+    folder.add("receiver", (ROOT / "build/receiver").read_bytes(), 0o755)
     request = Request(
         folder=str(folder.path),
-        sender="sender",
-        receiver=str(receiver),
-        measure="measure",
-        keep_awake="keep_awake",
         keeps_awake=False,
         shells=[str(program)],
         sending=[],
         expected_s=1,
         log_end_s=1,
-        time_limit_s=20,
         user=ordinary_user(),
         status=None,
         keep_log=None,
         is_entry=is_entry,
     )
     command = [sys.executable, "-m", "engines.mahimahi.supervisor"]
-    answer = SupervisedRuns().carry_out(command, asdict(request), 60, folder=ROOT)
+    try:
+        answer = SupervisedRuns().carry_out(
+            command, asdict(request), 60, where="a run", folder=ROOT
+        )
+    except MachineFaultError as fault:
+        return "fault", str(fault)
+    except KneepointError as error:
+        return "error", str(error)
     return answer["status"], answer["reason"]
 
 
-def test_silence_is_the_machines_fault(folder: RunFolder) -> None:
-    assert answer_to(folder, SILENCE) == ("fault", "silence")
-
-
-def test_shell_that_failed_is_why_nothing_was_heard(folder: RunFolder) -> None:
-    """The sender may still have the time to say what it saw."""
-    found = answer_to(folder, SILENCE, complaint=COMPLAINT)
-    assert found == ("fault", "mahimahi: up.trace: not sorted")
-
-
-@pytest.mark.parametrize("complaint", ["", COMPLAINT])
-def test_silence_excuses_no_entry(folder: RunFolder, complaint: str) -> None:
-    found = answer_to(folder, SILENCE, complaint=complaint, is_entry=True)
-    assert found == ("failed", "silence")
-
-
-def test_controller_that_was_heard_failed(folder: RunFolder) -> None:
-    assert answer_to(folder, BURST, complaint=COMPLAINT) == ("failed", "burst")
-
-
-def test_sender_that_refuses_is_an_error(folder: RunFolder) -> None:
-    found = answer_to(folder, "", sender_said="error: no such controller")
-    assert found == ("error", "the sender refuses: no such controller")
-
-
-def test_shell_that_failed_is_quoted_without_the_aftermath(folder: RunFolder) -> None:
-    assert answer_to(folder, "", complaint=COMPLAINT) == (
-        "fault",
-        "mahimahi: up.trace: not sorted",
-    )
+@pytest.mark.parametrize(
+    ("said", "sender_said", "complaint", "is_entry", "answer"),
+    [
+        (SILENCE, "", "", False, ("fault", "silence")),
+        # The sender of a shell that failed may still have the time to say what it saw.
+        (SILENCE, "", COMPLAINT, False, ("fault", "mahimahi: up.trace: not sorted")),
+        (SILENCE, "", "", True, ("failed", "silence")),
+        (SILENCE, "", COMPLAINT, True, ("failed", "silence")),
+        (BURST, "", COMPLAINT, False, ("failed", "burst")),
+        (
+            "",
+            "error: no such name",
+            "",
+            False,
+            ("error", "a run: the sender refuses: no such name"),
+        ),
+        ("", "", COMPLAINT, False, ("fault", "mahimahi: up.trace: not sorted")),
+    ],
+)
+def test_end_without_a_result_has_a_culprit(
+    folder: RunFolder,
+    said: str,
+    sender_said: str,
+    complaint: str,
+    is_entry: bool,
+    answer: tuple[str, str],
+) -> None:
+    assert answer_to(folder, said, sender_said, complaint, is_entry) == answer

@@ -1,9 +1,16 @@
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from common.errors import KneepointError
-from networks.validate import format_trace, parse_trace, read_trace
+from networks.traces import (
+    OPPORTUNITY_BYTES,
+    constant_rate_trace,
+    format_trace,
+    parse_trace,
+    read_trace,
+)
 from tests.conftest import ROOT
 
 CHECK_TRACE = ROOT / "build" / "check_trace"
@@ -23,7 +30,7 @@ def _check_trace_is_built() -> None:
     ],
 )
 def test_parse_trace_returns_times(content: bytes, times_ms: list[int]) -> None:
-    assert parse_trace(content, "good", CHECK_TRACE) == times_ms
+    assert parse_trace(content, "good") == times_ms
 
 
 @pytest.mark.parametrize(
@@ -48,20 +55,50 @@ def test_parse_trace_returns_times(content: bytes, times_ms: list[int]) -> None:
 )
 def test_parse_trace_refuses(content: bytes, message: str) -> None:
     with pytest.raises(KneepointError) as raised:
-        parse_trace(content, "bad", CHECK_TRACE)
+        parse_trace(content, "bad")
     assert str(raised.value) == message
 
 
-def test_program_that_is_not_built_is_named(tmp_path: Path) -> None:
+def test_program_that_is_not_built_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(KneepointError, match=r"check_trace: No such file.*; build it first: make"):
-        parse_trace(b"1\n", "good", tmp_path / "check_trace")
+        parse_trace(b"1\n", "good")
 
 
 def test_read_trace_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(KneepointError, match=r"absent\.up cannot be read: No such file"):
-        read_trace(tmp_path / "absent.up", CHECK_TRACE)
+        read_trace(tmp_path / "absent.up")
 
 
 def test_format_trace_is_read_back(tmp_path: Path) -> None:
     (tmp_path / "t").write_bytes(format_trace([0, 3, 3, 10]))
-    assert read_trace(tmp_path / "t", CHECK_TRACE) == [0, 3, 3, 10]
+    assert read_trace(tmp_path / "t") == [0, 3, 3, 10]
+
+
+@pytest.mark.parametrize("rate_mbps", [0.1, 1.0, 1.504, 5.04, 12.0, 12.032, 100.0, 943.7])
+def test_constant_rate_is_exact_over_a_period(rate_mbps: float) -> None:
+    times_ms = constant_rate_trace(rate_mbps)
+    bits = len(times_ms) * OPPORTUNITY_BYTES * 8
+    assert Fraction(bits, times_ms[-1] * 1000) == Fraction(str(rate_mbps))
+
+
+@pytest.mark.parametrize("rate_mbps", [0.1, 5.04, 12.0, 943.7])
+def test_constant_rate_gives_no_opportunity_early_and_none_late(rate_mbps: float) -> None:
+    spacing_ms = Fraction(OPPORTUNITY_BYTES * 8, 1000) / Fraction(str(rate_mbps))
+    spacing, one_ms = spacing_ms.as_integer_ratio()  # whole numbers are many times faster
+    for number, time_ms in enumerate(constant_rate_trace(rate_mbps), start=1):
+        assert 0 <= time_ms * one_ms - number * spacing < one_ms
+
+
+def test_constant_rate_of_one_packet_a_millisecond_is_one_line() -> None:
+    assert constant_rate_trace(12.032) == [1]
+    assert constant_rate_trace(1.504) == [8]
+
+
+def test_constant_rate_refuses_a_period_too_long_to_write() -> None:
+    with pytest.raises(
+        KneepointError, match=r"constant_mbps: 3\.14159265358979 needs a trace of .* lines"
+    ):
+        constant_rate_trace(3.14159265358979)

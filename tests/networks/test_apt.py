@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import KneepointError
-from networks.apt_sources import derive_entries
+from networks.apt import derive_entries
 
 
 def apt_folder(tmp_path: Path, **files: str) -> Path:

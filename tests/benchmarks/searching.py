@@ -1,0 +1,64 @@
+"""Searches of configured studies in this process, with changes; they need `make reproduce`."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from engines.base import RunSpec
+from engines.catalogue import load_catalogue
+from experiments.executor import LocalExecutor
+from experiments.job import Job
+from experiments.journal import RunJournal
+from experiments.models.study import Study
+from experiments.pipeline import follow
+from experiments.results import FinishedTrial
+from experiments.runner import Runner
+from experiments.workflow import Workflow
+from networks.scenario import PreparedNetwork
+from search.loop import ask_and_tell
+from search.plan import StudyPlan, plan_study
+from search.samplers import make_asker
+
+BUILD, NETWORKS = Path("build"), Path("build/networks")
+
+
+def job_of(workflow: Workflow, folder: Path = Path()) -> Job:
+    """Returns a job on one core."""
+    return Job(workflow, load_catalogue(BUILD / "emulate"), BUILD, NETWORKS, folder, 1)
+
+
+def planned(job: Job, name: str, study: Study, seed: int) -> StudyPlan:
+    """Returns the plan of a study that needs no published table."""
+    networks = [job.network(network) for network in study.networks]
+    controller = job.controller(study.controller)
+    return plan_study(name, study, controller, {}, networks, job.engine(), seed)
+
+
+def searched(plan: StudyPlan) -> list[FinishedTrial]:
+    """Returns the trials of a search with one emulator."""
+    asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
+    with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
+        runner = Runner(journal, lambda _: LocalExecutor(plan.engine), lambda _: None)
+        try:
+            return follow(ask_and_tell(plan, asker, lambda _: None), runner)
+        finally:
+            runner.close()
+
+
+def powers_of(
+    plan: StudyPlan, best: FinishedTrial, networks: Iterable[PreparedNetwork], seeds: range
+) -> list[list[float]]:
+    """Returns a trial's power on each network with further seeds; 0 if a run failed."""
+    constants = plan.runs_of(best.number, best.searched)[0].spec.constants
+    engine = plan.engine.open()
+    try:
+        return [
+            [
+                engine.run(RunSpec.on(plan.engine, plan.controller, constants, network, seed)).power
+                or 0.0
+                for seed in seeds
+            ]
+            for network in networks
+        ]
+    finally:
+        engine.close()
