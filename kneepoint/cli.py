@@ -25,6 +25,7 @@ _COMMANDS = {
     "study": "run or resume a study",
     "again": "repeat a run of the results and compare it with the recorded metrics",
     "plot": "draw a figure of the results",
+    "results": "list the tables of the results, for analyses of your own",
     "status": "show the progress of a running workflow",
     "report": "make everything, including the report",
     "new-report": "write the skeleton of a report of your own",
