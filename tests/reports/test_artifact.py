@@ -131,7 +131,9 @@ def test_crate_keeps_the_rules_of_its_profile(tmp_path: Path) -> None:
     validator = shutil.which("rocrate-validator")
     if validator:
         words = ["-y", "validate", "-p", "ro-crate-1.1", "-l", "required", tmp_path / "crate.zip"]
-        done = subprocess.run([validator, *words], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [validator, *map(str, words)], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stdout
 
 
