@@ -9,8 +9,6 @@
 Frames are read when they are first asked for, and nothing is ever written.
 """
 
-from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -20,8 +18,8 @@ from analysis.metrics import METRICS
 from analysis.schema import TABLES
 from common.errors import KneepointError, suggestion
 from common.made_by import NAME as MADE_BY
-from common.tables import Table, TableFolder
-from experiments.results import RUNS_SCHEMA, read_frame
+from common.tables import TableFolder
+from experiments.results import read_frame
 
 _MAKE = "`kneepoint report` makes"
 _OWN = {
@@ -46,47 +44,42 @@ class OpenResults:
         if not any(folder.glob("**/runs.*")):
             raise KneepointError(f"{folder}: holds no results; {_MAKE} them")
         self.folder = folder
+        self._tables = TableFolder(folder, TABLES)
+        self._own: dict[str, pd.DataFrame] = {}
 
     @property
     def runs(self) -> pd.DataFrame:
-        """All runs, with a column `constant_<name>` for each parameter that any of them has.
-
-        Raises:
-            KneepointError: an experiment is not finished, or a file is damaged or of another
-                version.
-        """
-        return self._runs.copy(deep=False)
+        """All runs, with a column `constant_<name>` for each parameter that any of them has."""
+        return self.table("runs")
 
     @property
     def trials(self) -> pd.DataFrame:
-        """All trials; what another study searches is NaN.
+        """All trials; what another study searches is NaN."""
+        return self.table("trials")
 
-        Raises:
-            KneepointError: see `runs`.
-        """
-        return self._trials.copy(deep=False)
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables of the analysis that are there."""
+        return tuple(name for name in TABLES if (self.folder / f"{name}.parquet").exists())
 
     def table(self, name: str) -> pd.DataFrame:
         """A table of the analysis, or `runs` or `trials`.
 
         Raises:
-            KneepointError: there is no table of that name, or it is not made yet, damaged or of
-                another version.
+            KneepointError: there is no table of that name, it or an experiment is not finished, or
+                a file is damaged or of another version.
         """
-        self._check(name)
-        return getattr(self, name) if name in _OWN else self._tables[name].copy(deep=False)
-
-    @cached_property
-    def tables(self) -> tuple[str, ...]:
-        """The names of the tables of the analysis that are there."""
-        return tuple(name for name in TABLES if (self.folder / f"{name}.parquet").exists())
+        if name not in _OWN and name not in TABLES:
+            raise KneepointError(f"no table {name!r}; {suggestion(name, [*_OWN, *TABLES])}")
+        if name in _OWN and name not in self._own:
+            self._own[name] = self._all(name)
+        return (self._own if name in _OWN else self._tables)[name].copy(deep=False)
 
     def about(self) -> pd.DataFrame:
         """Every frame that is there: its name, how many rows it has, what a row is."""
-        names = [*_OWN, *self.tables]
-        meanings = [_OWN[name] if name in _OWN else TABLES[name].meaning for name in names]
-        rows = [len(self.table(name)) for name in names]
-        return pd.DataFrame({"name": names, "rows": rows, "row": meanings})
+        meanings = _OWN | {name: TABLES[name].meaning for name in self.tables}
+        rows = [len(self.table(name)) for name in meanings]
+        return pd.DataFrame({"name": list(meanings), "rows": rows, "row": meanings.values()})
 
     def columns(self, name: str) -> pd.DataFrame:
         """The columns of a frame: what each holds, and in which unit.
@@ -94,32 +87,16 @@ class OpenResults:
         Raises:
             KneepointError: see `table`.
         """
-        if name not in _OWN:
-            self._check(name)
-            return _declared(TABLES[name])
         frame = self.table(name)
-        known = {field.name: str(field.type) for field in RUNS_SCHEMA}
-        units = [METRICS[column].unit if column in METRICS else "" for column in frame]
-        holds = [known.get(column, str(frame[column].dtype)) for column in frame]
-        return pd.DataFrame({"column": list(frame), "holds": holds, "unit": units})
-
-    def _check(self, name: str) -> None:
-        if name not in _OWN and name not in TABLES:
-            raise KneepointError(f"no table {name!r}; {suggestion(name, [*_OWN, *TABLES])}")
-
-    @cached_property
-    def _runs(self) -> pd.DataFrame:
-        return with_constants(self._all("runs"))
-
-    @cached_property
-    def _trials(self) -> pd.DataFrame:
-        return self._all("trials")
-
-    @cached_property
-    def _tables(self) -> Mapping[str, pd.DataFrame]:
-        return TableFolder(self.folder, TABLES)
+        if name in _OWN:
+            units = {column: metric.unit for column, metric in METRICS.items()}
+            rows = [(str(c), str(frame[c].dtype), units.get(str(c), "")) for c in frame]
+        else:
+            rows = [(each.name, each.kind, each.unit) for each in TABLES[name].columns]
+        return pd.DataFrame(rows, columns=["column", "holds", "unit"])
 
     def _all(self, name: str) -> pd.DataFrame:
+        """The runs or trials of all experiments; one that is not finished would be missed."""
         for journal in sorted(self.folder.glob("**/runs.jsonl")):
             if not (journal.parent / MADE_BY).exists():
                 raise KneepointError(
@@ -128,18 +105,10 @@ class OpenResults:
                 )
         paths = sorted(self.folder.glob(f"**/{name}.parquet"))
         frames = [frame for frame in map(read_frame, paths) if len(frame)]
-        columns = ["study", "trial", "state", "value", "reason"]
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
-
-
-def _declared(table: Table) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "column": [column.name for column in table.columns],
-            "holds": [column.kind for column in table.columns],
-            "unit": [column.unit for column in table.columns],
-        }
-    )
+        if not frames:
+            return pd.DataFrame(columns=["study", "trial"])
+        found = pd.concat(frames, ignore_index=True)
+        return with_constants(found) if name == "runs" else found
 
 
 def open_results(folder: Path | str = "results") -> OpenResults:
