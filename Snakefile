@@ -88,6 +88,9 @@ os.environ.update(
 )
 
 
+report: "rules/captions/workflow.rst"
+
+
 wildcard_constraints:
     controller=r"\w+",
     network=r"[a-z0-9_-]+",

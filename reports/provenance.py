@@ -111,7 +111,7 @@ class Provenance:
 def gather(results: Results) -> Provenance:
     """Collects it from git, installed packages, build/, benchmarks/ and the host."""
     workflow = results.workflow
-    config = _public(workflow.path)
+    config = public_path(workflow.path)
     commit = current_commit()
     return Provenance(
         commit=commit.name,
@@ -120,7 +120,10 @@ def gather(results: Results) -> Provenance:
         command=f"make reproduce CONFIG={shlex.quote(config)}",
         config=config,
         config_sha256=_digest(workflow.path),
-        inputs_sha256=_inputs(workflow),
+        inputs_sha256={
+            name: _digest(path)
+            for name, path in sorted((public_path(path), path) for path in input_files(workflow))
+        },
         references=tuple(_references(workflow)),
         seed=workflow.settings.seed,
         versions=_versions() | (_mahimahi() if results.is_real else {}),
@@ -138,15 +141,15 @@ def gather(results: Results) -> Provenance:
     )
 
 
-def _public(path: Path) -> str:
+def public_path(path: Path) -> str:
     """The path of a file, which outside the repository must not name its owner's folders."""
     path = path.resolve()
     here = Path.cwd().resolve()
     return str(path.relative_to(here) if path.is_relative_to(here) else Path(*path.parts[-2:]))
 
 
-def _inputs(workflow: Workflow) -> dict[str, str]:
-    """Digests of the configuration's files besides the main one, and of controllers' sources."""
+def input_files(workflow: Workflow) -> set[Path]:
+    """Files of the configuration besides the main one, and controllers' sources."""
     folder, traces = workflow.path.parent, catalogue_files(workflow.path)
     read = {path for each in experiments_of(workflow).values() for path in each.reads}
     for name in workflow.tables:
@@ -154,8 +157,7 @@ def _inputs(workflow: Workflow) -> dict[str, str]:
     sources = {
         path for name in workflow.controllers for path in sources_of(name, workflow.own_sources)
     }
-    digests = {_public(path): _digest(path) for path in {*read, *sources, *traces}}
-    return {name: digests[name] for name in sorted(digests) if digests[name]}
+    return {path for path in {*read, *sources, *traces} if path.is_file()}
 
 
 def _references(workflow: Workflow) -> Iterator[Reference]:

@@ -1,5 +1,7 @@
 # Helper functions of the rules.
 
+from importlib import import_module
+
 from analysis.schema import NAMES, STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from engines.limits import LIMITS
@@ -18,6 +20,7 @@ from experiments.registry import (
 from experiments.workflow import FOLDERS
 from kneepoint.experiment import PLANNERS
 from reports.figures import READS, kind_of
+from reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_figure, part_of_table
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
 CLUSTER = Path("build/cluster.json")
@@ -244,3 +247,14 @@ def analysed(tables):
 def module_of(kind):
     """Returns the module of reports.figures that draws a kind of figure."""
     return kind.replace("-", "_")
+
+
+def numbered(part):
+    """Returns a part of the report as a category, which Snakemake's report sorts by name."""
+    return f"{PARTS.index(part) + 1}. {part}"
+
+
+def question_of(figure):
+    """Returns the question that a figure answers."""
+    drawing = import_module(f"reports.figures.{module_of(kind_of(figure))}")
+    return drawing.__doc__.partition("\n")[0]

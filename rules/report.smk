@@ -11,7 +11,20 @@ rule draw:
         lambda _: when_built(*WORKFLOW.controllers),
         tables=analysed(sorted({NAMES}.union(*READS.values()))),
     output:
-        [directory(f"{RESULTS}/figures/{kind}") for kind in READS],
+        [
+            report(
+                directory(f"{RESULTS}/figures/{kind}"),
+                patterns=["{figure}.svg"],
+                caption="captions/figure.rst",
+                category=numbered(part_of_figure(kind)),
+                subcategory="Figures",
+                labels=lambda wildcards: {
+                    "figure": wildcards.figure,
+                    "question": question_of(wildcards.figure),
+                },
+            )
+            for kind in READS
+        ],
     log:
         "logs/draw/figures.log",
     benchmark:
@@ -68,14 +81,32 @@ rule write_report:
         results=lambda _: results_in("published", *map(group_of, EXPERIMENTS.values())),
     # The previous report stays until the new one is complete.
     output:
-        report(update(f"{RESULTS}/report.html"), caption="captions/report.rst", category="Report"),
-        report(update(f"{RESULTS}/report.pdf"), caption="captions/report.rst", category="Report"),
+        report(
+            update(f"{RESULTS}/report.html"),
+            caption="captions/report.rst",
+            category=numbered(AT_A_GLANCE),
+            labels={"the report": "as a page"},
+        ),
+        report(
+            update(f"{RESULTS}/report.pdf"),
+            caption="captions/report.rst",
+            category=numbered(AT_A_GLANCE),
+            labels={"the report": "to print"},
+        ),
         report(
             update(f"{RESULTS}/provenance.json"),
             caption="captions/provenance.rst",
-            category="Provenance",
+            category=numbered(APPENDIX),
+            labels={"made of": "provenance"},
         ),
-        tables=update(directory(f"{RESULTS}/tables")),
+        tables=report(
+            update(directory(f"{RESULTS}/tables")),
+            patterns=["{table}.csv"],
+            caption="captions/table.rst",
+            category=lambda wildcards: numbered(part_of_table(wildcards.table)),
+            subcategory="Tables",
+            labels={"table": "{table}"},
+        ),
     log:
         "logs/write_report/report.log",
     benchmark:

@@ -45,7 +45,8 @@ def gather(into: Path, reference: Mapping[str, str]) -> list[Path]:
         KneepointError: a link leads nowhere, or a page has the name of one of the generator's own.
     """
     shutil.rmtree(into, ignore_errors=True)
-    shutil.copytree(DOCS / "images", into / "images")
+    for folder in ("images", "notebooks"):
+        shutil.copytree(DOCS / folder, into / folder)
     pages = {page.relative_to(DOCS): page for page in sorted(DOCS.rglob("*.md"))}
     for place, page in pages.items():
         if str(place.with_suffix("")) in _SPHINX_OWN:

@@ -73,7 +73,7 @@ def test_every_page_is_there_and_every_link_leads_to_a_page(tmp_path: Path) -> N
     pages = gather.gather(tmp_path / "pages", texts)
     names = {str(page.relative_to(tmp_path / "pages")) for page in pages}
     assert {"index.md", "tutorial.md", "how-to/add-a-figure.md", "reference/tables.md"} < names
-    assert len([name for name in names if name.startswith("how-to/")]) == 7
+    assert len([name for name in names if name.startswith("how-to/")]) == 9
     for page in pages:
         for target in re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / target).is_file(), f"{page.name}: {target}"
@@ -109,6 +109,7 @@ def test_page_named_as_one_of_the_generators_own_is_refused(
 ) -> None:
     docs = tmp_path / "docs"
     (docs / "images").mkdir(parents=True)
+    (docs / "notebooks").mkdir()
     (docs / "search.md").write_text("# Searches\n")
     monkeypatch.setattr(gather, "DOCS", docs)
     with pytest.raises(KneepointError, match=r"search\.md: Sphinx has a page of that name"):

@@ -49,16 +49,19 @@ def test_configuration_elsewhere_names_no_folder_above_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert provenance._public(Path("config/config.yaml")) == "config/config.yaml"
-    assert provenance._public(tmp_path / "config/config.yaml") == "config/config.yaml"
+    assert provenance.public_path(Path("config/config.yaml")) == "config/config.yaml"
+    assert provenance.public_path(tmp_path / "config/config.yaml") == "config/config.yaml"
     elsewhere = tmp_path.parent / "home of somebody/mine/config.yaml"
-    assert provenance._public(elsewhere) == "mine/config.yaml"
+    assert provenance.public_path(elsewhere) == "mine/config.yaml"
 
 
 def test_inputs_are_the_files_that_were_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     workflow = load_workflow(Path("config/config.yaml"))
-    found = provenance._inputs(workflow)
+    found = {
+        provenance.public_path(path): sha256_of(path.read_bytes())
+        for path in provenance.input_files(workflow)
+    }
     study, network = workflow.audited[0], workflow.studies[workflow.audited[0]].networks[0]
     read = ["traces.yaml", f"studies/{study}.yaml", f"networks/{network}.yaml"]
     read += [f"published/{table}.{end}" for table in workflow.tables for end in ("csv", "yaml")]

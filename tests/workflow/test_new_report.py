@@ -1,6 +1,7 @@
 """The skeleton of `kneepoint new-report` runs as it is, and its fit reaches its networks."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import yaml
 
 from experiments.config import load_workflow
 from experiments.schemas import FOLDER as SCHEMAS
+from reports.parts import PARTS, TRUSTED
 from tests.conftest import ROOT
 from tests.programs import run_kneepoint
 from tests.workflow.conftest import Checkout
@@ -49,6 +51,28 @@ def test_it_ends_in_a_report_with_the_audit_of_its_table(report: Path) -> None:
     assert set(held["network"]) == {"mine", "mine-held-out", "synthetic-fast"}
     assert "A link that no study has seen" in html
     assert (report / "results/report.pdf").stat().st_size > 10_000
+
+
+def test_snakemakes_report_has_figures_and_tables_by_part(report: Path, checkout: Checkout) -> None:
+    page = report / "workflow.html"
+    config = ("--configfile", str(report / "config.yaml"))
+    checkout.run("--cores", "1", *config, "--report", str(page))
+    results = re.search(r"var results = (\{.*\})", page.read_text())
+    assert results
+    shown = json.loads(results[1])
+    names = {Path(path).name for path in shown}
+    assert {"report.html", "report.pdf", "provenance.json", "reports-beside-ours.csv"} <= names
+    figure = shown[
+        f"{report}/results/figures/published-against-ours/published-against-ours-reports.svg"
+    ]
+    assert figure["data_uri"].startswith("data:image/svg+xml")
+    assert figure["labels"]["question"].endswith("?")
+    assert "kneepoint plot published-against-ours-reports" in re.sub(
+        "<[^>]+>", "", figure["caption"]
+    )
+    text = page.read_text()
+    present = [part for number, part in enumerate(PARTS, 1) if f'"{number}. {part}"' in text]
+    assert present == [part for part in PARTS if part != TRUSTED]  # nothing was run again
 
 
 def test_the_host_of_its_networks_is_what_the_study_found(report: Path, checkout: Checkout) -> None:

@@ -1,0 +1,35 @@
+"""`kneepoint artifact`: writes the report, its results and its claims as one archive."""
+
+from pathlib import Path
+
+import click
+
+from kneepoint.cli import config_option, examples, json_option, say
+
+
+@click.command()
+@examples("""
+    kneepoint artifact
+    kneepoint artifact --config lab/config.yaml --into lab.zip
+""")
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("artifact.zip"),
+    show_default=True,
+    help="The archive to write.",
+)
+@config_option
+@json_option
+def command(into: Path, config: Path, as_json: bool) -> None:
+    """Write an archive for an artifact committee: an RO-Crate 1.1, zipped.
+
+    It holds the report, the tables as Parquet and CSV, the configuration with its published tables,
+    digests of all inputs, licence and authors, how to rerun it, and claims.csv: each claim with the
+    command that checks it, its value and its tolerance. Traces are listed with their addresses, not
+    contained. Equal results give equal bytes. The report must be there and up to date.
+    """
+    from reports.artifact import write_artifact
+
+    write_artifact(config, into)
+    say({"artifact": str(into)}, str(into), as_json)

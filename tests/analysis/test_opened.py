@@ -1,0 +1,81 @@
+"""Opened results: what is in them, and one line for what is wrong with them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from analysis.schema import TABLES
+from common.errors import KneepointError
+from common.tables import write
+from kneepoint import open_results
+from tests.analysis import synthetic
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def results(workspace: Path) -> Path:
+    folder = workspace / "results"
+    for name, table in synthetic.analysed(synthetic.results()).items():
+        write(folder / f"{name}.parquet", TABLES[name], table)
+    return folder
+
+
+def test_frames_are_named_and_described(results: Path) -> None:
+    opened = open_results(results)
+    about = opened.about().set_index("name")
+    assert set(about.index) == {"runs", "trials", *TABLES}
+    assert about["rows"]["runs"] == len(opened.runs) == 12
+    assert about["rows"]["audit"] == len(opened.table("audit"))
+    assert about["row"].str.len().min() > 0
+    units = opened.columns("runs").set_index("column")["unit"]
+    assert units["signal_delay_p95_ms"] == "ms"
+    declared = opened.columns("audit")["column"]
+    assert list(declared) == [column.name for column in TABLES["audit"].columns]
+
+
+def test_a_changed_frame_changes_nothing(results: Path) -> None:
+    opened = open_results(results)
+    for name in ("runs", "trials", "audit"):
+        frame = opened.table(name)
+        frame["power"] = 0
+        frame["new"] = 1
+        again = opened.table(name)
+        assert "new" not in again
+        assert name == "audit" or not (again["power"] == 0).all()
+
+
+def test_what_cannot_be_opened_is_refused_in_one_line(results: Path, tmp_path: Path) -> None:
+    with pytest.raises(KneepointError, match="nowhere: no such folder; `kneepoint report`"):
+        open_results("nowhere")
+    with pytest.raises(KneepointError, match="config: holds no results; `kneepoint report`"):
+        open_results(tmp_path / "config")
+    with pytest.raises(KneepointError, match="no table 'audits'; did you mean 'audit'"):
+        open_results(results).table("audits")
+
+
+def test_half_made_results_are_refused(results: Path) -> None:
+    (results / "audit.parquet").unlink()
+    opened = open_results(results)
+    assert "audit" not in opened.tables
+    with pytest.raises(KneepointError, match=r"audit\.parquet: .*`snakemake .*audit\.parquet`"):
+        opened.table("audit")
+    (results / "windows/runs.jsonl").touch()
+    with pytest.raises(KneepointError, match="windows: not finished; `kneepoint report`"):
+        _ = opened.runs
+    assert len(opened.table("sweeps"))
+
+
+def test_another_version_is_refused(results: Path) -> None:
+    path = results / "fit/trials.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.replace_schema_metadata({"kneepoint_schema": "5"}), path)
+    with pytest.raises(KneepointError, match=r"fit/trials\.parquet: .*version 5 of the schema"):
+        _ = open_results(results).trials
+
+
+def test_the_package_is_imported_without_pandas() -> None:
+    asked = "import sys, kneepoint.cli; assert not {'pandas', 'pyarrow'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", asked], cwd=ROOT, check=True)

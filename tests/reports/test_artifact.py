@@ -1,0 +1,158 @@
+"""The artifact: its claims, its crate, and what it refuses."""
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from rocrate.rocrate import ROCrate
+
+from analysis.frames import select
+from analysis.results import Results
+from analysis.schema import TABLES
+from common.errors import KneepointError
+from common.files import sha256_of
+from common.made_by import sign
+from common.tables import write
+from experiments.registry import experiments_of
+from reports import parts
+from reports.artifact import write_artifact
+from reports.claims import AGREEING, COLUMNS, claims
+from reports.provenance import gather
+from tests.analysis import synthetic
+
+CONFIG = Path("config/config.yaml")
+
+
+@pytest.fixture
+def results(workspace: Path) -> Path:
+    """Finished results with a report, which is the current folder's."""
+    folder = workspace / "results"
+    for name, table in synthetic.analysed(synthetic.results()).items():
+        write(folder / f"{name}.parquet", TABLES[name], table)
+    found = Results.of(CONFIG)
+    for name in experiments_of(found.workflow):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        if not (folder / name / "runs.parquet").exists():
+            shutil.copy(folder / "windows/runs.parquet", folder / name)
+        sign(folder / name, "experiments.run", ["runs.parquet"])
+    (folder / "report.html").write_text("<!doctype html>")
+    (folder / "report.pdf").write_bytes(b"%PDF")
+    (folder / "provenance.json").write_text(gather(found).json())
+    return folder
+
+
+def test_claims_are_those_of_the_tables() -> None:
+    tables = synthetic.analysed(synthetic.results())
+    found = claims(tables, "config/config.yaml")
+    assert list(found.columns) == list(COLUMNS)
+    assert found["id"].is_unique
+    assert found["command"].str.startswith("kneepoint ").all()
+    assert found["low"].le(found["high"]).all()
+    assert found["value"].between(found["low"], found["high"]).mean() > 0.9
+    audit = tables["audit"]
+    agreeing = audit[audit["verdict"].isin(AGREEING) & audit["low_power"].notna()]
+    audited = select(found, table="audit")
+    assert 0 < len(audited) <= len(agreeing)
+    assert set(audited["value"]) <= {value for metric in audit for value in agreeing[metric]}
+    assert set(audited["part"]) == {parts.PUBLISHED}
+    gains = tables["held_out_gains"]
+    sure = gains[(gains["gain_low"] > 0) | (gains["gain_high"] < 0)]
+    assert len(select(found, table="held_out_gains")) == len(sure) > 0
+    best = select(tables["sweeps"], sweep=tables["sweeps"]["sweep"].iloc[0])["best_value"].iloc[0]
+    assert best in set(select(found, table="sweeps")["value"])
+
+
+def test_commands_name_another_configuration() -> None:
+    tables = synthetic.analysed(synthetic.results())
+    commands = claims(tables, "lab/config.yaml")["command"]
+    assert commands.str.endswith(" --config lab/config.yaml").all()
+
+
+def test_artifact_holds_everything_with_its_digest(results: Path, tmp_path: Path) -> None:
+    write_artifact(CONFIG, tmp_path / "one.zip")
+    write_artifact(CONFIG, tmp_path / "two.zip")
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+        archive.extractall(tmp_path / "crate")
+    assert {
+        *("results/report.html", "results/report.pdf", "results/provenance.json", "claims.csv"),
+        *("results/windows/runs.parquet", "results/audit.parquet", "config/config.yaml"),
+        *("config/published/007-windows.csv", "LICENSE", "CITATION.cff", "README.md"),
+    } <= set(files)
+    assert files["results/audit.parquet"] == (results / "audit.parquet").read_bytes()
+    rows = list(csv.DictReader(io.StringIO(files["claims.csv"].decode())))
+    readme = files["README.md"].decode()
+    assert rows
+    assert all(f"`{row['command']}`" in readme for row in rows)
+    assert "make reproduce CONFIG=config/config.yaml" in readme
+    assert str(tmp_path) not in readme
+
+
+@pytest.mark.usefixtures("results")
+def test_crate_keeps_the_rules_of_its_profile(tmp_path: Path) -> None:
+    """What RO-Crate 1.1 says must be; roc-validator, if it is installed, checks all of it."""
+    write_artifact(CONFIG, tmp_path / "crate.zip")
+    with zipfile.ZipFile(tmp_path / "crate.zip") as archive:
+        archive.extractall(tmp_path / "crate")
+        names = set(archive.namelist())
+    crate = ROCrate(tmp_path / "crate")
+    graph = json.loads((tmp_path / "crate/ro-crate-metadata.json").read_text())["@graph"]
+    entities = {each["@id"]: each for each in graph}
+    assert len(entities) == len(graph)
+    descriptor = entities["ro-crate-metadata.json"]
+    assert descriptor["@type"] == "CreativeWork"
+    assert descriptor["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"}
+    root = entities[descriptor["about"]["@id"]]
+    assert root["@type"] == "Dataset"
+    assert {"name", "description", "datePublished", "license"} <= root.keys()
+    parts_of_it = {each["@id"] for each in root["hasPart"]}
+    assert parts_of_it == names - {"ro-crate-metadata.json"}
+    for name in parts_of_it:
+        content = (tmp_path / "crate" / name).read_bytes()
+        assert entities[name]["@type"] == "File"
+        assert entities[name]["sha256"] == sha256_of(content)
+    references = [
+        each["@id"]
+        for entity in graph
+        for value in entity.values()
+        for each in (value if isinstance(value, list) else [value])
+        if isinstance(each, dict)
+    ]
+    assert {each for each in references if "://" not in each} <= set(entities)
+    action = crate.get("#rerun")
+    assert action["description"] == "make reproduce CONFIG=config/config.yaml"
+    assert {each.id for each in action["object"]} >= {"config/config.yaml"}
+    validator = shutil.which("rocrate-validator")
+    if validator:
+        words = ["-y", "validate", "-p", "ro-crate-1.1", "-l", "required", tmp_path / "crate.zip"]
+        done = subprocess.run(
+            [validator, *map(str, words)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout
+
+
+def test_without_a_report_of_these_results_it_is_refused(results: Path, tmp_path: Path) -> None:
+    def refused(match: str) -> None:
+        with pytest.raises(KneepointError, match=match):
+            write_artifact(CONFIG, tmp_path / "no.zip")
+        assert not (tmp_path / "no.zip").exists()
+
+    before = CONFIG.read_text()
+    CONFIG.write_text(before + "\n# changed\n")
+    refused(r"config\.yaml: not that of the report; `kneepoint report`")
+    CONFIG.write_text(before)
+    runs = results / "windows/runs.parquet"
+    shutil.copy(runs, tmp_path)
+    shutil.copy(results / "fit/runs.parquet", runs)
+    refused(r"windows/runs\.parquet: not that of the report; `kneepoint report`")
+    shutil.copy(tmp_path / "runs.parquet", runs)
+    (results / "windows/made_by.json").unlink()
+    refused("windows: not finished; `kneepoint report` finishes it")
+    (results / "report.pdf").unlink()
+    refused(r"report\.pdf: no report yet; `kneepoint report` makes it")

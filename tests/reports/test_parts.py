@@ -1,0 +1,21 @@
+"""Every figure and every table is in a part of the report."""
+
+from reports import parts
+from reports.figures import READS
+from reports.tables import tables
+from tests.analysis import synthetic
+
+
+def test_every_kind_of_figure_is_in_one_part() -> None:
+    kinds = [kind for part in parts.PARTS for kind in parts.FIGURES.get(part, ())]
+    assert sorted(kinds) == sorted(READS)
+    assert parts.part_of_figure("held-out-gain") == parts.ELSEWHERE
+
+
+def test_every_table_is_in_the_part_of_its_subject() -> None:
+    names = [name for name, _ in tables(synthetic.analysed(synthetic.results()))]
+    found = {name: parts.part_of_table(name) for name in names}
+    assert not [name for name, part in found.items() if part == parts.APPENDIX]
+    assert found["reports-beside-ours"] == parts.PUBLISHED
+    assert found["held-out-gains"] == parts.ELSEWHERE
+    assert found["tuning"] == parts.FOUND
