@@ -50,6 +50,7 @@ READS = {
     "search-front": ("searches", "search_fronts"),
     "search-history": ("searches", "search_trials"),
     "search-slices": ("searches", "search_constants", "search_trials"),
+    "searches": ("searches", "search_trials"),
     "throughput-delay": ("sweeps", "sweep_points", "sweep_published"),
     "waits": ("scheduling_delays",),
     "worst-case": (

@@ -118,6 +118,29 @@ def page(height_in: float) -> Figure:
     return figure
 
 
+def multiples(
+    count: int, columns: int, height_in: float, sharex: bool = False, sharey: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """Small multiples: so many panels, the last of each column with its ticks labelled.
+
+    Args:
+        count: of the panels.
+        columns: at most so many stand side by side.
+        height_in: of a row of panels (inches).
+        sharex: as in matplotlib's `subplots`.
+        sharey: the same.
+    """
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure = page(0.3 + height_in * rows)
+    panels = list(figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False).flat)
+    for surplus in panels[count:]:
+        surplus.remove()
+    for axes in panels[max(0, count - columns) : count]:
+        axes.tick_params(labelbottom=True)
+    return figure, panels[:count]
+
+
 def lay_out(figure: Figure) -> None:
     """Lays a figure out once: with a layout engine, saving would draw it again."""
     layout = figure.get_layout_engine()
