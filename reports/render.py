@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import matplotlib
 import typst
 from markupsafe import Markup
 
@@ -15,6 +16,8 @@ from reports.inline_svg import Inliner
 from reports.templating import templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
+FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+"""Of the text in the figures."""
 
 
 def to_html(content: Json, figures: Mapping[str, Path]) -> str:
@@ -23,7 +26,8 @@ def to_html(content: Json, figures: Mapping[str, Path]) -> str:
     Raises:
         KneepointError: a figure is missing.
     """
-    inliner = Inliner()
+    blocks = [block for section in content["sections"] for block in section["blocks"]]
+    inliner = Inliner({name for block in blocks for name in block.get("names", ())})
 
     def picture(name: str, label: str) -> Markup:
         return Markup(inliner.inline(_file(figures, name).read_bytes(), label))  # noqa: S704
@@ -47,7 +51,13 @@ def to_pdf(content: Json, figures: Mapping[str, Path]) -> bytes:
             if item["kind"] == "figure" and not item["supplement"]:
                 shutil.copy(_file(figures, item["name"]), Path(folder) / item["svg"])
         try:
-            return typst.compile(source, root=Path(folder), ignore_system_fonts=True, format="pdf")
+            return typst.compile(
+                source,
+                root=Path(folder),
+                ignore_system_fonts=True,
+                font_paths=[FONTS],
+                format="pdf",
+            )
         except typst.TypstError as error:
             raise KneepointError(f"{TEMPLATES / 'report.typ'}: typst says: {error}") from None
 

@@ -50,7 +50,7 @@ def draw(_: Record, tables: Tables) -> Figure:
 
 
 def _draw_search(axes: Axes, past: pd.DataFrame) -> None:
-    faint = {"s": 5, "color": style.QUIET, "alpha": 0.3, "linewidth": 0, "rasterized": True}
+    faint = {"s": 5, "color": "#c3c8ce", "linewidth": 0}
     sns.scatterplot(past, x="number", y="value", ax=axes, **faint)
     ours = {"drawstyle": "steps-post", "color": style.OURS, "errorbar": None}
     sns.lineplot(past, x="number", y="best_so_far", ax=axes, **ours)
