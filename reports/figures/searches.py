@@ -35,7 +35,7 @@ def draw(_: Record, tables: Tables) -> Figure:
     for at, (axes, search) in enumerate(zip(panels, shown, strict=True)):
         low, high = limits[objective_axis(search)]
         axes.set_ylim(min(0, low), 1.2 * high or 1)
-        _draw_search(axes, trials[search["search"]])
+        _draw_search(axes, trials[search["search"]], tables["settings_run"])
         axes.set_title(_title(search), fontsize=6.5, linespacing=1.05, pad=3)
         if at % _COLUMNS == 0 or objective_axis(shown[at - 1]) != objective_axis(search):
             axes.set_ylabel(textwrap.fill(objective_axis(search), 16), fontsize=7)
@@ -49,7 +49,7 @@ def draw(_: Record, tables: Tables) -> Figure:
     return figure
 
 
-def _draw_search(axes: Axes, past: pd.DataFrame) -> None:
+def _draw_search(axes: Axes, past: pd.DataFrame, settings: pd.DataFrame) -> None:
     faint = {"s": 5, "color": "#c3c8ce", "linewidth": 0}
     sns.scatterplot(past, x="number", y="value", ax=axes, **faint)
     ours = {"drawstyle": "steps-post", "color": style.OURS, "errorbar": None}
@@ -67,7 +67,8 @@ def _draw_search(axes: Axes, past: pd.DataFrame) -> None:
     axes.set(xlabel="", ylabel="")
     found = past[past["improved"]]
     texts = [f"trial {row['trial']}: {labels.number(row['best_so_far'])}" for row in records(found)]
-    style.tell(axes, found["number"], found["best_so_far"], texts)
+    runs = style.runs_of(settings, study=found["search"], trial=found["trial"])
+    style.tell(axes, found["number"], found["best_so_far"], texts, runs)
 
 
 def _title(search: Record) -> str:
