@@ -23,7 +23,6 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.text import Annotation
 
 from analysis import labels
 from analysis.frames import Record
@@ -40,7 +39,6 @@ FAINT = "#d9dce0"
 PUBLISHED = ("#7a4f9a", "#b4451b", "#4a6b1f", "#a8780f", "#2f7d6d")
 MARKERS = ("D", "s", "v", "p", "^", "<")
 """Coprime with the number of colours: thirty reports look different."""
-Point: TypeAlias = tuple[float, float]
 Floats: TypeAlias = "pd.Series[float] | Sequence[float] | np.ndarray"
 RUN_DIGITS = 12
 """This many digits of a run's id identify it."""
@@ -237,22 +235,6 @@ def heat_map(
     axes.tick_params(length=0)
     figure = axes.figure
     figure.set_gid("cells")  # a page tells such figures by it
-
-
-def note(
-    axes: Axes, text: str, place: Point, offset: Point = (0, 0), colour: str = INK, **options: Any
-) -> Annotation:
-    """Writes beside a point, at an offset in points."""
-    look = {"fontsize": 7.5, "color": colour, "textcoords": "offset points", **options}
-    return axes.annotate(text, place, offset, **look)
-
-
-def lines_axis(axes: Axes, names: Sequence[str], **options: Any) -> None:
-    """An axis of named lines, the first above; names beyond forty letters are broken."""
-    broken = [textwrap.fill(name, 40) if len(name) > 40 else name for name in names]
-    axes.set_yticks(range(len(names)), broken, **options)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.set_ylabel("")
 
 
 def legend_once(owner: Axes | Figure, panels: Sequence[Axes], **options: Any) -> None:
