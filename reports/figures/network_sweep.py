@@ -44,14 +44,15 @@ _ALIKE = ("parameter", "network_title", "traffic_title")
 
 def _draw_lines(axes: Axes, points: pd.DataFrame) -> None:
     """The mean of each study, and the range of its runs."""
-    look = {"hue": "label", "style": "label", "markers": True, "dashes": False, "ax": axes}
-    sns.lineplot(points, x="value", y="mean", errorbar=None, markeredgewidth=0, **look)
-    for handle, (label, study) in zip(
-        axes.lines, points.groupby("label", sort=False), strict=False
-    ):
-        study = study.sort_values("value")
+    look = {"hue": "study", "style": "study", "markers": True, "dashes": False, "ax": axes}
+    sns.lineplot(
+        points, x="value", y="mean", errorbar=None, markeredgewidth=0, legend=False, **look
+    )
+    for line, (_, study) in zip(axes.lines, points.groupby("study", sort=False), strict=True):
+        study, label = study.sort_values("value"), study["label"].iloc[0]
+        line.set_label(label)
         place = study["value"], study["least"], study["greatest"]
-        axes.fill_between(*place, color=handle.get_color(), alpha=0.18, linewidth=0)
+        axes.fill_between(*place, color=line.get_color(), alpha=0.18, linewidth=0)
         texts = [
             f"{label} at {labels.number(row['value'])}: "
             f"{row['mean']:.{FIGURES[row['metric']].decimals}f} {FIGURES[row['metric']].unit}, "
@@ -60,8 +61,6 @@ def _draw_lines(axes: Axes, points: pd.DataFrame) -> None:
         ]
         style.tell(axes, study["value"], study["mean"], texts)
     axes.set_xlabel("")
-    if axes.legend_ is not None:
-        axes.legend_.remove()
 
 
 def subjects(tables: Tables) -> "dict[str, Record]":
