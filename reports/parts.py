@@ -11,16 +11,14 @@ PARTS = (AT_A_GLANCE, PUBLISHED, FOUND, ELSEWHERE, BEHAVES, TRUSTED, APPENDIX)
 
 FIGURES = {
     AT_A_GLANCE: ("at-a-glance",),
-    PUBLISHED: (
-        *("published-against-ours", "throughput-delay", "power-curve"),
-        *("heat-map", "other-constant"),
-    ),
+    PUBLISHED: ("published-against-ours",),
     FOUND: (
-        *("plane", "search-bracket", "search-contours", "search-curve"),
+        *("throughput-delay", "power-curve", "heat-map", "other-constant", "searches"),
+        *("search-bracket", "search-contours", "search-curve"),
         *("search-front", "search-history", "search-slices"),
     ),
     ELSEWHERE: (
-        *("held-out-gain", "held-out-map", "held-out-profiles", "held-out-ranks"),
+        *("plane", "held-out-gain", "held-out-map", "held-out-profiles", "held-out-ranks"),
         *("worst-case", "hardening"),
     ),
     BEHAVES: (

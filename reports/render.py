@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+import matplotlib
 import pypandoc
 import typst
 from markupsafe import Markup
@@ -20,6 +21,8 @@ from reports.templating import templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
 _IMAGE = re.compile(r'<img src="([^"]*)" alt="([^"]*)">')
+FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+"""Of the text in the figures."""
 
 
 def to_html(document: Document, figures: Mapping[str, Path]) -> str:
@@ -28,7 +31,7 @@ def to_html(document: Document, figures: Mapping[str, Path]) -> str:
     Raises:
         KneepointError: a figure is missing.
     """
-    inliner = Inliner()
+    inliner = Inliner({row.attrib["id"] for row in document.body.iter("tr") if row.get("id")})
 
     def picture(image: re.Match[str]) -> str:
         return inliner.inline(_file(figures, image[1]).read_bytes(), _unescaped(image[2]))
@@ -69,7 +72,13 @@ def to_pdf(document: Document, figures: Mapping[str, Path]) -> bytes:
         )
         source.write_text(written, encoding="utf-8")
         try:
-            return typst.compile(source, root=Path(folder), ignore_system_fonts=True, format="pdf")
+            return typst.compile(
+                source,
+                root=Path(folder),
+                ignore_system_fonts=True,
+                font_paths=[FONTS],
+                format="pdf",
+            )
         except typst.TypstError as error:
             raise KneepointError(f"{TEMPLATES / 'report.typ'}: typst says: {error}") from None
 

@@ -17,7 +17,7 @@ Subjects: TypeAlias = "Callable[[Tables], Mapping[str, Record]]"
 READS = {
     "at-a-glance": (
         *("inventory", "audit_summary", "audit"),
-        *("held_out_settings", "held_out_gains"),
+        *("held_out_settings", "held_out_gains", "settings_run"),
     ),
     "agreement": ("agreement_accuracy", "agreement_settings", "agreement"),
     "comparison-figures": ("comparison_figures", "comparison_published"),
@@ -40,7 +40,7 @@ READS = {
     "plane": ("held_out_networks", "planes", "inventory"),
     "power-curve": ("sweeps", "sweep_points", "sweep_published"),
     "probe": ("host", "probe_levels", "probe_runs"),
-    "published-against-ours": ("audit_summary", "audit"),
+    "published-against-ours": ("audit_summary", "audit", "settings_run"),
     "rate-over-time": ("showcase", "showcase_rates"),
     "repeatability": ("repeatability", "repeatability_runs", "repeatability_published"),
     "rtt-over-time": ("showcase", "showcase_rtts"),
@@ -48,8 +48,9 @@ READS = {
     "search-contours": ("searches", "search_constants", "search_trials", "search_surfaces"),
     "search-curve": ("searches", "search_constants", "search_trials"),
     "search-front": ("searches", "search_fronts"),
-    "search-history": ("searches", "search_trials"),
+    "search-history": ("searches", "search_trials", "settings_run"),
     "search-slices": ("searches", "search_constants", "search_trials"),
+    "searches": ("searches", "search_trials", "settings_run"),
     "throughput-delay": ("sweeps", "sweep_points", "sweep_published"),
     "waits": ("scheduling_delays",),
     "worst-case": (

@@ -32,7 +32,7 @@ def draw(_: Record, tables: Tables) -> Figure:
     figure = style.page(0.6 + 0.135 * max(height, 8))
     panels = list(np.atleast_1d(figure.subplots(1, count)))
     if len(rows):
-        _draw_rows(panels[0], rows)
+        _draw_rows(panels[0], rows, tables["settings_run"])
         figure.legend(*panels.pop(0).get_legend_handles_labels(), loc="outside lower left", ncols=3)
     if gains:
         _draw_gains(panels.pop(0), gains, tables)
@@ -49,7 +49,7 @@ def _compared(tables: Tables) -> pd.DataFrame:
     return rows.assign(off=100 * off).dropna(subset=["off"])
 
 
-def _draw_rows(axes: Axes, rows: pd.DataFrame) -> None:
+def _draw_rows(axes: Axes, rows: pd.DataFrame, settings: pd.DataFrame) -> None:
     reports = list(dict.fromkeys(rows["report"]))
     line = rows["report"].map({report: at for at, report in enumerate(reports)})
     apart = rows.groupby("report").cumcount()
@@ -70,7 +70,8 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame) -> None:
         f"{row['name']}: {labels.minus(format(row['off'], '+.1f'))} %, {row['verdict']}"
         for row in records(rows)
     ]
-    style.tell(axes, rows["off"], height, texts)
+    runs = style.runs_of(settings, table=rows["table"], row=rows["row"])
+    style.tell(axes, rows["off"], height, texts, runs)
     far = rows["off"].abs().max()
     axes.set_xscale("symlog", linthresh=_NEAR, linscale=0.7)
     ticks = [tick for tick in (5, 20, 100, 500) if tick <= max(far, _NEAR)]

@@ -26,10 +26,8 @@ def draw(subject: Record, tables: Tables) -> Figure:
         wide = part.pivot(index="trial", columns="traffic_title", values="mean")
         wide = 100 * wide.loc[settings["trial"], part["traffic_title"].drop_duplicates()]
         texts = wide.map(lambda value: "" if value != value else f"{value:.0f}")
-        style.heat_map(axes, wide, texts, (0, 100), style.DIVERGING, linewidths=0.6, fontsize=7.5)
+        style.heat_map(axes, wide, texts, (0, 100), style.DIVERGING, yticklabels=False)
         axes.set_xticks(0.5 + np.arange(wide.shape[1]), wide.columns, rotation=90, fontsize=7.5)
-        axes.set_yticks([])
-        axes.tick_params(length=0)
         axes.set_title(part["network_title"].iloc[0].replace(", buffer", ",\nbuffer"), fontsize=7.5)
     panels[0].set_yticks(0.5 + np.arange(len(settings)), settings["label"], fontsize=7.5)
     return figure

@@ -51,6 +51,7 @@ def _panel(axes: Axes, series: pd.DataFrame, queue: pd.DataFrame, epochs: pd.Dat
         linewidth=0,
         step="pre",
         label="queue" if len(queue) else None,
+        rasterized=True,
     )
     axes.plot(
         series["time_s"], series["window_packets"], color=style.OURS, linewidth=1.0, label="window"

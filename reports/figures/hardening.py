@@ -1,7 +1,6 @@
 """Does tuning against worst cases make the next one milder, and what does it cost?"""
 
-import pandas as pd
-from matplotlib.axes import Axes
+import seaborn as sns
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -18,30 +17,24 @@ def draw(hardening: Record, tables: Tables) -> Figure:
     rounds = select(tables["hardening_rounds"], hardening=hardening["hardening"])
     figure = style.page(2.8)
     for axes, (column, title) in zip(figure.subplots(1, 2), TITLES.items(), strict=True):
-        _draw(axes, rounds.pivot(index="round", columns="repeat", values=column))
-        axes.set_title(title)
-        style.tell(
-            axes,
-            rounds["round"],
-            rounds[column],
-            [
-                f"repeat {row['repeat'] + 1}, round {row['round']}: {labels.number(row[column])}"
-                for row in records(rounds)
-            ],
-        )
-    figure.axes[0].set_yscale("log")
-    figure.axes[0].yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
-    figure.axes[0].set_ylabel("Relative power")
-    figure.axes[1].set_ylim(bottom=0)
-    figure.axes[0].legend(loc="lower right")
+        each = {"x": "round", "y": column, "ax": axes, "marker": "o", "markeredgewidth": 0}
+        single = {"units": "repeat", "estimator": None, "color": style.QUIET, "linewidth": 0.6}
+        sns.lineplot(rounds, markersize=2.4, **each, **single)
+        middle = {"estimator": "median", "errorbar": None, "label": "median", "legend": False}
+        sns.lineplot(rounds, color=style.OURS, **each, **middle)
+        axes.set(title=title, xlabel="Worst cases among the networks", ylabel="")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        texts = [
+            f"repeat {row['repeat'] + 1}, round {row['round']}: {labels.number(row[column])}"
+            for row in records(rounds)
+        ]
+        style.tell(axes, rounds["round"], rounds[column], texts)
+    worst, own = figure.axes
+    worst.set(yscale="log", ylabel="Relative power")
+    worst.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    own.set_ylim(bottom=0)
+    worst.legend(loc="lower right")
     return figure
-
-
-def _draw(axes: Axes, values: pd.DataFrame) -> None:
-    axes.plot(values.index, values, "o-", color=style.QUIET, markersize=2.4, linewidth=0.6)
-    axes.plot(values.index, values.median(axis=1), "o-", color=style.OURS, label="median")
-    axes.set_xlabel("Worst cases among the networks")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 subjects = each("hardenings", "hardening")

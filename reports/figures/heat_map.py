@@ -65,7 +65,7 @@ def _panel(
     digits: str = ".2f",
 ) -> None:
     texts = values.map(lambda value: format(value, digits).replace("-", labels.MINUS))
-    style.heat_map(axes, values, texts, limits, colours, linewidths=0.8, fontsize=8.0)
+    style.heat_map(axes, values, texts, limits, colours, 8.0, xticklabels=False, yticklabels=False)
     axes.set_xticks(
         0.5 + np.arange(values.shape[1]), [labels.number(float(x)) for x in values.columns]
     )
@@ -74,7 +74,6 @@ def _panel(
     axes.set_title(title)
     axes.set_xlabel(_label(grid, "x", WIDE if grid["table"] is None else NARROW))
     axes.set_ylabel(_label(grid, "y", NARROW))
-    axes.tick_params(length=0)
 
 
 subjects = each("grids", "grid")

@@ -34,10 +34,8 @@ def draw(_: Record, tables: Tables) -> Figure:
 
 def _panel(axes: Axes, part: pd.DataFrame) -> None:
     shares = part / part.max()
-    style.heat_map(axes, shares, part.map(_cell), (0, 1), linewidths=0.6, fontsize=6.8)
+    style.heat_map(axes, shares, part.map(_cell), (0, 1), fontsize=6.8, yticklabels=False)
     axes.set_xticks(0.5 + np.arange(part.shape[1]), part.columns, rotation=90, fontsize=7.5)
-    axes.set_yticks([])
-    axes.tick_params(length=0)
 
 
 def _cell(value: float) -> str:

@@ -1,5 +1,6 @@
 """Does a further parameter matter while the two of a grid are held constant?"""
 
+import seaborn as sns
 from matplotlib.figure import Figure
 
 from analysis import labels
@@ -16,8 +17,9 @@ def draw(grid: Record, tables: Tables) -> Figure:
     panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
     for axes, name in zip(panels, names, strict=True):
         effect = select(effects, constant=name)
-        for _, cell in effect.groupby("group"):
-            axes.plot(cell["value"], 100 * cell["relative"], color=style.QUIET, linewidth=0.6)
+        percent = effect.assign(relative=100 * effect["relative"])
+        cells = {"units": "group", "estimator": None, "color": style.QUIET, "linewidth": 0.6}
+        sns.lineplot(percent, x="value", y="relative", ax=axes, **cells)
         mean = effect.drop_duplicates("value").sort_values("value")
         axes.plot(mean["value"], 100 * mean["mean"], "o-", color=style.OURS)
         axes.set_xticks(mean["value"], [labels.number(float(value)) for value in mean["value"]])

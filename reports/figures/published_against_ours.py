@@ -24,7 +24,10 @@ _LETTER_PT = 6.0
 def draw(comparison: Record, tables: Tables) -> Figure:
     """Ours against published with the identity line, and below it the difference in per cent."""
     rows = select(tables["audit"], comparison=comparison["comparison"])
-    rows = rows.assign(letter=_letters(rows), crossed=[_crossed(row) for row in records(rows)])
+    runs = style.runs_of(tables["settings_run"], table=rows["table"], row=rows["row"])
+    rows = rows.assign(
+        run=runs, letter=_letters(rows), crossed=[_crossed(row) for row in records(rows)]
+    )
     noun = "Published" if comparison["comparison"] == REPORTS else "Measured"
     figure = style.page(4.6 if (rows["letter"] != "").any() else 4.3)
     both = {
@@ -93,7 +96,8 @@ def _draw_identity(axes: Axes, rows: pd.DataFrame, alone: pd.DataFrame, metric: 
     for report, mark, part in style.by_report(rows):
         x, y = part[f"published_{metric}"], part[f"ours_{metric}"]
         style.open_markers(axes, x, y, report, mark)
-    style.tell(axes, rows[f"published_{metric}"], rows[f"ours_{metric}"], _values(rows, metric))
+    x, y = rows[f"published_{metric}"], rows[f"ours_{metric}"]
+    style.tell(axes, x, y, _values(rows, metric), rows["run"].tolist())
     _cross_out(axes, rows, rows[f"ours_{metric}"], metric)
     axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
     _cross_out(axes, alone, _edge(axes, alone), metric)
@@ -121,9 +125,8 @@ def _draw_difference(axes: Axes, rows: pd.DataFrame, metric: str, noun: str) -> 
     axes.vlines(
         rows[f"published_{metric}"], least, greatest, color=style.QUIET, linewidth=0.6, zorder=2
     )
-    style.tell(
-        axes, rows[f"published_{metric}"], 100 * rows[f"relative_{metric}"], _values(rows, metric)
-    )
+    x, y = rows[f"published_{metric}"], 100 * rows[f"relative_{metric}"]
+    style.tell(axes, x, y, _values(rows, metric), rows["run"].tolist())
     _cross_out(axes, rows, 100 * rows[f"relative_{metric}"], metric)
     limit = max(1.25 * (100 * rows[f"relative_{metric}"].abs()).max(), 2 * rule.relative * 100)
     if limit > 100 * FAR:

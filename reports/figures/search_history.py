@@ -21,7 +21,8 @@ def draw(search: Record, tables: Tables) -> Figure:
     found = past[past["improved"]]
     axes.plot(found["trial"], found["best_so_far"], "o", color=style.OURS, markersize=3.4)
     texts = [f"trial {row['trial']}: {labels.number(row['best_so_far'])}" for row in records(found)]
-    style.tell(axes, found["trial"], found["best_so_far"], texts)
+    runs = style.runs_of(tables["settings_run"], study=found["search"], trial=found["trial"])
+    style.tell(axes, found["trial"], found["best_so_far"], texts, runs)
     bottom = axes.get_ylim()[0]
     axes.plot(failed["trial"], [bottom] * len(failed), "x", color=style.BEST, clip_on=False)
     aside = past[past["stopped"] | past["beyond"]]

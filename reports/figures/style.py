@@ -7,13 +7,18 @@ Labels stand beside what they name.
 import html
 import io
 import math
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -21,10 +26,6 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from analysis import labels
 from analysis.frames import Record
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
 
 WIDTH_IN = 6.3
 """The text width of the printed page: figures are drawn at their printed size."""
@@ -39,6 +40,8 @@ PUBLISHED = ("#7a4f9a", "#b4451b", "#4a6b1f", "#a8780f", "#2f7d6d")
 MARKERS = ("D", "s", "v", "p", "^", "<")
 """Coprime with the number of colours: thirty reports look different."""
 Floats: TypeAlias = "pd.Series[float] | Sequence[float] | np.ndarray"
+RUN_DIGITS = 12
+"""This many digits of a run's id identify it."""
 
 _UNDATED: dict[str, dict[str, Any]] = {
     ".svg": {"Date": None, "Creator": None},
@@ -47,7 +50,7 @@ _UNDATED: dict[str, dict[str, Any]] = {
 }
 """Metadata, so that equal figures give equal bytes."""
 
-_TOLD: WeakKeyDictionary[Figure, list[tuple[Axes, float, float, str]]] = WeakKeyDictionary()
+_TOLD: WeakKeyDictionary[Figure, list[tuple[Axes, float, float, str, str]]] = WeakKeyDictionary()
 """What the points of figures show (see `tell`), until they are saved."""
 
 COLOURS = ("#17527f", "#b4451b", "#2f7d6d", "#7a4f9a", "#a8780f", "#1b1f24", "#c2588e")
@@ -56,48 +59,31 @@ CONTROLLER_MARKERS = ("o", "s", "^", "D", "v", "P")
 SEQUENTIAL = "cividis"
 DIVERGING = "PuOr_r"
 
-_STYLE: dict[Any, Any] = {
-    "font.family": "STIXGeneral",
+_STYLE: dict[str, Any] = {
+    "font.family": "serif",
+    "font.serif": ["STIXGeneral", "STIX Two Text", "Times New Roman"],
     "mathtext.fontset": "stix",
-    "font.size": 9.0,
-    "axes.titlesize": 9.5,
+    "text.parse_math": False,  # a $ in a title is one
     "axes.titlelocation": "left",
     "axes.titlepad": 7.0,
-    "axes.labelsize": 9.0,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": "#5b626b",
-    "axes.linewidth": 0.6,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
-    "xtick.color": "#5b626b",
-    "ytick.color": "#5b626b",
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.minor.width": 0.4,
-    "ytick.minor.width": 0.4,
-    "xtick.major.size": 3.0,
-    "ytick.major.size": 3.0,
-    "xtick.minor.size": 1.8,
-    "ytick.minor.size": 1.8,
+    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), "#5b626b"),
+    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), INK),
+    **{f"{axis}tick.{which}.width": 0.5 for axis in "xy" for which in ("major", "minor")},
+    **{f"{axis}tick.major.size": 3.0 for axis in "xy"},
+    "axes.linewidth": 0.6,
     "grid.color": "#e7e9ec",
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.1,
     "lines.markersize": 3.6,
-    "text.color": INK,
-    "text.parse_math": False,  # a $ in a title is one
     "legend.frameon": False,
-    "legend.fontsize": 8.5,
     "legend.handletextpad": 0.5,
     "figure.dpi": 100.0,
     "savefig.dpi": 220.0,
-    "svg.fonttype": "path",
+    "path.simplify_threshold": 0.3,  # of a point in SVG
+    "svg.fonttype": "none",  # text is text: searchable, and a fraction of the size
     "svg.hashsalt": "kneepoint",
-    "path.simplify": True,
 }
 
 
@@ -106,7 +92,7 @@ def house() -> Iterator[None]:
     """Draws in the house style, whatever the user's own matplotlib settings are."""
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(_STYLE)
+        sns.set_theme("paper", "ticks", COLOURS, font_scale=0.94, rc=_STYLE)
         yield
 
 
@@ -116,6 +102,29 @@ def page(height_in: float) -> Figure:
     figure = Figure(figsize=(WIDTH_IN, height_in), layout=layout)
     FigureCanvasAgg(figure)
     return figure
+
+
+def multiples(
+    count: int, columns: int, height_in: float, sharex: bool = False, sharey: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """Small multiples: so many panels, the last of each column with its ticks labelled.
+
+    Args:
+        count: of the panels.
+        columns: at most so many stand side by side.
+        height_in: of a row of panels (inches).
+        sharex: as in matplotlib's `subplots`.
+        sharey: the same.
+    """
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure = page(0.3 + height_in * rows)
+    panels = list(figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False).flat)
+    for surplus in panels[count:]:
+        surplus.remove()
+    for axes in panels[max(0, count - columns) : count]:
+        axes.tick_params(labelbottom=True)
+    return figure, panels[:count]
 
 
 def lay_out(figure: Figure) -> None:
@@ -148,7 +157,9 @@ def write(figure: Figure, path: Path, dpi: float | None = None) -> None:
     path.write_bytes(_with_values(content, figure) if path.suffix == ".svg" else content)
 
 
-def tell(axes: Axes, x: Floats, y: Floats, texts: Iterable[str]) -> None:
+def tell(
+    axes: Axes, x: Floats, y: Floats, texts: Iterable[str], runs: Iterable[str] | None = None
+) -> None:
     """Says what points show: a page shows the text of the one under the pointer.
 
     Args:
@@ -156,25 +167,39 @@ def tell(axes: Axes, x: Floats, y: Floats, texts: Iterable[str]) -> None:
         x: their places in the data's units, shape (n,).
         y: as x.
         texts: one a point.
+        runs: ids of the runs behind them, to whose rows a page links; "" for none.
     """
     figure = axes.figure
     assert isinstance(figure, Figure)
-    points = zip(x, y, texts, strict=True)
+    points = zip(x, y, texts, runs or repeat(""), strict=False)
     told = _TOLD.setdefault(figure, [])
-    told += [(axes, a, b, text) for a, b, text in points if a == a and b == b]
+    told += [(axes, *point) for point in points if point[0] == point[0] and point[1] == point[1]]
+
+
+def runs_of(settings: "pd.DataFrame", **keys: Any) -> list[str]:
+    """The id of the first run behind each point; "" where there is none.
+
+    Args:
+        settings: the table settings_run.
+        keys: its columns `study` and `trial`, or `table` and `row`, of the points.
+    """
+    first = settings[[*keys, "run_id"]].drop_duplicates(list(keys))
+    found = pd.DataFrame(keys).merge(first, "left", on=list(keys))["run_id"]
+    return found.fillna("").tolist()
 
 
 def _with_values(svg: bytes, figure: Figure) -> bytes:
     """Adds what points show: invisible circles, each with a title."""
     height = 72 * figure.get_figheight()
     circles = []
-    for axes, x, y, text in _TOLD.get(figure, []):
+    for axes, x, y, text, run in _TOLD.get(figure, []):
         place = axes.transData.transform((x, y))
         if not axes.bbox.padded(1).contains(*place):
             continue
         across, up = place * 72 / figure.dpi
+        of_run = f' data-run="{run[:RUN_DIGITS]}"' if run else ""
         circles.append(
-            f'<circle cx="{across:.1f}" cy="{height - up:.1f}" r="5"><title>'
+            f'<circle cx="{across:.1f}" cy="{height - up:.1f}" r="5"{of_run}><title>'
             f"{html.escape(text, quote=False)}</title></circle>"
         )
     if not circles:
@@ -185,10 +210,11 @@ def _with_values(svg: bytes, figure: Figure) -> bytes:
 
 def heat_map(
     axes: Axes,
-    values: "pd.DataFrame",
-    texts: "pd.DataFrame",
+    values: pd.DataFrame,
+    texts: pd.DataFrame,
     limits: tuple[float, float],
     colours: str = SEQUENTIAL,
+    fontsize: float = 7.5,
     **options: Any,
 ) -> None:
     """A cell for each value, the first row above, with its text in dark or white ink.
@@ -199,26 +225,30 @@ def heat_map(
         texts: what is written into the cells, of the same shape.
         limits: the values of the first and the last colour.
         colours: name of the colour map.
-        options: `linewidths` between the cells, `fontsize`.
+        fontsize: of the texts.
+        options: of seaborn's heatmap.
     """
-    import seaborn as sns  # slow to import, and few figures need it
-
-    sns.heatmap(
-        values,
-        ax=axes,
-        annot=texts,
-        fmt="",
-        cmap=colours,
-        vmin=limits[0],
-        vmax=limits[1],
-        cbar=False,
-        linewidths=options["linewidths"],
-        linecolor="white",
-        annot_kws={"fontsize": options["fontsize"]},
-        xticklabels=False,
-        yticklabels=False,
-    )
+    look = {"cmap": colours, "linewidths": 0.6, "linecolor": "white", "cbar": False, **options}
+    look |= {"annot": texts, "fmt": "", "annot_kws": {"fontsize": fontsize}}
+    sns.heatmap(values, ax=axes, vmin=limits[0], vmax=limits[1], **look)
     axes.set(xlabel="", ylabel="")
+    axes.tick_params(length=0)
+    figure = axes.figure
+    figure.set_gid("cells")  # a page tells such figures by it
+
+
+def legend_once(owner: Axes | Figure, panels: Sequence[Axes], **options: Any) -> None:
+    """A legend of what the panels show, sorted, each label once, in as many columns as fit."""
+    pairs = [
+        pair for axes in panels for pair in zip(*axes.get_legend_handles_labels(), strict=True)
+    ]
+    handles = {label: handle for handle, label in pairs}
+    names = sorted(handles)
+    if names and isinstance(owner, Figure):
+        widest = max(map(len, names))
+        options = {"ncols": max(1, min(5, 90 // (widest + 6))), **options}
+    broken = [textwrap.fill(name, 45) for name in names]
+    owner.legend([handles[name] for name in names], broken, **options)
 
 
 def search_axis(axes: Axes, constant: Record, which: Literal["x", "y"] = "x") -> None:
@@ -292,38 +322,23 @@ def open_markers(
 
     Both follow from `mark`, the report's number in the tables.
     """
-    axes.plot(
-        x,
-        y,
-        MARKERS[mark % len(MARKERS)],
-        markersize=4.6,
-        markerfacecolor="none",
-        markeredgecolor=PUBLISHED[mark % len(PUBLISHED)],
-        markeredgewidth=0.9,
-        label=report,
-        zorder=4,
-    )
+    look: Record = {
+        "markersize": 4.6,
+        "markerfacecolor": "none",
+        "markeredgewidth": 0.9,
+        "zorder": 4,
+    }
+    colour = PUBLISHED[mark % len(PUBLISHED)]
+    marker = MARKERS[mark % len(MARKERS)]
+    axes.plot(x, y, marker, markeredgecolor=colour, label=report, **look)
 
 
 def ring(axes: Axes, x: float, y: float) -> None:
     """Rings the best point."""
-    axes.plot(
-        x,
-        y,
-        "o",
-        markersize=10,
-        markerfacecolor="none",
-        markeredgecolor=BEST,
-        markeredgewidth=1.2,
-        zorder=5,
-    )
-
-
-def legend_once(owner: Axes | Figure, panels: Sequence[Axes], **options: Any) -> None:
-    """A legend of what the panels show, sorted, each label once."""
-    pairs = [
-        pair for axes in panels for pair in zip(*axes.get_legend_handles_labels(), strict=True)
-    ]
-    handles = {label: handle for handle, label in pairs}
-    names = sorted(handles)
-    owner.legend([handles[name] for name in names], names, **options)
+    look: Record = {
+        "markersize": 10,
+        "markerfacecolor": "none",
+        "markeredgewidth": 1.2,
+        "zorder": 5,
+    }
+    axes.plot(x, y, "o", markeredgecolor=BEST, **look)

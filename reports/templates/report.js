@@ -168,6 +168,12 @@ document.addEventListener("pointerover", (event) => {
   value.style.top = `${place.top - value.offsetHeight - 6 + window.scrollY}px`;
 });
 
+// A point leads to the row of its run.
+document.addEventListener("click", (event) => {
+  const { run } = event.target.dataset;
+  if (run) location.hash = `run-${run}`;
+});
+
 // A link to what is folded opens it; browsers differ in whether they do so themselves.
 const unfold = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis import labels
-from analysis.frames import records
+from analysis.frames import Record, records
 from analysis.metrics import METRICS
 from analysis.schema import TABLES
 from common.errors import KneepointError
@@ -129,6 +129,40 @@ def test_search_history_shows_trials_best_and_failures(tables: Tables) -> None:
     assert len(x_of(trials)) == 118
     assert np.all(np.diff(np.asarray(best.get_ydata())) >= 0)
     assert x_of(failed) == [3, 17]
+
+
+def test_searches_of_one_unit_share_a_scale_and_fits_are_left_out(tables: Tables) -> None:
+    searches, past = tables["searches"], tables["search_trials"]
+    of_misfit: Record = {"fit": [["001-delay-threshold"]], "objective": "misfit"}
+    fitted = searches[-1:].assign(search="fitted", **of_misfit)
+    front = searches[-1:].assign(search="again", objective="front")
+    both = {**tables, "searches": pd.concat([searches, front, fitted])}
+    both["search_trials"] = pd.concat(
+        [past, past[past["search"] == searches["search"].iloc[-1]].assign(search="again")]
+    )
+    axes = drawn(both, "searches-all").axes
+    assert len(axes) == len(searches) + 1
+    assert len({each.get_ylim() for each in axes}) == 1
+    best = records(searches)[0]["best_value"]
+    assert np.asarray(axes[0].lines[0].get_ydata())[-1] == pytest.approx(best)
+
+
+def test_a_hundred_searches_with_long_names_fit_a_page(tables: Tables) -> None:
+    searches, past = tables["searches"][:1], tables["search_trials"]
+    past = past[past["search"] == searches["search"].iloc[0]]
+    long: Record = {
+        "controller": "_".join(["controller"] * 5),
+        "network_titles": [["A network " * 5]],
+    }
+    many = [searches.assign(search=str(n), **long) for n in range(100)]
+    hundred = {**tables, "searches": pd.concat(many)}
+    hundred["search_trials"] = pd.concat([past.assign(search=str(n)) for n in range(100)])
+    figure = drawn(hundred, "searches-all")
+    assert len(figure.axes) == 40 and figure.get_figheight() < 9.7
+    assert figure._supxlabel.get_text().endswith("100 searches")  # type: ignore[attr-defined]
+    figure.draw_without_rendering()
+    titles = [axes._left_title.get_window_extent() for axes in figure.axes]  # type: ignore[attr-defined]
+    assert all(one.x1 <= other.x0 for one, other in itertools.pairwise(titles[:4]))
 
 
 def test_search_slices_have_a_panel_a_constant(tables: Tables) -> None:
@@ -249,7 +283,7 @@ def test_the_house_style_ignores_the_users_own() -> None:
     before = mpl.rcParams["font.size"]
     mpl.rcParams["font.size"] = 31
     with style.house():
-        assert mpl.rcParams["font.size"] == 9
+        assert mpl.rcParams["font.size"] == pytest.approx(9, abs=0.1)
     assert mpl.rcParams["font.size"] == 31
     mpl.rcParams["font.size"] = before
 
@@ -389,8 +423,9 @@ def test_points_say_what_they_show(tmp_path: Path) -> None:
         style.save(figure, tmp_path / "told")
     svg = (tmp_path / "told.svg").read_bytes()
     root = ElementTree.fromstring(Inliner().inline(svg, "Told"))
-    (values,) = (group for group in root.iter("g") if group.get("class") == "values")
-    assert [circle.findtext("title") for circle in values] == ["a < b", "c"]
+    space = "{http://www.w3.org/2000/svg}"
+    values = list(root.iter(f"{space}circle"))
+    assert [circle.findtext(f"{space}title") for circle in values] == ["a < b", "c"]
     places = [(float(circle.attrib["cx"]), float(circle.attrib["cy"])) for circle in values]
     assert places[0][0] < places[1][0] and places[0][1] > places[1][1]
 
