@@ -14,7 +14,7 @@ from contest.leaderboard import Json
 from contest.standing import RESAMPLES
 from reports import render
 from reports.document import document
-from reports.templating import element, templates_in
+from reports.templating import element, plain_text, templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
 _MOST_REASON = 400
@@ -80,10 +80,8 @@ def render_page(
     written = environment.get_template(template).make_module(
         {**context, **values, "figures": drawn, "score_word": score_word}
     )
-    heads = {name: str(Markup(vars(written)[name]).unescape()) for name in ("heading", "subtitle")}
-    page = document(
-        str(written), heads["heading"], subtitle=heads["subtitle"], made_of=made_of, search=search
-    )
+    heading, subtitle = (plain_text(vars(written)[name]) for name in ("heading", "subtitle"))
+    page = document(str(written), heading, subtitle=subtitle, made_of=made_of, search=search)
     return render.to_html(page, drawn)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kneepoint.cli import config_option, examples, json_option, say
+from kneepoint.cli import config_option, examples, json_option, print_result
 
 
 @click.command()
@@ -32,4 +32,4 @@ def command(into: Path, config: Path, as_json: bool) -> None:
     from reports.artifact import write_artifact
 
     write_artifact(config, into)
-    say({"artifact": str(into)}, str(into), as_json)
+    print_result({"artifact": str(into)}, str(into), as_json)

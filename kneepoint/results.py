@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from analysis.frames import records
-from kneepoint.cli import columns, examples, json_option, say
+from kneepoint.cli import columns, examples, json_option, print_result
 
 
 @click.command()
@@ -27,4 +27,6 @@ def command(folder: Path, table: str | None, as_json: bool) -> None:
 
     results = open_results(folder)
     listed = records(results.columns(table) if table else results.about())
-    say(listed, columns([tuple(str(cell) for cell in row.values()) for row in listed]), as_json)
+    print_result(
+        listed, columns([tuple(str(cell) for cell in row.values()) for row in listed]), as_json
+    )

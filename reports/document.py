@@ -1,8 +1,8 @@
 """A report as one tree of HTML, from the Markdown of its templates.
 
-Markdown has paragraphs, **bold** and `code`; all else is HTML: `<h2 id="...">` opens a part, `<h3 id="...">`
-a section, `<h4>` a heading without a number, `<details>` what only the page has, and folded. Four
-elements are ours:
+Markdown has paragraphs, **bold** and `code`; all else is HTML: `<h2 id="...">` opens a part,
+`<h3 id="...">` a section, `<h4>` a heading without a number, `<details>` what only the page has,
+and folded. Four elements are ours:
 
     <figure name="..." only="html"><title>...</title><caption>...</caption></figure>
     <table name="..." only="html" first="...">
@@ -13,9 +13,9 @@ elements are ours:
     <ref to="NAME"/>   the label of a part, section, figure or table: "Figure 3"
     <run of="ID">...</run>   a number that links to the row `run-ID`, which has the run behind it
 
-What is in `<details>` or has `only="html"` is a supplement: the page alone has it, with numbers of its
-own ("Table S3"). Columns of one group share a head. On the page a table shows its `first` so many rows
-until it is asked for all.
+What is in `<details>` or has `only="html"` is a supplement: the page alone has it, with numbers of
+its own ("Table S3"). Columns of one group share a head. On the page a table shows its `first` so
+many rows until it is asked for all.
 """
 
 import re
@@ -149,9 +149,8 @@ def _write_table(item: Element, labels: dict[str, str]) -> None:
     _empty(item, {"class": "table", "id": name} | ({"data-first": first} if first else {}))
     item.tag = "figure"
     item.append(caption)
-    scroll = SubElement(
-        item, "div", {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": labels[name]}
-    )
+    region = {"tabindex": "0", "role": "region", "aria-label": labels[name]}
+    scroll = SubElement(item, "div", {"class": "scroll", **region})
     table = SubElement(scroll, "table")
     _write_head(SubElement(table, "thead"), columns)
     body = SubElement(table, "tbody")

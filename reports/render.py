@@ -17,7 +17,7 @@ from markupsafe import Markup
 from common.errors import KneepointError
 from reports.document import Document
 from reports.inline_svg import Inliner
-from reports.templating import templates_in
+from reports.templating import plain_text, templates_in
 
 TEMPLATES = Path(__file__).parent / "templates"
 _IMAGE = re.compile(r'<img src="([^"]*)" alt="([^"]*)">')
@@ -34,7 +34,7 @@ def to_html(document: Document, figures: Mapping[str, Path]) -> str:
     inliner = Inliner({row.attrib["id"] for row in document.body.iter("tr") if row.get("id")})
 
     def picture(image: re.Match[str]) -> str:
-        return inliner.inline(_file(figures, image[1]).read_bytes(), _unescaped(image[2]))
+        return inliner.inline(_file(figures, image[1]).read_bytes(), plain_text(image[2]))
 
     body = _IMAGE.sub(picture, _html(document.body))
     template = templates_in(TEMPLATES).get_template("page.html.jinja")
@@ -55,7 +55,11 @@ def to_pdf(document: Document, figures: Mapping[str, Path]) -> bytes:
             name = image.attrib["src"]
             image.set("src", f"{name}.svg")
             shutil.copy(_file(figures, name), source.with_name(f"{name}.svg"))
-        about = {"title": document.title, "subtitle": document.subtitle, "made-of": document.made_of}
+        about = {
+            "title": document.title,
+            "subtitle": document.subtitle,
+            "made-of": document.made_of,
+        }
         written = pypandoc.convert_text(
             _html(body),
             "typst",
@@ -96,10 +100,6 @@ def _leave_out_supplements(parent: Element, names: frozenset[str]) -> None:
         if child.tag == "a" and (child.get("class") == "run" or child.get("href", "")[1:] in names):
             child.tag, child.attrib = "span", {}
         _leave_out_supplements(child, names)
-
-
-def _unescaped(attribute: str) -> str:
-    return str(Markup(attribute).unescape())  # noqa: S704
 
 
 def _file(figures: Mapping[str, Path], name: str) -> Path:

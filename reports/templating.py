@@ -21,11 +21,16 @@ def literal(value: object) -> object:
     return Markup(" ".join(_NO_XML.sub("\ufffd", value).splitlines()).translate(_SIGNS))  # noqa: S704
 
 
+def plain_text(html: object) -> str:
+    """The text of HTML without elements, such as a value that a template has set."""
+    return str(Markup(html).unescape())  # noqa: S704
+
+
 def element(tag: str, *content: object, **attributes: object) -> Markup:
-    """An element with attributes that have a value; a trailing underscore keeps clear of keywords."""
+    """An element with those attributes that have a value; `class_` is `class`."""
     given = {name.rstrip("_"): literal(value) for name, value in attributes.items() if value}
     written = Markup("").join(Markup(' {}="{}"').format(*each) for each in given.items())
-    inner = Markup("").join(map(literal, content))
+    inner = Markup("").join(Markup("{}").format(literal(each)) for each in content)
     return Markup("<{0}{1}>{2}</{0}>").format(tag, written, inner)
 
 

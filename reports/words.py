@@ -1,4 +1,4 @@
-"""The report from its templates, and their vocabulary: filters for names, numbers and rows of tables."""
+"""The report from its templates, and their vocabulary: filters for names, numbers and rows."""
 
 import json
 import math
@@ -162,7 +162,12 @@ def compose(
 
 
 def _is_tuning(row: Record) -> bool:
-    return bool(row["tunes"] and row["engine"] == "emulator" and len(row["networks"]) == 1 and row["searched"] > 1)
+    return bool(
+        row["tunes"]
+        and row["engine"] == "emulator"
+        and len(row["networks"]) == 1
+        and row["searched"] > 1
+    )
 
 
 def _keys(row: Record) -> list[Key]:
@@ -212,9 +217,7 @@ def environment() -> jinja2.Environment:
         "median": lambda values: statistics.median(list(values)),
         "sampler": lambda name: _SAMPLERS.get(name, name),
         "metrics_of": lambda rows: [
-            name
-            for name in audit.SHOWN
-            if any(is_known(row[f"published_{name}"]) for row in rows)
+            name for name in audit.SHOWN if any(is_known(row[f"published_{name}"]) for row in rows)
         ],
         "key_of": lambda row, names: _Key({name: row[name] for name in names}),
         "bounds_kept": bounds_kept,

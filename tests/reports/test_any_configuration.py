@@ -329,7 +329,10 @@ def test_the_greatest_power_found_is_on_the_first_page(report: Told) -> None:
         and each.get("class") != "highlights"
         and len(each) == 3
     ]
-    assert re.match(r"29\.\d\d ± 0\.25power of late threshold.* on The lab", value.replace("\N{NO-BREAK SPACE}", " "))
+    assert re.match(
+        r"29\.\d\d ± 0\.25power of late threshold.* on The lab",
+        value.replace("\N{NO-BREAK SPACE}", " "),
+    )
 
 
 def test_settings_of_one_controller_are_told_by_their_studies(report: Told) -> None:

@@ -63,7 +63,9 @@ def test_columns_of_one_group_share_a_head() -> None:
     assert [each.get("class") for each in report.block("t").find(".//tbody/tr")] == ["left"] * 4  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("place", ["{}", "**{}**", "- {}", "{}. x", "<ul><li>{}</li></ul>", "`x` {}"])
+@pytest.mark.parametrize(
+    "place", ["{}", "**{}**", "- {}", "{}. x", "<ul><li>{}</li></ul>", "`x` {}"]
+)
 def test_no_sign_of_a_value_is_markup(place: str) -> None:
     for value in (NASTY, "1", "+ 2", "# x", "---", "a\n\nb"):
         paragraph = read(place.replace("{}", str(literal(value))))

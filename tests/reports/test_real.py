@@ -239,7 +239,7 @@ def test_waits_are_drawn_from_the_commonest_to_the_rarest(analysed: Tables) -> N
 
 
 def test_table_says_how_rare_the_long_waits_are(report: Told) -> None:
-    waits = dict(report.rows("waits"))
+    waits = {row[0]: row[1] for row in report.rows("waits")}
     assert (waits["2"], waits["128"], waits["1024"]) == ("0.019", "0.89", "6.1")
 
 
@@ -250,12 +250,7 @@ def test_without_waits_the_report_does_without_them(nothing: pd.DataFrame | None
 
 def test_text_has_no_number_that_is_none(report: Told) -> None:
     said = [report.text(), report.abstract, *(report.caption(name) for name in report.figures())]
-    cells = [
-        cell
-        for table in report.tables()
-        for row in report.rows(table)
-        for cell in row
-    ]
+    cells = [cell for table in report.tables() for row in report.rows(table) for cell in row]
     for text in (*said, *cells):
         assert "nan" not in text.split()
         assert "None" not in text.split()

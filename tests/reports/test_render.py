@@ -161,7 +161,7 @@ def words_of(pdf: bytes, folder: Path) -> str:
     program = shutil.which("pdftotext")
     if program is None:
         pytest.skip("NOT TESTED: no pdftotext")
-    call = [program, "-layout", folder / "report.pdf", "-"]
+    call = [program, "-layout", str(folder / "report.pdf"), "-"]
     return "".join(subprocess.run(call, check=True, capture_output=True, text=True).stdout.split())
 
 
