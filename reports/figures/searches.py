@@ -29,7 +29,7 @@ def draw(_: Record, tables: Tables) -> Figure:
     past = past[past["search"].isin(found["search"][:_MOST])]
     unit = past["search"].map({row["search"]: objective_axis(row) for row in shown})
     limits = {name: extremes(part["best_so_far"]) for name, part in past.groupby(unit)}
-    height_in = min(1.45, 9 / -(-len(shown) // _COLUMNS))
+    height_in = min(1.2, 9 / -(-len(shown) // _COLUMNS))
     figure, panels = style.multiples(len(shown), _COLUMNS, height_in, sharex=True)
     trials = dict(tuple(past.groupby("search")))
     for at, (axes, search) in enumerate(zip(panels, shown, strict=True)):

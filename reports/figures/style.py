@@ -138,8 +138,8 @@ def lay_out(figure: Figure) -> None:
 def save(figure: Figure, stem: Path) -> None:
     """Writes `stem`.svg and `stem`.png; equal figures give equal bytes."""
     lay_out(figure)
-    for suffix in (".svg", ".png"):
-        write(figure, stem.with_name(stem.name + suffix))
+    for suffix, dpi in ((".svg", 150), (".png", None)):  # of what is an image within the SVG
+        write(figure, stem.with_name(stem.name + suffix), dpi)
 
 
 def write(figure: Figure, path: Path, dpi: float | None = None) -> None:
