@@ -136,7 +136,8 @@ def _write_figure(item: Element, labels: dict[str, str]) -> None:
     caption = _caption(item, labels)
     name = item.attrib["name"]
     _empty(item, {"id": name})
-    SubElement(item, "img", {"src": name, "alt": "".join(caption[1].itertext()).rstrip(".")})
+    shown = " ".join("".join(caption[1].itertext()).split()).rstrip(".")
+    SubElement(item, "img", {"src": name, "alt": shown})
     item.append(caption)
 
 
