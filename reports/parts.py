@@ -43,8 +43,8 @@ _TABLES = {
 
 
 def part_of_figure(kind: str) -> str:
-    """Returns the part that the figures of a kind are in."""
-    return next(part for part, kinds in FIGURES.items() if kind in kinds)
+    """Returns the part that the figures of a kind are in; one that none names is in the appendix."""
+    return next((part for part, kinds in FIGURES.items() if kind in kinds), APPENDIX)
 
 
 def part_of_table(name: str) -> str:
