@@ -43,7 +43,7 @@ _TABLES = {
 
 
 def part_of_figure(kind: str) -> str:
-    """Returns the part that the figures of a kind are in: the appendix unless another names it."""
+    """Returns the part of a kind of figures: the appendix unless another names it."""
     return next((part for part, kinds in FIGURES.items() if kind in kinds), APPENDIX)
 
 
