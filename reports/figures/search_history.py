@@ -16,7 +16,9 @@ def draw(search: Record, tables: Tables) -> Figure:
     axes = figure.add_subplot()
     past = select(tables["search_trials"], search=search["search"])
     fine, failed = past[~past["failed"]], past[past["failed"]]
-    axes.plot(fine["trial"], fine["value"], "o", color=style.QUIET, markersize=2.0, markeredgewidth=0)
+    axes.plot(
+        fine["trial"], fine["value"], "o", color=style.QUIET, markersize=2.0, markeredgewidth=0
+    )
     axes.plot(past["trial"], past["best_so_far"], drawstyle="steps-post", color=style.OURS)
     found = past[past["improved"]]
     axes.plot(found["trial"], found["best_so_far"], "o", color=style.OURS, markersize=3.4)
