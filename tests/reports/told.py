@@ -1,5 +1,6 @@
 """What a report says, read back from its document."""
 
+import re
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -86,7 +87,7 @@ class Told:
 
     def rows(self, table: str) -> list[tuple[str, ...]]:
         rows = self.block(table).findall(".//tbody/tr")
-        return [tuple(plain(cell).strip() for cell in row) for row in rows]
+        return [tuple(re.sub("[ \n]+", " ", plain(cell)).strip() for cell in row) for row in rows]
 
     def caption(self, name: str) -> str:
         caption = self.block(name).find("figcaption")
