@@ -38,3 +38,11 @@ def test_no_committed_line_names(pattern: re.Pattern[str]) -> None:
 def test_no_committed_file_is_large() -> None:
     sizes = {name: (ROOT / name).stat().st_size for name in committed()}
     assert {name: size for name, size in sizes.items() if size > LARGEST_BYTES} == {}
+
+
+def test_no_link_is_committed() -> None:
+    """A link leads elsewhere on another machine."""
+    committed()
+    command = ["git", "ls-files", "--stage"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert [line for line in listed.splitlines() if line.startswith("120000")] == []
