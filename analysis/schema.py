@@ -18,6 +18,8 @@ VERDICTS = (
 )
 """What a row can be: `within our spread` is off, but one more run of ours, or one on a host that
 fits as well, may be what was printed; `unexplained` is off, and only our runs speak against it."""
+AGREEING = ("reproduced", "close", "fitted")
+"""The verdicts of rows that agree with ours."""
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,22 @@ def run_program(
         ) from None
 
 
+def run_built(program: Path, *arguments: str, content: bytes = b"") -> tuple[bytes, int, str]:
+    """Runs a program of build/; returns what it printed, its exit status and its complaint.
+
+    Raises:
+        KneepointError: the program is missing.
+    """
+    try:
+        result = subprocess.run(
+            [program, *arguments], input=content, capture_output=True, check=False
+        )
+    except OSError as error:
+        raise KneepointError(f"{program}: {error.strerror}; build it first: make build") from None
+    said = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
+    return result.stdout, result.returncode, said
+
+
 def complaint(*results: subprocess.CompletedProcess[str]) -> str:
     """Returns the first error that the commands printed, or else their last line."""
     lines = [line.strip() for result in results for line in result.stderr.splitlines()]

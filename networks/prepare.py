@@ -5,13 +5,13 @@ python -m networks.prepare --config config/config.yaml --network NAME --into bui
 
 import argparse
 import json
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from common.errors import KneepointError, run_command_line, unusable
 from common.files import sha256_of, write_whole
+from common.programs import run_built
 from networks.config import (
     Cut,
     LinkTrace,
@@ -90,19 +90,13 @@ class TraceMaker:
         return format_trace(cut_trace(parse_trace(content, str(path)), link.cut))
 
     def _synthesize(self, synthetic: Synthetic) -> bytes:
-        command = [str(self.synthesize)]
+        arguments: list[str] = []
         for name, value in synthetic.model_dump().items():
-            command += [f"--{name.replace('_', '-')}", str(value)]
-        try:
-            result = subprocess.run(command, capture_output=True, check=False)
-        except OSError as error:
-            raise KneepointError(
-                f"{self.synthesize}: {error.strerror}; build it first: make build"
-            ) from None
-        if result.returncode != 0:
-            complaint = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
+            arguments += [f"--{name.replace('_', '-')}", str(value)]
+        made, status, complaint = run_built(self.synthesize, *arguments)
+        if status != 0:
             raise KneepointError(f"{self.synthesize}: {complaint}")
-        return result.stdout
+        return made
 
 
 def cut_trace(times_ms: list[int], cut: Cut) -> list[int]:

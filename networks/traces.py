@@ -1,10 +1,10 @@
 """Traces: their files, which build/check_trace validates, and those of constant rates."""
 
-import subprocess
 from fractions import Fraction
 from pathlib import Path
 
 from common.errors import KneepointError
+from common.programs import run_built
 
 OPPORTUNITY_BYTES = 1504
 MOST_OPPORTUNITIES = 1_000_000
@@ -27,17 +27,9 @@ def parse_trace(content: bytes, name: str) -> list[int]:
         InvalidTraceError: the trace is invalid; the message names the trace and the line.
         KneepointError: the program is missing.
     """
-    try:
-        result = subprocess.run(
-            [_CHECK_TRACE, name], input=content, capture_output=True, check=False
-        )
-    except OSError as error:
-        raise KneepointError(
-            f"{_CHECK_TRACE}: {error.strerror}; build it first: make build"
-        ) from None
-    if result.returncode != 0:
-        complaint = result.stderr.decode(errors="replace").strip().removeprefix("error: ")
-        raise InvalidTraceError(complaint or f"{_CHECK_TRACE}: exit status {result.returncode}")
+    _, status, complaint = run_built(_CHECK_TRACE, name, content=content)
+    if status != 0:
+        raise InvalidTraceError(complaint or f"{_CHECK_TRACE}: exit status {status}")
     return list(map(int, content.split()))
 
 

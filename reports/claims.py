@@ -13,12 +13,11 @@ import pandas as pd
 
 from analysis.frames import STEP, Record, records, select
 from analysis.metrics import METRICS, POWER
+from analysis.schema import AGREEING
 from common.tables import Tables
 from reports import parts
 
 COLUMNS = ("id", "claim", "part", "table", "value", "low", "high", "unit", "command")
-AGREEING = ("reproduced", "close", "fitted")
-"""The verdicts of rows that agree."""
 
 
 def claims(tables: Tables, config: str) -> pd.DataFrame:

@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TypedDict, Unpack
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -47,6 +48,15 @@ class Heading:
     name: str
     number: str
     title: str
+
+
+class About(TypedDict, total=False):
+    """What stands above a report, besides its title: see Document."""
+
+    subtitle: str
+    authors: tuple[str, ...]
+    made_of: str
+    search: str
 
 
 @dataclass(frozen=True)
@@ -74,13 +84,13 @@ def own_words(markdown: str) -> Markup:
     return Markup(_BLANK_LINES.sub("\n", f"<div>{text}</div>"))  # noqa: S704
 
 
-def document(text: str, title: str, **about: object) -> Document:
+def document(text: str, title: str, **about: Unpack[About]) -> Document:
     """Reads what templates wrote: numbers its parts, resolves references, writes tables as HTML.
 
     Args:
         text: Markdown as above.
         title: of the report.
-        about: further fields of Document.
+        about: what else stands above it.
     """
     whole = _BLOCK.sub(lambda block: _BLANK_LINES.sub("\n", block[0]), text)
     body = ElementTree.fromstring(f"<div>{_TEMPLATES.render(whole)}</div>")  # noqa: S314, ours
@@ -94,7 +104,7 @@ def document(text: str, title: str, **about: object) -> Document:
         run.attrib = {"class": "run", "href": f"#run-{run.attrib['of']}"}
     for item in [each for each in body.iter() if each.tag in _KINDS and each.get("name")]:
         (_write_table if item.tag == "table" else _write_figure)(item, labels)
-    return Document(title, body, headings=headings, supplements=supplements, **about)  # type: ignore[arg-type]
+    return Document(title, body, headings=headings, supplements=supplements, **about)
 
 
 def _numbered(body: Element) -> tuple[dict[str, str], list[Heading], frozenset[str]]:

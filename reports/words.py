@@ -26,12 +26,13 @@ from analysis import (
 )
 from analysis.frames import CONSTANT, Record, records
 from analysis.metrics import FIGURES, METRICS
-from analysis.schema import VERDICTS
+from analysis.schema import AGREEING, VERDICTS
 from analysis.searches import NEAR, POWERS
 from common.errors import KneepointError
 from common.tables import Tables
 from experiments.models.report import Report, Section
 from experiments.workflow import FOLDERS
+from reports import parts
 from reports.document import Document, document, own_words
 from reports.provenance import Provenance
 from reports.templating import element, joined, literal, templates_in
@@ -202,7 +203,6 @@ def environment() -> jinja2.Environment:
         "points": lambda ratio, decimals=1, sign="": fixed(100 * ratio, decimals, sign),
         "exp": math.exp,
         "ms": lambda microseconds: microseconds / 1000,
-        "minus": labels.minus,
         "capital": lambda text: text[:1].upper() + text[1:],
         "lower_first": labels.lower_first,
         "printed": lambda row: row + 1,  # tables count rows from 0, readers from 1
@@ -233,7 +233,8 @@ def environment() -> jinja2.Environment:
         "FIGURES": FIGURES,
         "DASH": labels.DASH,
         "VERDICTS": VERDICTS,
-        "AGREEING": ("reproduced", "close", "fitted"),
+        "AGREEING": AGREEING,
+        "parts": parts,
         "POWERS": POWERS,
         "MISFIT_SCALE": MISFIT_SCALE,
         "NEAR_MISFIT": NEAR,

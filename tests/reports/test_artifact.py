@@ -13,7 +13,7 @@ from rocrate.rocrate import ROCrate
 
 from analysis.frames import select
 from analysis.results import Results
-from analysis.schema import TABLES
+from analysis.schema import AGREEING, TABLES
 from common.errors import KneepointError
 from common.files import sha256_of
 from common.made_by import sign
@@ -21,7 +21,7 @@ from common.tables import write
 from experiments.registry import experiments_of
 from reports import parts
 from reports.artifact import write_artifact
-from reports.claims import AGREEING, COLUMNS, claims
+from reports.claims import COLUMNS, claims
 from reports.provenance import gather
 from tests.analysis import synthetic
 
