@@ -1,4 +1,4 @@
-"""What one entrant is results: a page, and results.json in Gradescope's format."""
+"""What one entrant is told: a page, and results.json in Gradescope's format."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -30,6 +30,9 @@ from xml.etree.ElementTree import Element, SubElement
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+RUN_DIGITS = 12
+"""This many digits of a run's id identify it."""
+
 _OWN_WORDS = MarkdownIt("commonmark", {"html": False}).disable("image")
 _TEMPLATES = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).disable(
     ["list", "code", "lheading", "hr", "heading"]  # a number may begin a line

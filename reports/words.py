@@ -33,7 +33,7 @@ from common.tables import Tables
 from experiments.models.report import Report, Section
 from experiments.workflow import FOLDERS
 from reports import parts
-from reports.document import Document, document, own_words
+from reports.document import RUN_DIGITS, Document, document, own_words
 from reports.provenance import Provenance
 from reports.templating import element, joined, literal, templates_in
 from search.objective import MISFIT_SCALE
@@ -44,9 +44,6 @@ Key: TypeAlias = frozenset[tuple[str, Any]]
 
 TITLE = "The knee of the throughput-delay curve"
 """Of a report without words of its own."""
-
-RUN_DIGITS = 12
-"""This many digits of a run's id identify it."""
 
 _MOST_LISTED = 6
 

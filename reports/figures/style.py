@@ -26,6 +26,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from analysis import labels
 from analysis.frames import Record
+from reports.document import RUN_DIGITS
 
 WIDTH_IN = 6.3
 """The text width of the printed page: figures are drawn at their printed size."""
@@ -40,9 +41,6 @@ PUBLISHED = ("#7a4f9a", "#b4451b", "#4a6b1f", "#a8780f", "#2f7d6d")
 MARKERS = ("D", "s", "v", "p", "^", "<")
 """Coprime with the number of colours: thirty reports look different."""
 Floats: TypeAlias = "pd.Series[float] | Sequence[float] | np.ndarray"
-RUN_DIGITS = 12
-"""This many digits of a run's id identify it."""
-
 _UNDATED: dict[str, dict[str, Any]] = {
     ".svg": {"Date": None, "Creator": None},
     ".png": {"Software": None},
