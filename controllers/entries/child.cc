@@ -85,7 +85,10 @@ void EntryChild::take_turn() {
   }
   EntryPage& page = worker_.page();
   give_turn(page, EntryPage::entrys);
-  while (not await_turn(page, EntryPage::emulators, patience_.interval())) look_after();
+  for (auto interval = patience_.interval(); not await_turn(page, EntryPage::emulators, interval);
+       interval = Patience::after(interval)) {
+    look_after();
+  }
 }
 
 void EntryChild::look_after() {

@@ -1,6 +1,7 @@
 // How long an entry may keep its turn, and whose fault it is when it keeps it for too long.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -12,7 +13,8 @@ namespace kneepoint {
 //
 // Many short sleeps escape looks that are rare, so that looks become frequent once the emulator
 // has waited for longer than an honest entry computes. Sleeps that are shorter still cost more CPU
-// time than the limit allows before they become long in all.
+// time than the limit allows before they become long in all. Within a turn looks become rare again:
+// they would take the processor from an entry that computes, until the machine seems too busy.
 class Patience {
  public:
   enum class Verdict { wait, sleeps, stopped, late };
@@ -20,8 +22,12 @@ class Patience {
   // `cpu_s`: what the entry may use, ten times what an honest one needs.
   explicit Patience(uint64_t cpu_s) : cpu_s_(cpu_s) {}
 
-  // The time until the next look.
+  // The time until the first look in a turn.
   std::chrono::microseconds interval() const { return is_late_ ? frequent : rare; }
+  // The time until the look that follows.
+  static std::chrono::microseconds after(std::chrono::microseconds interval) {
+    return std::min(2 * interval, rare);
+  }
 
   // `waited_s`: for the entry, in the whole run.
   Verdict wait(double waited_s);

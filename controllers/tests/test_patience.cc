@@ -49,6 +49,9 @@ TEST(patience_looks_often_in_a_run_that_takes_long_and_ends_one_that_takes_too_l
   const auto rarely = patience.interval();
   EXPECT_EQUAL(patience.wait(1.9) == Verdict::wait and patience.interval() == rarely, true);
   EXPECT_EQUAL(patience.wait(2.1) == Verdict::wait and patience.interval() < rarely, true);
+  auto interval = patience.interval();
+  for (int look = 0; look < 10; ++look) interval = Patience::after(interval);
+  EXPECT_EQUAL(interval == rarely, true);
   const auto most_s = static_cast<double>(patience.most_s());
   EXPECT_EQUAL(patience.wait(most_s - 1) == Verdict::wait, true);
   EXPECT_EQUAL(patience.look('R', most_s + 1) == Verdict::late, true);
