@@ -4,7 +4,6 @@ import pandas as pd
 
 from analysis.agreement import beside_real
 from analysis.results import Results
-from analysis.schema import STAGES
 from common.tables import Tables
 from experiments.exchanged import UNEXPLAINED
 
@@ -16,11 +15,10 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
     """The stage: see `analysis.schema`."""
     rows, settings = tables["agreement"], tables["agreement_settings"]
     if rows.empty:
-        return {table.name: pd.DataFrame() for table in STAGES["again"].tables}
+        return {"again": pd.DataFrame()}
     again = beside_real(settings, results.again(), results.emulated())
-    ran = again.drop_duplicates("trial").rename(columns={"real_n": "runs"})[["trial", "runs"]]
     outside = rows[rows["inside"].eq(False)].merge(settings[["trial", "label"]], on="trial")
-    return {"again": told(outside, again), "again_settings": ran[ran["runs"] > 0]}
+    return {"again": told(outside, again)}
 
 
 def told(outside: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:

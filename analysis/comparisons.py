@@ -5,6 +5,7 @@ A figure is a metric of a flow, of a probe or of the link: `ping.rtt_mean_ms`, `
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,11 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis import statistics
-from analysis.frames import Record, records, together
-from analysis.metrics import FIGURES
+from analysis import over_time, statistics
+from analysis.frames import Record, records, select, together
+from analysis.metrics import FIGURES, THROUGHPUT
 from analysis.results import Compared, Results
-from analysis.schema import STAGES
 from common.tables import Tables
 from engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
 from experiments.models.study import EMULATOR, KERNEL
@@ -38,30 +38,26 @@ _PLACE = ["trial", "traffic", "network"]
 _TITLES = ["label", "traffic_title", "network_title"]
 
 
-def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`."""
-    found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["comparisons"].tables}
+def compute(results: Results) -> dict[str, pd.DataFrame]:
+    """The table comparisons, those that begin with comparison_, and series."""
+    found: defaultdict[str, list[pd.DataFrame]] = defaultdict(list)
     compared = results.comparisons()
     for name in dict.fromkeys(each.name for each in compared):
         by_engine = {each.engine: each for each in compared if each.name == name}
         figures = pd.concat(map(figures_of, by_engine.values()), ignore_index=True)
-        told = spread(figures)
-        losses = {engine: epochs(each) for engine, each in by_engine.items()}
         for table, frame in {
             "comparisons": pd.DataFrame([_summary(each) for each in by_engine.values()]),
-            "comparison_figures": told,
+            "comparison_figures": spread(figures),
             "comparison_published": beside_published(next(iter(by_engine.values())), figures),
-            "comparison_engines": beside_kernel(told),
             "comparison_shares": pd.concat([shares(each) for each in by_engine.values()]),
-            "comparison_series": pd.concat([series(each) for each in by_engine.values()]),
-            "comparison_queues": pd.concat([queues(each) for each in by_engine.values()]),
-            "comparison_epochs": pd.concat(losses.values()),
-            "comparison_cycles": pd.concat(
-                [cycles(each, losses[engine]) for engine, each in by_engine.items()]
+            "comparison_runs": pd.DataFrame(
+                [key for each in by_engine.values() for key, *_ in _first_runs(each)]
             ),
+            "comparison_epochs": pd.concat(map(epochs, by_engine.values())),
         }.items():
             if len(frame):
                 found[table].append(frame.assign(comparison=name))
+        found["series"] += [part for each in by_engine.values() for part in series(each)]
     return together(found)
 
 
@@ -239,15 +235,16 @@ def _extreme_of(row: Record, rows: Sequence[Record]) -> tuple[str | None, str | 
 # The kernel against the emulator --------------------------------------------------------------
 
 
-def beside_kernel(told: pd.DataFrame) -> pd.DataFrame:
-    """The emulator's mean of each figure (see `spread`) and the kernel's, if both measured it.
+def beside_kernel(tables: Tables) -> pd.DataFrame:
+    """The emulator's mean of each figure and the kernel's, if both measured it.
 
     They agree where the relative difference is within the metric's tolerance, or where the
     emulator's mean lies within the range of the kernel's repeats.
     """
+    told = tables["comparison_figures"]
     is_shown = told["shown"] | (told["metric"] == "loss_events_per_minute")
     found = told[is_shown & told["metric"].isin(_COMPARED)]
-    keys = [*_PLACE, *_TITLES, "source", "metric"]
+    keys = ["comparison", *_PLACE, *_TITLES, "source", "metric"]
     values = ["n", "mean", "standard_deviation", "low", "high", "least", "greatest"]
     sides = [
         found.loc[found["engine"] == engine, [*keys, *values]].rename(
@@ -313,13 +310,20 @@ def shares(compared: Compared) -> pd.DataFrame:
 # Over time ------------------------------------------------------------------------------------
 
 
-def _first_runs(compared: Compared) -> Iterator[tuple[Record, TrafficFile]]:
-    """The first run of each setting, where its traffic is measured over time."""
+def _first_runs(compared: Compared) -> Iterator[tuple[Record, Record, TrafficFile]]:
+    """The first run of each setting, where its traffic is measured over time, after its key."""
     good = statistics.succeeded(compared.runs).drop_duplicates(_PLACE)
     for run in records(good):
         traffic = compared.traffic[run["traffic"]]
         if traffic.interval_s is not None:
-            yield run, traffic
+            name = f"{compared.name}-{run['trial']}-{run['traffic']}-{run['network']}"
+            key = {
+                "run": name if compared.engine == EMULATOR else f"{name}-{compared.engine}",
+                "engine": compared.engine,
+                **{name: run[name] for name in (*_PLACE, *_TITLES)},
+                "flows": len(run["flows"]),
+            }
+            yield key, run, traffic
 
 
 def _ends_s(intervals: int, traffic: TrafficFile) -> Floats:
@@ -328,43 +332,20 @@ def _ends_s(intervals: int, traffic: TrafficFile) -> Floats:
     return np.arange(1, intervals + 1, dtype=np.float64) * np.float64(traffic.interval_s)
 
 
-def _key(compared: Compared, run: Record) -> Record:
-    name = f"{compared.name}-{run['trial']}-{run['traffic']}-{run['network']}"
-    return {
-        "run": name if compared.engine == EMULATOR else f"{name}-{compared.engine}",
-        "engine": compared.engine,
-        **{name: run[name] for name in (*_PLACE, *_TITLES)},
-    }
-
-
-def series(compared: Compared) -> pd.DataFrame:
-    """Each flow over time, at the end of each interval, in the first run of each setting."""
-    frames = []
-    for run, traffic in _first_runs(compared):
+def series(compared: Compared) -> Iterator[pd.DataFrame]:
+    """Each flow and the uplink's queue over time, in the first run of each setting."""
+    for key, run, traffic in _first_runs(compared):
         for flow in run["flows"]:
-            frame = pd.DataFrame(
-                {
-                    "window_packets": np.asarray(flow["window_by_interval_packets"], dtype=float),
-                    "rtt_ms": np.asarray(flow["rtt_by_interval_ms"], dtype=float),
-                    "throughput_mbps": np.asarray(flow["throughput_by_interval_mbps"], dtype=float),
-                }
-            )
-            frame["time_s"] = _ends_s(len(frame), traffic)
-            frames.append(frame.assign(flow=flow["name"], **_key(compared, run)))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
-
-def queues(compared: Compared) -> pd.DataFrame:
-    """The uplink's queue over time, in the first run of each setting."""
-    frames = []
-    for run, traffic in _first_runs(compared):
-        if run["queue_by_interval_packets"] is None:
-            continue
-        queue = np.asarray(run["queue_by_interval_packets"], dtype=float)
-        time_s = _ends_s(len(queue), traffic)
-        frame = pd.DataFrame({"time_s": time_s, "queue_packets": queue})
-        frames.append(frame.assign(run=_key(compared, run)["run"]))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+            ends_s = _ends_s(len(flow["window_by_interval_packets"]), traffic)
+            told = {
+                over_time.WINDOW: (ends_s, flow["window_by_interval_packets"]),
+                over_time.RTT: (ends_s, flow["rtt_by_interval_ms"]),
+                THROUGHPUT: (ends_s, flow["throughput_by_interval_mbps"]),
+            }
+            yield over_time.long(told, key["run"], flow["name"])
+        if (queue := run["queue_by_interval_packets"]) is not None:
+            told = {over_time.QUEUE: (_ends_s(len(queue), traffic), queue)}
+            yield over_time.long(told, key["run"])
 
 
 def epochs(compared: Compared) -> pd.DataFrame:
@@ -375,8 +356,8 @@ def epochs(compared: Compared) -> pd.DataFrame:
     is convex, below it concave.
     """
     rows = []
-    for run, traffic in _first_runs(compared):
-        key = {name: _key(compared, run)[name] for name in ("run", "engine")}
+    for place, run, traffic in _first_runs(compared):
+        key = {name: place[name] for name in ("run", "engine")}
         for flow in run["flows"]:
             beside = traffic.flows[flow["name"]].controller is not None
             own = {} if beside else json.loads(run["constants"])
@@ -386,33 +367,32 @@ def epochs(compared: Compared) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def cycles(compared: Compared, told: pd.DataFrame) -> pd.DataFrame:
-    """Summarises the `epochs` of a lone flow, without slow start."""
-    runs = {
-        _key(compared, run)["run"]: _key(compared, run)
-        for run, _ in _first_runs(compared)
-        if len(run["flows"]) == 1
-    }
+def cycles(tables: Tables) -> pd.DataFrame:
+    """Medians over the epochs of a lone flow, without slow start.
+
+    Packets, and kB of payload; fast, convex: the share of epochs with fast convergence, with a
+    convex part.
+    """
+    runs = select(tables["comparison_runs"], flows=1).drop(columns="flows")
+    told = tables["comparison_epochs"]
     rows = []
-    if not runs or told.empty:
-        return pd.DataFrame()
-    lone = told[told["run"].isin(runs) & (told["epoch"] > 0)]
-    for (run, flow), group in lone.groupby(["run", "flow"], sort=False):
-        median = group[["bottom_packets", "top_packets"]].median()
-        rows.append(
-            {
-                **runs[run],
-                "flow": flow,
-                "epochs": len(group),
-                "duration_s": float((group["end_s"] - group["start_s"]).median()),
-                "bottom_packets": median["bottom_packets"],
-                "top_packets": median["top_packets"],
-                "bottom_kb": median["bottom_packets"] * _PAYLOAD_KB,
-                "top_kb": median["top_packets"] * _PAYLOAD_KB,
-                "fast": float(group["fast"].mean()),
-                "convex": float(group["convex_from_s"].notna().mean()),
-            }
-        )
+    for (run, flow), group in told[told["epoch"] > 0].groupby(["run", "flow"], sort=False):
+        for key in records(select(runs, run=run)):
+            median = group[["bottom_packets", "top_packets"]].median()
+            rows.append(
+                {
+                    **key,
+                    "flow": flow,
+                    "epochs": len(group),
+                    "duration_s": float((group["end_s"] - group["start_s"]).median()),
+                    "bottom_packets": median["bottom_packets"],
+                    "top_packets": median["top_packets"],
+                    "bottom_kb": median["bottom_packets"] * _PAYLOAD_KB,
+                    "top_kb": median["top_packets"] * _PAYLOAD_KB,
+                    "fast": float(group["fast"].mean()),
+                    "convex": float(group["convex_from_s"].notna().mean()),
+                }
+            )
     return pd.DataFrame(rows)
 
 

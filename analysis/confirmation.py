@@ -1,15 +1,15 @@
 """The best settings, and the rows that the audit contradicts, in real mahimahi."""
 
 import math
+from collections.abc import Iterator
 
 import pandas as pd
 
 from analysis.agreement import PUBLISHED, TUNED
-from analysis.frames import Record, records
+from analysis.frames import Record, records, select
 from analysis.metrics import POWER
-from analysis.results import Results
 from common.tables import Tables
-from experiments.exchanged import REPORTS
+from experiments.exchanged import CONTRADICTED, REPORTS
 
 NEAR = 0.05
 """Relative difference of a real mean from a published number that another host may explain."""
@@ -18,31 +18,42 @@ BY_ARITHMETIC = "needs no run"
 """Whether a real run agrees with the audit on a published number."""
 
 
-def compute(_: Results, tables: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`."""
-    audited, settings = tables["audit"], records(tables["agreement_settings"])
-    rows = records(audited[audited["comparison"] == REPORTS]) if len(audited) else []
+def best(tables: Tables) -> pd.DataFrame:
+    """The best settings in real mahimahi, and the power that was published."""
+    return pd.DataFrame(
+        [
+            _best(setting["controller"], origin, rows[0] if rows else {}, beside[POWER])
+            for setting, printed, beside in _settings(tables)
+            for origin in (PUBLISHED, TUNED)
+            if origin in setting["origins"]
+            for rows in [printed if origin == PUBLISHED else []]
+        ]
+    )
+
+
+def contradicted(tables: Tables) -> pd.DataFrame:
+    """The contradicted rows in real mahimahi, and whether their real runs say so."""
+    return pd.DataFrame(
+        [
+            _contradicted(row, beside[row["wrong"]])
+            for _, printed, beside in _settings(tables)
+            for row in printed
+            if row["verdict"] == CONTRADICTED
+        ]
+    )
+
+
+def _settings(tables: Tables) -> Iterator[tuple[Record, list[Record], dict[str, Record]]]:
+    """Each setting that ran, the published rows that it replays, its row for each metric."""
+    rows = records(select(tables["audit"], comparison=REPORTS))
     printed = {f"{row['table']} {row['row']}": row for row in rows}
-    beside = {(row["trial"], row["metric"]): row for row in records(tables["agreement"])}
-    for row in beside.values():
-        for name in ("scheduling_ms", "usual_ms", "why"):
-            del row[name]
-    best, contradicted = [], []
-    for setting in settings:
-        of_setting = [printed[name] for name in setting["rows"] if name in printed]
-        trial = setting["trial"]
-        for origin in (PUBLISHED, TUNED):
-            if origin in setting["origins"]:
-                first = of_setting[0] if of_setting and origin == PUBLISHED else {}
-                best.append(_best(setting["controller"], origin, first, beside[trial, POWER]))
-        wrong = [row for row in of_setting if row["verdict"] == "contradicted"]
-        contradicted += [_contradicted(row, beside[trial, row["wrong"]]) for row in wrong]
-    off = pd.Series([line["from_published"] for line in best], dtype=float).abs().median()
-    return {
-        "confirmed_best": pd.DataFrame(best),
-        "confirmed_summary": pd.DataFrame([{"median_published": off}] if best else []),
-        "confirmed_rows": pd.DataFrame(contradicted),
+    beside = tables["agreement"].drop(columns=["scheduling_ms", "usual_ms", "why"])
+    by_setting = {
+        trial: {row["metric"]: row for row in records(of)} for trial, of in beside.groupby("trial")
     }
+    for setting in records(tables["agreement_settings"]):
+        replayed = [printed[name] for name in setting["rows"] if name in printed]
+        yield setting, replayed, by_setting[setting["trial"]]
 
 
 def _best(controller: str, origin: str, row: Record, beside: Record) -> Record:

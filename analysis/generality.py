@@ -14,15 +14,11 @@ from analysis.frames import Record, records
 from analysis.held_out import TUNED, counted
 from analysis.metrics import POWER
 from analysis.paired import holm, paired_ratio
-from analysis.results import Results
-from common.tables import Tables
+from analysis.results import HeldOutRuns, Results
 
 
-def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`."""
-    found = results.hold_out()
-    if found is None:
-        return {"generality": pd.DataFrame()}
+def compute(results: Results, found: HeldOutRuns) -> pd.DataFrame:
+    """The table generality."""
     networks_of = {study.name: study.networks for study in results.studies()}
     tuned = found.settings[found.settings["origin"] == TUNED]
     is_training = found.networks.set_index("network")["is_training"]
@@ -57,7 +53,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     table = pd.DataFrame(lines)
     if len(table):
         table["held_out_p"] = holm(table["held_out_p"].tolist())
-    return {"generality": table}
+    return table
 
 
 def _by_network(runs: pd.DataFrame, one: int, other: int) -> dict[str, tuple[pd.Series, pd.Series]]:

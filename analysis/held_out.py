@@ -18,19 +18,14 @@ from analysis import across, labels, statistics
 from analysis.frames import Record, records
 from analysis.metrics import POWER
 from analysis.results import HeldOutRuns, Results, StudyRuns
-from analysis.schema import STAGES
-from common.tables import Tables
 
 PUBLISHED, TUNED, BOTH = "published", "tuned", "both"
 SURE = 0.05
 """The greatest p value of a gain or a loss beyond chance."""
 
 
-def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`."""
-    found = results.hold_out()
-    if found is None:
-        return {table.name: pd.DataFrame() for table in STAGES["held_out"].tables}
+def compute(results: Results, found: HeldOutRuns) -> dict[str, pd.DataFrame]:
+    """The tables that begin with held_out."""
     networks = found.networks.sort_values("is_training", ascending=False, kind="stable")
     networks = networks.reset_index(drop=True)
     relative = relative_power(found.runs, networks)

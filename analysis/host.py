@@ -38,17 +38,11 @@ def _calibration(fit: StudyRuns) -> dict[str, pd.DataFrame]:
     names = [CONSTANT + each.name for each in fit.searched]
     trials = fit.trials.dropna(subset=["value"]).sort_values("value", kind="stable")
     best = fit.runs[fit.runs["trial"] == trials["trial"].iloc[0]]
-    summary = {
-        "controller": fit.controller,
-        "trials": len(fit.trials),
-        "rows": best["row"].nunique(),
-    }
-    constants = [
-        {"constant": each.name, "low": each.low, "high": each.high} for each in fit.searched
-    ]
+    fitted = [{"constant": each.name, "low": each.low, "high": each.high} for each in fit.searched]
     return {
-        "calibration": pd.DataFrame([summary]),
-        "calibration_constants": pd.DataFrame(constants),
+        "calibration": pd.DataFrame(fitted).assign(
+            controller=fit.controller, trials=len(fit.trials), rows=best["row"].nunique()
+        ),
         "calibration_trials": trials[["trial", "value", *names]].astype(
             dict.fromkeys(names, float)
         ),

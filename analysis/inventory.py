@@ -11,6 +11,9 @@ from common.tables import Tables
 from experiments.models.study import EMULATOR, MAHIMAHI, Engine
 from experiments.workflow import ADDED_RUNS
 
+NOT_RUN = "not run"
+"""The kind of an experiment that is configured for real mahimahi and has not run."""
+
 Found = tuple[Record, pd.DataFrame]
 """What runs are, and the runs."""
 
@@ -20,20 +23,18 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
     found = [*_of_engine(results, EMULATOR), *_compared(results), *_emulated(results)]
     if results.is_real:
         found += [*_of_engine(results, MAHIMAHI), *_real(results)]
+    found += [(_what(name, NOT_RUN, MAHIMAHI), pd.DataFrame()) for name in results.missing()]
     runs = [frame for _, frame in found if len(frame)]
     excluded = exclusions(pd.concat(runs, ignore_index=True)) if runs else pd.DataFrame()
     inventory = pd.DataFrame([{**what, **_counts(frame)} for what, frame in found])
     return {
         "inventory": inventory,
-        "inventory_totals": pd.DataFrame(list(_totals(inventory))),
         "constants": pd.DataFrame(
             {"controller": controller, "constant": name, "unit": results.unit(controller, name)}
             for controller, name in results.units
         ),
         "names": pd.DataFrame(results.names.items(), columns=["name", "printed"], dtype=object),
         "exclusions": excluded,
-        "exclusion_totals": _excluded(excluded),
-        "not_run": pd.DataFrame({"name": results.missing()}, dtype=object),
         "settings_run": _settings_run(results, [frame for _, frame in found]),
     }
 
@@ -116,29 +117,13 @@ def _what(
     }
 
 
-def _totals(inventory: pd.DataFrame) -> Iterator[Record]:
-    """The sums over each engine and kind, over the kinds of an engine, and over everything."""
-    counts = ["settings", "runs", "failed", "busy"]
-    for by in ([], ["engine"], ["engine", "kind"]):
-        groups = inventory.groupby(by, sort=False) if by and len(inventory) else [((), inventory)]
-        for key, rows in groups:
-            total = dict(zip(by, key, strict=False))
-            sums = {name: int(rows[name].sum()) if len(rows) else 0 for name in counts}
-            yield {"engine": "all", "kind": "all", **total, **sums}
-
-
-def _excluded(exclusions: pd.DataFrame) -> pd.DataFrame:
-    """How many runs of each status gave no result."""
-    if exclusions.empty:
-        return pd.DataFrame()
-    return exclusions.groupby("status", sort=False)[["runs"]].sum().reset_index()
-
-
 def _counts(runs: pd.DataFrame) -> Record:
     """How many runs there are, how many failed, how many a busy host had spoilt before.
 
     A run that ended well has a reason only if earlier tries of it were spoilt.
     """
+    if runs.empty:
+        return dict.fromkeys(("runs", "failed", "busy"), 0)
     ok = runs["status"] == "ok"
     return {
         "runs": len(runs),

@@ -235,12 +235,6 @@ def queue_length(log: LinkLog) -> Columns:
     return {"time_ms": times[order], "packets": np.cumsum(changes[order])}
 
 
-def distribution(delays_ms: Integers) -> Columns:
-    """The empirical distribution: columns delay_ms, each value once, and the share up to it."""
-    values, counts = np.unique(delays_ms, return_counts=True)
-    return {"delay_ms": values, "share": np.cumsum(counts) / counts.sum()}
-
-
 def percentile_95(values: Integers) -> float:
     """Element floor(0.95 n) of the sorted values, mahimahi's 95th percentile."""
     return float(np.sort(values)[int(0.95 * values.size)])

@@ -6,17 +6,15 @@ from analysis import labels
 from analysis.comparisons import figures_of, spread
 from analysis.frames import CONSTANT, Record, together
 from analysis.results import NetworkSweep, Results
-from analysis.schema import STAGES
-from common.tables import Tables
+from analysis.schema import TABLES
 
 FEWEST = 3
 """Fewer values of a parameter make no sweep."""
 
 
-def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`. A search for the best value is no sweep."""
-    sweeps, points = (table for table in STAGES["network_sweeps"].tables)
-    found: dict[str, list[pd.DataFrame]] = {sweeps.name: [], points.name: []}
+def compute(results: Results) -> dict[str, pd.DataFrame]:
+    """The tables network_sweeps and network_sweep_points. A search for the best value is none."""
+    found: dict[str, list[pd.DataFrame]] = {"network_sweeps": [], "network_sweep_points": []}
     for sweep in results.network_sweeps():
         trials = sweep.study.trials
         if sweep.study.sampler != "grid" or len(trials) < FEWEST:
@@ -24,9 +22,9 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         values = trials.set_index("trial")[CONSTANT + sweep.study.searched[0].name].astype(float)
         frame = spread(figures_of(sweep.compared))
         frame["value"] = frame["trial"].map(values)
-        columns = [column.name for column in points.columns]
-        found[sweeps.name].append(pd.DataFrame([_summary(sweep)]))
-        found[points.name].append(frame.assign(study=sweep.study.name)[columns])
+        columns = [column.name for column in TABLES["network_sweep_points"].columns]
+        found["network_sweeps"].append(pd.DataFrame([_summary(sweep)]))
+        found["network_sweep_points"].append(frame.assign(study=sweep.study.name)[columns])
     return together(found)
 
 

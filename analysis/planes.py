@@ -13,18 +13,14 @@ from numpy.typing import NDArray
 from analysis.frames import Record, select
 from analysis.held_out import distinct_settings
 from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
-from analysis.results import Results
+from analysis.results import HeldOutRuns
 from analysis.statistics import succeeded
-from common.tables import Tables
 
 SPREAD = (THROUGHPUT, SIGNAL_DELAY)
 
 
-def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`."""
-    found = results.hold_out()
-    if found is None:
-        return {"planes": pd.DataFrame()}
+def compute(found: HeldOutRuns) -> pd.DataFrame:
+    """The table planes."""
     settings = distinct_settings(found.settings)
     best = settings.loc[settings["best"], ["trial", "controller", "origin"]]
     runs = succeeded(found.runs)
@@ -40,7 +36,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
         plane["on_front"] = on_front(plane[THROUGHPUT], plane[SIGNAL_DELAY])
         power = plane[POWER].where(plane["on_front"])
         planes.append(plane.assign(network=network, knee=power == power.max()))
-    return {"planes": pd.concat(planes, ignore_index=True) if planes else pd.DataFrame()}
+    return pd.concat(planes, ignore_index=True) if planes else pd.DataFrame()
 
 
 def on_front(throughput: "pd.Series[float]", delay: "pd.Series[float]") -> NDArray[np.bool_]:

@@ -251,17 +251,6 @@ _STAGES = (
                 ),
             ),
             Table(
-                "sweep_bests",
-                "where a published table puts the best value, and our power there",
-                (
-                    *_text("sweep", "table"),
-                    *_whole("rows"),
-                    *_real("value"),
-                    *_real("published", "ours", unit="Mbit/s/s"),
-                    *_real("relative", "below"),
-                ),
-            ),
-            Table(
                 "grids",
                 "a full grid over two parameters on a network: where power is greatest, ours and "
                 "published; networks: of its study",
@@ -435,8 +424,8 @@ _STAGES = (
         ),
     ),
     Stage(
-        "held_out",
-        ("hold_out", "studies"),
+        "elsewhere",
+        ("hold_out", "studies", "published"),
         (),
         (
             Table(
@@ -525,13 +514,37 @@ _STAGES = (
                     *_real("relative"),
                 ),
             ),
-        ),
-    ),
-    Stage(
-        "tuning",
-        ("studies", "published"),
-        ("held_out_gains", "held_out_networks"),
-        (
+            Table(
+                "planes",
+                "a tuned or best published setting between throughput and delay on a network; "
+                "covariance of single runs in Mbit/s and ms, missing for one run",
+                (
+                    *_text("network"),
+                    *_whole("trial"),
+                    *_text("controller", "origin"),
+                    *_whole("n"),
+                    *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
+                    *_real("throughput_variance", "covariance", "delay_variance"),
+                    *_flag("on_front", "knee"),
+                ),
+            ),
+            Table(
+                "generality",
+                "a setting tuned on several networks against one tuned on the training network "
+                "alone: power relative to its, with 95 % intervals; p of held-out by Holm",
+                (
+                    *_text("controller", "specialist", "generalist"),
+                    *_whole("networks"),
+                    *_texts("network_titles"),
+                    *_real(
+                        *(
+                            f"{where}_{name}"
+                            for where in ("training", "held_out")
+                            for name in ("change", "low", "high", "p")
+                        )
+                    ),
+                ),
+            ),
             Table(
                 "tuning",
                 "a tuned setting: best printed, ours at published parameters, best found",
@@ -633,38 +646,6 @@ _STAGES = (
                     *_EXPLAINED,
                 ),
             ),
-            Table(
-                "again_settings",
-                "a setting that ran again",
-                _whole("trial", "runs"),
-            ),
-        ),
-    ),
-    Stage(
-        "confirmation",
-        (),
-        ("audit", "agreement", "agreement_settings"),
-        (
-            Table(
-                "confirmed_best",
-                "a best setting in real mahimahi, and the power that was published",
-                (
-                    *_BESIDE_REAL,
-                    *_text("controller", "origin", "row"),
-                    *_real("published"),
-                    *_real("from_published", "from_emulator"),
-                ),
-            ),
-            Table(
-                "confirmed_summary",
-                "the median size of the best settings' differences from the published powers",
-                _real("median_published"),
-            ),
-            Table(
-                "confirmed_rows",
-                "a contradicted row in real mahimahi, and whether its real runs say so",
-                (*_BESIDE_REAL, *_text("row"), *_real("published"), *_text("verdict")),
-            ),
         ),
     ),
     Stage(
@@ -714,16 +695,12 @@ _STAGES = (
             ),
             Table(
                 "calibration",
-                "the fit of the emulated host",
+                "a fitted parameter of the emulated host, and the fit: see calibration_trials",
                 (
-                    *_text("controller"),
+                    *_text("controller", "constant"),
+                    *_real("low", "high"),
                     *_whole("trials", "rows"),
                 ),
-            ),
-            Table(
-                "calibration_constants",
-                "a fitted parameter of the host",
-                (*_text("constant"), *_real("low", "high")),
             ),
             Table(
                 "calibration_trials",
@@ -741,8 +718,11 @@ _STAGES = (
         ),
     ),
     Stage(
-        "showcase",
-        ("showcase", "real_showcase"),
+        "behaviour",
+        (
+            *("showcase", "real_showcase", "comparisons", "kernel", "studies", "published"),
+            "hardening",
+        ),
         (),
         (
             Table(
@@ -757,65 +737,17 @@ _STAGES = (
                 ),
             ),
             Table(
-                "showcase_rates",
-                "mean rates in a bin of 500 ms",
+                "series",
+                "a value of a quantity (see analysis.over_time) of a run of showcase, worst_cases "
+                "or comparison_runs; flow: whose, if the run has flows by name",
                 (
                     *_text("run"),
-                    *_real("start_s", unit="s"),
-                    *_real("capacity_mbps", "ingress_mbps", "egress_mbps", unit="Mbit/s"),
-                ),
-            ),
-            Table(
-                "showcase_windows",
-                "the sender's window, wherever it changes; known in virtual time",
-                (
-                    *_text("run"),
+                    *_text("flow", optional=True),
+                    *_text("quantity"),
                     *_real("time_s", unit="s"),
-                    *_real("window_packets", unit="packets"),
+                    *_real("value"),
                 ),
             ),
-            Table(
-                "showcase_rtts",
-                "the RTT of an acknowledgment; known in virtual time",
-                (*_text("run"), *_real("time_s", unit="s"), *_real("rtt_ms", unit="ms")),
-            ),
-            Table(
-                "showcase_queue",
-                "packets in the uplink's queue after a millisecond in which their number changed",
-                (
-                    *_text("run"),
-                    Column("time_ms", "whole", "ms"),
-                    Column("packets", "whole", "packets"),
-                ),
-            ),
-            Table(
-                "showcase_distributions",
-                "the share of delays up to a value",
-                (*_text("run", "what"), *_real("delay_ms", unit="ms"), *_real("share")),
-            ),
-            Table(
-                "showcase_packets",
-                "a departed packet's queueing delay",
-                (
-                    *_text("run"),
-                    *(Column(name, "whole", "ms") for name in ("departure_ms", "delay_ms")),
-                ),
-            ),
-            Table(
-                "showcase_signal",
-                "the signal delay of a millisecond",
-                (
-                    *_text("run"),
-                    *(Column(name, "whole", "ms") for name in ("time_ms", "delay_ms")),
-                ),
-            ),
-        ),
-    ),
-    Stage(
-        "comparisons",
-        ("comparisons", "kernel"),
-        (),
-        (
             Table(
                 "comparisons",
                 "settings under the same traffic, in virtual time or on the kernel's TCP",
@@ -858,27 +790,6 @@ _STAGES = (
                 ),
             ),
             Table(
-                "comparison_engines",
-                "a metric in virtual time and on the kernel's TCP; they agree within the "
-                "tolerance, or where the emulator's mean lies in the range of the kernel's runs",
-                (
-                    *_text("comparison", *_SETTING),
-                    *_whole("trial"),
-                    *_text("source", "metric"),
-                    *_whole("emulator_n", "kernel_n"),
-                    *_beside("emulator", "kernel"),
-                    *_real(
-                        *(
-                            f"{engine}_{name}"
-                            for engine in ("emulator", "kernel")
-                            for name in ("standard_deviation", "low", "high")
-                        )
-                    ),
-                    *_real("relative", "size", "tolerance"),
-                    *_flag("agrees"),
-                ),
-            ),
-            Table(
                 "comparison_shares",
                 "an endless flow's share of the throughput of all of them; Jain's index of all",
                 (
@@ -893,43 +804,6 @@ _STAGES = (
                 ),
             ),
             Table(
-                "comparison_series",
-                "a flow at the end of each interval, in the first run of a setting",
-                (
-                    *_text("comparison", "engine", *_SETTING),
-                    *_whole("trial"),
-                    *_text("run", "flow"),
-                    *_real("time_s", unit="s"),
-                    *_real("window_packets", unit="packets"),
-                    *_real("rtt_ms", unit="ms"),
-                    *_real("throughput_mbps", unit="Mbit/s"),
-                ),
-            ),
-            Table(
-                "comparison_queues",
-                "the uplink's queue at the end of each interval, in the first run of a setting",
-                (
-                    *_text("comparison", "run"),
-                    *_real("time_s", unit="s"),
-                    *_real("queue_packets", unit="packets"),
-                ),
-            ),
-            Table(
-                "comparison_cycles",
-                "medians over a lone flow's epochs, without slow start; kB of payload (1448 bytes "
-                "a packet); fast, convex: the share of epochs with fast convergence, a convex part",
-                (
-                    *_text("comparison", "engine", *_SETTING),
-                    *_whole("trial"),
-                    *_text("run", "flow"),
-                    *_whole("epochs"),
-                    *_real("duration_s", unit="s"),
-                    *_real("bottom_packets", "top_packets", unit="packets"),
-                    *_real("bottom_kb", "top_kb", unit="kB"),
-                    *_real("fast", "convex"),
-                ),
-            ),
-            Table(
                 "comparison_epochs",
                 "a window from one loss to the next; of CUBIC with W_max, its plateau, and whether "
                 "fast convergence lowers the plateau of the next (RFC 9438, section 4.7)",
@@ -941,44 +815,45 @@ _STAGES = (
                     *_flag("fast"),
                 ),
             ),
-        ),
-    ),
-    Stage(
-        "generality",
-        ("hold_out", "studies"),
-        (),
-        (
             Table(
-                "generality",
-                "a setting tuned on several networks against one tuned on the training network "
-                "alone: power relative to its, with 95 % intervals; p of held-out by Holm",
+                "comparison_runs",
+                "the first run of a setting, whose flows are told over time in series",
                 (
-                    *_text("controller", "specialist", "generalist"),
-                    *_whole("networks"),
-                    *_texts("network_titles"),
-                    *_real(
-                        *(
-                            f"{where}_{name}"
-                            for where in ("training", "held_out")
-                            for name in ("change", "low", "high", "p")
-                        )
-                    ),
+                    *_text("comparison", "engine", *_SETTING),
+                    *_whole("trial"),
+                    *_text("run"),
+                    *_whole("flows"),
                 ),
             ),
-        ),
-    ),
-    Stage(
-        "worst_cases",
-        ("studies", "hardening"),
-        (),
-        (
+            Table(
+                "network_sweeps",
+                "a parameter of a network that a study varies alone; bdp_packets: the uplink's "
+                "rate times the round-trip propagation delay, in packets of 1504 bytes",
+                (
+                    *_text(
+                        "study", "title", "label", "network_title", "traffic_title", "parameter"
+                    ),
+                    *_whole("values", "runs"),
+                    *_real("bdp_packets", unit="packets"),
+                ),
+            ),
+            Table(
+                "network_sweep_points",
+                "a figure at a value of the parameter: see comparison_figures",
+                (
+                    *_text("study", "source", "metric"),
+                    *_flag("shown"),
+                    *_real("value"),
+                    *_SPREAD,
+                ),
+            ),
             Table(
                 "worst_cases",
                 "the network (JSON: what was searched) on which a controller's power is least "
                 "relative to the opponent's or, without one, the omniscient sender's; usual: the "
                 "median trial; mean_power is over the trial's runs, metrics are of the first",
                 (
-                    *_text("search", "controller", "constants"),
+                    *_text("search", "run", "controller", "constants"),
                     *_text("opponent", optional=True),
                     *_text("network"),
                     *_whole("trial"),
@@ -989,36 +864,6 @@ _STAGES = (
                     *_real("utilization"),
                     *_flag("failed"),
                 ),
-            ),
-            Table(
-                "worst_case_rates",
-                "that run, if it did not fail: see showcase_rates",
-                (
-                    *_text("search"),
-                    *_real("start_s", unit="s"),
-                    *_real("capacity_mbps", "ingress_mbps", "egress_mbps", unit="Mbit/s"),
-                ),
-            ),
-            Table(
-                "worst_case_packets",
-                "a departed packet's queueing delay in that run",
-                (
-                    *_text("search"),
-                    *(Column(name, "whole", "ms") for name in ("departure_ms", "delay_ms")),
-                ),
-            ),
-            Table(
-                "worst_case_signal",
-                "the signal delay of a millisecond of that run",
-                (
-                    *_text("search"),
-                    *(Column(name, "whole", "ms") for name in ("time_ms", "delay_ms")),
-                ),
-            ),
-            Table(
-                "worst_case_base_delays",
-                "the propagation delay in one direction from a moment of that run on",
-                (*_text("search"), *_real("start_s", unit="s"), *_real("delay_ms", unit="ms")),
             ),
             Table(
                 "hardenings",
@@ -1046,56 +891,6 @@ _STAGES = (
         ),
     ),
     Stage(
-        "planes",
-        ("hold_out", "studies", "published"),
-        (),
-        (
-            Table(
-                "planes",
-                "a tuned or best published setting between throughput and delay on a network; "
-                "covariance of single runs in Mbit/s and ms, missing for one run",
-                (
-                    *_text("network"),
-                    *_whole("trial"),
-                    *_text("controller", "origin"),
-                    *_whole("n"),
-                    *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
-                    *_real("throughput_variance", "covariance", "delay_variance"),
-                    *_flag("on_front", "knee"),
-                ),
-            ),
-        ),
-    ),
-    Stage(
-        "network_sweeps",
-        ("studies", "published"),
-        (),
-        (
-            Table(
-                "network_sweeps",
-                "a parameter of a network that a study varies alone; bdp_packets: the uplink's "
-                "rate times the round-trip propagation delay, in packets of 1504 bytes",
-                (
-                    *_text(
-                        "study", "title", "label", "network_title", "traffic_title", "parameter"
-                    ),
-                    *_whole("values", "runs"),
-                    *_real("bdp_packets", unit="packets"),
-                ),
-            ),
-            Table(
-                "network_sweep_points",
-                "a figure at a value of the parameter: see comparison_figures",
-                (
-                    *_text("study", "source", "metric"),
-                    *_flag("shown"),
-                    *_real("value"),
-                    *_SPREAD,
-                ),
-            ),
-        ),
-    ),
-    Stage(
         "inventory",
         (
             *("studies", "repeats", "comparisons", "kernel", "hold_out", "published", "added_runs"),
@@ -1106,7 +901,8 @@ _STAGES = (
         (
             Table(
                 "inventory",
-                "runs of a study, a repetition or the like; busy ones met a busy host before",
+                "runs of a study or the like; busy ones met a busy host before; of the kind `not "
+                "run`: an experiment in real mahimahi that has not run",
                 (
                     *_text("name", "kind", "engine"),
                     *_texts("controllers", "network_titles"),
@@ -1114,19 +910,9 @@ _STAGES = (
                 ),
             ),
             Table(
-                "inventory_totals",
-                "sums over the inventory, by engine and kind; all: over all of them",
-                (*_text("engine", "kind"), *_whole("settings", "runs", "failed", "busy")),
-            ),
-            Table(
                 "constants",
                 "the unit of a controller's parameter, as declared",
                 _text("controller", "constant", "unit"),
-            ),
-            Table(
-                "exclusion_totals",
-                "how many runs gave no result, by status",
-                (*_text("status"), *_whole("runs")),
             ),
             Table(
                 NAMES,
@@ -1140,11 +926,6 @@ _STAGES = (
                     *_text("study", "controller", "network", "constants", "status", "reason"),
                     *_whole("runs"),
                 ),
-            ),
-            Table(
-                "not_run",
-                "experiments configured for real mahimahi that have not run",
-                _text("name"),
             ),
             Table(
                 "settings_run",

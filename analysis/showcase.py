@@ -6,28 +6,23 @@ from dataclasses import asdict
 
 import pandas as pd
 
-from analysis import link_log
+from analysis import link_log, over_time
 from analysis.frames import together
 from analysis.results import Results
-from analysis.schema import STAGES
-from common.tables import Tables
 from experiments.models.study import EMULATOR, MAHIMAHI
 
 
-def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`."""
-    found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["showcase"].tables}
+def compute(results: Results) -> dict[str, pd.DataFrame]:
+    """The tables showcase and series."""
+    found: dict[str, list[pd.DataFrame]] = {"showcase": [], "series": []}
     for engine in (EMULATOR, MAHIMAHI):
         shown = results.showcase(engine)
         if shown is None:
             continue
-        metrics = link_log.metrics(shown.log)
-        signal, packets = link_log.signal_delay(shown.log), link_log.packet_delays(shown.log)
-        queue = pd.DataFrame(link_log.queue_length(shown.log))
-        queue = queue.drop_duplicates("time_ms", keep="last")
-        queue = queue[queue["packets"].diff() != 0]
-        delays = {"queueing delay": packets["delay_ms"], "signal delay": signal["delay_ms"]}
+        run = shown.controller if engine == EMULATOR else f"real-{shown.controller}"
+        metrics, flow = link_log.metrics(shown.log), shown.flow
         summary = {
+            "run": run,
             "engine": engine,
             "controller": shown.controller,
             "constants": json.dumps(dict(shown.constants)),
@@ -36,25 +31,8 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
             **asdict(metrics),
             "power": metrics.power,
             "utilization": metrics.throughput_mbps / metrics.capacity_mbps,
-            "mean_window_packets": math.nan,
+            "mean_window_packets": flow.mean_window(shown.log.last_ms / 1000) if flow else math.nan,
         }
-        run = shown.controller if engine == EMULATOR else f"real-{shown.controller}"
-        if shown.flow is not None:
-            delays["RTT"] = shown.flow.rtt_ms
-            summary["mean_window_packets"] = shown.flow.mean_window(shown.log.last_ms / 1000)
-            rtts = {"time_s": shown.flow.rtt_s, "rtt_ms": shown.flow.rtt_ms}
-            found["showcase_windows"].append(pd.DataFrame(shown.flow.windows()).assign(run=run))
-            found["showcase_rtts"].append(pd.DataFrame(rtts).assign(run=run))
-        distributions = [
-            pd.DataFrame(link_log.distribution(of)).assign(what=what) for what, of in delays.items()
-        ]
-        for name, frame in (
-            ("showcase", pd.DataFrame([summary])),
-            ("showcase_rates", pd.DataFrame(link_log.rates(shown.log))),
-            ("showcase_packets", pd.DataFrame(packets)),
-            ("showcase_signal", pd.DataFrame(signal)),
-            ("showcase_queue", queue),
-            ("showcase_distributions", pd.concat(distributions)),
-        ):
-            found[name].append(frame.assign(run=run))
+        found["showcase"].append(pd.DataFrame([summary]))
+        found["series"].append(over_time.of_logs(shown.log, flow, run))
     return together(found)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis import statistics
-from analysis.frames import CONSTANT, Record, record, records, together
+from analysis.frames import CONSTANT, Record, record, records, select, together
 from analysis.metrics import METRICS, POWER
 from analysis.results import HeldOutRuns, Repeats, Results, StudyRuns
 from analysis.schema import STAGES
@@ -128,7 +128,6 @@ def _sweep(
         ("sweeps", pd.DataFrame([sweep])),
         ("sweep_points", points),
         ("sweep_published", printed),
-        ("sweep_bests", pd.DataFrame(_bests(curve, printed, best.value))),
     ):
         found[name].append(frame.assign(sweep=key))
 
@@ -152,25 +151,27 @@ def _published_points(
     return rows.reindex(columns=columns).dropna(subset=["value"]).reset_index(drop=True)
 
 
-def _bests(curve: pd.DataFrame, published: pd.DataFrame, greatest: float) -> list[Record]:
-    """Where each table puts the best, by its own numbers, and what we measure there."""
-    ours = curve.set_index("value")[POWER]
+def bests(tables: Tables) -> pd.DataFrame:
+    """Where each published table puts the best, by its own numbers, and what we measure there."""
     lines = []
-    for table, rows in published.dropna(subset=[POWER]).groupby("table", sort=False):
+    printed = tables["sweep_published"].dropna(subset=[POWER])
+    for (sweep, table), rows in printed.groupby(["sweep", "table"], sort=False):
+        curve = select(tables["sweep_points"], sweep=sweep)
         best = records(rows.sort_values(POWER, ascending=False, kind="stable"))[0]
-        here = float(ours.get(best["value"], math.nan))
+        here = float(curve.set_index("value")[POWER].get(best["value"], math.nan))
         lines.append(
             {
+                "sweep": sweep,
                 "table": table,
                 "rows": len(rows),
                 "value": best["value"],
                 "published": best[POWER],
                 "ours": here,
                 "relative": here / best[POWER] - 1,
-                "below": here / greatest - 1,
+                "below": here / select(curve, best=True)[POWER].iloc[0] - 1,
             }
         )
-    return lines
+    return pd.DataFrame(lines)
 
 
 def _grid(

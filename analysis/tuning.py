@@ -12,11 +12,11 @@ from analysis.results import Results
 from common.tables import Tables
 
 
-def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`."""
-    gains, networks = tables["held_out_gains"], tables["held_out_networks"]
+def compute(results: Results, held_out: Tables) -> pd.DataFrame:
+    """The table tuning, from those of held_out."""
+    gains, networks = held_out["held_out_gains"], held_out["held_out_networks"]
     if gains.empty:
-        return {"tuning": pd.DataFrame()}
+        return pd.DataFrame()
     training = str(networks.loc[networks["is_training"], "network"].iloc[0])
     best = {row["controller"]: row for row in records(best_printed(results.published(), training))}
     studies = {study.name: study for study in results.studies()}
@@ -43,7 +43,7 @@ def compute(results: Results, tables: Tables) -> dict[str, pd.DataFrame]:
         line |= {name: gain[name] for name in ("published_table", "published_row")}
         lines.append(line)
     whole = ["printed_row", "published_row", "trials"]
-    return {"tuning": pd.DataFrame(lines).astype(dict.fromkeys(whole, "Int64"))}
+    return pd.DataFrame(lines).astype(dict.fromkeys(whole, "Int64"))
 
 
 def best_printed(published: pd.DataFrame, network: str) -> pd.DataFrame:

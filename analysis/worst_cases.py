@@ -5,22 +5,21 @@ import math
 
 import pandas as pd
 
-from analysis import link_log
+from analysis import link_log, over_time
 from analysis.frames import CONSTANT, Record, record, together
 from analysis.metrics import POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import OF_NETWORK, WORST_CASE, HardeningRuns, Results, StudyRuns
-from analysis.schema import STAGES
-from common.tables import Tables
 from networks.scenario import DELAYS
 
 
-def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
-    """The stage: see `analysis.schema`."""
-    found: dict[str, list[pd.DataFrame]] = {t.name: [] for t in STAGES["worst_cases"].tables}
+def compute(results: Results) -> dict[str, pd.DataFrame]:
+    """The tables worst_cases, series, hardenings and hardening_rounds."""
+    names = ("worst_cases", "series", "hardenings", "hardening_rounds")
+    found: dict[str, list[pd.DataFrame]] = {name: [] for name in names}
     for study in results.studies():
         if study.objective == WORST_CASE:
             for name, frame in _worst_case(results, study).items():
-                found[name].append(frame.assign(search=study.name))
+                found[name].append(frame)
     for hardening in results.hardenings():
         found["hardenings"].append(pd.DataFrame([_summary(results, hardening)]))
         found["hardening_rounds"].append(_rounds(hardening))
@@ -34,6 +33,8 @@ def _worst_case(results: Results, study: StudyRuns) -> dict[str, pd.DataFrame]:
     run = record(of_trial, of_trial.index[0])
     mean = of_trial[POWER].where(of_trial["status"] == "ok", 0.0).mean()
     summary = {
+        "search": study.name,
+        "run": f"worst-case-{study.name}",
         "controller": study.controller,
         "constants": run["constants"],
         "opponent": study.opponent,
@@ -49,27 +50,26 @@ def _worst_case(results: Results, study: StudyRuns) -> dict[str, pd.DataFrame]:
     log = results.worst_case_log(study.name)
     found = {"worst_cases": pd.DataFrame([{**summary, "failed": log is None}])}
     if log is not None:
-        rates = pd.DataFrame(link_log.rates(log))
-        end_s = link_log.end_s(rates["start_s"])
-        found |= {
-            "worst_case_rates": rates,
-            "worst_case_packets": pd.DataFrame(link_log.packet_delays(log)),
-            "worst_case_signal": pd.DataFrame(link_log.signal_delay(log)),
-            "worst_case_base_delays": _base_delays(study, trial, end_s),
-        }
+        series = over_time.of_logs(log, run=summary["run"])
+        end_s = link_log.end_s(over_time.of(series, over_time.RATES[0])["time_s"])
+        base = over_time.long(
+            {over_time.BASE_DELAY: _base_delays(study, trial, end_s)}, summary["run"]
+        )
+        found["series"] = pd.concat([series, base])
     return found
 
 
-def _base_delays(study: StudyRuns, trial: Record, end_s: float) -> pd.DataFrame:
-    """The propagation delay of a trial's network, in one direction, where it begins or changes."""
+def _base_delays(study: StudyRuns, trial: Record, end_s: float) -> tuple[list[float], list[float]]:
+    """When the propagation delay of a trial's network begins or changes (s), and to what (ms).
+
+    The delay is that of one direction.
+    """
     delays = [trial.get(f"{CONSTANT}{OF_NETWORK}{name}", study.delays[name]) for name in DELAYS]
     delay_ms, step_ms, period_s = delays
-    halves = math.ceil(end_s / (period_s / 2)) if step_ms else 1
-    return pd.DataFrame(
-        {
-            "start_s": [half * period_s / 2 for half in range(halves)],
-            "delay_ms": [float(delay_ms + half % 2 * step_ms) for half in range(halves)],
-        }
+    halves = range(math.ceil(end_s / (period_s / 2)) if step_ms else 1)
+    return (
+        [half * period_s / 2 for half in halves],
+        [delay_ms + half % 2 * step_ms for half in halves],
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from analysis import link_log
+from analysis import link_log, over_time
 from analysis.flow_log import read_flow_log
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from reports.figures import delay_over_time, rate_over_time, rtt_over_time, style, window_over_time
@@ -53,17 +53,16 @@ def draw(
     events = link_log.read_link_log(log)
     flow = read_flow_log(flow_log) if flow_log else None
     run = asdict(link_log.metrics(events))
-    rates, signal = link_log.rates(events), link_log.signal_delay(events)
+    series = over_time.of_logs(events, flow)
     with style.house():
         figure = style.page(5.2 if flow is None else 9.0)
         figure.suptitle(title)
         panels = figure.subplots(2 if flow is None else 4, sharex=True)
-        rate_over_time.onto(panels[0], rates, run)
-        delay_over_time.onto(panels[1], signal, link_log.packet_delays(events), rates, run)
+        rate_over_time.onto(panels[0], series, run)
+        delay_over_time.onto(panels[1], series, run)
         if flow is not None:
-            queue, mean = link_log.queue_length(events), flow.mean_window(events.last_ms / 1000)
-            window_over_time.onto(panels[2], flow.windows(), queue, mean, noun)
-            rtt_over_time.onto(panels[3], {"time_s": flow.rtt_s, "rtt_ms": flow.rtt_ms})
+            window_over_time.onto(panels[2], series, flow.mean_window(events.last_ms / 1000), noun)
+            rtt_over_time.onto(panels[3], series)
         for above in panels[:-1]:
             above.set_xlabel("")
         panels[-1].set_xlabel("Time (s)")

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from analysis import over_time
 from analysis.agreement import PUBLISHED
+from analysis.derived import WithDerived
 from analysis.frames import CONSTANT, records, select
 from analysis.metrics import METRICS
 from analysis.schema import VERDICTS
@@ -57,8 +59,9 @@ _WHOSE = {"emulator": "", "mahimahi": "-real", "calibrated": "-calibrated"}
 
 def tables(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
     """Each table with the name of its file."""
+    analysis = WithDerived(analysis)
     for name, (by, file, columns) in _SPLIT.items():
-        for key in analysis[name][by].drop_duplicates():
+        for key in analysis[name][by].drop_duplicates() if len(analysis[name]) else ():
             part = select(analysis[name], **{by: key}).drop(columns=by)
             yield file.format(key), part if columns is None else part[columns]
     for comparison in analysis["audit_tables"]["comparison"].drop_duplicates():
@@ -75,7 +78,10 @@ def tables(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
         labels = analysis["held_out_standings"][["trial", "label"]]
         yield "held-out-power", labels.merge(analysis["held_out_power"], on="trial")
     for run in records(analysis["showcase"]):
-        rates = select(analysis["showcase_rates"], run=run["run"]).drop(columns="run")
+        series = select(analysis["series"], run=run["run"])
+        rates = series[series["quantity"].isin(over_time.RATES)]
+        wide = rates.pivot(index="time_s", columns="quantity", values="value")[[*over_time.RATES]]
+        rates = wide.rename_axis(index="start_s").reset_index()
         yield f"{'real-' if run['engine'] != 'emulator' else ''}rates-over-time", rates
     if len(analysis["agreement"]):
         settings = analysis["agreement_settings"][["trial", "controller", "constants", "label"]]

@@ -24,6 +24,7 @@ from analysis import (
     recovery,
     spread,
 )
+from analysis.derived import WithDerived
 from analysis.frames import CONSTANT, Record, records
 from analysis.metrics import FIGURES, METRICS
 from analysis.schema import AGREEING, VERDICTS
@@ -82,10 +83,11 @@ def compose(
         KneepointError: a template of the configuration is wrong.
     """
     own = own or Report(title=TITLE)
+    all_tables = WithDerived(tables)
 
     @cache
     def every(name: str) -> list[Record]:
-        return rows_of(tables[name])
+        return rows_of(all_tables[name])
 
     def best_constants(search: str) -> dict[str, float]:
         of_search = where(every("search_constants"), search=search)
@@ -124,7 +126,6 @@ def compose(
         ]
         return max(powers, key=lambda row: row["fresh_power"], default=None)
 
-    totals = where(every("inventory_totals"), engine="all")
     of_config = {"config": jinja2.FileSystemLoader(config)} if config else {}
     templates = environment().overlay(
         loader=jinja2.ChoiceLoader(
@@ -144,8 +145,8 @@ def compose(
                 "has_figure": figures.__contains__,
                 "provenance": provenance,
                 "own": own,
-                "runs_made": sum(row["runs"] for row in totals),
-                "runs_failed": sum(row["runs"] for row in every("exclusion_totals")),
+                "runs_made": sum(row["runs"] for row in every("inventory")),
+                "runs_failed": sum(row["runs"] for row in every("exclusions")),
             }
         )
     except jinja2.TemplateError as error:

@@ -21,11 +21,11 @@ READS = {
     ),
     "agreement": ("agreement_accuracy", "agreement_settings", "agreement"),
     "comparison-figures": ("comparison_figures", "comparison_published"),
-    "comparison-flows": ("comparison_series",),
+    "comparison-flows": ("comparison_runs", "series"),
     "comparison-shares": ("comparison_shares",),
-    "comparison-windows": ("comparison_series", "comparison_queues", "comparison_epochs"),
-    "delay-distribution": ("showcase", "showcase_distributions"),
-    "delay-over-time": ("showcase", "showcase_signal", "showcase_packets", "showcase_rates"),
+    "comparison-windows": ("comparison_runs", "series", "comparison_epochs"),
+    "delay-distribution": ("showcase", "series"),
+    "delay-over-time": ("showcase", "series"),
     "hardening": ("hardenings", "hardening_rounds"),
     "heat-map": ("grids", "grid_cells"),
     "held-out-gain": (
@@ -41,9 +41,9 @@ READS = {
     "power-curve": ("sweeps", "sweep_points", "sweep_published"),
     "probe": ("host", "probe_levels", "probe_runs"),
     "published-against-ours": ("audit_summary", "audit", "settings_run"),
-    "rate-over-time": ("showcase", "showcase_rates"),
+    "rate-over-time": ("showcase", "series"),
     "repeatability": ("repeatability", "repeatability_runs", "repeatability_published"),
-    "rtt-over-time": ("showcase", "showcase_rtts"),
+    "rtt-over-time": ("showcase", "series"),
     "search-bracket": ("searches", "search_constants", "search_brackets"),
     "search-contours": ("searches", "search_constants", "search_trials", "search_surfaces"),
     "search-curve": ("searches", "search_constants", "search_trials"),
@@ -53,11 +53,8 @@ READS = {
     "searches": ("searches", "search_trials", "settings_run"),
     "throughput-delay": ("sweeps", "sweep_points", "sweep_published"),
     "waits": ("scheduling_delays",),
-    "worst-case": (
-        *("worst_cases", "worst_case_rates", "worst_case_packets", "worst_case_signal"),
-        "worst_case_base_delays",
-    ),
-    "window-over-time": ("showcase", "showcase_windows", "showcase_queue"),
+    "worst-case": ("worst_cases", "series"),
+    "window-over-time": ("showcase", "series"),
 }
 """Every kind of figure and the tables that it reads, its subjects' table first.
 

@@ -4,16 +4,18 @@ from matplotlib.figure import Figure
 
 from analysis import labels
 from analysis.frames import Record, records, select
+from analysis.metrics import THROUGHPUT
 from common.tables import Tables
 from reports.figures import style
+from reports.figures.comparison_windows import told
 
 
 def draw(subject: Record, tables: Tables) -> Figure:
     """A panel for each setting and network: the throughput of each flow."""
-    series = select(
-        tables["comparison_series"], comparison=subject["comparison"], engine=subject["engine"]
-    )
-    places = series.drop_duplicates("run")
+    of_subject = {name: subject[name] for name in ("comparison", "engine")}
+    places = select(tables["comparison_runs"], **of_subject)
+    series = select(tables["series"], quantity=THROUGHPUT)
+    series = series[series["run"].isin(places["run"])]
     figure = style.page(0.5 + 1.6 * len(places))
     panels = figure.subplots(len(places), 1, squeeze=False, sharex=True, sharey=True)
     for axes, place in zip(panels[:, 0], records(places), strict=True):
@@ -21,7 +23,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
         for number, (flow, part) in enumerate(of_run.groupby("flow", sort=False)):
             axes.plot(
                 part["time_s"],
-                part["throughput_mbps"].rolling(_SMOOTHED, min_periods=1).mean(),
+                part["value"].rolling(_SMOOTHED, min_periods=1).mean(),
                 color=_COLOURS[number % len(_COLOURS)],
                 linestyle=_LINES[number % len(_LINES)],
                 linewidth=1.0,
@@ -44,9 +46,5 @@ _LINES = ("solid", "dashed", "dashdot", "dotted")
 
 def subjects(tables: Tables) -> "dict[str, Record]":
     """A figure for each comparison and engine with several flows over time."""
-    series = tables["comparison_series"]
-    if not len(series):
-        return {}
-    several = series[series.groupby("run")["flow"].transform("nunique") > 1]
-    found = several.drop_duplicates(["comparison", "engine"])
-    return {f"{row['comparison']}-{row['engine']}": row for row in records(found)}
+    runs = tables["comparison_runs"]
+    return told(runs[runs["flows"] > 1])

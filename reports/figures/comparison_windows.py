@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis import over_time
 from analysis.frames import Record, records, select
 from common.tables import Tables
 from reports.figures import style
@@ -14,16 +15,18 @@ _EPOCHS = 8
 
 def draw(subject: Record, tables: Tables) -> Figure:
     """A panel for each network and setting: the window of the flow, and the queue that it fills."""
-    places = select(
-        _single(tables), comparison=subject["comparison"], engine=subject["engine"]
-    ).drop_duplicates("run")
+    of_subject = {name: subject[name] for name in ("comparison", "engine")}
+    places = select(tables["comparison_runs"], flows=1, **of_subject)
     columns, lines = places["label"].drop_duplicates(), places["network_title"].drop_duplicates()
     figure = style.page(0.6 + 1.75 * len(lines))
     panels = figure.subplots(len(lines), len(columns), squeeze=False, sharey="row")
     for run in records(places):
         row = lines.tolist().index(run["network_title"])
         axes = panels[row][columns.tolist().index(run["label"])]
-        _panel(axes, *(select(tables[name], run=run["run"]) for name in _READ))
+        _panel(
+            axes,
+            *(select(tables[name], run=run["run"]) for name in ("series", "comparison_epochs")),
+        )
         axes.set_title(f"{run['label']}: {run['network_title']}", fontsize=8.5)
     for axes in panels[-1]:
         axes.set_xlabel("Time (s)")
@@ -33,29 +36,25 @@ def draw(subject: Record, tables: Tables) -> Figure:
     return figure
 
 
-_READ = ("comparison_series", "comparison_queues", "comparison_epochs")
-
-
-def _panel(axes: Axes, series: pd.DataFrame, queue: pd.DataFrame, epochs: pd.DataFrame) -> None:
+def _panel(axes: Axes, series: pd.DataFrame, epochs: pd.DataFrame) -> None:
+    queue, window = (over_time.of(series, name) for name in (over_time.QUEUE, over_time.WINDOW))
     shown = epochs[epochs["epoch"] > 0].tail(_EPOCHS)
     if len(shown):
         begin, end = shown["start_s"].iloc[0], shown["end_s"].iloc[-1]
         axes.set_xlim(begin, end)
         axes.set_ylim(0, 1.1 * shown["top_packets"].max())
-        series = series[series["time_s"].between(begin, end)]
+        window = window[window["time_s"].between(begin, end)]
         queue = queue[queue["time_s"].between(begin, end)]
     axes.fill_between(
         queue["time_s"],
-        queue["queue_packets"],
+        queue["value"],
         color=style.FAINT,
         linewidth=0,
         step="pre",
         label="queue" if len(queue) else None,
         rasterized=True,
     )
-    axes.plot(
-        series["time_s"], series["window_packets"], color=style.OURS, linewidth=1.0, label="window"
-    )
+    axes.plot(window["time_s"], window["value"], color=style.OURS, linewidth=1.0, label="window")
     for epoch in records(shown):
         begin, end, plateau = epoch["start_s"], epoch["end_s"], epoch["plateau_packets"]
         axes.plot(end, epoch["top_packets"], "o", color=style.INK, markersize=2.6, label="loss")
@@ -70,25 +69,22 @@ def _panel(axes: Axes, series: pd.DataFrame, queue: pd.DataFrame, epochs: pd.Dat
             linewidth=0.8,
             label="plateau (W max)",
         )
-        convex = series[series["time_s"].between(epoch["convex_from_s"], end)]
+        convex = window[window["time_s"].between(epoch["convex_from_s"], end)]
         axes.plot(
             convex["time_s"],
-            convex["window_packets"],
+            convex["value"],
             color=style.BEST,
             linewidth=1.6,
             label="convex region",
         )
 
 
-def _single(tables: Tables) -> pd.DataFrame:
-    """The series of runs with one flow."""
-    series = tables["comparison_series"]
-    return (
-        series[series.groupby("run")["flow"].transform("nunique") == 1] if len(series) else series
-    )
-
-
 def subjects(tables: Tables) -> "dict[str, Record]":
     """A figure for each comparison and engine with runs of one flow over time."""
-    found = _single(tables).drop_duplicates(["comparison", "engine"])
-    return {f"{row['comparison']}-{row['engine']}": row for row in records(found)}
+    return told(select(tables["comparison_runs"], flows=1))
+
+
+def told(runs: pd.DataFrame) -> "dict[str, Record]":
+    """A subject for each comparison and engine of some runs."""
+    found = records(runs.drop_duplicates(["comparison", "engine"]))
+    return {f"{row['comparison']}-{row['engine']}": row for row in found}

@@ -1,32 +1,30 @@
 """How are the delays of packets, and of information over time, distributed?"""
 
+import seaborn as sns
 from matplotlib.figure import Figure
 
+from analysis import over_time
 from analysis.frames import Record, select
 from common.tables import Tables
 from reports.figures import each, style
 
-_LINES = {"queueing delay": "-", "signal delay": "--", "RTT": ":"}
+_LINES = {
+    over_time.QUEUEING: ("queueing delay", style.OURS, "-"),
+    over_time.SIGNAL: ("signal delay", style.ALTERNATE, "--"),
+    over_time.RTT: ("RTT", style.INK, ":"),
+}
 
 
 def draw(run: Record, tables: Tables) -> Figure:
     """The empirical distributions of a run's delays, and where 95 % lie below."""
-    found = select(tables["showcase_distributions"], run=run["run"])
+    series = select(tables["series"], run=run["run"])
     figure = style.page(2.6)
     axes = figure.add_subplot()
     axes.axhline(0.95, color=style.QUIET, linewidth=0.6, dashes=(5, 3))
-    colours = (style.OURS, style.ALTERNATE, style.INK)
-    for (what, dashes), colour in zip(_LINES.items(), colours, strict=True):
-        of = select(found, what=what)
-        positive = of[of["delay_ms"] > 0]
-        axes.plot(
-            positive["delay_ms"],
-            positive["share"],
-            drawstyle="steps-post",
-            linestyle=dashes,
-            color=colour,
-            label=what if len(of) else None,
-        )
+    for quantity, (what, colour, dashes) in _LINES.items():
+        delays_ms = over_time.of(series, quantity)["value"]
+        if len(delays_ms):
+            sns.ecdfplot(x=delays_ms, ax=axes, color=colour, linestyle=dashes, label=what)
     axes.set(xscale="log", ylim=(0, 1), xlabel="Delay (ms), logarithmic", ylabel="Cumulative share")
     axes.minorticks_off()
     style.log_ticks(axes, "x", style.decades(*axes.get_xlim(), steps=(1, 3)))

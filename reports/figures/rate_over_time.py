@@ -1,15 +1,16 @@
 """How much of the link did one run use, moment by moment? In the manner of mm-throughput-graph."""
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from analysis import over_time
 from analysis.frames import Record, select
 from analysis.link_log import end_s
 from common.tables import Tables
 from reports.figures import each, style
-from reports.figures.delay_over_time import Columns
 
 Floats = NDArray[np.float64]
 
@@ -17,12 +18,12 @@ Floats = NDArray[np.float64]
 def draw(run: Record, tables: Tables) -> Figure:
     """Capacity filled, what entered the queue, what left it, in bins of 500 ms."""
     figure = style.page(2.6)
-    onto(figure.add_subplot(), select(tables["showcase_rates"], run=run["run"]), run)
+    onto(figure.add_subplot(), select(tables["series"], run=run["run"]), run)
     return figure
 
 
-def onto(axes: Axes, series: Columns, run: Record) -> None:
-    """Draws `link_log.rates` of a run, whose record has their means."""
+def onto(axes: Axes, series: pd.DataFrame, run: Record) -> None:
+    """Draws the rates of a run, whose record has their means."""
     start_s, *rates = _steps(series)
     axes.fill_between(
         start_s,
@@ -56,14 +57,12 @@ def onto(axes: Axes, series: Columns, run: Record) -> None:
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
 
 
-def _steps(rates: Columns) -> list[Floats]:
+def _steps(series: pd.DataFrame) -> list[Floats]:
     """Starts of the bins, capacity, ingress, egress; the last bin ends with a point of its own."""
-    columns = [
-        np.asarray(rates[name], dtype=float)
-        for name in ("start_s", "capacity_mbps", "ingress_mbps", "egress_mbps")
-    ]
-    return [np.append(columns[0], end_s(columns[0]))] + [
-        np.append(column, column[-1]) for column in columns[1:]
+    rates = [over_time.of(series, name) for name in over_time.RATES]
+    start_s = rates[0]["time_s"].to_numpy()
+    return [np.append(start_s, end_s(start_s))] + [
+        np.append(rate["value"], rate["value"].iloc[-1]) for rate in rates
     ]
 
 

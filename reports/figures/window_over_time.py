@@ -1,35 +1,32 @@
 """How did the sender's window move, and how much of it waited in the queue?"""
 
-import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis import over_time
 from analysis.frames import Record, select
 from common.tables import Tables
 from reports.figures import each, style
-from reports.figures.delay_over_time import Columns
 
 
 def draw(run: Record, tables: Tables) -> Figure:
     """The window as a line over the packets in the uplink's queue, filled."""
     figure = style.page(2.6)
-    windows, queue = (
-        select(tables[f"showcase_{name}"], run=run["run"]) for name in ("windows", "queue")
-    )
+    series = select(tables["series"], run=run["run"])
     axes = figure.add_subplot()
-    onto(axes, windows, queue, run["mean_window_packets"])
-    axes.set_xlim(0, max(np.asarray(windows["time_s"])[-1], 1e-3))
+    onto(axes, series, run["mean_window_packets"])
+    axes.set_xlim(0, max(over_time.of(series, over_time.WINDOW)["time_s"].iloc[-1], 1e-3))
     axes.set_xlabel("Time (s)")
     return figure
 
 
-def onto(
-    axes: Axes, windows: Columns, queue: Columns, mean_packets: float, noun: str = "window"
-) -> None:
-    """Draws `FlowLog.windows` and `link_log.queue_length` of a run."""
+def onto(axes: Axes, series: pd.DataFrame, mean_packets: float, noun: str = "window") -> None:
+    """Draws a run's window and the uplink's queue."""
+    windows, queue = (over_time.of(series, name) for name in (over_time.WINDOW, over_time.QUEUE))
     axes.fill_between(
-        queue["time_ms"] / 1000,
-        queue["packets"],
+        queue["time_s"],
+        queue["value"],
         step="post",
         color=style.FAINT,
         linewidth=0,
@@ -38,7 +35,7 @@ def onto(
     )
     axes.plot(
         windows["time_s"],
-        windows["window_packets"],
+        windows["value"],
         drawstyle="steps-post",
         color=style.OURS,
         linewidth=0.7,

@@ -28,11 +28,9 @@ def test_further_runs_tell_chance_from_what_lasts(
     assert rows["why"][3, THROUGHPUT] == why
     assert rows["again_n"][3, THROUGHPUT] == 3
     assert rows["again_mean"][3, THROUGHPUT] == again[THROUGHPUT].mean()
-    assert found["again_settings"].to_numpy().tolist() == [[3, 3]]
 
 
 def test_without_further_runs_the_reasons_stay(emulated: pd.DataFrame) -> None:
     found = synthetic.analysed(synthetic_real.results(emulated=emulated), "agreement", "again")
     assert found["again"]["again_mean"].isna().all()
     assert "unexplained" in set(found["again"]["why"])
-    assert found["again_settings"].empty

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis import over_time
 from analysis.comparisons import (
     beside_kernel,
     beside_published,
     compute,
+    cycles,
     epochs_of,
     figures_of,
     shares,
@@ -182,11 +184,15 @@ def test_numbers_for_one_setting_that_differ_are_told_of_each_other() -> None:
     assert len({row["same"] for row in rows}) == 1
 
 
+def told_of(figures: pd.DataFrame) -> pd.DataFrame:
+    return spread(figures).assign(comparison="pages")
+
+
 def test_engines_agree_within_the_tolerance_or_the_kernels_range() -> None:
     both = pd.concat([figures_of(pages(2, 4)), figures_of(pages(3.2, 3.4, engine="kernel"))])
     told = {
         (row["source"], row["metric"]): row
-        for row in beside_kernel(spread(both)).to_dict("records")
+        for row in beside_kernel({"comparison_figures": told_of(both)}).to_dict("records")
     }
     page = told["page", "completion_s"]
     assert (page["emulator_mean"], page["kernel_mean"]) == (3, pytest.approx(3.3))
@@ -196,7 +202,11 @@ def test_engines_agree_within_the_tolerance_or_the_kernels_range() -> None:
     assert told["long", "throughput_mbps"]["agrees"]
     assert not told["ping", "rtt_mean_ms"]["agrees"], "9 % apart"
     wide = pd.concat([figures_of(pages(2, 4)), figures_of(pages(2.9, 9, engine="kernel"))])
-    assert beside_kernel(spread(wide)).set_index("source").loc["page", "agrees"], "inside the range"
+    assert (
+        beside_kernel({"comparison_figures": told_of(wide)})
+        .set_index("source")
+        .loc["page", "agrees"]
+    ), "inside the range"
 
 
 def test_shares_are_of_the_throughput_of_all_endless_flows() -> None:
@@ -262,14 +272,19 @@ def test_the_stage_writes_figures_series_and_cycles() -> None:
         "throughput_by_interval_mbps": [1.4] * len(window),
     }
     run = run_of({"long": flow}, queue=[5.0] * len(window))
-    tables = compute(MadeUp(comparisons=[compared([run], traffic=alone)]), {})
-    assert tables["comparison_series"]["time_s"].tolist()[:2] == [0.5, 1.0]
-    assert set(tables["comparison_queues"]["queue_packets"]) == {5.0}
-    (cycle,) = tables["comparison_cycles"].to_dict("records")
+    tables = compute(MadeUp(comparisons=[compared([run], traffic=alone)]))
+    of_window, queue = (
+        over_time.of(tables["series"], name) for name in (over_time.WINDOW, over_time.QUEUE)
+    )
+    assert of_window["time_s"].tolist()[:2] == [0.5, 1.0]
+    assert of_window["value"].tolist() == window
+    assert set(of_window["flow"]) == {"long"}
+    assert set(queue["value"]) == {5.0}
+    (cycle,) = cycles(tables).to_dict("records")
     assert (cycle["epochs"], cycle["top_packets"], cycle["duration_s"]) == (2, 85, 9.5)
     assert cycle["top_kb"] == pytest.approx(85 * 1.448)
     assert tables["comparisons"].loc[0, "wanted_engines"] == ["emulator", "kernel"]
-    assert all(frame.empty for frame in compute(MadeUp(), {}).values())
+    assert all(frame.empty for frame in compute(MadeUp()).values())
 
 
 def test_a_sweep_of_a_buffer_has_a_point_a_value() -> None:
@@ -296,7 +311,7 @@ def test_a_sweep_of_a_buffer_has_a_point_a_value() -> None:
         traffic="A page and pings",
     )
     sweep = NetworkSweep(buffers, compared(records(runs)), 2.5)
-    tables = network_sweeps.compute(MadeUp(network_sweeps=[sweep]), {})
+    tables = network_sweeps.compute(MadeUp(network_sweeps=[sweep]))
     points = tables["network_sweep_points"]
     points = points[(points["source"] == "page") & (points["metric"] == "completion_s")]
     assert dict(zip(points["value"], points["mean"], strict=True)) == {5: 2, 20: 3, 100: 5}

@@ -29,20 +29,19 @@ def test_verdict_leaves_arithmetic_alone() -> None:
     assert confirmation.verdict(20, 30, 31, "arithmetic, replay") == confirmation.CONFIRMED
 
 
-def stage() -> dict[str, pd.DataFrame]:
-    stages = ("audit", "agreement", "confirmation")
-    return synthetic.analysed(synthetic_real.results(), *stages)
+def tables() -> dict[str, pd.DataFrame]:
+    return synthetic.analysed(synthetic_real.results(), "audit", "agreement")
 
 
 def test_contradicted_rows_are_confirmed_by_real_runs() -> None:
-    rows = stage()["confirmed_rows"]
+    rows = confirmation.contradicted(tables())
     assert rows["row"].tolist() == ["001 fixed window 40"]
     assert rows["metric"].tolist() == [SIGNAL_DELAY]
     assert rows["verdict"].tolist() == ["yes"]
 
 
 def test_best_settings_know_what_was_published() -> None:
-    rows = stage()["confirmed_best"]
+    rows = confirmation.best(tables())
     assert rows["origin"].tolist() == ["published", "tuned", "published", "tuned", "tuned"]
     published = synthetic.published_rows()
     row = published[(published["table"] == "004-fixed-window") & (published["row"] == 3)].iloc[0]

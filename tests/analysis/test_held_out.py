@@ -155,7 +155,7 @@ def test_gains_of_a_controller_without_a_published_row_are_missing() -> None:
 
 
 def test_the_stage_orders_by_power_on_the_training_network() -> None:
-    found = synthetic.analysed(synthetic.results(), "held_out")
+    found = synthetic.analysed(synthetic.results(), "elsewhere")
     assert found["held_out_standings"]["label"].tolist() == [
         "Delay threshold, tuned",
         "Delay threshold, published",
@@ -193,8 +193,8 @@ def test_labels_name_the_study_where_several_tuned_a_controller() -> None:
     held = synthetic.hold_out()
     settings = held.settings.copy()
     settings["controller"] = settings["controller"].replace("aimd_rtt", "delay_threshold")
-    results = synthetic.results(hold_out=dataclasses.replace(held, settings=settings))
-    found = synthetic.analysed(results, "held_out")["held_out_standings"]
+    renamed = dataclasses.replace(held, settings=settings)
+    found = held_out.compute(synthetic.results(), renamed)["held_out_standings"]
     assert found["label"].tolist()[::2] == [
         "Delay threshold, tuned by delay_tpe",
         "Delay threshold, tuned by aimd_grid",
@@ -202,7 +202,7 @@ def test_labels_name_the_study_where_several_tuned_a_controller() -> None:
 
 
 def test_without_held_out_networks_the_tables_are_empty() -> None:
-    found = synthetic.analysed(synthetic.results(hold_out=None), "held_out", "tuning")
+    found = synthetic.analysed(synthetic.results(hold_out=None), "elsewhere")
     assert all(table.empty for table in found.values())
 
 
@@ -211,7 +211,7 @@ def test_networks_that_a_grid_or_a_fit_searched_have_been_seen() -> None:
         synthetic.windows_study("grid", networks=("slow",), title="A grid"),
         synthetic.windows_study("replay", networks=("fast",), table="001-fixed-window"),
     )
-    found = synthetic.analysed(synthetic.results(studies=studies), "held_out")
+    found = synthetic.analysed(synthetic.results(studies=studies), "elsewhere")
     seen = found["held_out_networks"].set_index("network")["searched_by"]
     assert [list(by) for by in seen] == [[], ["A grid"], []]
     assert found["held_out"]["unseen"].tolist() == [1]

@@ -48,6 +48,6 @@ def test_the_stage_has_the_best_trials_of_the_fit_first() -> None:
     found = synthetic.analysed(synthetic_real.results(), "host")
     assert found["host"]["slots"].tolist() == [8]
     assert found["calibration_trials"]["value"].is_monotonic_increasing
-    assert found["calibration"][["trials", "rows"]].to_numpy().tolist() == [[6, 2]]
+    assert found["calibration"][["trials", "rows"]].to_numpy().tolist() == [[6, 2]] * 2
     assert found["scheduling_delays"]["one_in"].tolist() == [2**k for k in range(11)]
     assert found["wake_spread"]["is_best"].tolist() == [False, True, False]

@@ -28,9 +28,9 @@ def test_front_is_what_nothing_dominates(
 
 def test_planes_have_means_covariances_and_a_knee() -> None:
     results = synthetic.results()
-    planes = compute(results, {})["planes"]
     held = results.hold_out()
     assert held is not None
+    planes = compute(held)
     assert set(planes["network"]) == set(held.networks["network"])
     for row in planes.to_dict("records"):
         runs = held.runs[

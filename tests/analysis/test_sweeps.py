@@ -5,6 +5,7 @@ import pytest
 
 from analysis.frames import select
 from analysis.results import StudyRuns
+from analysis.sweeps import bests
 from tests.analysis import synthetic
 
 
@@ -58,7 +59,7 @@ def test_bests_say_what_we_measure_where_a_table_has_its_best() -> None:
     found = stage(synthetic.results())
     published = select(found["sweep_published"], table="004-fixed-window")
     best = published.sort_values("power", ascending=False).iloc[0]
-    line = select(found["sweep_bests"], table="004-fixed-window").iloc[0]
+    line = select(bests(found), table="004-fixed-window").iloc[0]
     ours = found["sweep_points"].set_index("value")["power"][best["value"]]
     assert (line["rows"], line["value"], line["published"]) == (33, best["value"], best["power"])
     assert (line["ours"], line["relative"]) == (ours, ours / best["power"] - 1)

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analysis import labels
+from analysis import labels, over_time
 from analysis.frames import Record, records
 from analysis.metrics import METRICS
 from analysis.schema import TABLES
@@ -226,8 +226,8 @@ def test_rate_over_time_has_bins_of_half_a_second(tables: Tables) -> None:
 
 def test_delay_over_time_shows_every_packet_and_millisecond(tables: Tables) -> None:
     signal, packets, *_ = drawn(tables, "delay-over-time-fixed_window").axes[0].lines
-    assert len(x_of(signal)) == len(tables["showcase_signal"])
-    assert len(x_of(packets)) == len(tables["showcase_packets"])
+    assert len(x_of(signal)) == (tables["series"]["quantity"] == over_time.SIGNAL).sum()
+    assert len(x_of(packets)) == (tables["series"]["quantity"] == over_time.QUEUEING).sum()
 
 
 def test_every_file_of_figures_is_a_kind() -> None:

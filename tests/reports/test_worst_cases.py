@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis import over_time
 from analysis.results import HardeningRuns, Searched, StudyRuns
 from tests.analysis import synthetic
 from tests.reports.told import Told, told, told_by
@@ -52,10 +53,11 @@ def test_worst_case_over_time_is_that_of_its_log() -> None:
     tables = synthetic.analysed(
         synthetic.MadeUp(studies=(worst_case(),), worst_case_logs={"worst": log})
     )
-    rates = tables["worst_case_rates"]
-    total_mbit = rates["egress_mbps"].sum() * 0.5
+    series = tables["series"]
+    total_mbit = over_time.of(series, "egress_mbps")["value"].sum() * 0.5
     assert total_mbit == pytest.approx(log.departure_bytes.sum() * 8 / 1e6)
-    assert tables["worst_case_packets"]["delay_ms"].tolist() == log.departure_delay_ms.tolist()
+    delays_ms = over_time.of(series, over_time.QUEUEING)["value"]
+    assert delays_ms.tolist() == log.departure_delay_ms.tolist()
 
 
 def test_delay_that_changes_is_told_and_drawn() -> None:
@@ -71,13 +73,13 @@ def test_delay_that_changes_is_told_and_drawn() -> None:
     changing = replace(study, trials=trials, searched=(*study.searched, step_ms, period_s))
     parts = {"worst_case_logs": {"worst": synthetic.link_log()}}
     tables = synthetic.analysed(synthetic.MadeUp(studies=(changing,), **parts))
-    base = tables["worst_case_base_delays"]
-    assert base["start_s"].tolist() == [0, 4, 8, 12, 16]
-    assert base["delay_ms"].tolist() == [90, 120, 90, 120, 90]
+    base = over_time.of(tables["series"], over_time.BASE_DELAY)
+    assert base["time_s"].tolist() == [0, 4, 8, 12, 16]
+    assert base["value"].tolist() == [90, 120, 90, 120, 90]
     (row,) = made_up(changing, worst=synthetic.link_log()).rows("worst-cases-found")
     assert row[-1] == "delay 90, delay step 30, delay period 8"
     constant = synthetic.analysed(synthetic.MadeUp(studies=(study,), **parts))
-    assert constant["worst_case_base_delays"]["delay_ms"].tolist() == [90]
+    assert over_time.of(constant["series"], over_time.BASE_DELAY)["value"].tolist() == [90]
 
 
 def hardening(worst: list[list[float]], own: list[list[float]]) -> Told:
