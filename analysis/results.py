@@ -266,7 +266,7 @@ class Compared:
 
 
 class Results:
-    """The results of a configuration.
+    """The results of a configuration; studies, which most stages ask for, are read once.
 
     Every method raises KneepointError where a file is missing that must be there, or damaged.
     """
@@ -274,6 +274,7 @@ class Results:
     def __init__(self, workflow: Workflow, catalogue: Catalogue) -> None:
         self.workflow = workflow
         self._catalogue = catalogue
+        self._studies: dict[str, StudyRuns] = {}
 
     @classmethod
     def of(cls, config: Path, emulate: Path = EMULATE) -> "Results":
@@ -346,7 +347,10 @@ class Results:
         names, _ = self.workflow.of_engine(engine)
         wanted = [name for name in names if only is None or name in only]
         present = [name for name in wanted if engine == EMULATOR or self._is_there(name)]
-        return [self._study(name, self.workflow.studies[name]) for name in present]
+        for name in present:
+            if name not in self._studies:
+                self._studies[name] = self._study(name, self.workflow.studies[name])
+        return [self._studies[name] for name in present]
 
     def repeats(self, engine: Engine = EMULATOR) -> list[Repeats]:
         """The repeated settings of an engine."""
