@@ -26,6 +26,7 @@ def digest_of_step(*modules: str) -> str:
     return _joined([*found, ("packages", digest_of_packages())])
 
 
+@cache
 def digest_of_packages() -> str:
     """Returns the digest of the locked versions of all packages."""
     text = (ROOT / _REQUIREMENTS).read_text(encoding="utf-8")
@@ -69,7 +70,9 @@ def _imports_of(module: str) -> frozenset[str]:
 def _facts_of(path: Path) -> tuple[Sequence[str], str]:
     """The names that a file imports, and its code's digest."""
     tree = ast.parse(path.read_bytes())
-    return sorted(set(_imported_names(tree))), _joined((part, "") for part in _parts(tree))
+    parts: list[str] = []
+    _take_apart(tree, parts)
+    return sorted(set(_imported_names(tree))), _joined((part, "") for part in parts)
 
 
 def _imported_names(tree: ast.AST) -> Iterator[str]:
@@ -80,7 +83,7 @@ def _imported_names(tree: ast.AST) -> Iterator[str]:
             assert not node.level, "imports are absolute here"
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif not _is_for_type_checkers(node):
+        elif not (isinstance(node, ast.expr) or _is_for_type_checkers(node)):
             yield from _imported_names(node)
 
 
@@ -109,25 +112,26 @@ def _digest_of_module(module: str) -> str:
     return _facts_of(path)[1]
 
 
-def _parts(node: object) -> Iterator[str]:
-    """The structure of a syntax tree, the same for every version of Python.
+def _take_apart(node: object, parts: list[str]) -> None:
+    """Adds the structure of a syntax tree, the same for every version of Python.
 
     Expressions that are only a string, such as docstrings, are left out.
     """
     if isinstance(node, ast.AST):
-        yield type(node).__name__
-        for name, value in ast.iter_fields(node):
+        parts.append(type(node).__name__)
+        for name in node._fields:
+            value = getattr(node, name, None)
             if value not in (None, []) and name not in ("kind", "type_comment"):
-                yield name
-                yield from _parts(value)
-        yield ")"
+                parts.append(name)
+                _take_apart(value, parts)
+        parts.append(")")
     elif isinstance(node, list):
         for each in node:
             if not (isinstance(each, ast.Expr) and _is_text(each.value)):
-                yield from _parts(each)
-        yield "]"
+                _take_apart(each, parts)
+        parts.append("]")
     else:
-        yield repr(node)
+        parts.append(repr(node))
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -39,7 +39,10 @@ class Repository:
         (self.root / path).write_text(text)
 
     def digest(self, step: str = "study.score") -> str:
-        for cached in (code._facts_of, code._imports_of, code._path_of):
+        for cached in (
+            *(code._facts_of, code._imports_of, code._path_of),
+            code.digest_of_packages,
+        ):
             cached.cache_clear()
         return code.digest_of_step(step)
 
