@@ -341,12 +341,13 @@ _STAGES = (
             ),
             Table(
                 "search_constants",
-                "a searched parameter: its range, its best value, its importance (PED-ANOVA)",
+                "a searched parameter: its range, its best value, its importance by PED-ANOVA and "
+                "by fANOVA",
                 (
                     *_text("search", "constant", "unit"),
                     *_real("low", "high"),
                     *_flag("logarithmic"),
-                    *_real("best", "near_low", "near_high", "importance"),
+                    *_real("best", "near_low", "near_high", "importance", "fanova"),
                 ),
             ),
             Table(

@@ -68,7 +68,7 @@ def _search(
     if best is None:
         return {}
     first = record(trials, best.label)
-    weights = importances(trials, study.searched, study.minimised)
+    weights, shares = importances(trials, study.searched, study.minimised)
     limit = NEAR * first["value"] if study.minimised else math.nan
     near = trials[trials["value"] <= limit]
     constants = [
@@ -82,6 +82,7 @@ def _search(
             "near_low": near[CONSTANT + each.name].min(),
             "near_high": near[CONSTANT + each.name].max(),
             "importance": weights.get(each.name, math.nan),
+            "fanova": shares.get(each.name, math.nan),
         }
         for each in study.searched
     ]
