@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from analysis import audit
 from analysis.agreement import PUBLISHED
 from analysis.frames import CONSTANT, records, select
 from analysis.metrics import METRICS
@@ -19,13 +20,6 @@ _SPLIT = {
         ["trial", "value", "failed", "best_so_far", "improved"],
     ),
     "audit": ("comparison", "{}-beside-ours", None),
-    "audit_tables": (
-        *("comparison", "agreement-{}"),
-        [
-            *("table", "rows", "compared", "within"),
-            *(f"{what}_{metric}" for metric in METRICS for what in ("median", "worst")),
-        ],
-    ),
     "comparison_figures": ("comparison", "comparison-{}", None),
     "comparison_published": ("comparison", "comparison-{}-published", None),
     "comparison_engines": ("comparison", "comparison-{}-engines", None),
@@ -33,9 +27,12 @@ _SPLIT = {
     "comparison_cycles": ("comparison", "comparison-{}-cycles", None),
     "network_sweep_points": ("study", "network-sweep-{}", None),
     "audit_evidence": ("comparison", "audit-evidence-{}", None),
-    "audit_errors": ("comparison", "audit-errors-{}", None),
 }
 """Tables split by a column: the column, the names of the files, and the columns in them."""
+_AGREEMENT = [
+    *("table", "rows", "compared", "within"),
+    *(f"{what}_{metric}" for metric in METRICS for what in ("median", "worst")),
+]
 _WHOLE = {
     "recovery": "recovery",
     "held_out_standings": "held-out-standings",
@@ -61,9 +58,11 @@ def tables(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
         for key in analysis[name][by].drop_duplicates():
             part = select(analysis[name], **{by: key}).drop(columns=by)
             yield file.format(key), part if columns is None else part[columns]
-    for comparison in analysis["audit_tables"]["comparison"].drop_duplicates():
-        counts = select(analysis["audit_tables"], comparison=comparison)
-        yield f"audit-counts-{comparison}", counts[["table", "rows", *VERDICTS]]
+    for comparison, own in select(analysis["audit_tables"], own=True).groupby("comparison"):
+        yield f"agreement-{comparison}", own[_AGREEMENT]
+        yield f"audit-counts-{comparison}", own[["table", "rows", *VERDICTS]]
+        rows = select(analysis["audit"], comparison=comparison)
+        yield f"audit-errors-{comparison}", audit.errors(rows)
     for name, file in _WHOLE.items():
         if len(analysis[name]):
             yield file, analysis[name]

@@ -24,7 +24,7 @@ from analysis import (
     recovery,
     spread,
 )
-from analysis.frames import CONSTANT, Record, records
+from analysis.frames import CONSTANT, Record, records, select
 from analysis.metrics import FIGURES, METRICS
 from analysis.schema import AGREEING, VERDICTS
 from analysis.searches import NEAR, POWERS
@@ -136,6 +136,9 @@ def compose(
             {
                 "rows": every,
                 "best_constants": best_constants,
+                "audit_errors": lambda comparison: rows_of(
+                    audit.errors(select(tables["audit"], comparison=comparison))
+                ),
                 "from_run": from_run,
                 "linked": linked,
                 "with_units": with_units,

@@ -9,7 +9,7 @@ import pytest
 
 from analysis import audit, checks, nearness
 from analysis.checks import Finding
-from analysis.frames import STEP, records
+from analysis.frames import STEP, records, select
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.neighbours import neighbours, outside
 from analysis.results import Searched
@@ -523,8 +523,10 @@ def test_a_replay_on_another_network_is_named_and_gives_no_verdict() -> None:
     both = synthetic.analysed(results.but(studies=(*results.studies(), there)), "audit")
     here = synthetic.analysed(results, "audit")
     assert both["audit"]["verdict"].tolist() == here["audit"]["verdict"].tolist()
-    (replay,) = records(both["audit_replays"])
+    (replay,) = records(select(both["audit_tables"], own=False))
     assert (replay["table"], replay["network"], replay["compared"]) == (*tables, "lab", 18)
+    assert not any(replay[verdict] for verdict in VERDICTS)
+    pd.testing.assert_frame_equal(select(both["audit_tables"], own=True), here["audit_tables"])
     alone = synthetic.analysed(results.but(studies=(there,)), "audit")
     assert set(alone["audit"]["verdict"]) == {"not comparable", "contradicted"}
     evidence = alone["audit_evidence"].set_index("kind")
