@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pandas as pd
+import pytest
 
 from analysis.frames import records, select
 from tests.analysis import synthetic, synthetic_real
@@ -12,11 +13,16 @@ def stage(results: synthetic.MadeUp) -> dict[str, pd.DataFrame]:
     return synthetic.analysed(results, "audit", "sweeps", "searches")
 
 
-def test_searches_are_studies_that_learn() -> None:
-    found = stage(synthetic.results())
+@pytest.fixture(scope="module")
+def found() -> dict[str, pd.DataFrame]:
+    return stage(synthetic.results())
+
+
+def test_searches_are_studies_that_learn(found: dict[str, pd.DataFrame]) -> None:
     window, threshold = records(found["searches"])
     assert (window["search"], threshold["search"]) == ("best_window", "delay_tpe")
     assert (window["searched"], threshold["searched"]) == (1, 3)
+    assert (window["sweep"], window["sweep_agrees"]) == ("fixed_window-window-contest", True)
     assert (threshold["trials"], threshold["failed"]) == (120, 2)
     constants = select(found["search_constants"], search="best_window")
     assert constants[["constant", "best"]].to_numpy().tolist() == [["window", 16]]
@@ -27,20 +33,13 @@ def test_searches_are_studies_that_learn() -> None:
     assert threshold["best_trial"] == best["trial"].iloc[0]
 
 
-def test_brackets_begin_with_the_range_searched() -> None:
-    found = stage(synthetic.results())
+def test_brackets_begin_with_the_range_searched(found: dict[str, pd.DataFrame]) -> None:
     (only,) = records(select(found["search_constants"], search="best_window"))
     trials = select(found["search_trials"], search="best_window")
     brackets = trials.dropna(subset=["low"])
     first, last = brackets.iloc[0], brackets.iloc[-1]
     assert (first["low"], first["high"]) == (only["low"], only["high"])
     assert first["low"] < last["low"] < 16 < last["high"] < first["high"]
-
-
-def test_a_search_for_one_peak_stands_beside_the_sweep() -> None:
-    (window, _) = records(stage(synthetic.results())["searches"])
-    assert window["sweep"] == "fixed_window-window-contest"
-    assert window["sweep_agrees"]
 
 
 def test_a_search_knows_what_was_published_and_what_ours_is_there() -> None:
