@@ -86,29 +86,34 @@ def _compare(
     fitted: dict[str, Sequence[str]] = {}
     parts: list[pd.DataFrame] = []
     behind: list[pd.DataFrame | None] = []
-    elsewhere: list[pd.DataFrame] = []
+    lines: list[pd.DataFrame] = []
     for table, rows in ((str(name), each) for name, each in published.groupby("table", sort=False)):
         replays = [study for study in studies if table in study.compare and not study.fit]
         if not replays:
             continue
         own = str(rows["network"].iloc[0])
-        runs = statistics.runs_of(table, own, studies, added)
-        parts.append(statistics.beside(rows, runs, selections))
-        fitted[table] = (
-            *sources.get(table, Source()).fitted,
-            *fitted_host(table, own, studies, results.hosts),
-        )
-        behind += _runs_behind(parts[-1], runs, bool(fitted[table]))
-        networks = dict.fromkeys(name for study in replays for name in study.networks)
-        elsewhere += [
-            _elsewhere(rows, str(network), studies, results, added)
-            for network in networks
-            if network != own
-        ]
+        for network in dict.fromkeys([own, *chain(*(study.networks for study in replays))]):
+            is_own = network == own
+            runs = statistics.runs_of(table, network, studies, added)
+            there = rows.assign(network=network)
+            beside = statistics.beside(there, runs, selections if is_own else None)
+            host = fitted_host(table, network, studies, results.hosts)
+            lines.append(
+                statistics.agreement(beside).assign(
+                    network=network,
+                    network_title=results.networks.get(network, network),
+                    own=is_own,
+                    host_fitted=bool(host),
+                )
+            )
+            if is_own:
+                parts.append(beside)
+                fitted[table] = (*sources.get(table, Source()).fitted, *host)
+                behind += _runs_behind(beside, runs, bool(fitted[table]))
     if not parts:
         return {}
     beside = pd.concat(parts, ignore_index=True)
-    others = pd.concat(elsewhere, ignore_index=True) if elsewhere else pd.DataFrame()
+    tables = pd.concat(lines, ignore_index=True)
     rows, evidence = audit(
         beside.assign(sure=sureness(beside, behind, selections)),
         fitted=fitted,
@@ -116,13 +121,17 @@ def _compare(
         remarks={table: source.remark for table, source in sources.items()},
         selections=selections,
         elsewhere={
-            str(table): labels.joined(titles["network_title"].tolist())
-            for table, titles in (others.groupby("table") if len(others) else ())
+            str(table): labels.joined(titles.tolist())
+            for table, titles in tables[~tables["own"]].groupby("table")["network_title"]
         },
     )
     rows["within"] = statistics.within_tolerance(rows)
-    found = {**summaries(rows, sources, results.most_runs), "audit_evidence": evidence}
-    return {**found, "audit_replays": others} if len(others) else found
+    return {
+        "audit": rows,
+        "audit_evidence": evidence,
+        "audit_tables": _described(tables, rows, sources),
+        "audit_summary": _summary(rows, results.most_runs),
+    }
 
 
 def _runs_behind(
@@ -135,55 +144,37 @@ def _runs_behind(
     return [own[own["constants"] == constants] for constants in beside["constants"]]
 
 
-def _elsewhere(
-    rows: pd.DataFrame,
-    network: str,
-    studies: Sequence[StudyRuns],
-    results: Results,
-    added: pd.DataFrame,
+def _described(
+    tables: pd.DataFrame, rows: pd.DataFrame, sources: Mapping[str, Source]
 ) -> pd.DataFrame:
-    """How well a table is met by its replay on another network than its own."""
-    runs = statistics.runs_of(str(rows["table"].iloc[0]), network, studies, added)
-    agreement = statistics.agreement(statistics.beside(rows.assign(network=network), runs))
-    table = str(rows["table"].iloc[0])
-    return agreement.assign(
-        network=network,
-        network_title=results.networks.get(network, network),
-        fitted=bool(fitted_host(table, network, studies, results.hosts)),
+    """The replays of tables with their sources and, on a table's own network, their verdicts."""
+    found = tables.merge(counts(rows).drop(columns="rows"), on="table")
+    found.loc[~found["own"], list(VERDICTS)] = 0
+    said = [sources.get(table, Source()) for table in found["table"]]
+    selections = [source.selection for source in said]
+    return found.assign(
+        source=[source.text for source in said],
+        report=found["table"].map(rows.drop_duplicates("table").set_index("table")["report"]),
+        selected=pd.Series([each.extreme if each else None for each in selections], dtype=object),
+        held=[json.dumps(dict(source.held)) for source in said],
+        unstated=[json.dumps(dict(source.unstated)) for source in said],
     )
 
 
-def summaries(
-    rows: pd.DataFrame, sources: Mapping[str, Source], limit: int | None = None
-) -> dict[str, pd.DataFrame]:
-    """The tables of one comparison, from the rows of `audit` with the column within.
-
-    Runs were added up to `limit`; None: none were.
-    """
-    tables = statistics.agreement(rows).merge(counts(rows).drop(columns="rows"), on="table")
-    said = [sources.get(table, Source()) for table in tables["table"]]
-    tables["source"] = [source.text for source in said]
-    tables["report"] = rows.drop_duplicates("table")["report"].tolist()
-    tables["selected"] = [source.selection.extreme if source.selection else None for source in said]
-    tables["held"] = [json.dumps(dict(source.held)) for source in said]
-    tables["unstated"] = [json.dumps(dict(source.unstated)) for source in said]
+def _summary(rows: pd.DataFrame, limit: int | None) -> pd.DataFrame:
+    """The one row of a comparison; runs were added up to `limit` (None: none were)."""
     sizes = rows[[f"relative_{metric}" for metric in SHOWN]].abs()
     summary = {
         "rows": len(rows),
         "tables": rows["table"].nunique(),
-        "compared": tables["compared"].sum(),
+        "compared": int(rows["within"].notna().sum()),
         "within": int(rows["within"].sum()),
         "median_power": sizes[f"relative_{POWER}"].median(),
         "greatest": sizes.max(axis=None),
         "limit": limit,
         **{verdict: int((rows["verdict"] == verdict).sum()) for verdict in VERDICTS},
     }
-    return {
-        "audit": rows.copy(),
-        "audit_tables": tables,
-        "audit_errors": errors(rows),
-        "audit_summary": pd.DataFrame([summary]).astype({"limit": "Int64"}),
-    }
+    return pd.DataFrame([summary]).astype({"limit": "Int64"})
 
 
 def audit(

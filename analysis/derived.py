@@ -4,10 +4,19 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
-from analysis import comparisons, confirmation, sweeps
+from analysis import audit, comparisons, confirmation, sweeps
 from common.tables import Tables
 
+
+def _errors(tables: Tables) -> pd.DataFrame:
+    """Sizes of the differences of each comparison: see `audit.errors`."""
+    by_comparison = tables["audit"].groupby("comparison", sort=False)
+    parts = [audit.errors(rows).assign(comparison=name) for name, rows in by_comparison]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
 DERIVED: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
+    "audit_errors": _errors,
     "comparison_cycles": comparisons.cycles,
     "comparison_engines": comparisons.beside_kernel,
     "confirmed_best": confirmation.best,

@@ -1,8 +1,12 @@
 """The metrics of a run for readers: their names, units, decimals and tolerances."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from analysis import labels
+from analysis.frames import STEP
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,20 @@ METRICS = {
     POWER: Metric("Power", "Mbit/s/s", 2, relative=0.06),
 }
 """In the order of a table's columns."""
+
+
+def as_printed(row: Mapping[str, Any], metric: str) -> str:
+    """A published number digit for digit, without its unit; a dash for none.
+
+    Args:
+        row: of audit: columns published_<metric> and, if its digits are known, step_<metric>.
+        metric: of METRICS; without known digits the number has this metric's decimals.
+    """
+    value, step = row[f"published_{metric}"], row.get(STEP + metric, math.nan)
+    if value != value or not step > 0:
+        return METRICS[metric].text(value)
+    tiny = 1e-9  # a step of 1e-5 may be a little less in binary
+    return f"{value:.{max(0, -math.floor(math.log10(step) + tiny))}f}"
 
 
 @dataclass(frozen=True)

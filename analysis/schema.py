@@ -170,32 +170,17 @@ _STAGES = (
             ),
             Table(
                 "audit_tables",
-                "a published table: its source, how many rows agree, how many have each verdict",
+                "a published table on its own network: its source, how many rows agree, how many "
+                "have each verdict; or its replay on another, which gives no verdict; host_fitted: "
+                "the network's host was fitted to the table",
                 (
                     *_text("comparison", "table", "report", "source", "held", "unstated"),
                     *_text("selected", optional=True),
+                    *_text("network", "network_title"),
+                    *_flag("own", "host_fitted"),
                     *_whole("rows", "compared", "within"),
                     *_ratios("median_", "worst_"),
                     *_whole(*VERDICTS),
-                ),
-            ),
-            Table(
-                "audit_replays",
-                "a replay of a table on another network than its own, which gives no verdict",
-                (
-                    *_text("comparison", "table", "network", "network_title"),
-                    *_flag("fitted"),
-                    *_whole("rows", "compared", "within"),
-                    *_ratios("median_", "worst_"),
-                ),
-            ),
-            Table(
-                "audit_errors",
-                "sizes of the differences of a metric, over a group of rows",
-                (
-                    *_text("comparison", "metric", "group"),
-                    *_whole("rows"),
-                    *_real("median", "p90", "near"),
                 ),
             ),
             Table(
@@ -296,7 +281,7 @@ _STAGES = (
         (
             Table(
                 "searches",
-                "an adaptive search: its best trial, how sure that is, what was known before; "
+                "an adaptive search: its best trial, how sure that is, what a sweep found; "
                 "tunes: for the power of a controller alone on its network; keeping: bounds, JSON; "
                 "stopped: by a race over pairs of network and seed; beyond: a bound",
                 (
@@ -319,10 +304,6 @@ _STAGES = (
                     *_whole("ties", "near", "evaluations", "improvements", "improved_last"),
                     *_text("sweep", optional=True),
                     *_flag("sweep_agrees", optional=True),
-                    *_text("published_table", "published_report", optional=True),
-                    *_text("published_constants", optional=True),
-                    *_real("published_power", "published_ours", unit="Mbit/s/s"),
-                    *_real("gain"),
                     *_real("emulated_power", unit="Mbit/s/s"),
                     *_text("surface_x", "surface_y", optional=True),
                     *_real("surface_explained"),
@@ -330,12 +311,13 @@ _STAGES = (
             ),
             Table(
                 "search_constants",
-                "a searched parameter: its range, its best value, its importance (PED-ANOVA)",
+                "a searched parameter: its range, its best value, its importance by PED-ANOVA and "
+                "by fANOVA",
                 (
                     *_text("search", "constant", "unit"),
                     *_real("low", "high"),
                     *_flag("logarithmic"),
-                    *_real("best", "near_low", "near_high", "importance"),
+                    *_real("best", "near_low", "near_high", "importance", "fanova"),
                 ),
             ),
             Table(
@@ -348,6 +330,7 @@ _STAGES = (
                     # With fresh seeds, and half its 95 % interval; missing where none ran.
                     *_real("fresh_power", "fresh_half_width", unit="Mbit/s/s"),
                     *_text("published_table", "published_report", optional=True),
+                    *_whole("published_row", optional=True),
                     *_text("published_constants", optional=True),
                     *_real("published_power", "published_ours", unit="Mbit/s/s"),
                     *_real("gain"),
@@ -355,7 +338,9 @@ _STAGES = (
             ),
             Table(
                 "search_trials",
-                "a trial; rank is among those that have a value",
+                "a trial; rank is among those that have a value. Of a search for a front, metrics "
+                "are over its networks, and the knee has the most power; of one for a single peak, "
+                "low and high are where that can be after a new evaluation",
                 (
                     *_text("search"),
                     *_whole("trial"),
@@ -366,31 +351,9 @@ _STAGES = (
                     *_whole("rank", optional=True),
                     *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
                     *_CONSTANTS,
+                    *_flag("on_front", "knee", optional=True),
+                    *_real("low", "high"),
                 ),
-            ),
-            Table(
-                "search_fronts",
-                "a trial of a search for a front, over its networks; the knee has the most power",
-                (
-                    *_text("search"),
-                    *_whole("trial"),
-                    *_metrics(of=(THROUGHPUT, SIGNAL_DELAY, POWER)),
-                    *_flag("on_front", "knee"),
-                ),
-            ),
-            Table(
-                "search_brackets",
-                "an evaluation of a search of one parameter, and where the peak can be after it",
-                (
-                    *_text("search"),
-                    *_whole("step"),
-                    *_real("value", "result", "low", "high"),
-                ),
-            ),
-            Table(
-                "search_surfaces",
-                "the smoothed value of a search over its two most important parameters",
-                (*_text("search"), *_real("x", "y", "value")),
             ),
         ),
     ),

@@ -68,7 +68,7 @@ def _search(
     if best is None:
         return {}
     first = record(trials, best.label)
-    weights = importances(trials, study.searched, study.minimised)
+    weights, shares = importances(trials, study.searched, study.minimised)
     limit = NEAR * first["value"] if study.minimised else math.nan
     near = trials[trials["value"] <= limit]
     constants = [
@@ -82,23 +82,13 @@ def _search(
             "near_low": near[CONSTANT + each.name].min(),
             "near_high": near[CONSTANT + each.name].max(),
             "importance": weights.get(each.name, math.nan),
+            "fanova": shares.get(each.name, math.nan),
         }
         for each in study.searched
     ]
     past = _trials(study)
-    front = _front(study)
-    brackets = _brackets(study)
     networks = _on_networks(study, int(first["trial"]), results, published, tables["audit"])
-    found = {
-        "search_constants": pd.DataFrame(constants),
-        "search_networks": networks,
-        "search_trials": past,
-        "search_brackets": brackets,
-        "search_fronts": front,
-    }
     plane = _surface(study, past, weights)
-    if plane is not None:
-        found["search_surfaces"] = _places(plane)
     improved = past.loc[past["improved"], "trial"]
     summary = {
         "engine": engine,
@@ -123,7 +113,7 @@ def _search(
         "beyond": past["beyond"].sum(),
         "pairs": study.pairs,
         "bound_ms": study.bound_ms,
-        **_against_bound(front, study.omniscient),
+        **_against_bound(past[past["on_front"].fillna(False)], study.omniscient),
         "best_trial": int(first["trial"]),
         "best_value": first["value"],
         **{metric: first[metric] for metric in SHOWN},
@@ -131,16 +121,20 @@ def _search(
         "margin": best.margin,
         "ties": len(best.ties),
         "near": len(near),
-        "evaluations": len(brackets),
+        "evaluations": past["low"].notna().sum(),
         "improvements": len(improved),
         "improved_last": improved.iloc[-1],
         **_beside_sweep(study, first, tables),
-        **_of_one(networks),
         "surface_x": plane.x.name if plane else None,
         "surface_y": plane.y.name if plane else None,
         "surface_explained": plane.explained if plane else math.nan,
     }
-    return {"searches": pd.DataFrame([summary]), **found}
+    return {
+        "searches": pd.DataFrame([summary]),
+        "search_constants": pd.DataFrame(constants),
+        "search_networks": networks,
+        "search_trials": past,
+    }
 
 
 def _aside(study: StudyRuns) -> StudyRuns:
@@ -158,39 +152,35 @@ def _aside(study: StudyRuns) -> StudyRuns:
     return replace(study, trials=trials.assign(value=value, stopped=stopped, beyond=beyond))
 
 
-def _front(study: StudyRuns) -> pd.DataFrame:
-    """The trials of a search for a front between throughput and delay."""
-    if study.objective != FRONT:
-        return pd.DataFrame()
-    of = study.trials[["trial", *OBJECTIVES, "value"]]
-    front = of.set_axis(["trial", THROUGHPUT, SIGNAL_DELAY, POWER], axis=1)
-    front["on_front"] = on_front(front[THROUGHPUT], front[SIGNAL_DELAY])
-    return front.assign(knee=front[POWER] == front[POWER].max())
-
-
-def _against_bound(front: pd.DataFrame, omniscient: Mapping[str, Mapping[str, float]]) -> Record:
-    """The mean omniscient bound of the networks, and the front's hypervolume relative to it.
+def _against_bound(points: pd.DataFrame, omniscient: Mapping[str, Mapping[str, float]]) -> Record:
+    """The mean omniscient bound of the networks, and a front's hypervolume relative to it.
 
     A setting covers the rectangle that it dominates: of throughput up to its own and of the inverse
     of delay up to its own, both relative to the omniscient sender's, which covers 1 (Zitzler and
     Thiele, PPSN 1998).
     """
     nothing = ("omniscient_mbps", "omniscient_ms", "hypervolume")
-    if front.empty or not omniscient:
+    if points.empty or not omniscient:
         return dict.fromkeys(nothing, math.nan)
     mbps, ms = (
         math.fsum(each[name] for each in omniscient.values()) / len(omniscient)
         for name in ("capacity_mbps", "signal_delay_p95_ms")
     )
-    points = front[front["on_front"]].sort_values(SIGNAL_DELAY)
+    points = points.sort_values(SIGNAL_DELAY)
     near, high = ms / points[SIGNAL_DELAY], points[THROUGHPUT] / mbps
     steps = high - high.shift(fill_value=0.0)
     return dict(zip(nothing, (mbps, ms, float((near * steps).sum())), strict=True))
 
 
 def _trials(study: StudyRuns) -> pd.DataFrame:
-    """The trials in their order: see `statistics.history`, with what they tried and measured."""
-    trials = study.trials
+    """The trials in their order: see `statistics.history`, with what they tried and measured.
+
+    In a search for a front, the metrics are the objectives.
+    """
+    trials, is_front = study.trials, study.objective == FRONT
+    if is_front:
+        goals = dict(zip(SHOWN, (*OBJECTIVES, "value"), strict=True))
+        trials = trials.assign(**{metric: trials[name] for metric, name in goals.items()})
     measured = trials["value"].notna() & (trials["reason"] == "")
     done = trials.dropna(subset=["value"])
     order = done.sort_values("value", ascending=study.minimised, kind="stable").index
@@ -200,18 +190,23 @@ def _trials(study: StudyRuns) -> pd.DataFrame:
     more = trials[columns].assign(measured=measured, rank=rank)
     past = statistics.history(trials, study.minimised).merge(more, on="trial")
     past["failed"] &= ~(past["stopped"] | past["beyond"])
-    return past.astype(dict.fromkeys(searched, float))
+    past = past.astype(dict.fromkeys(searched, float))
+    flags = {
+        "on_front": on_front(past[THROUGHPUT], past[SIGNAL_DELAY]) if is_front else pd.NA,
+        "knee": past[POWER] == past[POWER].max() if is_front else pd.NA,
+    }
+    flagged = past.join(pd.DataFrame(flags, past.index, dtype="boolean"))
+    return flagged.merge(_brackets(study), on="trial", how="left")
 
 
 def _brackets(study: StudyRuns) -> pd.DataFrame:
-    """Where the peak of a search of one constant can be, step by step; nothing for others."""
+    """Where the peak of a search of one constant can be after a trial; nothing for others."""
     if len(study.searched) != 1 or study.sampler not in ONE_PEAK:
-        return pd.DataFrame()
-    sign = -1 if study.minimised else 1
+        return pd.DataFrame(columns=["trial", "low", "high"], dtype=float)
     only = study.searched[0]
-    trials = study.trials.assign(value=sign * study.trials["value"])
-    found = statistics.brackets(trials, only.name).fillna({"low": only.low, "high": only.high})
-    return found.assign(result=sign * found.pop("power"))
+    value = -study.trials["value"] if study.minimised else study.trials["value"]
+    found = statistics.brackets(study.trials.assign(value=value), only.name)
+    return found.fillna({"low": only.low, "high": only.high})
 
 
 def _surface(
@@ -222,17 +217,6 @@ def _surface(
     axes = surface.axes(measured, study.searched, weights)
     found = surface.surface(measured, *axes) if axes else None
     return found if found is not None and found.tells else None
-
-
-def _places(plane: surface.Surface) -> pd.DataFrame:
-    """One row a place, line by line."""
-    return pd.DataFrame(
-        {
-            "x": list(plane.x_values) * len(plane.y_values),
-            "y": plane.y_values.repeat(len(plane.x_values)),
-            "value": plane.values.ravel(),
-        }
-    )
 
 
 def _beside_sweep(study: StudyRuns, first: Record, tables: Tables) -> Record:
@@ -254,7 +238,8 @@ def _beside_sweep(study: StudyRuns, first: Record, tables: Tables) -> Record:
 
 
 _NOTHING_PUBLISHED: Record = {
-    **dict.fromkeys(("published_table", "published_report", "published_constants")),
+    **dict.fromkeys(("published_table", "published_row", "published_report")),
+    "published_constants": None,
     **dict.fromkeys(("published_power", "published_ours", "gain"), math.nan),
 }
 
@@ -286,14 +271,6 @@ def _on_networks(
     return pd.DataFrame(lines)
 
 
-def _of_one(networks: pd.DataFrame) -> Record:
-    """The published best, if a search has one network: a mean over several is not comparable."""
-    if len(networks) > 1:
-        return dict(_NOTHING_PUBLISHED)
-    first = record(networks, 0)
-    return {name: first[name] for name in _NOTHING_PUBLISHED}
-
-
 def _beside_published(
     study: StudyRuns, network: str, power: float, published: pd.DataFrame, audited: pd.DataFrame
 ) -> Record:
@@ -321,6 +298,7 @@ def _beside_published(
         ours = float(replayed[f"ours_{POWER}"].iloc[0]) if len(replayed) else math.nan
     return {
         "published_table": row["table"],
+        "published_row": row["row"],
         "published_report": row["report"],
         "published_constants": json.dumps(shown),
         "published_power": row[POWER],

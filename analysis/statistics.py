@@ -192,26 +192,23 @@ def brackets(trials: pd.DataFrame, constant: str) -> pd.DataFrame:
     value so far.
 
     Returns:
-        Columns step, value (evaluated now), power (its result), low, high (NaN: no neighbour on
-        that side yet).
+        Columns trial, low, high (NaN: no neighbour on that side yet).
     """
     column = CONSTANT + constant
     done = trials.dropna(subset=["value"]).sort_values("trial").drop_duplicates(column)
     rows = []
     places, values = done[column].to_numpy(dtype=float), done["value"].to_numpy(dtype=float)
-    for step in range(1, len(done) + 1):
+    for step, trial in enumerate(done["trial"], 1):
         seen = places[:step]
         peak = seen[np.argmax(values[:step])]
         rows.append(
             {
-                "step": step,
-                "value": seen[-1],
-                "power": values[step - 1],
+                "trial": trial,
                 "low": max(seen[seen < peak], default=math.nan),
                 "high": min(seen[seen > peak], default=math.nan),
             }
         )
-    return pd.DataFrame(rows, columns=["step", "value", "power", "low", "high"])
+    return pd.DataFrame(rows, columns=["trial", "low", "high"])
 
 
 def grid(table: pd.DataFrame, x: str, y: str, value: str) -> pd.DataFrame:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.frames import STEP, Record, records, select
-from analysis.metrics import METRICS, POWER
+from analysis.frames import Record, records, select
+from analysis.metrics import METRICS, POWER, as_printed
 from analysis.schema import AGREEING
 from common.tables import Tables
 from reports import parts
@@ -61,19 +61,13 @@ def _audited(tables: Tables) -> Iterator[Record]:
             continue
         yield _claim(
             f"Row {row['row'] + 1} of {row['table']} is {row['verdict']}: {metric} is "
-            f"{_printed(row, metric)} as printed, and the mean of ours is the value",
+            f"{as_printed(row, metric)} as printed, and the mean of ours is the value",
             parts.PUBLISHED,
             "audit",
             [row[f"{which}_{metric}"] for which in ("ours", "low", "high")],
             METRICS[metric].unit,
             [*_run(*place), "--seed", str(seeds[place])],
         )
-
-
-def _printed(row: Record, metric: str) -> str:
-    """A published number with all its digits."""
-    value, step = row[f"published_{metric}"], row.get(STEP + metric, math.nan)
-    return f"{value:.{max(0, -math.floor(math.log10(step)))}f}" if step > 0 else f"{value:g}"
 
 
 def _swept(tables: Tables) -> Iterator[Record]:

@@ -21,23 +21,20 @@ _SPLIT = {
         ["trial", "value", "failed", "best_so_far", "improved"],
     ),
     "audit": ("comparison", "{}-beside-ours", None),
-    "audit_tables": (
-        *("comparison", "agreement-{}"),
-        [
-            *("table", "rows", "compared", "within"),
-            *(f"{what}_{metric}" for metric in METRICS for what in ("median", "worst")),
-        ],
-    ),
     "comparison_figures": ("comparison", "comparison-{}", None),
     "comparison_published": ("comparison", "comparison-{}-published", None),
     "comparison_engines": ("comparison", "comparison-{}-engines", None),
     "comparison_shares": ("comparison", "comparison-{}-shares", None),
     "comparison_cycles": ("comparison", "comparison-{}-cycles", None),
     "network_sweep_points": ("study", "network-sweep-{}", None),
-    "audit_evidence": ("comparison", "audit-evidence-{}", None),
     "audit_errors": ("comparison", "audit-errors-{}", None),
+    "audit_evidence": ("comparison", "audit-evidence-{}", None),
 }
 """Tables split by a column: the column, the names of the files, and the columns in them."""
+_AGREEMENT = [
+    *("table", "rows", "compared", "within"),
+    *(f"{what}_{metric}" for metric in METRICS for what in ("median", "worst")),
+]
 _WHOLE = {
     "recovery": "recovery",
     "held_out_standings": "held-out-standings",
@@ -64,9 +61,9 @@ def tables(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
         for key in analysis[name][by].drop_duplicates() if len(analysis[name]) else ():
             part = select(analysis[name], **{by: key}).drop(columns=by)
             yield file.format(key), part if columns is None else part[columns]
-    for comparison in analysis["audit_tables"]["comparison"].drop_duplicates():
-        counts = select(analysis["audit_tables"], comparison=comparison)
-        yield f"audit-counts-{comparison}", counts[["table", "rows", *VERDICTS]]
+    for comparison, own in select(analysis["audit_tables"], own=True).groupby("comparison"):
+        yield f"agreement-{comparison}", own[_AGREEMENT]
+        yield f"audit-counts-{comparison}", own[["table", "rows", *VERDICTS]]
     for name, file in _WHOLE.items():
         if len(analysis[name]):
             yield file, analysis[name]

@@ -26,7 +26,7 @@ from analysis import (
 )
 from analysis.derived import WithDerived
 from analysis.frames import CONSTANT, Record, records
-from analysis.metrics import FIGURES, METRICS
+from analysis.metrics import FIGURES, METRICS, as_printed
 from analysis.schema import AGREEING, VERDICTS
 from analysis.searches import NEAR, POWERS
 from common.errors import KneepointError
@@ -93,6 +93,15 @@ def compose(
         of_search = where(every("search_constants"), search=search)
         return {row["constant"]: row["best"] for row in of_search}
 
+    @cache
+    def audited() -> dict[tuple[str, int], Record]:
+        return {(row["table"], row["row"]): row for row in every("audit")}
+
+    def printed_in(table: str, row: int, metric: str, value: float) -> str:
+        """A published number, digit for digit if the audit has its row."""
+        of = audited().get((table, row))
+        return as_printed(of, metric) if of else METRICS[metric].text(value)
+
     linked: dict[str, Record] = {}
 
     @cache
@@ -137,6 +146,7 @@ def compose(
             {
                 "rows": every,
                 "best_constants": best_constants,
+                "printed_in": printed_in,
                 "from_run": from_run,
                 "linked": linked,
                 "with_units": with_units,
@@ -228,6 +238,7 @@ def environment() -> jinja2.Environment:
         "with_interval": labels.with_interval,
         "best_trials_within": best_trials_within,
         "metrics": METRICS,
+        "as_printed": as_printed,
         "FIGURES": FIGURES,
         "DASH": labels.DASH,
         "VERDICTS": VERDICTS,

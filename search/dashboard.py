@@ -15,7 +15,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import optuna
 import optuna_dashboard  # type: ignore[import-untyped]
-from optuna.storages import InMemoryStorage
+from optuna.storages import BaseStorage, InMemoryStorage
 
 from common.config_file import read_config
 from common.errors import KneepointError, run_command_line
@@ -29,11 +29,15 @@ _PAUSE_S, _PAUSE = 1.0, 10
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-def read_only(application: Application, report: Path, update: Callable[[], None]) -> Application:
+def read_only(
+    application: Application, report: Path, storage: BaseStorage, update: Callable[[], None]
+) -> Application:
     """Returns the application with the report, and without any request that modifies.
 
-    Requests to other hosts are refused, too: a page elsewhere whose name resolves to this machine
-    would otherwise read all studies. `update` is called before the application answers.
+    `/studies/FOLDER` leads to the page of the study in that folder of the results: its number there
+    depends on the other studies. Requests to other hosts are refused, too: a page elsewhere whose
+    name resolves to this machine would otherwise read all studies. `update` is called before the
+    application answers.
     """
 
     def refuse_changes(
@@ -47,6 +51,9 @@ def read_only(application: Application, report: Path, update: Callable[[], None]
             return [report.read_bytes()]
         if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
             update()
+            if asked := re.fullmatch("/studies/([^/]+)", environ["PATH_INFO"]):
+                start_response("302 Found", [("Location", _page(storage, asked[1]))])
+                return []
             return application(environ, start_response)
         start_response("403 Forbidden", [("Content-Type", "application/json")])
         return [b'{"reason": "Studies are read-only here; change config/studies and run again."}']
@@ -73,7 +80,7 @@ def make_dashboard(results: Path, port: int) -> WSGIServer:
             next_s = ended_s + max(_PAUSE_S, _PAUSE * (ended_s - began_s))
 
     update()
-    application = read_only(optuna_dashboard.wsgi(storage), results / REPORT, update)
+    application = read_only(optuna_dashboard.wsgi(storage), results / REPORT, storage, update)
     try:
         return make_server(HOST, port, application, handler_class=_QuietHandler)
     except (OSError, OverflowError) as error:
@@ -82,6 +89,13 @@ def make_dashboard(results: Path, port: int) -> WSGIServer:
         raise KneepointError(
             f"port {port} {reason}; choose another with --port, or make dashboard PORT=8081"
         ) from None
+
+
+def _page(storage: BaseStorage, folder: str) -> str:
+    """The path of a study's page, or of the list where there is no such study."""
+    names = (n for n in optuna.get_all_study_names(storage) if n.startswith(f"{folder}: "))
+    numbers = [storage.get_study_id_from_name(name) for name in names]
+    return f"/dashboard/studies/{numbers[0]}" if numbers else "/dashboard/"
 
 
 class _QuietHandler(WSGIRequestHandler):

@@ -1,7 +1,7 @@
 """The figures, one module each, with the tables of the analysis that each kind reads.
 
-Figures compute nothing but places on paper. This module imports no drawing library, because the
-workflow reads it at every start; `reports.draw` draws.
+Figures compute nothing but places on paper and smooth surfaces. This module imports no drawing
+library, because the workflow reads it at every start; `reports.draw` draws.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,10 +44,10 @@ READS = {
     "rate-over-time": ("showcase", "series"),
     "repeatability": ("repeatability", "repeatability_runs", "repeatability_published"),
     "rtt-over-time": ("showcase", "series"),
-    "search-bracket": ("searches", "search_constants", "search_brackets"),
-    "search-contours": ("searches", "search_constants", "search_trials", "search_surfaces"),
+    "search-bracket": ("searches", "search_constants", "search_trials"),
+    "search-contours": ("searches", "search_constants", "search_trials"),
     "search-curve": ("searches", "search_constants", "search_trials"),
-    "search-front": ("searches", "search_fronts"),
+    "search-front": ("searches", "search_trials"),
     "search-history": ("searches", "search_trials", "settings_run"),
     "search-slices": ("searches", "search_constants", "search_trials"),
     "searches": ("searches", "search_trials", "settings_run"),

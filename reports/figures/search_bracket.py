@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis import labels
-from analysis.frames import Record, records, select
+from analysis.frames import CONSTANT, Record, records, select
 from analysis.searches import ONE_PEAK
 from common.tables import Tables
 from reports.figures import each, style
@@ -30,8 +30,11 @@ OBJECTIVES = {
 
 def draw(search: Record, tables: Tables) -> Figure:
     """The evaluated points in order, and the bracket around the peak step by step."""
-    steps_taken = select(tables["search_brackets"], search=search["search"])
     (only,) = records(select(tables["search_constants"], search=search["search"]))
+    past = select(tables["search_trials"], search=search["search"]).dropna(subset=["low"])
+    steps_taken = past.assign(
+        step=range(1, len(past) + 1), result=past["value"], value=past[CONSTANT + only["constant"]]
+    )
     figure = style.page(2.9)
     points, steps = figure.subplots(1, 2, width_ratios=[1, 1], sharex=True)
     _draw_points(points, search, steps_taken, only["best"])

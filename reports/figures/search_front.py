@@ -11,7 +11,7 @@ from reports.figures import each, style
 
 def draw(search: Record, tables: Tables) -> Figure:
     """Every trial, the front as a line, its knee ringed, and the omniscient point."""
-    trials = select(tables["search_fronts"], search=search["search"])
+    trials = select(tables["search_trials"], search=search["search"])
     figure = style.page(3.2)
     axes = figure.add_subplot()
     axes.plot(

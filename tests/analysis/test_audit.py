@@ -9,7 +9,7 @@ import pytest
 
 from analysis import audit, checks, nearness
 from analysis.checks import Finding
-from analysis.frames import STEP, records
+from analysis.frames import STEP, records, select
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.neighbours import neighbours, outside
 from analysis.results import Searched
@@ -461,12 +461,6 @@ def test_names_say_report_controller_and_constants() -> None:
     assert "000 fixed window row 1" in found
 
 
-def test_counts_have_a_line_a_table() -> None:
-    found = audit.counts(verdicts(published.honest(0)))
-    assert found["table"].tolist() == list(dict.fromkeys(published.truth()["table"]))
-    assert found["rows"].tolist() == found[list(VERDICTS)].sum(axis=1).tolist()
-
-
 def test_errors_keep_rows_with_power_only_apart() -> None:
     both = beside([1.0, 2.0, 3.0, 4.0], [100, 200, 300, 400], ours=[(1.1, 104)] * 4)
     alone = beside([math.nan], [math.nan], [10.0]).assign(table="000-power", ours_power=12.0)
@@ -523,8 +517,10 @@ def test_a_replay_on_another_network_is_named_and_gives_no_verdict() -> None:
     both = synthetic.analysed(results.but(studies=(*results.studies(), there)), "audit")
     here = synthetic.analysed(results, "audit")
     assert both["audit"]["verdict"].tolist() == here["audit"]["verdict"].tolist()
-    (replay,) = records(both["audit_replays"])
+    (replay,) = records(select(both["audit_tables"], own=False))
     assert (replay["table"], replay["network"], replay["compared"]) == (*tables, "lab", 18)
+    assert not any(replay[verdict] for verdict in VERDICTS)
+    pd.testing.assert_frame_equal(select(both["audit_tables"], own=True), here["audit_tables"])
     alone = synthetic.analysed(results.but(studies=(there,)), "audit")
     assert set(alone["audit"]["verdict"]) == {"not comparable", "contradicted"}
     evidence = alone["audit_evidence"].set_index("kind")
@@ -587,6 +583,7 @@ def test_summaries_count_what_the_rows_say() -> None:
     tables = synthetic.analysed(synthetic.results(), "audit")
     rows, of_tables = tables["audit"], tables["audit_tables"].set_index("table")
     assert of_tables["rows"].to_dict() == rows.groupby("table").size().to_dict()
+    assert (of_tables["rows"] == of_tables[list(VERDICTS)].sum(axis="columns")).all()
     assert of_tables["contradicted"].sum() == (rows["verdict"] == "contradicted").sum() == 1
     assert of_tables["source"]["001-fixed-window"] == "Report 001, Table 2.1"
     (summary,) = records(tables["audit_summary"])

@@ -24,9 +24,23 @@ def _trials(n: int) -> pd.DataFrame:
 
 @pytest.mark.parametrize("minimised", [False, True])
 def test_what_matters_is_important(minimised: bool) -> None:
-    found = importances(_trials(300), SEARCHED, minimised)
-    assert found["matters"] > 0.8
-    assert sum(found.values()) == pytest.approx(1)
+    best, whole = importances(_trials(300), SEARCHED, minimised)
+    assert best["matters"] > 0.8 and sum(best.values()) == pytest.approx(1)
+    assert whole["matters"] > 0.8 and sum(whole.values()) <= 1
+
+
+def test_a_range_counts_as_it_was_searched() -> None:
+    trials = _trials(300)
+    value = np.log10(trials["constant_useless"]) + 2 * (trials["constant_matters"] - 5) / 5
+    _, found = importances(trials.assign(value=value), SEARCHED, False)
+    assert found["useless"] == pytest.approx(found["matters"], abs=0.1)
+
+
+def test_what_acts_jointly_is_of_neither() -> None:
+    trials = _trials(300)
+    sides = np.sign(trials["constant_matters"] - 5) * np.sign(np.log(trials["constant_useless"]))
+    _, found = importances(trials.assign(value=sides), SEARCHED, False)
+    assert sum(found.values()) < 0.3
 
 
 def test_failed_trials_do_not_count() -> None:
@@ -36,6 +50,7 @@ def test_failed_trials_do_not_count() -> None:
     assert importances(with_failures, SEARCHED, False) == importances(trials, SEARCHED, False)
 
 
-def test_nothing_is_said_of_few_trials_or_one_constant() -> None:
-    assert importances(_trials(LEAST_TRIALS - 1), SEARCHED, False) == {}
-    assert importances(_trials(300), SEARCHED[:1], False) == {}
+def test_nothing_is_said_of_few_trials_one_constant_or_equal_values() -> None:
+    assert importances(_trials(LEAST_TRIALS - 1), SEARCHED, False) == ({}, {})
+    assert importances(_trials(300), SEARCHED[:1], False) == ({}, {})
+    assert importances(_trials(300).assign(value=1.0), SEARCHED, False)[1] == {}

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pandas as pd
+import pytest
 
 from analysis.frames import records, select
 from tests.analysis import synthetic, synthetic_real
@@ -12,11 +13,16 @@ def stage(results: synthetic.MadeUp) -> dict[str, pd.DataFrame]:
     return synthetic.analysed(results, "audit", "sweeps", "searches")
 
 
-def test_searches_are_studies_that_learn() -> None:
-    found = stage(synthetic.results())
+@pytest.fixture(scope="module")
+def found() -> dict[str, pd.DataFrame]:
+    return stage(synthetic.results())
+
+
+def test_searches_are_studies_that_learn(found: dict[str, pd.DataFrame]) -> None:
     window, threshold = records(found["searches"])
     assert (window["search"], threshold["search"]) == ("best_window", "delay_tpe")
     assert (window["searched"], threshold["searched"]) == (1, 3)
+    assert (window["sweep"], window["sweep_agrees"]) == ("fixed_window-window-contest", True)
     assert (threshold["trials"], threshold["failed"]) == (120, 2)
     constants = select(found["search_constants"], search="best_window")
     assert constants[["constant", "best"]].to_numpy().tolist() == [["window", 16]]
@@ -27,30 +33,24 @@ def test_searches_are_studies_that_learn() -> None:
     assert threshold["best_trial"] == best["trial"].iloc[0]
 
 
-def test_brackets_begin_with_the_range_searched() -> None:
-    found = stage(synthetic.results())
+def test_brackets_begin_with_the_range_searched(found: dict[str, pd.DataFrame]) -> None:
     (only,) = records(select(found["search_constants"], search="best_window"))
-    brackets = select(found["search_brackets"], search="best_window")
+    trials = select(found["search_trials"], search="best_window")
+    brackets = trials.dropna(subset=["low"])
     first, last = brackets.iloc[0], brackets.iloc[-1]
     assert (first["low"], first["high"]) == (only["low"], only["high"])
     assert first["low"] < last["low"] < 16 < last["high"] < first["high"]
-
-
-def test_a_search_for_one_peak_stands_beside_the_sweep() -> None:
-    (window, _) = records(stage(synthetic.results())["searches"])
-    assert window["sweep"] == "fixed_window-window-contest"
-    assert window["sweep_agrees"]
 
 
 def test_a_search_knows_what_was_published_and_what_ours_is_there() -> None:
     row = synthetic.published_rows().query("table == '000-aimd-grid'").iloc[0]
     study = synthetic.grid_study(sampler="tpe")
     results = synthetic.results(studies=(synthetic.grid_study(), study))
-    tpe = records(stage(results)["searches"])[0]
-    assert tpe["published_table"] == "000-aimd-grid"
-    assert tpe["published_power"] == row["power"] == 18.6
-    assert tpe["gain"] == tpe["best_value"] / 18.6 - 1
-    assert tpe["published_ours"] > 0
+    (found,) = records(stage(results)["search_networks"])
+    assert (found["published_table"], found["published_row"]) == ("000-aimd-grid", row["row"])
+    assert found["published_power"] == row["power"] == 18.6
+    assert found["gain"] == found["power"] / 18.6 - 1
+    assert found["published_ours"] > 0
 
 
 def test_a_fit_has_its_best_at_the_least() -> None:
@@ -60,7 +60,9 @@ def test_a_fit_has_its_best_at_the_least() -> None:
     assert search["best_value"] == fit.trials["value"].min()
     assert search["near"] >= 1
     assert search["sweep"] is None
-    assert found["search_brackets"]["result"].min() == search["best_value"]
+    steps = found["search_trials"].dropna(subset=["low"])
+    assert len(steps) == search["evaluations"]
+    assert steps["value"].min() == search["best_value"]
 
 
 def test_real_searches_stand_beside_the_emulators() -> None:
@@ -77,7 +79,6 @@ def test_a_search_over_two_networks_compares_with_what_was_published_for_each() 
     both = replace(tuned, runs=runs, networks=(synthetic.NETWORK, "far"))
     found = stage(synthetic.results(studies=(both,)))
     (search,) = records(found["searches"])
-    assert search["published_table"] is None
     assert search["margin"] != search["margin"]
     here, far = records(found["search_networks"])
     assert here["power"] == 2 * far["power"] == tuned.trials["power"].max()

@@ -191,7 +191,7 @@ def test_brackets_close_in_on_the_peak() -> None:
         constant_window=[10, 20, 5, 7, 5],
     )
     steps = statistics.brackets(trials, "window")
-    assert steps["value"].tolist() == [10, 20, 5]
+    assert steps["trial"].tolist() == [0, 1, 2]
     assert steps["low"].isna().tolist() == [True, True, True]
     assert steps["high"].tolist()[1:] == [20, 10]
 

@@ -34,7 +34,7 @@ def front() -> StudyRuns:
 
 def test_front_has_its_knee_and_its_hypervolume(front: StudyRuns) -> None:
     tables = synthetic.analysed(synthetic.MadeUp(studies=(front,)))
-    points = tables["search_fronts"]
+    points = tables["search_trials"]
     assert points.loc[points["on_front"], "trial"].tolist() == [0, 1, 3, 4]
     assert points.loc[points["knee"], "trial"].tolist() == [3]
     (search,) = tables["searches"].to_dict("records")

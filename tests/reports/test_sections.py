@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from analysis import audit
-from analysis.frames import Record
+from analysis.frames import STEP, Record
 from analysis.labels import DASH, MINUS
-from analysis.metrics import METRICS
+from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from reports import words
 from reports.document import document
 from tests.analysis import synthetic
@@ -29,6 +29,21 @@ def test_audit_counts_add_up_and_the_evidence_is_listed(report: Told) -> None:
     lines = report.rows("audit-contradicted")
     assert [line[0] for line in lines if line[0]] == ["001 fixed window 40"]
     assert lines[0][2] == "Signal delay" and "neighbours" in lines[0][6]
+
+
+def test_published_numbers_have_the_digits_printed_and_truncated_ones_are_told() -> None:
+    published = synthetic.published_rows()
+    grid, windows = published["table"] == "000-aimd-grid", published["table"] == "001-fixed-window"
+    rate, delay = published[THROUGHPUT], published[SIGNAL_DELAY]
+    power = 1e4 * rate / delay // 1 / 10
+    steps = {STEP + THROUGHPUT: 0.01, STEP + SIGNAL_DELAY: 1.0, STEP + POWER: 0.1}
+    made = published.assign(power=power.where(windows, published[POWER]), **steps)
+    made.loc[grid, STEP + POWER] = 0.001
+    report = told(synthetic.results().but(published=made))
+    assert report.rows("rows-000-aimd-grid")[0][3] == "18.600"
+    assert report.rows("rows-001-fixed-window")[0][8] == f"{power[0]:.1f}"
+    assert "Truncated, not rounded: power of " in report.caption("rows-001-fixed-window")
+    assert "Truncated" not in report.caption("rows-004-fixed-window")
 
 
 PLACE = {"comparison": "reports", "table": "001-windows", "row": 4}
@@ -68,7 +83,7 @@ DELAY = "signal_delay_p95_ms"
                 **{"kind": "conflict", "metric": "power", "other_published": 24.0},
                 **{"other_table": "004 & more", "other_row": 0},
             },
-            ("Power", "22.26", "26.30", "18.0 %", "24.00", "004 & more row 1"),
+            ("Power", "22.26", "26.30", "18.0 %", "24.0", "004 & more row 1"),
         ),
         (
             {"kind": "replay", "metric": DELAY, "variation": 0.002, "usual": 0.01, "p": 0.0042},
@@ -85,6 +100,7 @@ def test_evidence_is_a_row_of_numbers(piece: Record, cells: tuple[str, ...]) -> 
     tables = {"audit_evidence": [{**audit.NOTHING, **PLACE, **piece}], "audit_summary": []}
     template = words.environment().get_template("parts/published.md.jinja")
     shared = {"rows": tables.get, "audited": [], "has_figure": {}.get}
+    shared |= {"printed_in": lambda *place: place[-1]}
     module: Any = template.make_module(shared)
     said = Told(document(str(module.evidence("x", "X", "", [LINE])), "T"))
     ((name, runs, metric, published, ours, difference, check, value, note),) = said.rows("audit-x")

@@ -48,6 +48,24 @@ def test_dashboard_shows_studies_in_progress(served: str, tmp_path: Path) -> Non
     assert len(get(f"{served}/api/studies/{growing['study_id']}?after=0")["trials"]) == 2
 
 
+def test_study_has_an_address_that_others_do_not_change(served: str, tmp_path: Path) -> None:
+    add(tmp_path, "a-first", [trial(0)])
+
+    def page(folder: str) -> str:
+        with urllib.request.urlopen(f"{served}/studies/{folder}", timeout=60) as answer:
+            return str(answer.url)
+
+    names = {
+        f"{served}/dashboard/studies/{study['study_id']}": study["study_name"]
+        for study in get(f"{served}/api/studies")["study_summaries"]
+    }
+    assert [names[page(folder)] for folder in ("a", "a-first")] == [
+        "a: The a",
+        "a-first: The a-first",
+    ]
+    assert page("none") == f"{served}/dashboard/"
+
+
 def test_dashboard_changes_nothing(served: str, tmp_path: Path) -> None:
     content = (tmp_path / "a" / LOG).read_bytes()
     request = urllib.request.Request(f"{served}/api/studies/0", method="DELETE")
