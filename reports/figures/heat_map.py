@@ -2,7 +2,6 @@
 
 import textwrap
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -65,12 +64,12 @@ def _panel(
     digits: str = ".2f",
 ) -> None:
     texts = values.map(lambda value: format(value, digits).replace("-", labels.MINUS))
-    style.heat_map(axes, values, texts, limits, colours, 8.0, xticklabels=False, yticklabels=False)
-    axes.set_xticks(
-        0.5 + np.arange(values.shape[1]), [labels.number(float(x)) for x in values.columns]
+    xs, ys = (
+        [labels.number(float(at)) for at in which] for which in (values.columns, values.index)
     )
-    names = [labels.number(y) for y in values.index]
-    axes.set_yticks(0.5 + np.arange(values.shape[0]), names, va="center")
+    look = {"xticklabels": xs, "yticklabels": ys}
+    style.heat_map(axes, values, texts, limits, colours, 8.0, **look)
+    axes.tick_params(labelrotation=0)
     axes.set_title(title)
     axes.set_xlabel(_label(grid, "x", WIDE if grid["table"] is None else NARROW))
     axes.set_ylabel(_label(grid, "y", NARROW))
