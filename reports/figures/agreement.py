@@ -16,7 +16,7 @@ from reports.figures import only, style
 _SHOWN = (THROUGHPUT, SIGNAL_DELAY)
 _WIDEST = 4.0
 """The axis shows at most this many times the third quartile of the bars' reach."""
-_REAL = "real mahimahi"
+_FITTED, _REAL = {CALIBRATION}, "real mahimahi"
 _COLOURS = {
     "emulator": style.OURS,
     "emulator, fitted": style.QUIET,
@@ -65,25 +65,16 @@ def _lines(settings: pd.DataFrame) -> pd.DataFrame:
 
 def _ranges(rows: pd.DataFrame) -> pd.DataFrame:
     """Middle, low and high of predictions and of real means, in per cent of the real mean."""
-    is_outside, is_fitted = (
-        rows["inside"].eq(False),
-        rows["origins"].map(lambda of: CALIBRATION in of),
-    )
+    rows = rows.dropna(subset="real_mean")
+    is_outside, is_fitted = rows["inside"].eq(False), rows["origins"].map(_FITTED.issubset)
     what = np.select([is_outside, is_fitted], ["emulator, outside", "emulator, fitted"], "emulator")
-    both = [
-        rows.assign(
-            what=name,
-            middle=100 * middle,
-            **{
-                side: 100 * (rows[f"{of}_{side}"] / rows["real_mean"] - 1)
-                for side in ("low", "high")
-            },
-        )
-        for of, name, middle in (("expected", what, rows["relative"]), ("real", _REAL, 0))
-    ]
-    return pd.concat(both).dropna(subset=["real_mean"])[
-        ["metric", "line", "what", "low", "middle", "high"]
-    ]
+    found = []
+    for mean, ends, name in (("emulated", "expected", what), ("real", "real", np.array(_REAL))):
+        columns = [f"{mean}_mean", f"{ends}_low", f"{ends}_high"]
+        ratios = rows[columns].div(rows["real_mean"], axis="index")
+        ratios = ratios.set_axis(["middle", "low", "high"], axis="columns")
+        found.append(rows[["metric", "line"]].join(100 * (ratios - 1)).assign(what=name))
+    return pd.concat(found)
 
 
 def _draw_ranges(axes: Axes, ranges: pd.DataFrame, err_kws: Record, **look: object) -> None:

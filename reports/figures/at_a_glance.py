@@ -12,16 +12,12 @@ from common.tables import Tables
 from experiments.exchanged import REPORTS
 from reports.figures import style
 
-_LOOKS = {
-    "consistent": ("o", style.OURS, 2.4),
-    "unexplained": ("s", style.ALTERNATE, 2.4),
-    "contradicted": ("x", style.BEST, 4.5),
-}
-"""Marker, colour and size."""
 _KINDS = {
-    **dict.fromkeys(("reproduced", "close", "fitted", WITHIN_SPREAD), "consistent"),
-    **{verdict: verdict for verdict in ("unexplained", "contradicted")},
+    "consistent": (("reproduced", "close", "fitted", WITHIN_SPREAD), "o", style.OURS, 3.2),
+    "unexplained": (("unexplained",), "s", style.ALTERNATE, 3.2),
+    "contradicted": (("contradicted",), "x", style.BEST, 4.5),
 }
+"""Verdicts, marker, colour and size."""
 
 
 def draw(_: Record, tables: Tables) -> Figure:
@@ -45,18 +41,19 @@ def _compared(tables: Tables) -> pd.DataFrame:
         return rows
     rows = select(rows, comparison=REPORTS)
     off = rows[f"relative_{POWER}"].fillna(rows[f"relative_{THROUGHPUT}"])
-    return rows.assign(off=100 * off, kind=rows["verdict"].map(_KINDS)).dropna(subset=["off"])
+    return rows.assign(off=100 * off).dropna(subset=["off"])
 
 
 def _draw_rows(axes: Axes, rows: pd.DataFrame, settings: pd.DataFrame) -> None:
     line, reports = pd.factorize(rows["report"])
     apart = 0.62 * ((0.618 * rows.groupby("report").cumcount()) % 1 - 0.5)
     rows = rows.assign(height=line + apart)
-    for kind, (marker, colour, size) in _LOOKS.items():
-        part = rows[rows["kind"] == kind]
+    for kind, (verdicts, marker, colour, size) in _KINDS.items():
+        part = rows[rows["verdict"].isin(verdicts)]
         label = f"{kind} ({len(part)})"
-        looks, part = {label: (marker, colour)}, part.assign(label=label)
-        look = {"markersize": size, "fillstyle": "full"}
+        edge = 0.9 if marker == "x" else 0
+        look = {"markersize": size, "markeredgewidth": edge, "fillstyle": "full"}
+        part, looks = part.assign(label=label), {label: (marker, colour)}
         style.points(axes, part, "off", "height", "label", looks, **look)
     texts = [
         f"{row['name']}: {labels.minus(format(row['off'], '+.1f'))} %, {row['verdict']}"

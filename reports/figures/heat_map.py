@@ -32,9 +32,9 @@ def draw(grid: Record, tables: Tables) -> Figure:
     panels = figure.subplots(1, 3, sharey=True)
     _panel(panels[0], grid, ours, "Power, ours", scale)
     _panel(panels[1], grid, published, source, scale)
-    limit = max(5.0, 100 * extremes(relative.abs())[1])
-    scale = -1.6 * limit, 1.6 * limit
-    _panel(panels[2], grid, 100 * relative, "Difference (%)", scale, style.DIVERGING, "+.1f")
+    limit = 1.6 * max(5.0, 100 * extremes(relative.abs())[1])
+    difference = {"colours": style.DIVERGING, "digits": "+.1f"}
+    _panel(panels[2], grid, 100 * relative, "Difference (%)", (-limit, limit), **difference)
     for axes in panels[1:]:
         axes.set_ylabel("")
         axes.tick_params(left=False)
@@ -64,11 +64,9 @@ def _panel(
     digits: str = ".2f",
 ) -> None:
     texts = values.map(lambda value: format(value, digits).replace("-", labels.MINUS))
-    xs, ys = (
-        [labels.number(float(at)) for at in which] for which in (values.columns, values.index)
-    )
-    look = {"xticklabels": xs, "yticklabels": ys}
-    style.heat_map(axes, values, texts, limits, colours, 8.0, **look)
+    numbers = values.set_axis([labels.number(float(x)) for x in values.columns], axis="columns")
+    numbers.index = pd.Index([labels.number(float(y)) for y in values.index])
+    style.heat_map(axes, numbers, texts, limits, colours, 8.0)
     axes.tick_params(labelrotation=0)
     axes.set_title(title)
     axes.set_xlabel(_label(grid, "x", WIDE if grid["table"] is None else NARROW))

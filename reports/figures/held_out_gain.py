@@ -3,10 +3,8 @@
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from matplotlib.transforms import Bbox
 
 from analysis import labels
 from analysis.frames import Record, records
@@ -45,9 +43,10 @@ def draw(_: Record, tables: Tables) -> Figure:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True, nbins=7))
     axes.legend(loc="upper left")
-    figure.draw_without_rendering()
+    named = tuned.assign(name=tuned["controller"].map(labels.sentence))
     along = np.linspace(arrows[:, 0], arrows[:, 1], 40).reshape(-1, 2)
-    _name(axes, tuned, np.vstack([settings[_SCORES], along]))
+    crowd = np.vstack([settings[_SCORES], along])
+    style.name_points(axes, named, _SCORES, _SIDES, crowd, va="center", color=style.OURS)
     return figure
 
 
@@ -66,25 +65,6 @@ def _value(row: Record) -> str:
     origin = f"{row['table']} row {row['row'] + 1}" if row["origin"] == PUBLISHED else TUNED
     x, y = (row[score] for score in _SCORES)
     return f"{labels.sentence(row['controller'])}, {origin}: {x:.1f} % training, {y:.1f} % held out"
-
-
-def _name(axes: Axes, tuned: pd.DataFrame, others: np.ndarray) -> None:
-    """Names the dots, each where its name covers the fewest names and dots, then the least else."""
-    dots, crowd = (axes.transData.transform(places) for places in (tuned[_SCORES], others))
-    names: list[Bbox] = []
-    for row in records(tuned):
-        name, place = labels.sentence(row["controller"]), (row["training"], row["held_out"])
-        look = {"va": "center", "color": style.OURS}
-        texts = [style.label(axes, name, place, side, **look) for side in _SIDES]
-        boxes = [text.get_window_extent().padded(3) for text in texts]
-        covered = [
-            (box.count_overlaps(names) + box.count_contains(dots), box.count_contains(crowd))
-            for box in boxes
-        ]
-        best = covered.index(min(covered))
-        names.append(boxes[best])
-        for text in {*texts} - {texts[best]}:
-            text.remove()
 
 
 subjects = only("held_out", "all")

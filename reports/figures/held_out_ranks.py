@@ -41,7 +41,8 @@ def _ends(standings: pd.DataFrame) -> pd.DataFrame:
     left = standings["label"] + "  " + standings["training_rank"].astype(str)
     right = standings["held_out_rank"].astype(str) + "  " + standings["label"]
     before = standings.assign(side=0, line=range(len(standings)), text=left)
-    return pd.concat([before, standings.assign(side=1, line=order.astype(int), text=right)])
+    after = standings.assign(side=1, line=order.astype(int), text=right)
+    return pd.concat([before, after], ignore_index=True)
 
 
 def subjects(tables: Tables) -> dict[str, Record]:

@@ -14,8 +14,8 @@ from common.tables import Tables
 from experiments.exchanged import REPORTS
 from reports.figures import each, style
 
-_LETTER_PT = 6.0
-"""Crosses nearer than this have their letters side by side."""
+_SIDES = [(across, 4) for across in (0, 11, -11, 22, -22)]
+"""Where a letter may stand above its cross (points)."""
 
 
 def draw(comparison: Record, tables: Tables) -> Figure:
@@ -38,17 +38,14 @@ def draw(comparison: Record, tables: Tables) -> Figure:
     style.legend_once(figure, panels.flat, loc="outside upper center", ncols=5)
     texts = [f"{row['letter']}  {row['name']}" for row in records(rows) if row["letter"]]
     if texts:
-        key: Record = {
-            "loc": "outside lower center",
-            "ncols": 3,
-            "handlelength": 0,
-            "handletextpad": 0,
-        }
-        figure.legend([Line2D([], [], linestyle="none") for _ in texts], texts, **key)
-    figure.draw_without_rendering()
+        handles = [Line2D([], [], linestyle="none") for _ in texts]
+        close = {"handlelength": 0, "handletextpad": 0}
+        figure.legend(handles, texts, loc="outside lower center", ncols=3, **close)
     for (above, below), part in zip(panels.T, parts.values(), strict=True):
-        _name_crosses(above, part, "ours")
-        _name_crosses(below, part, "off")
+        crosses = part[part["crossed"]].assign(name=part["letter"])
+        for axes, y in ((above, "ours"), (below, "off")):
+            shown = crosses.dropna(subset=y)
+            style.name_points(axes, shown, ["published", y], _SIDES, ha="center", fontsize=8.5)
     return figure
 
 
@@ -118,16 +115,6 @@ def _draw_points(axes: Axes, part: pd.DataFrame, y: str, metric: str) -> None:
         cross = {"marker": "x", "color": style.INK, "s": 34, "linewidth": 1.0, "zorder": 5}
         cross |= {"label": "contradicted", "clip_on": False, "legend": False}
         sns.scatterplot(part[part["crossed"]], x="published", y=y, ax=axes, **cross)
-
-
-def _name_crosses(axes: Axes, part: pd.DataFrame, y: str) -> None:
-    """Sets its letter above each cross; beside another letter where they would meet."""
-    crosses = part[part["crossed"]].dropna(subset=[y])
-    places = axes.transData.transform(crosses[["published", y]]) * 72 / axes.figure.dpi
-    for at, row in enumerate(records(crosses)):
-        near = (np.abs(places[:at] - places[at]) < _LETTER_PT).all(axis=1).sum()
-        look = {"ha": "center", "fontsize": 8.5, "zorder": 6}
-        style.label(axes, row["letter"], (row["published"], row[y]), (near * _LETTER_PT, 4), **look)
 
 
 subjects = each("audit_summary", "comparison")

@@ -24,6 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter
+from matplotlib.transforms import Bbox
 
 from analysis import labels
 from analysis.frames import Record
@@ -45,7 +46,7 @@ Floats: TypeAlias = "pd.Series[float] | Sequence[float] | np.ndarray"
 Looks: TypeAlias = Mapping[str, tuple[str, str]]
 """Marker and colour of what has a name."""
 _UNDATED: dict[str, dict[str, Any]] = {
-    ".svg": {"Date": None, "Creator": None},
+    ".svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
@@ -94,6 +95,7 @@ _STYLE: dict[str, Any] = {
 @contextmanager
 def house() -> Iterator[None]:
     """Draws in the house style, whatever the user's own matplotlib settings are."""
+    plt.switch_backend("agg")  # seaborn's panels are of pyplot, which would open windows
     with mpl.rc_context():
         mpl.rcdefaults()
         sns.set_theme("paper", "ticks", COLOURS, font_scale=0.94, rc=_STYLE)
@@ -213,7 +215,8 @@ def points(
 
 def curve(axes: Axes, rows: pd.DataFrame, x: str, y: str, **look: Any) -> None:
     """Ours: dots joined in the order of the rows."""
-    look = {**_MARKS, "marker": "o", "color": OURS, "zorder": 3, **look}
+    dots = {"marker": "o", "markersize": 4.4, "markeredgewidth": 0}
+    look = {**_MARKS, **dots, "color": OURS, "zorder": 3, **look}
     sns.lineplot(rows, x=x, y=y, ax=axes, **look)
 
 
@@ -247,7 +250,8 @@ ENDS: Record = {"estimator": "median", "errorbar": ("pi", 100)}
 
 def with_ends(rows: pd.DataFrame, middle: str, low: str, high: str) -> pd.DataFrame:
     """Every row thrice: of its three values the median is the middle, and the range an interval."""
-    return pd.concat([rows.assign(**{middle: rows[end]}) for end in (low, middle, high)])
+    thrice = [rows.assign(**{middle: rows[end]}) for end in (low, middle, high)]
+    return pd.concat(thrice, ignore_index=True)
 
 
 def label(
@@ -258,6 +262,49 @@ def label(
     sides = {"ha": ("center", "left", "right")[across], "va": ("center", "bottom", "top")[up]}
     options = {"textcoords": "offset points", "fontsize": 7.5, **sides, **look}
     return axes.annotate(text, place, offset, **options)
+
+
+def name_points(
+    axes: Axes,
+    rows: pd.DataFrame,
+    place: list[str],
+    sides: Sequence[tuple[float, float]],
+    crowd: np.ndarray | None = None,
+    always: bool = True,
+    **look: Any,
+) -> list[Annotation]:
+    """Names points, in their order, where a name covers the fewest other names and points.
+
+    Args:
+        axes: with its final limits.
+        rows: the points; the column `name` has what is written.
+        place: the columns of their two places.
+        sides: offsets to try (points), the best first.
+        crowd: places to keep clear as well if there is a choice, shape (n, 2).
+        always: whether to write also what has no room.
+        look: of `label`.
+    """
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    points = axes.transData.transform(rows[place])
+    others = points if crowd is None else axes.transData.transform(crowd)
+    named: list[Annotation] = []
+    taken: list[Bbox] = []
+    for name, *at in rows[["name", *place]].itertuples(index=False):
+        tried = [label(axes, name, (at[0], at[1]), side, **look) for side in sides]
+        boxes = [text.get_window_extent().padded(3) for text in tried]
+        covered = [
+            (box.count_overlaps(taken), box.count_contains(points), box.count_contains(others))
+            for box in boxes
+        ]
+        best = covered.index(min(covered))
+        if always or not covered[best][0]:
+            taken.append(boxes[best])
+            named.append(tried.pop(best))
+        for text in tried:
+            text.remove()
+    return named
 
 
 def ring(axes: Axes, x: float, y: float) -> None:

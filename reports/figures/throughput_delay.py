@@ -12,9 +12,6 @@ from analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from common.tables import Tables
 from reports.figures import each, style
 
-_APART_PT = 13.0
-"""Points nearer than this share a label."""
-
 
 def draw(sweep: Record, tables: Tables) -> Figure:
     """Throughput against signal delay, delay inverted, so that up and to the right is better."""
@@ -37,9 +34,13 @@ def draw(sweep: Record, tables: Tables) -> Figure:
     ]
     style.tell(axes, shown[SIGNAL_DELAY], shown[THROUGHPUT], texts)
     axes.legend(loc="lower left")
-    figure.draw_without_rendering()
     _draw_powers(axes, curve[POWER].max())
-    _label_points(axes, curve)
+    first = curve.sort_values("best", ascending=False, kind="stable")
+    first["name"] = first["value"].map(labels.number)
+    best, *_ = style.name_points(
+        axes, first, [*place.values()], [(5, 4)], always=False, fontsize=8.5
+    )
+    best.set(color=style.BEST, weight="bold")
     return figure
 
 
@@ -49,30 +50,15 @@ def _draw_powers(axes: Axes, greatest: float) -> None:
     power = 1000 * throughput[:, None] / delay
     steps = MaxNLocator(7).tick_values(0, greatest)
     lesser = [level for level in steps if 0 < level < 0.92 * greatest]
-    for levels, line, text, form, height in (
-        (lesser, style.FAINT, style.QUIET, "%g", 0.96 * throughput[-1]),
-        ([greatest], style.BEST, style.BEST, "power %.2f", 0.9 * throughput[-1]),
+    top = throughput[-1]
+    for levels, colours, dashes, form, height in (
+        (lesser, (style.FAINT, style.QUIET), "solid", "%g", 0.96 * top),
+        ([greatest], (style.BEST, style.BEST), "dashed", "power %.2f", 0.9 * top),
     ):
-        look: Record = {
-            "colors": line,
-            "linewidths": 0.6,
-            "linestyles": ["solid", "dashed"][line == text],
-        }
-        lines = axes.contour(delay, throughput, power, levels, zorder=1, **look)
+        look: Record = {"colors": colours[0], "linestyles": dashes, "linewidths": 0.6, "zorder": 1}
+        lines = axes.contour(delay, throughput, power, levels, **look)
         ends = [(1000 * height / level, height) for level in levels]
-        axes.clabel(lines, fmt=form, fontsize=7.5, colors=text, manual=ends)
-
-
-def _label_points(axes: Axes, curve: pd.DataFrame) -> None:
-    """Labels points that do not crowd each other, the best one first."""
-    taken: list[np.ndarray] = []
-    for row in records(curve.sort_values("best", ascending=False, kind="stable")):
-        place = row[SIGNAL_DELAY], row[THROUGHPUT]
-        at = axes.transData.transform(place) * 72 / axes.figure.dpi
-        if all(np.hypot(*(at - other)) >= _APART_PT for other in taken):
-            taken.append(at)
-            best = {"color": style.BEST, "weight": "bold"} if row["best"] else {}
-            style.label(axes, labels.number(row["value"]), place, (5, 4), fontsize=8.5, **best)
+        axes.clabel(lines, fmt=form, fontsize=7.5, colors=colours[1], manual=ends)
 
 
 subjects = each("sweeps", "sweep")

@@ -242,7 +242,7 @@ def test_repeatability_has_a_dot_a_run_and_no_bar_for_a_single_one(tables: Table
     assert "published 12.87" in texts(figure)
     alone = tables["repeatability"].assign(low=math.nan, high=math.nan)
     single = drawn({**tables, "repeatability": alone}, "repeatability-all")
-    assert all(one == other for one, other in level(joined(single.axes[0])))
+    assert not np.isfinite(level(joined(single.axes[0]))).all()
 
 
 def level(lines: list[list[tuple[float, float]]]) -> list[list[tuple[float, float]]]:
