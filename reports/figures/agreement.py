@@ -66,7 +66,10 @@ def _lines(settings: pd.DataFrame) -> pd.DataFrame:
 def _ranges(rows: pd.DataFrame) -> pd.DataFrame:
     """Middle, low and high of predictions and of real means, in per cent of the real mean."""
     rows = rows.dropna(subset="real_mean")
-    is_outside, is_fitted = rows["inside"].eq(False), rows["origins"].map(_FITTED.issubset)
+    is_outside, is_fitted = (
+        rows["inside"].eq(False),
+        rows["origins"].map(_FITTED.issubset).astype(bool),
+    )
     what = np.select([is_outside, is_fitted], ["emulator, outside", "emulator, fitted"], "emulator")
     found = []
     for mean, ends, name in (("emulated", "expected", what), ("real", "real", np.array(_REAL))):

@@ -73,15 +73,13 @@ def _value(row: Record) -> str:
 
 def _draw_published(axes: Axes, rows: pd.DataFrame) -> None:
     """Diamonds, or crosses for what the source contradicts; a line joins the ends of a range."""
-    low, high = (rows[end] for end in ("published", "published_high"))
+    low, high = rows["published"], rows["published_high"]
     axes.hlines(rows["line"], low, high, color=style.BEST, linewidth=0.8)
-    numbers = rows.melt(["line", "verdict"], [low.name, high.name], value_name="at").dropna(
-        subset="at"
-    )
-    for is_wrong, part in numbers.groupby(numbers["verdict"] == "contradicted"):
+    ends = pd.concat([rows.assign(end=low), rows.assign(end=high)]).dropna(subset="end")
+    for is_wrong, part in ends.groupby(ends["verdict"] == "contradicted"):
         said, marker = ("published, wrong", "x") if is_wrong else ("published", "D")
-        looks = {said: (marker, style.BEST)}
-        style.points(axes, part.assign(said=said), "at", "line", "said", looks, markersize=4.4)
+        looks, part = {said: (marker, style.BEST)}, part.assign(said=said)
+        style.points(axes, part, "end", "line", "said", looks, markersize=4.4)
 
 
 def _set_axis(axes: Axes, unit: str) -> None:
@@ -89,9 +87,8 @@ def _set_axis(axes: Axes, unit: str) -> None:
     if low > 0 and high / low > _LOGARITHMIC:
         axes.set_xscale("log")
         low, high = axes.get_xlim()
-        style.log_ticks(
-            axes, "x", style.decades(low, high, (1, 2, 5) if high / low < 100 else (1,))
-        )
+        steps = (1, 2, 5) if high / low < 100 else (1,)
+        style.log_ticks(axes, "x", style.decades(low, high, steps))
     axes.set_xlabel(unit)
     axes.grid(axis="x")
 

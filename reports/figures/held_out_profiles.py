@@ -17,22 +17,13 @@ def draw(_: Record, tables: Tables) -> Figure:
     profiles["name"] = profiles["controller"].map(labels.sentence)
     profiles["whose"] = (profiles["origin"] == PUBLISHED).map({True: "Published", False: "Tuned"})
     looks = style.looks(tables["inventory"])
-    grid = sns.relplot(
-        style.with_ends(profiles, "share", "low", "high"),
-        kind="line",
-        x="factor",
-        y="share",
-        col="whose",
-        col_order=sorted(profiles["whose"].unique()),
-        hue="name",
-        style="name",
-        err_kws={"alpha": 0.12, "linewidth": 0},
-        markersize=4.6,
-        markeredgewidth=0,
-        facet_kws={"legend_out": False},
-        **style.mapped({labels.sentence(name): look for name, look in looks.items()}),
-        **style.ENDS,
-    )
+    names = {labels.sentence(controller): look for controller, look in looks.items()}
+    look: Record = {"hue": "name", "style": "name", **style.mapped(names), "markersize": 4.6}
+    look |= {"markeredgewidth": 0, "err_kws": {"alpha": 0.12, "linewidth": 0}}
+    facets: Record = {"col": "whose", "col_order": sorted(profiles["whose"].unique())}
+    facets["facet_kws"] = {"legend_out": False}
+    ends = style.with_ends(profiles, "share", "low", "high")
+    grid = sns.relplot(ends, kind="line", x="factor", y="share", **facets, **look, **style.ENDS)
     for whose, axes in grid.axes_dict.items():
         part = select(profiles, whose=whose)
         texts = [

@@ -16,8 +16,10 @@ _COLUMNS = 3
 
 
 def draw(subject: Record, tables: Tables) -> Figure:
-    """A panel for each figure, a line for each study: the mean, and the range of its runs."""
+    """A panel for each figure, a line for each study: means, and the range of the runs."""
     sweeps = select(tables["network_sweeps"], **{name: subject[name] for name in _ALIKE})
+    several = sweeps["label"].duplicated(keep=False)
+    sweeps["label"] += (" (" + sweeps["study"] + ")").where(several, "")
     points = select(tables["network_sweep_points"], shown=True)
     points = points.merge(sweeps[["study", "label"]], on="study")
     points["panel"] = [_title(row) for row in records(points)]

@@ -30,9 +30,8 @@ def draw(host: Record, tables: Tables) -> Figure:
     panels[1].set_ylabel("")
     side = -3 if host["slots"] == max(tried) else 3
     look = {"xycoords": ("data", "axes fraction"), "va": "top", "color": style.BEST}
-    style.label(
-        panels[0], labels.count(host["slots"], "slot"), (host["slots"], 1), (side, 0), **look
-    )
+    slots = labels.count(host["slots"], "slot")
+    style.label(panels[0], slots, (host["slots"], 1), (side, 0), **look)
     return figure
 
 
@@ -63,6 +62,6 @@ def _draw_scheduling(axes: Axes, runs: pd.DataFrame, busy_ms: float) -> None:
     axes.set(title="Scheduling delay", ylabel="99th percentile (ms)")
 
 
-_DOTS = {"s": 8, "alpha": 0.45, "linewidth": 0, "zorder": 2}
+_DOTS = {"s": 12, "alpha": 0.45, "linewidth": 0, "zorder": 2}
 
 subjects = only("host", "host")

@@ -210,7 +210,8 @@ def points(
     """Open markers, each with the look of what `by` names; with fillstyle="full", filled ones."""
     shape = {"linestyle": "none", "fillstyle": "none", "markersize": 4.6, "zorder": 4}
     look = {**_MARKS, **shape, "markeredgewidth": 0.9, **look}
-    sns.lineplot(rows, x=x, y=y, hue=by, style=by, ax=axes, **mapped(looks), **look)
+    if len(rows):
+        sns.lineplot(rows, x=x, y=y, hue=by, style=by, ax=axes, **mapped(looks), **look)
 
 
 def curve(axes: Axes, rows: pd.DataFrame, x: str, y: str, **look: Any) -> None:
