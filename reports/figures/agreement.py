@@ -28,6 +28,7 @@ _COLOURS = {
 def draw(_: Record, tables: Tables) -> Figure:
     """A line a setting, under its controller's name: the predicted range, and the real mean."""
     settings = tables["agreement_settings"]
+    settings = pd.concat([part for _, part in settings.groupby("controller", sort=False)])
     names = _lines(settings)
     lines = settings[["trial", "origins"]].assign(line=names.index[names["setting"]])
     ranges = _ranges(tables["agreement"].merge(lines, on="trial"))
@@ -66,10 +67,8 @@ def _lines(settings: pd.DataFrame) -> pd.DataFrame:
 def _ranges(rows: pd.DataFrame) -> pd.DataFrame:
     """Middle, low and high of predictions and of real means, in per cent of the real mean."""
     rows = rows.dropna(subset="real_mean")
-    is_outside, is_fitted = (
-        rows["inside"].eq(False),
-        rows["origins"].map(_FITTED.issubset).astype(bool),
-    )
+    is_outside = rows["inside"].eq(False)
+    is_fitted = rows["origins"].map(_FITTED.issubset).astype(bool)
     what = np.select([is_outside, is_fitted], ["emulator, outside", "emulator, fitted"], "emulator")
     found = []
     for mean, ends, name in (("emulated", "expected", what), ("real", "real", np.array(_REAL))):

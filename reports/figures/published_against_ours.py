@@ -45,7 +45,8 @@ def draw(comparison: Record, tables: Tables) -> Figure:
         crosses = part[part["crossed"]].assign(name=part["letter"])
         for axes, y in ((above, "ours"), (below, "off")):
             shown = crosses.dropna(subset=y)
-            style.name_points(axes, shown, ["published", y], _SIDES, ha="center", fontsize=8.5)
+            if len(shown):
+                style.name_points(axes, shown, ["published", y], _SIDES, ha="center", fontsize=8.5)
     return figure
 
 

@@ -198,7 +198,7 @@ def _with_values(svg: bytes, figure: Figure) -> bytes:
 
 
 def mapped(looks: Looks) -> Record:
-    """What tells seaborn the looks of what both hue and style name."""
+    """Arguments of seaborn: the looks of what both hue and style name."""
     markers = {name: marker for name, (marker, _) in looks.items()}
     colours = {name: colour for name, (_, colour) in looks.items()}
     return {"markers": markers, "palette": colours, "dashes": False}
@@ -405,6 +405,6 @@ def difference_axis(
         set_scale = axes.set_xscale if which == "x" else axes.set_yscale
         set_scale("symlog", linthresh=ticks[0])
         shown = [tick for tick in ticks if tick <= farthest]
-        axis.set_ticks([*(-tick for tick in shown if tick < 100), 0, *shown])
+        axis.set_ticks([*(-tick for tick in shown if tick < 100), 0, *shown])  # -100 % is nothing
         axis.set_ticks([], minor=True)
     axis.set_major_formatter(FuncFormatter(lambda value, _: labels.minus(f"{value:+g}")))

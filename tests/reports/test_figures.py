@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis import labels
+from analysis.audit import SHOWN
 from analysis.frames import Record, records
 from analysis.metrics import METRICS
 from analysis.schema import TABLES
@@ -224,6 +225,9 @@ def test_search_contours_fill_the_plane_of_what_matters_most() -> None:
 
 def test_identity_names_the_row_that_is_contradicted(tables: Tables) -> None:
     figure = drawn(tables, "published-against-ours-reports")
+    rows = tables["audit"].query("comparison == 'reports'")
+    for axes, metric in zip(figure.axes, SHOWN, strict=False):
+        assert pairs(rows, f"published_{metric}", f"ours_{metric}") <= places(axes)
     assert [texts(figure, axes) for axes in range(6)] == [[], ["a"], [], [], ["a"], []]
     names = figure.legends[-1].get_texts()
     assert [text.get_text() for text in names] == ["a  001 fixed window 40"]
