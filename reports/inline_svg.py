@@ -5,7 +5,7 @@ from collections.abc import Container, Mapping
 from html import escape
 
 _DROPPED = re.compile(
-    r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->|(?<=>)\s+(?=<)|xlink:(?=href)"
+    r"<style.*?</style>|<!--.*?-->|(?<=>)\s+(?=<)|xlink:(?=href)"
     r"|(?<=<svg) [^>]*?(?=viewBox)| version=\"[^\"]*\"| transform=\"rotate\(-0 [^\"]*\""
     r"|font-family: [^;\"]*; |(?<=[:;]) (?=[^<>]*>)",
     re.DOTALL,

@@ -1,41 +1,36 @@
 """What was reproduced, what was contradicted, and what did tuning find?"""
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from analysis import labels
-from analysis.frames import Record, records, select
+from analysis.frames import Record, extremes, records, select
 from analysis.metrics import METRICS, POWER, THROUGHPUT
 from analysis.schema import WITHIN_SPREAD
 from common.tables import Tables
 from experiments.exchanged import REPORTS
 from reports.figures import style
 
-_NEAR = 5.0
-"""Up to this many per cent, the axis of differences is linear."""
 _KINDS = {
-    "consistent": (("reproduced", "close", "fitted", WITHIN_SPREAD), "o", style.OURS),
-    "unexplained": (("unexplained",), "s", style.ALTERNATE),
-    "contradicted": (("contradicted",), "x", style.BEST),
+    "consistent": (("reproduced", "close", "fitted", WITHIN_SPREAD), "o", style.OURS, 3.2),
+    "unexplained": (("unexplained",), "s", style.ALTERNATE, 3.2),
+    "contradicted": (("contradicted",), "x", style.BEST, 4.5),
 }
+"""Verdicts, marker, colour and size."""
 
 
 def draw(_: Record, tables: Tables) -> Figure:
     """Left, every published row by how far it is from ours; right, what tuning gained."""
-    rows = _compared(tables)
-    gains = _gained(tables)
-    count = bool(len(rows)) + bool(gains)
-    height = max(rows["report"].nunique() if len(rows) else 0, len(gains))
-    figure = style.page(0.6 + 0.135 * max(height, 8))
-    panels = list(np.atleast_1d(figure.subplots(1, count)))
+    rows, gains = _compared(tables), _gained(tables)
+    height = max(rows["report"].nunique() if len(rows) else 0, len(gains), 8)
+    figure = style.page(0.6 + 0.135 * height)
+    panels = figure.subplots(1, bool(len(rows)) + bool(len(gains)), squeeze=False)[0]
     if len(rows):
         _draw_rows(panels[0], rows, tables["settings_run"])
-        figure.legend(*panels.pop(0).get_legend_handles_labels(), loc="outside lower left", ncols=3)
-    if gains:
-        _draw_gains(panels.pop(0), gains, tables)
+        style.legend_once(figure, panels[:1], loc="outside lower left")
+    if len(gains):
+        _draw_gains(panels[-1], gains, style.looks(tables["inventory"]))
     return figure
 
 
@@ -50,78 +45,55 @@ def _compared(tables: Tables) -> pd.DataFrame:
 
 
 def _draw_rows(axes: Axes, rows: pd.DataFrame, settings: pd.DataFrame) -> None:
-    reports = list(dict.fromkeys(rows["report"]))
-    line = rows["report"].map({report: at for at, report in enumerate(reports)})
-    apart = rows.groupby("report").cumcount()
-    height = line + 0.62 * ((0.618 * apart) % 1 - 0.5)
-    axes.axvspan(-100 * METRICS[POWER].relative, 100 * METRICS[POWER].relative, color=style.FAINT)
-    for label, (verdicts, marker, colour) in _KINDS.items():
-        chosen = rows["verdict"].isin(verdicts)
-        if chosen.any():
-            axes.plot(
-                rows["off"][chosen],
-                height[chosen],
-                marker,
-                color=colour,
-                markersize=4.5 if marker == "x" else 2.8,
-                label=f"{label} ({chosen.sum()})",
-            )
+    line, reports = pd.factorize(rows["report"])
+    apart = 0.62 * ((0.618 * rows.groupby("report").cumcount()) % 1 - 0.5)
+    rows = rows.assign(height=line + apart)
+    for kind, (verdicts, marker, colour, size) in _KINDS.items():
+        part = rows[rows["verdict"].isin(verdicts)]
+        label = f"{kind} ({len(part)})"
+        edge = 0.9 if marker == "x" else 0
+        look = {"markersize": size, "markeredgewidth": edge, "fillstyle": "full"}
+        part, looks = part.assign(label=label), {label: (marker, colour)}
+        style.points(axes, part, "off", "height", "label", looks, **look)
     texts = [
         f"{row['name']}: {labels.minus(format(row['off'], '+.1f'))} %, {row['verdict']}"
         for row in records(rows)
     ]
     runs = style.runs_of(settings, table=rows["table"], row=rows["row"])
-    style.tell(axes, rows["off"], height, texts, runs)
-    far = rows["off"].abs().max()
-    axes.set_xscale("symlog", linthresh=_NEAR, linscale=0.7)
-    ticks = [tick for tick in (5, 20, 100, 500) if tick <= max(far, _NEAR)]
-    axes.set_xticks([-tick for tick in reversed(ticks) if tick < 100] + [0, *ticks])
-    axes.minorticks_off()
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: labels.minus(f"{x:+g}")))
+    style.tell(axes, rows["off"], rows["height"], texts, runs)
+    tolerance = 100 * METRICS[POWER].relative
+    axes.axvspan(-tolerance, tolerance, color=style.FAINT, zorder=0)
+    style.difference_axis(axes, "x", rows["off"].abs().max())
     axes.set_yticks(range(len(reports)), reports)
+    axes.set(xlabel="Ours minus published, power (%)", ylabel="", title="Published rows")
     axes.set_ylim(len(reports) - 0.45, -0.55)
-    axes.set_xlabel("Ours minus published, power (%)")
-    axes.set_title("Published rows")
 
 
-def _gained(tables: Tables) -> list[Record]:
-    """Held-out power of each controller's settings (%), the best last."""
-    if not len(tables["held_out_gains"]):
-        return []
-    held = tables["held_out_settings"].set_index("trial")["held_out"]
-    gains = []
-    for row in records(tables["held_out_gains"]):
-        published = held.get(row["published_trial"], np.nan)
-        tuned = held.get(row["tuned_trial"], published)  # a setting that is both has one row
-        is_same = published != published and not pd.isna(row["published_trial"])
-        gains.append(
-            {
-                "controller": row["controller"],
-                "published": 100 * (tuned if is_same else published),
-                "tuned": 100 * tuned,
-            }
-        )
-    return sorted(gains, key=lambda gain: float(gain["tuned"]), reverse=True)
+def _gained(tables: Tables) -> pd.DataFrame:
+    """Held-out power of each controller's settings (%), the best first."""
+    gains = tables["held_out_gains"]
+    if not len(gains):
+        return gains
+    held_out = 100 * tables["held_out_settings"].set_index("trial")["held_out"]
+    published, tuned = (gains[f"{whose}_trial"].map(held_out) for whose in ("published", "tuned"))
+    tuned = tuned.fillna(published)  # a setting that is both has one row
+    published = published.where(published.notna() | gains["published_trial"].isna(), tuned)
+    gains = gains.assign(published=published.astype(float), tuned=tuned.astype(float))
+    gains["name"] = gains["controller"].map(labels.sentence)
+    return gains.sort_values("tuned", ascending=False, kind="stable", ignore_index=True)
 
 
-def _draw_gains(axes: Axes, gains: list[Record], tables: Tables) -> None:
-    looks = style.looks(tables["inventory"])
-    for line, gain in enumerate(gains):
-        marker, colour = looks[gain["controller"]]
-        axes.hlines(line, gain["published"], gain["tuned"], color=colour, linewidth=1.2)
-        axes.plot(gain["published"], line, marker, color=colour, markerfacecolor="white")
-        axes.plot(gain["tuned"], line, marker, color=colour, markersize=4.6)
-    names = [labels.sentence(gain["controller"]) for gain in gains]
-    for whose in ("published", "tuned"):
-        texts = [
-            f"{name}, {whose}: {gain[whose]:.1f} %" for name, gain in zip(names, gains, strict=True)
-        ]
-        style.tell(axes, [gain[whose] for gain in gains], range(len(gains)), texts)
-    axes.set_yticks(range(len(gains)), names)
+def _draw_gains(axes: Axes, gains: pd.DataFrame, looks: style.Looks) -> None:
+    colours = [looks[controller][1] for controller in gains["controller"]]
+    axes.hlines(gains["name"], gains["published"], gains["tuned"], color=colours, linewidth=1.2)
+    for whose, face in (("published", {"markerfacecolor": "white"}), ("tuned", {})):
+        look = {"fillstyle": "full", "legend": False, **face}
+        style.points(axes, gains, whose, "name", "controller", looks, **look)
+        texts = [f"{row['name']}, {whose}: {row[whose]:.1f} %" for row in records(gains)]
+        style.tell(axes, gains[whose], range(len(gains)), texts)
+    axes.set(xlim=(0, 1.04 * extremes(gains[["published", "tuned"]])[1]), ylabel="")
+    axes.set(xlabel="Held-out power (% of the bound)", title="Best published (open) and tuned")
     axes.set_ylim(len(gains) - 0.4, -0.6)
-    axes.set_xlim(0, 1.04 * np.nanmax([[gain["tuned"], gain["published"]] for gain in gains]))
-    axes.set_xlabel("Held-out power (% of the bound)")
-    axes.set_title("Best published (open) and tuned")
 
 
 def subjects(tables: Tables) -> dict[str, Record]:

@@ -1,6 +1,7 @@
 """What do buffers do to others' delays and downloads: published, in virtual time, on the kernel?"""
 
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -10,92 +11,85 @@ from analysis.metrics import FIGURES
 from common.tables import Tables
 from reports.figures import style
 
-_LINE_IN = 0.17
+_COLUMNS = 3
 _LOGARITHMIC = 4
 """An axis whose ends differ by this factor is logarithmic."""
 _OF_LINK = "throughput_mbps"
 """Hardly differs between settings: a long-lived flow takes what the link has."""
-_ENGINES = {
-    "emulator": ("o", style.OURS, -0.17, "virtual time"),
-    "kernel": ("s", style.ALTERNATE, 0.17, "the kernel's TCP"),
-}
+_ENGINES = {"emulator": "virtual time", "kernel": "the kernel's TCP"}
+_LOOKS = {"virtual time": ("o", style.OURS), "the kernel's TCP": ("s", style.ALTERNATE)}
+_LINE = ["network", "trial", "traffic"]
+_PANEL = ["source", "metric"]
 
 
 def draw(subject: Record, tables: Tables) -> Figure:
     """A panel for each figure, a line for each network and setting: mean and range of the runs."""
     found = select(tables["comparison_figures"], comparison=subject["comparison"], shown=True)
     found = found[found["metric"] != _OF_LINK]
-    panels_of = found[["source", "metric"]].drop_duplicates()
-    places = found.drop_duplicates(["network", "trial", "traffic"])
-    order = {network: n for n, network in enumerate(found["network"].drop_duplicates())}
-    places = places.assign(place=places["network"].map(order)).sort_values(["place", "trial"])
-    keys = ["network", "trial", "traffic"]
-    lines = {key: n for n, key in enumerate(places[keys].itertuples(index=False, name=None))}
+    lines = found.assign(at=pd.factorize(found["network"])[0]).drop_duplicates(_LINE)
+    lines = lines.sort_values(["at", "trial"]).assign(line=range(len(lines)))
+    panels = found[_PANEL].drop_duplicates().assign(panel=lambda rows: rows.agg(_title, axis=1))
     published = select(tables["comparison_published"], comparison=subject["comparison"])
-    columns = min(3, len(panels_of))
-    rows = -(-len(panels_of) // columns)
-    figure = style.page(0.5 + rows * (0.55 + _LINE_IN * len(lines)))
-    panels = figure.subplots(rows, columns, squeeze=False, sharey=True)
-    for axes, panel in zip(panels.flat, records(panels_of), strict=False):
-        _panel(axes, select(found, **panel), select(published, **panel), lines, keys)
-        metric = FIGURES[panel["metric"]]
-        title = labels.lower_first(metric.title)
-        axes.set_title(f"{labels.sentence(panel['source'])}: {title}", fontsize=8.5)
-        axes.set_xlabel(metric.unit)
-    for axes in list(panels.flat)[len(panels_of) :]:
-        axes.set_visible(False)
-    names = [f"{row['network_title']}, {row['label']}" for row in records(places)]
-    for axes in panels[:, 0]:
-        axes.set_yticks(list(lines.values()), names, fontsize=7.5)
-    panels[0][0].set_ylim(len(lines) - 0.4, -0.6)
-    style.legend_once(figure, list(panels.flat), loc="outside lower center", ncols=4)
+    found, published = (
+        rows.merge(lines[[*_LINE, "line"]], on=_LINE).merge(panels, on=_PANEL)
+        for rows in (found, published)
+    )
+    found["engine"] = found["engine"].map(_ENGINES)
+    engines = [name for name in _LOOKS if name in set(found["engine"])]
+    ends = style.with_ends(found, "mean", "least", "greatest")
+    place = {"x": "mean", "y": "line", "orient": "y", "native_scale": True, "sharex": False}
+    facets = {"col": "panel", "col_wrap": min(_COLUMNS, len(panels)), "legend_out": False}
+    markers, palette = map(list, zip(*(_LOOKS[name] for name in engines), strict=True))
+    look: Record = {"hue": "engine", "hue_order": engines, "markers": markers, "palette": palette}
+    look |= {"markersize": 3.2, "linestyle": "none", "err_kws": {"linewidth": 1.4, "alpha": 0.6}}
+    look["dodge"] = 0.34 * (len(engines) - 1)
+    grid = sns.catplot(ends, kind="point", **place, **facets, **look, **style.ENDS)
+    for panel, axes in grid.axes_dict.items():
+        part = select(found, panel=panel)
+        style.tell(axes, part["mean"], part["line"], map(_value, records(part)))
+        _draw_published(axes, select(published, panel=panel))
+        _set_axis(axes, FIGURES[part["metric"].iloc[0]].unit)
+    names = lines["network_title"] + ", " + lines["label"]
+    grid.set_titles("{col_name}", size=8.5).set(ylabel="", ylim=(len(lines) - 0.4, -0.6))
+    for axes in grid.axes.flat[::_COLUMNS]:
+        axes.set_yticks(lines["line"], names, fontsize=7.5)
+    rows = -(-len(panels) // _COLUMNS)
+    figure = style.fit(grid, 0.5 + rows * (0.55 + 0.17 * len(lines)))
+    style.legend_once(figure, grid.axes.flat, loc="outside lower center", ncols=4)
     return figure
 
 
-def _panel(
-    axes: Axes,
-    found: pd.DataFrame,
-    published: pd.DataFrame,
-    lines: "dict[tuple[object, ...], int]",
-    keys: list[str],
-) -> None:
-    for row in records(found):
-        marker, colour, shift, label = _ENGINES[row["engine"]]
-        y = lines[tuple(row[key] for key in keys)] + shift
-        axes.hlines(y, row["least"], row["greatest"], colors=colour, linewidth=1.4, alpha=0.6)
-        axes.plot(row["mean"], y, marker, color=colour, markersize=3.2, label=label)
-        metric = FIGURES[row["metric"]]
-        ends = [f"{row[end]:.{metric.decimals}f}" for end in ("mean", "least", "greatest")]
-        told = f"{ends[0]} {metric.unit} ({ends[1]} to {ends[2]}), n = {row['n']}, {label}"
-        style.tell(axes, [row["mean"]], [y], [f"{row['network_title']}, {row['label']}: {told}"])
-    for row in records(published):
-        y = lines[tuple(row[key] for key in keys)]
-        is_wrong = row["verdict"] == "contradicted"
-        high = (
-            row["published"]
-            if row["published_high"] != row["published_high"]
-            else row["published_high"]
-        )
-        axes.hlines(y, row["published"], high, colors=style.BEST, linewidth=0.8)
-        for value in {row["published"], high}:
-            axes.plot(
-                value,
-                y,
-                "x" if is_wrong else "D",
-                markersize=4.4,
-                markerfacecolor="none",
-                markeredgecolor=style.BEST,
-                markeredgewidth=0.9,
-                label="published, wrong" if is_wrong else "published",
-                zorder=4,
-            )
+def _title(panel: "pd.Series[str]") -> str:
+    title = labels.lower_first(FIGURES[panel["metric"]].title)
+    return f"{labels.sentence(panel['source'])}: {title}"
+
+
+def _value(row: Record) -> str:
+    metric = FIGURES[row["metric"]]
+    mean, least, most = (f"{row[end]:.{metric.decimals}f}" for end in ("mean", "least", "greatest"))
+    where = f"{row['network_title']}, {row['label']}"
+    return f"{where}: {mean} {metric.unit} ({least} to {most}), n = {row['n']}, {row['engine']}"
+
+
+def _draw_published(axes: Axes, rows: pd.DataFrame) -> None:
+    """Diamonds, or crosses for what the source contradicts; a line joins the ends of a range."""
+    low, high = rows["published"], rows["published_high"]
+    axes.hlines(rows["line"], low, high, color=style.BEST, linewidth=0.8)
+    ends = pd.concat([rows.assign(end=low), rows.assign(end=high)]).dropna(subset="end")
+    for is_wrong, part in ends.groupby(ends["verdict"] == "contradicted"):
+        said, marker = ("published, wrong", "x") if is_wrong else ("published", "D")
+        looks, part = {said: (marker, style.BEST)}, part.assign(said=said)
+        style.points(axes, part, "end", "line", "said", looks, markersize=4.4)
+
+
+def _set_axis(axes: Axes, unit: str) -> None:
     low, high = axes.get_xlim()
     if low > 0 and high / low > _LOGARITHMIC:
         axes.set_xscale("log")
         low, high = axes.get_xlim()
         steps = (1, 2, 5) if high / low < 100 else (1,)
         style.log_ticks(axes, "x", style.decades(low, high, steps))
-        axes.minorticks_off()
+    axes.set_xlabel(unit)
     axes.grid(axis="x")
 
 

@@ -1,6 +1,5 @@
 """Who starves whom? How much does each controller get of a link that it shares?"""
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from analysis.frames import Record, records, select
@@ -13,23 +12,24 @@ _FEWEST = 3
 
 def draw(subject: Record, tables: Tables) -> Figure:
     """A panel for each network: the share of the flow under study, by setting and traffic."""
-    shares = select(
-        tables["comparison_shares"], comparison=subject["comparison"], engine=subject["engine"]
-    )
-    shares = shares[shares["under_study"]].drop_duplicates(["trial", "traffic", "network"])
-    networks = shares["network"].drop_duplicates()
+    pairs = {name: subject[name] for name in ("comparison", "engine")}
+    shares = select(tables["comparison_shares"], **pairs, under_study=True)
+    shares = shares.drop_duplicates(["trial", "traffic", "network"])
     settings = shares.drop_duplicates("trial")
+    networks = shares["network"].unique()
     figure = style.page(1.75 + 0.19 * len(settings))
     panels = figure.subplots(1, len(networks), squeeze=False)[0]
     for axes, network in zip(panels, networks, strict=True):
         part = select(shares, network=network)
         wide = part.pivot(index="trial", columns="traffic_title", values="mean")
-        wide = 100 * wide.loc[settings["trial"], part["traffic_title"].drop_duplicates()]
+        wide = 100 * wide.loc[settings["trial"], part["traffic_title"].unique()]
         texts = wide.map(lambda value: "" if value != value else f"{value:.0f}")
-        style.heat_map(axes, wide, texts, (0, 100), style.DIVERGING, yticklabels=False)
-        axes.set_xticks(0.5 + np.arange(wide.shape[1]), wide.columns, rotation=90, fontsize=7.5)
+        names = settings["label"] if axes is panels[0] else False
+        look: Record = {"xticklabels": wide.columns, "yticklabels": names}
+        style.heat_map(axes, wide, texts, (0, 100), style.DIVERGING, **look)
+        axes.tick_params(labelsize=7.5)
+        axes.tick_params("x", labelrotation=90)
         axes.set_title(part["network_title"].iloc[0].replace(", buffer", ",\nbuffer"), fontsize=7.5)
-    panels[0].set_yticks(0.5 + np.arange(len(settings)), settings["label"], fontsize=7.5)
     return figure
 
 

@@ -2,7 +2,7 @@
 
 import seaborn as sns
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from analysis import labels
 from analysis.frames import Record, records, select
@@ -31,7 +31,7 @@ def draw(hardening: Record, tables: Tables) -> Figure:
         style.tell(axes, rounds["round"], rounds[column], texts)
     worst, own = figure.axes
     worst.set(yscale="log", ylabel="Relative power")
-    worst.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    style.log_ticks(worst, "y", style.decades(*worst.get_ylim()))
     own.set_ylim(bottom=0)
     worst.legend(loc="lower right")
     return figure

@@ -2,9 +2,6 @@
 
 import textwrap
 
-import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis import labels
@@ -19,61 +16,35 @@ NARROW, WIDE = 26, 80
 def draw(grid: Record, tables: Tables) -> Figure:
     """Ours and, if a grid was published, that grid and the difference in per cent."""
     cells = select(tables["grid_cells"], grid=grid["grid"])
-    ours, published, relative = (
-        cells.pivot(index="y", columns="x", values=whose)
-        for whose in ("ours", "published", "relative")
-    )
-    scale = extremes(cells[["ours", "published"]])
+    cells["off"] = 100 * cells["relative"]
+    scale = extremes(cells[["ours", "published"]]), style.SEQUENTIAL, ".2f"
     if grid["table"] is None:
-        figure = _page(grid, len(ours), WIDE, 1)
-        _panel(figure.add_subplot(), grid, ours, "Power, ours (Mbit/s/s)", scale)
-        return figure
-    source = textwrap.fill(f"Power, {grid['report']}", NARROW)
-    figure = _page(grid, len(ours), NARROW, source.count("\n") + 1)
-    panels = figure.subplots(1, 3, sharey=True)
-    _panel(panels[0], grid, ours, "Power, ours", scale)
-    _panel(panels[1], grid, published, source, scale)
-    limit = max(5.0, 100 * extremes(relative.abs())[1])
-    scale = -1.6 * limit, 1.6 * limit
-    _panel(panels[2], grid, 100 * relative, "Difference (%)", scale, style.DIVERGING, "+.1f")
-    for axes in panels[1:]:
-        axes.set_ylabel("")
-        axes.tick_params(left=False)
+        panels, letters = {"ours": ("Power, ours (Mbit/s/s)", *scale)}, WIDE
+    else:
+        source, letters = textwrap.fill(f"Power, {grid['report']}", NARROW), NARROW
+        limit = 1.6 * max(5.0, extremes(cells["off"].abs())[1])
+        panels = {"ours": ("Power, ours", *scale), "published": (source, *scale)}
+        panels["off"] = "Difference (%)", (-limit, limit), style.DIVERGING, "+.1f"
+    below, beside = _label(grid, "x", letters), _label(grid, "y", NARROW)
+    lines = below.count("\n") + max(title.count("\n") for title, *_ in panels.values())
+    cells_in = max(0.27 * cells["y"].nunique(), 0.065 * max(map(len, beside.splitlines())))
+    figure = style.page(0.95 + cells_in + 0.14 * lines)
+    all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (whose, panel) in zip(all_axes, panels.items(), strict=True):
+        title, limits, colours, digits = panel
+        values = cells.pivot(index="y", columns="x", values=whose)
+        values = values.rename(index=labels.number, columns=labels.number)
+        texts = values.map(lambda value, digits=digits: labels.minus(format(value, digits)))
+        style.heat_map(axes, values, texts, limits, colours, 8.0)
+        axes.tick_params(labelrotation=0)
+        axes.set(title=title, xlabel=below)
+    all_axes[0].set_ylabel(beside)
     return figure
-
-
-def _page(grid: Record, rows: int, letters: int, title_lines: int) -> Figure:
-    """A page with room for the cells, the title, and the label beside them."""
-    beside = max(map(len, _label(grid, "y", NARROW).splitlines()))
-    cells_in = max(0.27 * rows, 0.065 * beside)
-    below_in = 0.14 * _label(grid, "x", letters).count("\n")
-    return style.page(0.95 + cells_in + below_in + 0.14 * (title_lines - 1))
 
 
 def _label(grid: Record, which: str, letters: int) -> str:
     """The label of an axis, in lines of this many letters."""
     return textwrap.fill(labels.axis(grid[which], grid[f"{which}_unit"]), letters)
-
-
-def _panel(
-    axes: Axes,
-    grid: Record,
-    values: pd.DataFrame,
-    title: str,
-    limits: tuple[float, float],
-    colours: str = style.SEQUENTIAL,
-    digits: str = ".2f",
-) -> None:
-    texts = values.map(lambda value: format(value, digits).replace("-", labels.MINUS))
-    style.heat_map(axes, values, texts, limits, colours, 8.0, xticklabels=False, yticklabels=False)
-    axes.set_xticks(
-        0.5 + np.arange(values.shape[1]), [labels.number(float(x)) for x in values.columns]
-    )
-    names = [labels.number(y) for y in values.index]
-    axes.set_yticks(0.5 + np.arange(values.shape[0]), names, va="center")
-    axes.set_title(title)
-    axes.set_xlabel(_label(grid, "x", WIDE if grid["table"] is None else NARROW))
-    axes.set_ylabel(_label(grid, "y", NARROW))
 
 
 subjects = each("grids", "grid")

@@ -1,6 +1,6 @@
 """On what share of the held-out networks is a setting nearly the best?"""
 
-from matplotlib.axes import Axes
+import seaborn as sns
 from matplotlib.figure import Figure
 
 from analysis import labels
@@ -12,45 +12,29 @@ from reports.figures import style
 
 def draw(_: Record, tables: Tables) -> Figure:
     """Performance profiles with their intervals: published settings left, tuned ones right."""
-    standings = tables["held_out_standings"]
-    published = standings["origin"] == PUBLISHED
-    panels = {"Published": standings[published], "Tuned": standings[~published]}
-    shown = {title: chosen for title, chosen in panels.items() if len(chosen)}
-    figure = style.page(3.1)
-    for axes, (title, chosen) in zip(
-        figure.subplots(1, len(shown), sharey=True, squeeze=False)[0], shown.items(), strict=True
-    ):
-        for row in records(chosen):
-            _draw_profile(axes, row, tables)
-        axes.set_title(title)
-        axes.set_xlabel("Factor from the best power")
-    figure.axes[0].set_ylabel("Share of held-out networks")
-    figure.axes[0].set_ylim(0, 1)
-    lines = {line.get_label(): line for axes in figure.axes for line in axes.get_lines()}
-    figure.legend(handles=lines.values(), loc="outside lower center", ncols=5, fontsize=7)
-    return figure
-
-
-def _draw_profile(axes: Axes, row: Record, tables: Tables) -> None:
-    marker, colour = style.looks(tables["inventory"])[row["controller"]]
-    profile = select(tables["held_out_profiles"], trial=row["trial"]).sort_values("factor")
-    axes.fill_between(
-        profile["factor"], profile["low"], profile["high"], color=colour, alpha=0.12, linewidth=0
-    )
-    axes.plot(
-        profile["factor"],
-        profile["share"],
-        marker=marker,
-        color=colour,
-        markersize=4,
-        linewidth=1.0,
-        label=labels.sentence(row["controller"]),
-    )
-    texts = [
-        f"{row['label']}: {100 * each['share']:.0f} % within {each['factor']:g}"
-        for each in records(profile)
-    ]
-    style.tell(axes, profile["factor"], profile["share"], texts)
+    standings = tables["held_out_standings"][["trial", "controller", "origin", "label"]]
+    profiles = tables["held_out_profiles"].merge(standings, on="trial")
+    profiles["name"] = profiles["controller"].map(labels.sentence)
+    profiles["whose"] = (profiles["origin"] == PUBLISHED).map({True: "Published", False: "Tuned"})
+    looks = style.looks(tables["inventory"])
+    names = {labels.sentence(controller): look for controller, look in looks.items()}
+    look: Record = {"hue": "name", "style": "name", **style.mapped(names), "markersize": 4.6}
+    look |= {"markeredgewidth": 0, "err_kws": {"alpha": 0.12, "linewidth": 0}}
+    facets: Record = {"col": "whose", "col_order": sorted(profiles["whose"].unique())}
+    facets["facet_kws"] = {"legend_out": False}
+    ends = style.with_ends(profiles, "share", "low", "high")
+    grid = sns.relplot(ends, kind="line", x="factor", y="share", **facets, **look, **style.ENDS)
+    for whose, axes in grid.axes_dict.items():
+        part = select(profiles, whose=whose)
+        texts = [
+            f"{row['label']}: {100 * row['share']:.0f} % within {row['factor']:g}"
+            for row in records(part)
+        ]
+        style.tell(axes, part["factor"], part["share"], texts)
+    grid.set_titles("{col_name}").set(ylim=(0, 1))
+    grid.set_axis_labels("Factor from the best power", "Share of held-out networks")
+    sns.move_legend(grid, "outside lower center", ncols=5, title=None, fontsize=7)
+    return style.fit(grid, 3.1)
 
 
 def subjects(tables: Tables) -> dict[str, Record]:

@@ -12,54 +12,37 @@ from reports.figures import style
 def draw(_: Record, tables: Tables) -> Figure:
     """A line a setting, from its rank on the training network to that on the held-out ones."""
     standings = tables["held_out_standings"]
-    rows = records(standings.assign(line=_lines(standings)))
+    ends = _ends(standings)
     looks = style.looks(tables["inventory"])
-    figure = style.page(0.6 + 0.19 * len(rows))
+    figure = style.page(0.6 + 0.19 * len(standings))
     axes = figure.add_subplot()
-    for start, row in enumerate(rows):
-        published = row["origin"] == PUBLISHED
-        marker, colour = looks[row["controller"]]
-        axes.plot(
-            [0, 1],
-            [start, row["line"]],
-            marker=marker,
-            color=colour,
-            linestyle=":" if published else "-",
-            linewidth=0.8 if published else 1.3,
-            markerfacecolor="white" if published else colour,
-            label=row["label"],
-        )
-        for x, y, side, rank in (
-            (0, start, "right", row["training_rank"]),
-            (1, row["line"], "left", row["held_out_rank"]),
-        ):
-            text = f"{row['label']}  {rank}" if x == 0 else f"{rank}  {row['label']}"
-            axes.annotate(
-                text,
-                (x, y),
-                (-6 if x == 0 else 6, 0),
-                textcoords="offset points",
-                ha=side,
-                va="center",
-                fontsize=7.5,
-                color=colour,
-                annotation_clip=False,
-            )
-    axes.set_xlim(-0.75, 1.75)
-    axes.set_ylim(len(rows) - 0.5, -0.8)
+    is_open = ends["origin"] == PUBLISHED
+    for part, line in (
+        (ends[is_open], {"linestyle": ":", "linewidth": 0.8, "markerfacecolor": "white"}),
+        (ends[~is_open], {"linestyle": "-", "linewidth": 1.3}),
+    ):
+        look: Record = {**line, "units": "trial", "fillstyle": "full", "markersize": 3.6}
+        style.points(axes, part, "side", "line", "controller", looks, legend=False, **look)
+    for row in records(ends):
+        beside = {"color": looks[row["controller"]][1], "annotation_clip": False}
+        offset = -6 if row["side"] == 0 else 6, 0
+        style.label(axes, row["text"], (row["side"], row["line"]), offset, **beside)
+    axes.set(xlim=(-0.75, 1.75), ylim=(len(standings) - 0.5, -0.8), xlabel="", ylabel="", yticks=[])
     axes.set_xticks([0, 1], ["training network", "held-out networks"])
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    axes.set_yticks([])
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
     return figure
 
 
-def _lines(standings: pd.DataFrame) -> list[int]:
-    """Each setting's place from above at the right; ties stand one below the other."""
-    order = standings["held_out"].rank(ascending=False, method="first")
-    return [int(place) - 1 for place in order]
+def _ends(standings: pd.DataFrame) -> pd.DataFrame:
+    """Each setting's places from above, left and right; ties stand one below the other."""
+    order = standings["held_out"].rank(ascending=False, method="first") - 1
+    left = standings["label"] + "  " + standings["training_rank"].astype(str)
+    right = standings["held_out_rank"].astype(str) + "  " + standings["label"]
+    before = standings.assign(side=0, line=range(len(standings)), text=left)
+    after = standings.assign(side=1, line=order.astype(int), text=right)
+    return pd.concat([before, after], ignore_index=True)
 
 
 def subjects(tables: Tables) -> dict[str, Record]:

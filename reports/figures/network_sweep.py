@@ -2,9 +2,7 @@
 
 import textwrap
 
-import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis import labels
@@ -13,54 +11,50 @@ from analysis.metrics import FIGURES
 from common.tables import Tables
 from reports.figures import style
 
+_ALIKE = ("parameter", "network_title", "traffic_title")
+_COLUMNS = 3
+
 
 def draw(subject: Record, tables: Tables) -> Figure:
-    """A panel for each figure, a line for each study of the same parameter, network and traffic."""
+    """A panel for each figure, a line for each study: means, and the range of the runs."""
     sweeps = select(tables["network_sweeps"], **{name: subject[name] for name in _ALIKE})
-    points = tables["network_sweep_points"].merge(sweeps[["study", "label"]], on="study")
-    points = points[points["shown"]]
-    shown = records(points[["source", "metric"]].drop_duplicates())
-    figure, panels = style.multiples(len(shown), 3, 1.75, sharex=True)
-    for axes, panel in zip(panels, shown, strict=True):
-        metric = FIGURES[panel["metric"]]
-        title = f"{labels.sentence(panel['source'])}: {labels.lower_first(metric.title)}"
-        _draw_lines(axes, select(points, **panel))
-        axes.set_title(textwrap.fill(title, 34), fontsize=8.5)
-        axes.set(ylabel=metric.unit, ylim=(0, None))
+    several = sweeps["label"].duplicated(keep=False)
+    sweeps["label"] += (" (" + sweeps["study"] + ")").where(several, "")
+    points = select(tables["network_sweep_points"], shown=True)
+    points = points.merge(sweeps[["study", "label"]], on="study")
+    points["panel"] = [_title(row) for row in records(points)]
+    facets = {"col": "panel", "col_wrap": _COLUMNS, "facet_kws": {"sharey": False}}
+    look = {"hue": "label", "style": "label", "markers": True, "dashes": False}
+    look |= {"markeredgewidth": 0, "err_kws": {"alpha": 0.18, "linewidth": 0}}
+    ends = style.with_ends(points, "mean", "least", "greatest")
+    grid = sns.relplot(ends, kind="line", x="value", y="mean", **facets, **look, **style.ENDS)
+    for panel, axes in grid.axes_dict.items():
+        part = select(points, panel=panel)
+        style.tell(axes, part["value"], part["mean"], map(_value, records(part)))
+        axes.set(ylabel=FIGURES[part["metric"].iloc[0]].unit, ylim=(0, None))
         if subject["bdp_packets"] == subject["bdp_packets"] and "packets" in subject["parameter"]:
-            look: Record = {"color": style.QUIET, "linewidth": 0.8, "dashes": (4, 3)}
-            axes.axvline(subject["bdp_packets"], label="BDP", **look)
-    panels[0].set_xscale("log")
-    style.log_ticks(panels[0], "x", style.decades(*panels[0].get_xlim(), (1, 3)))
-    panels[0].minorticks_off()
-    for axes in panels[-3:]:
-        axes.set_xlabel(labels.axis(subject["parameter"]))
-    style.legend_once(figure, panels, loc="outside lower center")
+            dashed = {"color": style.QUIET, "linewidth": 0.8, "dashes": (4, 3)}
+            axes.axvline(subject["bdp_packets"], label="BDP", **dashed)
+    first = grid.axes.flat[0]
+    first.set_xscale("log")
+    low, high = first.get_xlim()
+    style.log_ticks(first, "x", style.decades(low, high, (1, 3)))
+    grid.set_titles("{col_name}", size=8.5).set_xlabels(labels.axis(subject["parameter"]))
+    grid.legend.remove()
+    figure = style.fit(grid, 0.3 + 1.75 * -(-len(grid.axes) // _COLUMNS))
+    style.legend_once(figure, grid.axes.flat, loc="outside lower center")
     return figure
 
 
-_ALIKE = ("parameter", "network_title", "traffic_title")
+def _title(row: Record) -> str:
+    title = labels.lower_first(FIGURES[row["metric"]].title)
+    return textwrap.fill(f"{labels.sentence(row['source'])}: {title}", 34)
 
 
-def _draw_lines(axes: Axes, points: pd.DataFrame) -> None:
-    """The mean of each study, and the range of its runs."""
-    look = {"hue": "study", "style": "study", "markers": True, "dashes": False, "ax": axes}
-    sns.lineplot(
-        points, x="value", y="mean", errorbar=None, markeredgewidth=0, legend=False, **look
-    )
-    for line, (_, study) in zip(axes.lines, points.groupby("study", sort=False), strict=True):
-        study, label = study.sort_values("value"), study["label"].iloc[0]
-        line.set_label(label)
-        place = study["value"], study["least"], study["greatest"]
-        axes.fill_between(*place, color=line.get_color(), alpha=0.18, linewidth=0)
-        texts = [
-            f"{label} at {labels.number(row['value'])}: "
-            f"{row['mean']:.{FIGURES[row['metric']].decimals}f} {FIGURES[row['metric']].unit}, "
-            f"n = {row['n']}"
-            for row in records(study)
-        ]
-        style.tell(axes, study["value"], study["mean"], texts)
-    axes.set_xlabel("")
+def _value(row: Record) -> str:
+    metric = FIGURES[row["metric"]]
+    mean = f"{row['mean']:.{metric.decimals}f} {metric.unit}"
+    return f"{row['label']} at {labels.number(row['value'])}: {mean}, n = {row['n']}"
 
 
 def subjects(tables: Tables) -> "dict[str, Record]":

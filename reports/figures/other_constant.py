@@ -12,20 +12,17 @@ from reports.figures import style
 def draw(grid: Record, tables: Tables) -> Figure:
     """Power against each further parameter, relative to its cell's mean; one line per cell."""
     effects = select(tables["grid_effects"], grid=grid["grid"])
-    names = list(dict.fromkeys(effects["constant"]))
-    figure = style.page(2.3)
-    panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
-    for axes, name in zip(panels, names, strict=True):
-        effect = select(effects, constant=name)
-        percent = effect.assign(relative=100 * effect["relative"])
-        cells = {"units": "group", "estimator": None, "color": style.QUIET, "linewidth": 0.6}
-        sns.lineplot(percent, x="value", y="relative", ax=axes, **cells)
-        mean = effect.drop_duplicates("value").sort_values("value")
-        axes.plot(mean["value"], 100 * mean["mean"], "o-", color=style.OURS)
-        axes.set_xticks(mean["value"], [labels.number(float(value)) for value in mean["value"]])
-        axes.set_xlabel(labels.axis(name, effect["unit"].iloc[0]))
-    panels[0].set_ylabel("Power, relative to\nthe mean of its cell (%)")
-    return figure
+    effects = effects.assign(relative=100 * effects["relative"], mean=100 * effects["mean"])
+    cells = {"units": "group", "estimator": None, "color": style.QUIET, "linewidth": 0.6}
+    place = {"x": "value", "y": "relative", "col": "constant", "facet_kws": {"sharex": False}}
+    panels = sns.relplot(effects, kind="line", **place, **cells)
+    for constant, axes in panels.axes_dict.items():
+        means = select(effects, constant=constant).drop_duplicates("value").sort_values("value")
+        style.curve(axes, means, "value", "mean")
+        axes.set_xticks(means["value"], [labels.number(value) for value in means["value"]])
+        axes.set_xlabel(labels.axis(constant, means["unit"].iloc[0]))
+    panels.set_titles("").set_ylabels("Power, relative to\nthe mean of its cell (%)")
+    return style.fit(panels, 2.3)
 
 
 def subjects(tables: Tables) -> dict[str, Record]:

@@ -18,72 +18,46 @@ _SCALE = 2.448
 def draw(network: Record, tables: Tables) -> Figure:
     """Best published and tuned settings with their repeats' ellipses, the front and its knee."""
     settings = select(tables["planes"], network=network["network"])
-    looks = style.looks(tables["inventory"])
+    settings["name"] = settings["controller"].map(labels.sentence)
+    looks = {labels.sentence(name): look for name, look in style.looks(tables["inventory"]).items()}
+    place = {"x": SIGNAL_DELAY, "y": THROUGHPUT}
     figure = style.page(2.9)
     axes = figure.add_subplot()
-    best = network[SIGNAL_DELAY], network["capacity_mbps"]
-    axes.plot(*best, "*", color=style.INK, markersize=9, label="omniscient", zorder=5)
+    bound = network[SIGNAL_DELAY], network["capacity_mbps"]
+    axes.plot(*bound, "*", color=style.INK, markersize=9, label="omniscient", zorder=5)
     front = settings[settings["on_front"]].sort_values(SIGNAL_DELAY)
-    axes.plot(
-        front[SIGNAL_DELAY],
-        front[THROUGHPUT],
-        drawstyle="steps-post",
-        color=style.QUIET,
-        linewidth=0.8,
-        label="Pareto front",
-        zorder=1,
-    )
-    tuned = set(settings["controller"][settings["origin"] != PUBLISHED])
+    line: Record = {"marker": "", "drawstyle": "steps-post", "color": style.QUIET, "linewidth": 0.8}
+    style.curve(axes, front, **place, label="Pareto front", **line)
+    is_published = settings["origin"] == PUBLISHED
+    for chosen, fill in ((is_published, "none"), (~is_published, "full")):
+        style.points(axes, settings[chosen], **place, by="name", looks=looks, fillstyle=fill)
     for row in records(settings):
-        marker, colour = looks[row["controller"]]
-        published = row["origin"] == PUBLISHED
-        name = labels.sentence(row["controller"])
-        _ellipse(axes, row, colour)
-        axes.plot(
-            row[SIGNAL_DELAY],
-            row[THROUGHPUT],
-            marker,
-            color=colour,
-            markersize=4.6,
-            markerfacecolor="none" if published else colour,
-            markeredgewidth=0.9,
-            label=None if published and row["controller"] in tuned else name,
-            zorder=3,
-        )
-    for row in records(settings[settings["knee"]]):
-        style.ring(axes, row[SIGNAL_DELAY], row[THROUGHPUT])
-    style.delay_axis(axes, [best[0], *settings[SIGNAL_DELAY]])
-    axes.set_ylim(0, 1.05 * network["capacity_mbps"])
-    axes.set_ylabel("Throughput (Mbit/s)")
-    style.tell(axes, settings[SIGNAL_DELAY], settings[THROUGHPUT], map(_value, records(settings)))
-    figure.legend(loc="outside right center", fontsize=7.5)
+        _ellipse(axes, row, looks[row["name"]][1])
+        if row["knee"]:
+            style.ring(axes, row[SIGNAL_DELAY], row[THROUGHPUT])
+    style.delay_axis(axes, [bound[0], *settings[SIGNAL_DELAY]])
+    axes.set(ylim=(0, 1.05 * network["capacity_mbps"]), ylabel="Throughput (Mbit/s)")
+    texts = [
+        f"{row['name']}, {row['origin']}: {row[THROUGHPUT]:.2f} Mbit/s at "
+        f"{row[SIGNAL_DELAY]:.0f} ms, power {row[POWER]:.2f}, n = {row['n']}"
+        for row in records(settings)
+    ]
+    style.tell(axes, settings[SIGNAL_DELAY], settings[THROUGHPUT], texts)
+    style.legend_once(figure, [axes], loc="outside right center", ncols=1, fontsize=7.5)
     return figure
 
 
 def _ellipse(axes: Axes, row: Record, colour: str) -> None:
     """An ellipse that would hold 95 % of single runs if these were normal; none for one run."""
-    spread = np.array(
-        [
-            [row["delay_variance"], row["covariance"]],
-            [row["covariance"], row["throughput_variance"]],
-        ]
-    )
-    if not np.isfinite(spread).all():
+    across, both, up = row["delay_variance"], row["covariance"], row["throughput_variance"]
+    if not np.isfinite([across, both, up]).all():
         return
-    size, direction = np.linalg.eigh(spread)
+    size, direction = np.linalg.eigh([[across, both], [both, up]])
     angle = np.linspace(0, 2 * np.pi, 60)
     circle = np.vstack([np.cos(angle), np.sin(angle)])
     x, y = direction @ (_SCALE * np.sqrt(size.clip(0))[:, None] * circle)
-    axes.fill(
-        row[SIGNAL_DELAY] + x, row[THROUGHPUT] + y, color=colour, alpha=0.25, linewidth=0, zorder=2
-    )
-
-
-def _value(row: Record) -> str:
-    return (
-        f"{labels.sentence(row['controller'])}, {row['origin']}: {row[THROUGHPUT]:.2f} Mbit/s at "
-        f"{row[SIGNAL_DELAY]:.0f} ms, power {row[POWER]:.2f}, n = {row['n']}"
-    )
+    place = row[SIGNAL_DELAY] + x, row[THROUGHPUT] + y
+    axes.fill(*place, color=colour, alpha=0.25, linewidth=0, zorder=2)
 
 
 def subjects(tables: Tables) -> dict[str, Record]:

@@ -17,39 +17,35 @@ WIDE = 150
 
 def draw(sweep: Record, tables: Tables) -> Figure:
     """The whole curve, and beside it the neighbourhood of the best."""
-    curve = select(tables["sweep_points"], sweep=sweep["sweep"])
-    published = select(tables["sweep_published"], sweep=sweep["sweep"])
+    curve = select(tables["sweep_points"], sweep=sweep["sweep"]).assign(report="Kneepoint")
+    published = select(tables["sweep_published"], sweep=sweep["sweep"]).dropna(subset=[POWER])
     figure = style.page(2.9)
     whole, near = figure.subplots(1, 2, width_ratios=[3, 2])
     for axes in (whole, near):
         _draw_curve(axes, sweep, curve, published)
-        axes.set_xlabel(labels.axis(sweep["constant"], sweep["unit"]))
-    whole.set_ylabel("Power (Mbit/s per second of delay)")
+        axes.set(xlabel=labels.axis(sweep["constant"], sweep["unit"]), ylabel="")
+    whole.set(title="All settings", ylabel="Power (Mbit/s per second of delay)")
     whole.set_ylim(0, 1.08 * sweep[POWER])
-    whole.set_title("All settings")
-    values = curve["value"]
-    if values.min() > 0 and values.max() / values.min() > WIDE:
+    low, high = extremes(curve["value"])
+    if low > 0 and high / low > WIDE:
         whole.set_xscale("log")
-        whole.minorticks_off()
-        style.log_ticks(whole, "x", style.decades(values.min(), values.max()))
-    style.legend_once(whole, [whole], loc="upper right")
+        style.log_ticks(whole, "x", style.decades(low, high))
+    style.legend_once(whole, [whole, near], loc="upper right")
     _zoom(near, sweep, curve, published)
     return figure
 
 
 def _draw_curve(axes: Axes, sweep: Record, curve: pd.DataFrame, published: pd.DataFrame) -> None:
-    axes.plot(curve["value"], curve[POWER], "o-", color=style.OURS, label="Kneepoint", zorder=3)
-    for report, mark, rows in style.by_report(published.dropna(subset=[POWER])):
-        style.open_markers(axes, rows["value"], rows[POWER], report, mark)
+    style.curve(axes, curve, "value", POWER, label="Kneepoint")
+    style.points(axes, published, "value", POWER, "report", style.reports(published))
     style.ring(axes, sweep["best_value"], sweep[POWER])
-    known = published.dropna(subset=[POWER])
-    for rows, whose in ((known, known["report"]), (curve, ["Kneepoint"] * len(curve))):
-        texts = [
-            f"{of}, {labels.words(sweep['constant'])} {labels.number(row['value'])}: power "
-            f"{row[POWER]:.2f}"
-            for of, row in zip(whose, records(rows), strict=True)
-        ]
-        style.tell(axes, rows["value"], rows[POWER], texts)
+    shown = pd.concat([published, curve])
+    texts = [
+        f"{row['report']}, {labels.words(sweep['constant'])} {labels.number(row['value'])}: power "
+        f"{row[POWER]:.2f}"
+        for row in records(shown)
+    ]
+    style.tell(axes, shown["value"], shown[POWER], texts)
 
 
 def _zoom(axes: Axes, sweep: Record, curve: pd.DataFrame, published: pd.DataFrame) -> None:
@@ -58,27 +54,19 @@ def _zoom(axes: Axes, sweep: Record, curve: pd.DataFrame, published: pd.DataFram
     The next value on each side is shown, too.
     """
     good = curve.index[curve[POWER] >= 0.9 * sweep[POWER]]
-    near = curve["value"][max(good.min() - 1, 0) : good.max() + 2]
-    pad = (near.max() - near.min()) * 0.06
-    axes.set_xlim(near.min() - pad, near.max() + pad)
+    left, right = extremes(curve["value"][max(good.min() - 1, 0) : good.max() + 2])
     both = pd.concat([curve, published])
-    low, high = extremes(both[both["value"].between(near.min(), near.max())][POWER])
-    axes.set_ylim(low - 0.08 * (high - low), high + 0.26 * (high - low))
+    low, high = extremes(both[both["value"].between(left, right)][POWER])
+    pad, room = 0.06 * (right - left), high - low
+    axes.set(xlim=(left - pad, right + pad), ylim=(low - 0.08 * room, high + 0.26 * room))
     axes.set_title("Around the best")
     if sweep["margin"] == sweep["margin"]:
         floor = sweep[POWER] * (1 - sweep["margin"])
         axes.axhspan(floor, sweep[POWER], color=style.BEST, alpha=0.13, linewidth=0, zorder=0)
-    axes.annotate(
-        f"{labels.number(sweep['best_value'])}: {sweep[POWER]:.2f}",
-        (sweep["best_value"], sweep[POWER]),
-        (0, 11),
-        textcoords="offset points",
-        ha="center",
-        color=style.BEST,
-        weight="bold",
-        bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},
-        zorder=6,
-    )
+    best, place = f"{labels.number(sweep['best_value'])}: {sweep[POWER]:.2f}", sweep["best_value"]
+    box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+    look = {"color": style.BEST, "weight": "bold", "fontsize": 9, "bbox": box, "zorder": 6}
+    style.label(axes, best, (place, sweep[POWER]), (0, 11), **look)
     if not (curve["value"] % 1).any():
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
 

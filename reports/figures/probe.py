@@ -1,6 +1,7 @@
 """How many real runs does the host take at once?"""
 
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -18,73 +19,49 @@ def draw(host: Record, tables: Tables) -> Figure:
     panels = figure.subplots(1, 3)
     for axes, metric in zip(panels[:2], (THROUGHPUT, SIGNAL_DELAY), strict=True):
         _draw_difference(axes, levels, runs, metric)
-    panels[0].set_ylabel("Difference from runs alone (%)")
     _draw_scheduling(panels[2], runs, host["busy_us"] / 1000)
-    tried = [int(n) for n in levels["concurrency"]]
+    tried = levels["concurrency"].tolist()
     for axes in panels:
         axes.axvline(host["slots"], color=style.BEST, linewidth=0.8, dashes=(5, 3), zorder=1)
         axes.set_xscale("log", base=2)
-        axes.set_xlim(min(tried) / 1.25, max(tried) * 1.25)
-        axes.minorticks_off()
-        axes.set_xticks(tried, [str(n) for n in tried])
-        axes.set_xlabel("Runs at once")
-    panels[0].annotate(
-        f" {labels.count(host['slots'], 'slot')}",
-        (host["slots"], 1),
-        xycoords=("data", "axes fraction"),
-        va="top",
-        ha="right" if host["slots"] == max(tried) else "left",
-        fontsize=7.5,
-        color=style.BEST,
-    )
+        axes.set(xlim=(min(tried) / 1.25, max(tried) * 1.25), xlabel="Runs at once")
+        style.log_ticks(axes, "x", tried)
+    panels[0].set_ylabel("Difference from runs alone (%)")
+    panels[1].set_ylabel("")
+    side = -3 if host["slots"] == max(tried) else 3
+    look = {"xycoords": ("data", "axes fraction"), "va": "top", "color": style.BEST}
+    slots = labels.count(host["slots"], "slot")
+    style.label(panels[0], slots, (host["slots"], 1), (side, 0), **look)
     return figure
 
 
 def _draw_difference(axes: Axes, levels: pd.DataFrame, runs: pd.DataFrame, metric: str) -> None:
     """Single runs, the range of runs alone on the host, and the mean of each level."""
-    column = f"relative_{metric}"
-    alone = 100 * runs.loc[runs["level"] == 0, column]
+    runs, levels = (rows.assign(off=100 * rows[f"relative_{metric}"]) for rows in (runs, levels))
+    alone = runs["off"][runs["level"] == 0]
     if len(alone):
         axes.axhspan(*extremes(alone), color=style.FAINT, linewidth=0, zorder=0)
-    _dots(axes, runs["concurrency"], 100 * runs[column])
-    axes.plot(
-        levels["concurrency"],
-        100 * levels[column],
-        "_",
-        color=style.OURS,
-        markersize=11,
-        markeredgewidth=1.6,
-        zorder=3,
-    )
+    place = {"x": "concurrency", "y": "off", "color": style.OURS, "ax": axes}
+    sns.scatterplot(runs, **place, **_DOTS)
+    sns.scatterplot(levels, **place, marker="_", s=120, linewidth=1.6, zorder=3)
     axes.set_title(METRICS[metric].title)
 
 
 def _draw_scheduling(axes: Axes, runs: pd.DataFrame, busy_ms: float) -> None:
-    delays = runs["scheduling_delay_p99_us"] / 1000
-    _dots(axes, runs["concurrency"], delays)
+    delays = runs["scheduling_delay_p99_us"].astype(float) / 1000
+    sns.scatterplot(x=runs["concurrency"], y=delays, ax=axes, color=style.OURS, **_DOTS)
     axes.axhline(busy_ms, color=style.QUIET, linewidth=0.7, dashes=(2, 2))
-    axes.annotate(
-        " too busy",
-        (0, busy_ms),
-        (0, 3),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        fontsize=7.5,
-        color=style.QUIET,
-    )
+    look = {"xycoords": ("axes fraction", "data"), "color": style.QUIET}
+    style.label(axes, "too busy", (0, busy_ms), (3, 3), **look)
     known = delays[delays > 0]
     if len(known):
         low, high = extremes(known)
-        axes.set_yscale("log")
-        axes.set_ylim(low / 1.6, max(high, busy_ms) * 2.2)
-        axes.minorticks_off()
-        style.log_ticks(axes, "y", style.decades(*axes.get_ylim(), (1,)))
-    axes.set_title("Scheduling delay")
-    axes.set_ylabel("99th percentile (ms)")
+        limits = low / 1.6, max(high, busy_ms) * 2.2
+        axes.set(yscale="log", ylim=limits)
+        style.log_ticks(axes, "y", style.decades(*limits, (1,)))
+    axes.set(title="Scheduling delay", ylabel="99th percentile (ms)")
 
 
-def _dots(axes: Axes, x: "pd.Series[float]", y: "pd.Series[float]") -> None:
-    axes.plot(x, y, "o", color=style.OURS, markersize=2.8, alpha=0.45, linewidth=0, zorder=2)
-
+_DOTS = {"s": 12, "alpha": 0.45, "linewidth": 0, "zorder": 2}
 
 subjects = only("host", "host")

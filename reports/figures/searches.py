@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis import labels
-from analysis.frames import Record, extremes, records
+from analysis.frames import Record, extremes, records, select
 from analysis.searches import ENUMERATING
 from common.tables import Tables
 from reports.figures import style
@@ -23,55 +23,49 @@ _MOST = 40
 def draw(_: Record, tables: Tables) -> Figure:
     """A panel a search: every trial, the best so far; the same scale where the unit is the same."""
     found = _searches(tables)
-    shown = records(found[:_MOST])
+    shown = found[:_MOST].set_index("search", drop=False)
+    units = {search["search"]: objective_axis(search) for search in records(shown)}
     past = tables["search_trials"]
-    past = past.assign(number=past["trial"] + 1)
-    past = past[past["search"].isin(found["search"][:_MOST])]
-    unit = past["search"].map({row["search"]: objective_axis(row) for row in shown})
-    limits = {name: extremes(part["best_so_far"]) for name, part in past.groupby(unit)}
-    height_in = min(1.2, 9 / -(-len(shown) // _COLUMNS))
-    figure, panels = style.multiples(len(shown), _COLUMNS, height_in, sharex=True)
-    trials = dict(tuple(past.groupby("search")))
-    for at, (axes, search) in enumerate(zip(panels, shown, strict=True)):
-        low, high = limits[objective_axis(search)]
-        axes.set_ylim(min(0, low), 1.2 * high or 1)
-        _draw_search(axes, trials[search["search"]], tables["settings_run"])
-        axes.set_title(_title(search), fontsize=6.5, linespacing=1.05, pad=3)
-        if at % _COLUMNS == 0 or objective_axis(shown[at - 1]) != objective_axis(search):
-            axes.set_ylabel(textwrap.fill(objective_axis(search), 16), fontsize=7)
+    past = past[past["search"].isin(shown.index)]
+    past = past.assign(number=past["trial"] + 1, unit=past["search"].map(units))
+    limits = {unit: extremes(part["best_so_far"]) for unit, part in past.groupby("unit")}
+    facets = {"col": "search", "col_order": shown.index, "col_wrap": _COLUMNS}
+    dots = {"s": 5, "color": "#c3c8ce", "linewidth": 0, "facet_kws": {"sharey": False}}
+    grid = sns.relplot(past, x="number", y="value", **facets, **dots)
+    before = ""
+    for at, (name, axes) in enumerate(grid.axes_dict.items()):
+        _draw_best(axes, select(past, search=name), tables["settings_run"])
+        low, high = limits[units[name]]
+        axes.set(ylim=(min(0, low), 1.2 * high or 1), xlabel="", ylabel="")
+        if at % _COLUMNS == 0 or units[name] != before:
+            axes.set_ylabel(textwrap.fill(units[name], 16), fontsize=7)
+        before = units[name]
+        axes.set_title(_title(shown.loc[name]), fontsize=6.5, linespacing=1.05, pad=3)
         axes.tick_params(labelsize=7)
         axes.yaxis.set_major_locator(MaxNLocator(3))
-    panels[0].set(xscale="log", xlim=(0.9, 1.15 * past["number"].max()))
-    style.log_ticks(panels[0], "x", style.decades(1, past["number"].max(), (1,)))
-    panels[0].minorticks_off()
+    first, last = grid.axes.flat[0], past["number"].max()
+    first.set(xscale="log", xlim=(0.9, 1.15 * last))
+    style.log_ticks(first, "x", style.decades(1, last, (1,)))
+    rows = -(-len(shown) // _COLUMNS)
+    figure = style.fit(grid, 0.3 + rows * min(1.2, 9 / rows))
     rest = f"; the first {_MOST} of {len(found)} searches" if len(found) > _MOST else ""
     figure.supxlabel(f"Trial, logarithmic{rest}", fontsize=8.5)
     return figure
 
 
-def _draw_search(axes: Axes, past: pd.DataFrame, settings: pd.DataFrame) -> None:
-    faint = {"s": 5, "color": "#c3c8ce", "linewidth": 0}
-    sns.scatterplot(past, x="number", y="value", ax=axes, **faint)
-    ours = {"drawstyle": "steps-post", "color": style.OURS, "errorbar": None}
-    sns.lineplot(past, x="number", y="best_so_far", ax=axes, **ours)
-    last = past.iloc[-1]
-    axes.annotate(
-        labels.number(float(f"{last['best_so_far']:.3g}")),
-        (last["number"], last["best_so_far"]),
-        (1, 2),
-        textcoords="offset points",
-        ha="right",
-        fontsize=7,
-        color=style.OURS,
-    )
-    axes.set(xlabel="", ylabel="")
+def _draw_best(axes: Axes, past: pd.DataFrame, settings: pd.DataFrame) -> None:
+    """The best so far, and what it is at the end."""
+    style.curve(axes, past, "number", "best_so_far", marker="", drawstyle="steps-post")
+    best = past["best_so_far"].iloc[-1]
+    text, place = labels.number(float(f"{best:.3g}")), (past["number"].iloc[-1], best)
+    style.label(axes, text, place, (1, 2), ha="right", fontsize=7, color=style.OURS)
     found = past[past["improved"]]
     texts = [f"trial {row['trial']}: {labels.number(row['best_so_far'])}" for row in records(found)]
     runs = style.runs_of(settings, study=found["search"], trial=found["trial"])
     style.tell(axes, found["number"], found["best_so_far"], texts, runs)
 
 
-def _title(search: Record) -> str:
+def _title(search: "pd.Series[str]") -> str:
     """The controller, and below it the network, each in lines as wide as a panel."""
     networks = search["network_titles"]
     where = networks[0] if len(networks) == 1 else labels.count(len(networks), "network")

@@ -8,7 +8,7 @@ import html
 import io
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
@@ -16,13 +16,15 @@ from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Annotation
+from matplotlib.ticker import FuncFormatter
+from matplotlib.transforms import Bbox
 
 from analysis import labels
 from analysis.frames import Record
@@ -41,8 +43,10 @@ PUBLISHED = ("#7a4f9a", "#b4451b", "#4a6b1f", "#a8780f", "#2f7d6d")
 MARKERS = ("D", "s", "v", "p", "^", "<")
 """Coprime with the number of colours: thirty reports look different."""
 Floats: TypeAlias = "pd.Series[float] | Sequence[float] | np.ndarray"
+Looks: TypeAlias = Mapping[str, tuple[str, str]]
+"""Marker and colour of what has a name."""
 _UNDATED: dict[str, dict[str, Any]] = {
-    ".svg": {"Date": None, "Creator": None},
+    ".svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
@@ -74,7 +78,10 @@ _STYLE: dict[str, Any] = {
     "grid.color": "#e7e9ec",
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.1,
+    "lines.solid_capstyle": "butt",  # an interval ends where it ends
     "lines.markersize": 3.6,
+    **{f"figure.constrained_layout.{pad}": 0.02 for pad in ("w_pad", "h_pad")},
+    **{f"figure.constrained_layout.{space}": 0.04 for space in ("wspace", "hspace")},
     "legend.frameon": False,
     "legend.handletextpad": 0.5,
     "figure.dpi": 100.0,
@@ -88,6 +95,7 @@ _STYLE: dict[str, Any] = {
 @contextmanager
 def house() -> Iterator[None]:
     """Draws in the house style, whatever the user's own matplotlib settings are."""
+    plt.switch_backend("agg")  # seaborn's panels are of pyplot, which would open windows
     with mpl.rc_context():
         mpl.rcdefaults()
         sns.set_theme("paper", "ticks", COLOURS, font_scale=0.94, rc=_STYLE)
@@ -96,33 +104,16 @@ def house() -> Iterator[None]:
 
 def page(height_in: float) -> Figure:
     """An empty figure as wide as the text."""
-    layout = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02, wspace=0.04, hspace=0.04)
-    figure = Figure(figsize=(WIDTH_IN, height_in), layout=layout)
-    FigureCanvasAgg(figure)
+    return Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+
+
+def fit(grid: sns.FacetGrid, height_in: float) -> Figure:
+    """The figure of small multiples, as wide as the text."""
+    figure: Figure = grid.figure
+    plt.close(figure)
+    figure.set_size_inches(WIDTH_IN, height_in)
+    figure.set_layout_engine("constrained")
     return figure
-
-
-def multiples(
-    count: int, columns: int, height_in: float, sharex: bool = False, sharey: bool = False
-) -> tuple[Figure, list[Axes]]:
-    """Small multiples: so many panels, the last of each column with its ticks labelled.
-
-    Args:
-        count: of the panels.
-        columns: at most so many stand side by side.
-        height_in: of a row of panels (inches).
-        sharex: as in matplotlib's `subplots`.
-        sharey: the same.
-    """
-    columns = min(columns, count)
-    rows = -(-count // columns)
-    figure = page(0.3 + height_in * rows)
-    panels = list(figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False).flat)
-    for surplus in panels[count:]:
-        surplus.remove()
-    for axes in panels[max(0, count - columns) : count]:
-        axes.tick_params(labelbottom=True)
-    return figure, panels[:count]
 
 
 def lay_out(figure: Figure) -> None:
@@ -169,7 +160,7 @@ def tell(
     """
     figure = axes.figure
     assert isinstance(figure, Figure)
-    points = zip(x, y, texts, runs or repeat(""), strict=False)
+    points = zip(x, y, texts, repeat("") if runs is None else runs, strict=False)
     told = _TOLD.setdefault(figure, [])
     told += [(axes, *point) for point in points if point[0] == point[0] and point[1] == point[1]]
 
@@ -206,6 +197,123 @@ def _with_values(svg: bytes, figure: Figure) -> bytes:
     return values.encode().join(svg.rsplit(b"</svg>", 1))
 
 
+def mapped(looks: Looks) -> Record:
+    """Arguments of seaborn: the looks of what both hue and style name."""
+    markers = {name: marker for name, (marker, _) in looks.items()}
+    colours = {name: colour for name, (_, colour) in looks.items()}
+    return {"markers": markers, "palette": colours, "dashes": False}
+
+
+def points(
+    axes: Axes, rows: pd.DataFrame, x: str, y: str, by: str, looks: Looks, **look: Any
+) -> None:
+    """Open markers, each with the look of what `by` names; with fillstyle="full", filled ones."""
+    shape = {"linestyle": "none", "fillstyle": "none", "markersize": 4.6, "zorder": 4}
+    look = {**_MARKS, **shape, "markeredgewidth": 0.9, **look}
+    if len(rows):
+        sns.lineplot(rows, x=x, y=y, hue=by, style=by, ax=axes, **mapped(looks), **look)
+
+
+def curve(axes: Axes, rows: pd.DataFrame, x: str, y: str, **look: Any) -> None:
+    """Ours: dots joined in the order of the rows."""
+    dots = {"marker": "o", "markersize": 4.4, "markeredgewidth": 0}
+    look = {**_MARKS, **dots, "color": OURS, "zorder": 3, **look}
+    sns.lineplot(rows, x=x, y=y, ax=axes, **look)
+
+
+_MARKS: Record = {"estimator": None, "sort": False, "markeredgecolor": "auto"}
+
+
+def looks(inventory: pd.DataFrame) -> Looks:
+    """Of each controller, the same in every figure.
+
+    Args:
+        inventory: the table, which names every controller of the report.
+    """
+    names = sorted({name for each in inventory["controllers"] for name in each})
+    return {
+        name: (CONTROLLER_MARKERS[at % len(CONTROLLER_MARKERS)], COLOURS[at % len(COLOURS)])
+        for at, name in enumerate(names)
+    }
+
+
+def reports(rows: pd.DataFrame) -> Looks:
+    """Of each report, by its number `mark` in the tables the same in every figure."""
+    return {
+        report: (MARKERS[mark % len(MARKERS)], PUBLISHED[mark % len(PUBLISHED)])
+        for report, mark in zip(rows["report"], rows["mark"], strict=True)
+    }
+
+
+ENDS: Record = {"estimator": "median", "errorbar": ("pi", 100)}
+"""With these, seaborn draws what `with_ends` returns."""
+
+
+def with_ends(rows: pd.DataFrame, middle: str, low: str, high: str) -> pd.DataFrame:
+    """Every row thrice: of its three values the median is the middle, and the range an interval."""
+    thrice = [rows.assign(**{middle: rows[end]}) for end in (low, middle, high)]
+    return pd.concat(thrice, ignore_index=True)
+
+
+def label(
+    axes: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **look: Any
+) -> Annotation:
+    """A text on that side of a place (data) to which its offset (points) leads."""
+    across, up = np.sign(offset).astype(int)
+    sides = {"ha": ("center", "left", "right")[across], "va": ("center", "bottom", "top")[up]}
+    options = {"textcoords": "offset points", "fontsize": 7.5, **sides, **look}
+    return axes.annotate(text, place, offset, **options)
+
+
+def name_points(
+    axes: Axes,
+    rows: pd.DataFrame,
+    place: list[str],
+    sides: Sequence[tuple[float, float]],
+    crowd: np.ndarray | None = None,
+    always: bool = True,
+    **look: Any,
+) -> list[Annotation]:
+    """Names points, in their order, where a name covers the fewest other names and points.
+
+    Args:
+        axes: with its final limits.
+        rows: the points; the column `name` has what is written.
+        place: the columns of their two places.
+        sides: offsets to try (points), the best first.
+        crowd: places to keep clear as well if there is a choice, shape (n, 2).
+        always: whether to write also what has no room.
+        look: of `label`.
+    """
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    points = axes.transData.transform(rows[place])
+    others = points if crowd is None else axes.transData.transform(crowd)
+    named: list[Annotation] = []
+    taken: list[Bbox] = []
+    for name, *at in rows[["name", *place]].itertuples(index=False):
+        tried = [label(axes, name, (at[0], at[1]), side, **look) for side in sides]
+        boxes = [text.get_window_extent().padded(3) for text in tried]
+        covered = [
+            (box.count_overlaps(taken), box.count_contains(points), box.count_contains(others))
+            for box in boxes
+        ]
+        best = covered.index(min(covered))
+        if always or not covered[best][0]:
+            taken.append(boxes[best])
+            named.append(tried.pop(best))
+        for text in tried:
+            text.remove()
+    return named
+
+
+def ring(axes: Axes, x: float, y: float) -> None:
+    """Rings the best point."""
+    look: Record = {"markersize": 10, "fillstyle": "none", "markeredgewidth": 1.2, "zorder": 5}
+    axes.plot(x, y, "o", color=BEST, **look)
+
+
 def heat_map(
     axes: Axes,
     values: pd.DataFrame,
@@ -231,16 +339,17 @@ def heat_map(
     sns.heatmap(values, ax=axes, vmin=limits[0], vmax=limits[1], **look)
     axes.set(xlabel="", ylabel="")
     axes.tick_params(length=0)
-    figure = axes.figure
-    figure.set_gid("cells")  # a page tells such figures by it
+    axes.figure.set_gid("cells")  # a page tells such figures by it
 
 
-def legend_once(owner: Axes | Figure, panels: Sequence[Axes], **options: Any) -> None:
-    """A legend of what the panels show, sorted, each label once, in as many columns as fit."""
-    pairs = [
-        pair for axes in panels for pair in zip(*axes.get_legend_handles_labels(), strict=True)
-    ]
-    handles = {label: handle for handle, label in pairs}
+def legend_once(owner: Axes | Figure, panels: Iterable[Axes], **options: Any) -> None:
+    """One legend of what the panels show, sorted, each label once, in as many columns as fit."""
+    handles: Record = {}
+    for axes in panels:
+        shown, names = axes.get_legend_handles_labels()
+        handles |= dict(zip(names, shown, strict=True))
+        if own := axes.get_legend():
+            own.remove()
     names = sorted(handles)
     if names and isinstance(owner, Figure):
         widest = max(map(len, names))
@@ -258,11 +367,19 @@ def search_axis(axes: Axes, constant: Record, which: Literal["x", "y"] = "x") ->
         axes.set(**axis, **{f"{which}lim": (low - pad, high + pad)})
         return
     pad = (high / low) ** 0.03
-    axes.set(**axis, **{f"{which}scale": "log"})
-    axes.set(**{f"{which}lim": (low / pad, high * pad)})
-    axes.minorticks_off()
+    axes.set(**axis, **{f"{which}scale": "log", f"{which}lim": (low / pad, high * pad)})
     steps = (1,) if high / low > 300 else (1, 3) if high / low > 30 else (1, 2, 5)
     log_ticks(axes, which, decades(low, high, steps))
+
+
+def delay_axis(axes: Axes, delays_ms: Iterable[float]) -> None:
+    """A logarithmic axis of the signal delay, less to the right, so that right is better."""
+    delays = list(delays_ms)
+    least, most = min(delays) * 0.82, max(delays) * 1.12
+    axes.set(xscale="log", xlim=(most, least))
+    axes.set_xlabel("95th-percentile signal delay (ms), logarithmic, less to the right")
+    steps = (1, 2, 5) if most / least > 20 else (1, 1.5, 2, 3, 5, 7)
+    log_ticks(axes, "x", decades(least, most, steps))
 
 
 def decades(low: float, high: float, steps: Sequence[float] = (1, 2, 5)) -> list[float]:
@@ -272,71 +389,22 @@ def decades(low: float, high: float, steps: Sequence[float] = (1, 2, 5)) -> list
     return [number for number in numbers if low <= number <= high]
 
 
-def log_ticks(axis: Axes, which: str, values: Sequence[float]) -> None:
+def log_ticks(axes: Axes, which: str, values: Sequence[float]) -> None:
     """Plain numbers instead of powers of ten on a logarithmic axis."""
-    set_ticks = axis.set_xticks if which == "x" else axis.set_yticks
-    set_ticks(values, [f"{value:g}" for value in values])
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_ticks(values, [f"{value:g}" for value in values])
+    axis.set_ticks([], minor=True)
 
 
-def looks(inventory: "pd.DataFrame") -> dict[str, tuple[str, str]]:
-    """Marker and colour of each controller, the same in every figure.
-
-    Args:
-        inventory: the table, which names every controller of the report.
-    """
-    names = sorted({name for each in inventory["controllers"] for name in each})
-    return {
-        name: (CONTROLLER_MARKERS[at % len(CONTROLLER_MARKERS)], COLOURS[at % len(COLOURS)])
-        for at, name in enumerate(names)
-    }
-
-
-def delay_axis(axes: Axes, delays_ms: Iterable[float]) -> None:
-    """A logarithmic axis of the signal delay, less to the right, so that right is better."""
-    delays = list(delays_ms)
-    least, most = min(delays) * 0.82, max(delays) * 1.12
-    axes.set_xscale("log")
-    axes.set_xlim(most, least)
-    axes.minorticks_off()
-    steps = (1, 2, 5) if most / least > 20 else (1, 1.5, 2, 3, 5, 7)
-    log_ticks(axes, "x", decades(least, most, steps))
-    axes.set_xlabel("95th-percentile signal delay (ms), logarithmic, less to the right")
-
-
-def by_report(rows: "pd.DataFrame") -> "Iterator[tuple[str, int, pd.DataFrame]]":
-    """The published rows of each report: its name, its number, its rows."""
-    for report, part in rows.groupby("report", sort=False):
-        yield str(report), int(part["mark"].iloc[0]), part
-
-
-def open_markers(
-    axes: Axes,
-    x: "pd.Series[float]",
-    y: "pd.Series[float]",
-    report: str,
-    mark: int,
+def difference_axis(
+    axes: Axes, which: str, farthest: float, ticks: Sequence[float] = (5, 20, 100, 500)
 ) -> None:
-    """Published points: a report has the same shape and colour in every figure.
-
-    Both follow from `mark`, the report's number in the tables.
-    """
-    look: Record = {
-        "markersize": 4.6,
-        "markerfacecolor": "none",
-        "markeredgewidth": 0.9,
-        "zorder": 4,
-    }
-    colour = PUBLISHED[mark % len(PUBLISHED)]
-    marker = MARKERS[mark % len(MARKERS)]
-    axes.plot(x, y, marker, markeredgecolor=colour, label=report, **look)
-
-
-def ring(axes: Axes, x: float, y: float) -> None:
-    """Rings the best point."""
-    look: Record = {
-        "markersize": 10,
-        "markerfacecolor": "none",
-        "markeredgewidth": 1.2,
-        "zorder": 5,
-    }
-    axes.plot(x, y, "o", markeredgecolor=BEST, **look)
+    """Differences in per cent; if some are large, logarithmic beyond the first of the ticks."""
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    if farthest > 2 * ticks[0]:
+        set_scale = axes.set_xscale if which == "x" else axes.set_yscale
+        set_scale("symlog", linthresh=ticks[0])
+        shown = [tick for tick in ticks if tick <= farthest]
+        axis.set_ticks([*(-tick for tick in shown if tick < 100), 0, *shown])  # -100 % is nothing
+        axis.set_ticks([], minor=True)
+    axis.set_major_formatter(FuncFormatter(lambda value, _: labels.minus(f"{value:+g}")))

@@ -2,30 +2,29 @@
 
 from matplotlib.figure import Figure
 
-from analysis.frames import Record, extremes
+from analysis.frames import Record
 from common.tables import Tables
 from reports.figures import only, style
 
 
 def draw(_: Record, tables: Tables) -> Figure:
     """The share of datagrams with at least this scheduling delay, against the delay."""
+    delays = tables["scheduling_delays"]
+    ends = [f"{end}_ms" for end in ("least", "greatest")]
+    delays = delays.assign(per_cent=100 / delays["one_in"], mean_ms=delays["delay_us"] / 1000)
+    delays[ends] = delays[["least_us", "greatest_us"]] / 1000
     figure = style.page(2.6)
     axes = figure.subplots()
-    delays = tables["scheduling_delays"]
-    share = 1 / delays["one_in"]
-    least, mean, greatest = (
-        delays[name] / 1000 for name in ("least_us", "delay_us", "greatest_us")
+    least, greatest = (delays[end] for end in ends)
+    axes.fill_betweenx(
+        delays["per_cent"], least, greatest, color=style.FAINT, linewidth=0, zorder=0
     )
-    axes.fill_betweenx(share, least, greatest, color=style.FAINT, linewidth=0, zorder=0)
-    axes.plot(mean, share, "o-", color=style.OURS, zorder=2)
-    axes.set(xscale="log", yscale="log", xlabel="Scheduling delay (ms)")
-    axes.set_ylabel("Datagrams with at least this delay (%)")
-    low, high = extremes(delays.loc[delays["least_us"] > 0, "least_us"] / 1000)
-    axes.set_xlim(low / 1.3, max(high, float(greatest.max())) * 1.3)
-    axes.minorticks_off()
-    style.log_ticks(axes, "x", style.decades(*axes.get_xlim(), (1,)))
-    ticks = style.decades(float(share.min()) / 2, 1, (1,))
-    axes.set_yticks(ticks, [f"{100 * tick:g}" for tick in ticks])
+    style.curve(axes, delays, "mean_ms", "per_cent")
+    limits = least[least > 0].min() / 1.3, 1.3 * greatest.max()
+    axes.set(xscale="log", yscale="log", xlim=limits)
+    axes.set(xlabel="Scheduling delay (ms)", ylabel="Datagrams with at least this delay (%)")
+    style.log_ticks(axes, "x", style.decades(*limits, (1,)))
+    style.log_ticks(axes, "y", style.decades(delays["per_cent"].min() / 2, 100, (1,)))
     axes.grid(visible=True)
     return figure
 

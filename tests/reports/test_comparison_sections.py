@@ -9,6 +9,7 @@ from common.errors import KneepointError
 from reports import draw, words
 from tests.analysis import synthetic
 from tests.analysis.test_comparisons import compared, pages, printed, run_of
+from tests.reports.test_figures import drawn, joined, places
 from tests.reports.told import PROVENANCE, Told, told, told_by
 
 PUBLISHED = [
@@ -38,6 +39,16 @@ def test_engines_stand_side_by_side(report: Told) -> None:
     (page,) = [row for row in report.rows("comparison-engines") if row[4].startswith("page, ")]
     assert page[-3:] == ("3.00 (2.00 to 4.00)", "3.00 (2.50 to 3.50)", "0.0\N{NO-BREAK SPACE}%")
     assert "on the kernel's TCP: 2" in report.text("comparison-buffers")
+
+
+def test_figure_has_means_ranges_and_what_was_published() -> None:
+    both = (pages(2, 3, 4, published=PUBLISHED), pages(2.5, 3.5, engine="kernel"))
+    tables = synthetic.analysed(synthetic.MadeUp(comparisons=both))
+    page, ping = drawn(tables, "comparison-figures-buffers").axes
+    ends = {x for bar in joined(page) for x, _ in bar}
+    assert {2.0, 4.0, 2.5, 3.5} <= ends
+    assert {3.0, 3.1, 9.0} <= {x for x, _ in places(page)}
+    assert {260.0, 300.0} <= {x for x, _ in places(ping)}
 
 
 def test_a_kernel_that_has_not_run_is_said() -> None:

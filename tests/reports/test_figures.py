@@ -9,10 +9,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis import labels, over_time
+from analysis.audit import SHOWN
 from analysis.frames import Record, records
 from analysis.metrics import METRICS
 from analysis.schema import TABLES
@@ -64,20 +66,43 @@ def x_of(drawn: Line2D) -> list[float]:
     return [float(x) for x in np.atleast_1d(np.asarray(drawn.get_xdata()))]
 
 
+def places(axes: Axes) -> set[tuple[float, float]]:
+    """Where a panel has points, or corners of lines."""
+    found = [line.get_xydata() for line in axes.lines]
+    found += [dots.get_offsets() for dots in axes.collections]
+    points = np.vstack([np.asarray(each, dtype=float).reshape(-1, 2) for each in found])
+    return {(float(x), float(y)) for x, y in points[~np.isnan(points).any(axis=1)]}
+
+
+def joined(axes: Axes) -> list[list[tuple[float, float]]]:
+    """The lines of two points in a panel, each from left to right."""
+    lines = [np.asarray(line.get_xydata(), dtype=float).tolist() for line in axes.lines]
+    return sorted(sorted(map(tuple, line)) for line in lines if len(line) == 2)
+
+
+def pairs(rows: pd.DataFrame, x: str, y: str) -> set[tuple[float, float]]:
+    """Where a panel should have points."""
+    return set(rows[[x, y]].dropna().itertuples(index=False, name=None))
+
+
 def texts(figure: Figure, axes: int = 0) -> list[str]:
     return [text.get_text() for text in figure.axes[axes].texts]
 
 
 def test_throughput_delay_inverts_its_axis_and_shows_all_points(tables: Tables) -> None:
     figure = drawn(tables, f"throughput-delay-{SWEEP}")
-    curve = tables["sweep_points"]
     left, right = figure.axes[0].get_xlim()
     assert left > right
-    ours = line(figure, "Kneepoint")
-    assert np.array_equal(ours.get_xdata(), curve["signal_delay_p95_ms"])
-    assert np.array_equal(ours.get_ydata(), curve["throughput_mbps"])
-    assert len(x_of(line(figure, "Report 001"))) == 18
-    assert len(x_of(line(figure, "Report 004"))) == 33
+    for table in ("sweep_points", "sweep_published"):
+        rows = tables[table]
+        assert pairs(rows, "signal_delay_p95_ms", "throughput_mbps") <= places(figure.axes[0])
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    assert {text.get_text() for text in legend.get_texts()} == {
+        "Kneepoint",
+        "Report 001",
+        "Report 004",
+    }
     assert "16" in texts(figure)
     assert "ms" in figure.axes[0].get_xlabel()
 
@@ -200,6 +225,9 @@ def test_search_contours_fill_the_plane_of_what_matters_most() -> None:
 
 def test_identity_names_the_row_that_is_contradicted(tables: Tables) -> None:
     figure = drawn(tables, "published-against-ours-reports")
+    rows = tables["audit"].query("comparison == 'reports'")
+    for axes, metric in zip(figure.axes, SHOWN, strict=False):
+        assert pairs(rows, f"published_{metric}", f"ours_{metric}") <= places(axes)
     assert [texts(figure, axes) for axes in range(6)] == [[], ["a"], [], [], ["a"], []]
     names = figure.legends[-1].get_texts()
     assert [text.get_text() for text in names] == ["a  001 fixed window 40"]
@@ -208,13 +236,21 @@ def test_identity_names_the_row_that_is_contradicted(tables: Tables) -> None:
 
 def test_repeatability_has_a_dot_a_run_and_no_bar_for_a_single_one(tables: Tables) -> None:
     figure = drawn(tables, "repeatability-all")
-    dots = [each for each in figure.axes[0].lines if len(x_of(each)) > 2]
-    assert [len(x_of(each)) for each in dots] == [10, 25]
-    assert len(figure.axes[0].collections) == 2
+    runs = tables["repeatability_runs"].groupby("setting", sort=False).size()
+    dots = [np.shape(dots.get_offsets())[0] for dots in figure.axes[0].collections]
+    assert dots == runs.tolist() == [10, 25]
+    power = tables["repeatability"].query("metric == 'power'")
+    ends = power[["low", "high"]].div(power["mean"], axis=0).sub(1).mul(100)
+    bars = [[(low, at), (high, at)] for at, (low, high) in enumerate(ends.to_numpy().tolist())]
+    assert np.allclose(level(joined(figure.axes[0])), sorted(bars))
     assert "published 12.87" in texts(figure)
     alone = tables["repeatability"].assign(low=math.nan, high=math.nan)
     single = drawn({**tables, "repeatability": alone}, "repeatability-all")
-    assert len(single.axes[0].collections) == 0
+    assert not np.isfinite(level(joined(single.axes[0]))).all()
+
+
+def level(lines: list[list[tuple[float, float]]]) -> list[list[tuple[float, float]]]:
+    return [[one, other] for one, other in lines if one[1] == other[1]]
 
 
 def test_rate_over_time_has_bins_of_half_a_second(tables: Tables) -> None:
@@ -307,10 +343,10 @@ def test_map_prints_every_cell_and_the_mean(tables: Tables) -> None:
 
 def test_gain_draws_an_arrow_for_each_controller_with_both(tables: Tables) -> None:
     axes = drawn(tables, "held-out-gain-all").axes[0]
-    published, *tuned = axes.lines
-    assert len(x_of(published)) == 2
-    assert len(tuned) == 3
-    assert len({(line.get_marker(), line.get_color()) for line in tuned}) == 3
+    scores = ["training", "held_out"]
+    published = tables["held_out_settings"].query("origin == 'published'")
+    tuned = tables["held_out_standings"].query("origin != 'published'")
+    assert places(axes) == pairs(100 * pd.concat([published, tuned])[scores], *scores)
     assert len([text for text in axes.texts if not text.get_text()]) == 1
     names = [text.get_text() for text in axes.texts if text.get_text()]
     assert names == ["Delay threshold", "AIMD RTT", "Fixed window"]
@@ -318,8 +354,7 @@ def test_gain_draws_an_arrow_for_each_controller_with_both(tables: Tables) -> No
 
 def test_ranks_join_both_places_of_every_setting(tables: Tables) -> None:
     figure = drawn(tables, "held-out-ranks-all")
-    ends = [list(np.asarray(line.get_ydata())) for line in figure.axes[0].lines]
-    assert ends == [[0, 3], [1, 0], [2, 2], [3, 1]]
+    assert joined(figure.axes[0]) == [[(0, n), (1, at)] for n, at in enumerate((3, 0, 2, 1))]
     assert "Delay threshold, tuned  1" in texts(figure, 0)
     assert "4  Delay threshold, tuned" in texts(figure, 0)
 
@@ -334,9 +369,10 @@ def test_profiles_draw_each_setting_with_its_interval(tables: Tables) -> None:
         ]
     )
     figure = drawn({**tables, "held_out_profiles": shares}, "held-out-profiles-all")
-    lines = [line for axes in figure.axes for line in axes.lines]
-    assert len(lines) == len(standings)
-    assert all(list(np.asarray(line.get_ydata())) == [0.25, 0.5] for line in lines)
+    lines = [line for axes in figure.axes for line in joined(axes)]
+    assert lines == [[(1, 0.25), (2, 0.5)]] * len(standings)
+    bands = [band.get_datalim(axes.transData) for axes in figure.axes for band in axes.collections]
+    assert [(band.ymin, band.ymax) for band in bands] == [(0.1, 0.9)] * len(standings)
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["Published", "Tuned"]
 
 
@@ -346,14 +382,14 @@ def test_two_settings_have_no_figure_of_ranks(tables: Tables) -> None:
     assert "held-out-ranks-all" not in names
 
 
-def test_reports_look_alike_in_all_figures_and_thirty_look_different() -> None:
-    looks = set()
-    for mark in range(30):
-        axes = Figure().add_subplot()
-        style.open_markers(axes, pd.Series([1.0]), pd.Series([1.0]), f"Report {mark}", mark)
-        (points,) = axes.lines
-        looks.add((points.get_marker(), points.get_markeredgecolor()))
-    assert len(looks) == 30
+def test_thirty_reports_look_different() -> None:
+    rows = pd.DataFrame({"report": [f"Report {mark}" for mark in range(30)], "mark": range(30)})
+    assert len(set(style.reports(rows).values())) == 30
+
+
+def crosses(axes: Axes) -> list[tuple[float, float]]:
+    found = [dots.get_offsets() for dots in axes.collections if dots.get_label() == "contradicted"]
+    return [(float(x), float(y)) for each in found for x, y in np.asarray(each)]
 
 
 @pytest.mark.parametrize("wrong", METRICS)
@@ -362,12 +398,7 @@ def test_every_contradicted_row_has_its_cross(tables: Tables, wrong: str) -> Non
     label = rows.index[rows["table"] == "004-fixed-window"][4]
     rows.loc[label, ["wrong", "verdict"]] = wrong, "contradicted"
     figure = drawn({**tables, "audit": rows}, "published-against-ours-reports")
-    crossed = [line(figure, "contradicted", axes) for axes in range(6) if _has_cross(figure, axes)]
-    assert sum(len(x_of(each)) for each in crossed) == 4  # two rows, above and below
-
-
-def _has_cross(figure: Figure, axes: int) -> bool:
-    return any(each.get_label() == "contradicted" for each in figure.axes[axes].lines)
+    assert sum(len(crosses(axes)) for axes in figure.axes) == 4  # two rows, above and below
 
 
 def test_a_contradicted_row_that_did_not_run_is_crossed_on_the_edge(tables: Tables) -> None:
@@ -377,9 +408,7 @@ def test_a_contradicted_row_that_did_not_run_is_crossed_on_the_edge(tables: Tabl
     rows.loc[label, [f"{what}_{m}" for what in ("ours", "relative") for m in METRICS]] = math.nan
     figure = drawn({**tables, "audit": rows}, "published-against-ours-reports")
     power = figure.axes[2]
-    cross = line(figure, "contradicted", 2)
-    assert x_of(cross) == [rows["published_power"][label]]
-    assert np.asarray(cross.get_ydata()).tolist() == [power.get_ylim()[0]]
+    assert crosses(power) == [(rows["published_power"][label], power.get_ylim()[0])]
     assert texts(figure, 2) == ["b"]
 
 

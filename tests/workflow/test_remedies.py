@@ -12,7 +12,7 @@ from tests.workflow.conftest import STUDIES, Checkout
     ("damaged", "made_of_it"),
     [
         ("build/networks/mini/network.json", "results/grid/runs.parquet"),
-        ("results/grid/study.json", "results/provenance.json"),
+        ("results/grid/study.json", "results/audit.parquet"),
     ],
 )
 def test_what_is_damaged_is_made_again(checkout: Checkout, damaged: str, made_of_it: str) -> None:
