@@ -41,15 +41,6 @@ def median_ranks(n: int, level: float = 0.95) -> tuple[int, int] | None:
     return (rank, n + 1 - rank) if rank else None
 
 
-def median_interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """The interval of the median between two order statistics; NaN if there are too few."""
-    ordered = np.sort(np.asarray(values, dtype=float))
-    ranks = median_ranks(ordered.size, level)
-    if ranks is None:
-        return math.nan, math.nan
-    return float(ordered[ranks[0] - 1]), float(ordered[ranks[1] - 1])
-
-
 def enough_runs(
     values: ArrayLike,
     seed: int,
