@@ -51,8 +51,11 @@ def as_printed(row: Mapping[str, Any], metric: str) -> str:
         metric: of METRICS; without known digits the number has this metric's decimals.
     """
     value, step = row[f"published_{metric}"], row.get(STEP + metric, math.nan)
-    if value != value or not step > 0:
-        return METRICS[metric].text(value)
+    return in_steps(value, step) if value == value and step > 0 else METRICS[metric].text(value)
+
+
+def in_steps(value: float, step: float) -> str:
+    """A number with all digits that a step, one unit in its last digit, leaves it."""
     tiny = 1e-9  # a step of 1e-5 may be a little less in binary
     return f"{value:.{max(0, -math.floor(math.log10(step) + tiny))}f}"
 

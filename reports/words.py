@@ -26,7 +26,7 @@ from analysis import (
 )
 from analysis.derived import WithDerived
 from analysis.frames import CONSTANT, Record, records
-from analysis.metrics import FIGURES, METRICS, as_printed
+from analysis.metrics import FIGURES, METRICS, as_printed, in_steps
 from analysis.schema import AGREEING, VERDICTS
 from analysis.searches import NEAR, POWERS
 from common.errors import KneepointError
@@ -209,6 +209,7 @@ def environment() -> jinja2.Environment:
         "signed": lambda ratio, decimals=1: labels.percent(ratio, decimals, signed=True),
         "fixed": fixed,
         "points": lambda ratio, decimals=1, sign="": fixed(100 * ratio, decimals, sign),
+        "in_steps": in_steps,
         "exp": math.exp,
         "ms": lambda microseconds: microseconds / 1000,
         "capital": lambda text: text[:1].upper() + text[1:],
