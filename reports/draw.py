@@ -10,7 +10,8 @@ its figures.
 
 import argparse
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -82,6 +83,23 @@ def save(drawing: Drawing, stem: Path) -> None:
         style.save(drawing(), stem)
 
 
+def draw_kinds(results: Path, kinds: Sequence[str], processes: int) -> None:
+    """Draws every figure of some kinds into folders below those of the results."""
+    with ProcessPoolExecutor(processes) as pool:
+        for _ in pool.map(partial(_draw_in, results), kinds):
+            pass
+
+
+def _draw_in(results: Path, kind: str) -> None:
+    with labels.printed_as(own_names(results)):
+        draw_kind(kind, tables_of(results, [kind]), results / "figures" / kind)
+
+
+def tables_of(results: Path, kinds: Iterable[str]) -> TableFolder:
+    """The tables that figures of some kinds read."""
+    return TableFolder(results, {name: TABLES[name] for kind in kinds for name in READS[kind]})
+
+
 def draw_kind(kind: str, tables: Tables, folder: Path) -> None:
     """Draws every figure of a kind into `folder`, which afterwards holds nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -95,16 +113,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--results", type=Path, required=True, help="folder of the tables")
     parser.add_argument("--out", type=Path, help="draw this figure only: the path of its SVG")
+    parser.add_argument("--processes", type=int, default=1, help="draw kinds side by side")
     parser.add_argument("kinds", nargs="+", choices=READS, metavar="KIND", help="%(choices)s")
     arguments = parser.parse_args()
-    schemas = {name: TABLES[name] for kind in arguments.kinds for name in READS[kind]}
-    tables = TableFolder(arguments.results, schemas)
-    with labels.printed_as(own_names(arguments.results)):
-        if arguments.out:
+    if arguments.out:
+        with labels.printed_as(own_names(arguments.results)):
+            tables = tables_of(arguments.results, arguments.kinds)
             draw(arguments.out.stem, tables, arguments.out.with_suffix(""))
-        else:
-            for kind in arguments.kinds:
-                draw_kind(kind, tables, arguments.results / "figures" / kind)
+    else:
+        draw_kinds(arguments.results, arguments.kinds, arguments.processes)
 
 
 if __name__ == "__main__":

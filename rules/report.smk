@@ -31,13 +31,15 @@ rule draw:
         "benchmarks/draw/figures.tsv"
     conda:
         "../environment.yml"
+    threads: 2
     params:
         results=RESULTS,
         kinds=list(READS),
     message:
         "Drawing the figures"
     shell:
-        "python -m reports.draw --results {params.results:q} {params.kinds:q} > {log:q} 2>&1"
+        "python -m reports.draw --results {params.results:q} --processes {threads}"
+        " {params.kinds:q} > {log:q} 2>&1"
 
 
 # A single figure; the name of a kind stands for the first of its figures.
