@@ -26,16 +26,14 @@ from common.notes import (
 )
 from engines.built import (
     CORE,
-    current_catalogue,
     is_current,
     note_build,
     shared_object,
     source_of_controller,
 )
 from engines.kernel.diagnosis import diagnose as diagnose_kernel
-from engines.catalogue import require_sources
 from common.complaints import complaints
-from experiments.config import load_workflow
+from experiments.check import load_checked
 from experiments.ray_cluster import require_answer
 from common.errors import KneepointError, refuse
 from common.interrupt import end_on_signals
@@ -54,9 +52,7 @@ if re.search("[{}]", str(CONFIG)):
 
 # Validate the whole configuration before any work.
 try:
-    WORKFLOW = load_workflow(CONFIG)
-    require_sources(WORKFLOW.controllers, WORKFLOW.own_sources)
-    WORKFLOW.check_results()
+    WORKFLOW, _ = load_checked(CONFIG)
     for folder in ("build", "logs", "benchmarks"):
         require_folder(Path(folder))
 except KneepointError as error:
@@ -65,14 +61,6 @@ RESULTS = WORKFLOW.results
 
 OWN = WORKFLOW.own_sources
 CURRENT = [name for name in WORKFLOW.controllers if is_current(name, OWN)]
-# Only up-to-date controllers declare their current parameters; for the others, each study validates
-# its configuration before its first run.
-try:
-    if catalogue := current_catalogue(WORKFLOW.controllers, OWN):
-        WORKFLOW.check_against(catalogue, is_whole=False)
-except KneepointError as error:
-    refuse(error)
-
 
 pass_to_jobs(ask_git())
 

@@ -6,15 +6,31 @@ from pathlib import Path
 
 from common.errors import KneepointError, run_command_line
 from engines.built import current_catalogue
-from engines.catalogue import require_sources
+from engines.catalogue import Catalogue, require_sources
 from experiments.config import load_workflow
+from experiments.workflow import Workflow
+
+
+def load_checked(config: Path) -> tuple[Workflow, Catalogue | None]:
+    """Reads every file that the configuration names.
+
+    Parameters are checked against what up-to-date controllers declare: the catalogue, None without
+    an emulator. For others, each study checks its own before its first run.
+
+    Raises:
+        KneepointError: the configuration is invalid.
+    """
+    workflow = load_workflow(config)
+    workflow.check_results()
+    require_sources(workflow.controllers, workflow.own_sources)
+    catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
+    if catalogue:
+        workflow.check_against(catalogue, is_whole=False)
+    return workflow, catalogue
 
 
 def check(config: Path, cores: str) -> str:
-    """Reads every file that the configuration names; returns a summary.
-
-    Parameters are checked against what up-to-date controllers declare; the summary names the
-    others.
+    """Checks the configuration; returns a summary, which names controllers yet to be built.
 
     Args:
         config: the workflow's configuration.
@@ -25,12 +41,7 @@ def check(config: Path, cores: str) -> str:
     """
     if not re.fullmatch("all|0*[1-9][0-9]*", cores):
         raise KneepointError(f"CORES: {cores!r} is invalid; give all, or at least 1")
-    workflow = load_workflow(config)
-    workflow.check_results()
-    require_sources(workflow.controllers, workflow.own_sources)
-    catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
-    if catalogue:
-        workflow.check_against(catalogue, is_whole=False)
+    workflow, catalogue = load_checked(config)
     counts = (
         f"{config}: {len(workflow.studies)} studies, {len(workflow.repeats)} repeats, "
         f"{len(workflow.tables)} published tables, {len(workflow.networks)} networks"
