@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from analysis import link_log, over_time
 from analysis.flow_log import read_flow_log
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
-from reports.figures import delay_over_time, rate_over_time, rtt_over_time, style, window_over_time
+from reports.figures import run_over_time, style
 
 
 def run_and_draw(
@@ -53,18 +53,11 @@ def draw(
     events = link_log.read_link_log(log)
     flow = read_flow_log(flow_log) if flow_log else None
     run = asdict(link_log.metrics(events))
+    if flow:
+        run["mean_window_packets"] = flow.mean_window(events.last_ms / 1000)
     series = over_time.of_logs(events, flow)
     with style.house():
-        figure = style.page(5.2 if flow is None else 9.0)
+        figure = run_over_time.panels(series, run, noun)
         figure.suptitle(title)
-        panels = figure.subplots(2 if flow is None else 4, sharex=True)
-        rate_over_time.onto(panels[0], series, run)
-        delay_over_time.onto(panels[1], series, run)
-        if flow is not None:
-            window_over_time.onto(panels[2], series, flow.mean_window(events.last_ms / 1000), noun)
-            rtt_over_time.onto(panels[3], series)
-        for above in panels[:-1]:
-            above.set_xlabel("")
-        panels[-1].set_xlabel("Time (s)")
         style.lay_out(figure)
         style.write(figure, out, dpi)

@@ -22,8 +22,7 @@ FIGURES = {
         *("worst-case", "hardening"),
     ),
     BEHAVES: (
-        *("rate-over-time", "rtt-over-time", "window-over-time"),
-        *("delay-over-time", "delay-distribution", "network-sweep"),
+        *("run-over-time", "delay-distribution", "network-sweep"),
         *("comparison-figures", "comparison-flows", "comparison-shares", "comparison-windows"),
     ),
     TRUSTED: ("repeatability", "agreement", "probe", "waits"),

@@ -25,7 +25,6 @@ READS = {
     "comparison-shares": ("comparison_shares",),
     "comparison-windows": ("comparison_runs", "series", "comparison_epochs"),
     "delay-distribution": ("showcase", "series"),
-    "delay-over-time": ("showcase", "series"),
     "hardening": ("hardenings", "hardening_rounds"),
     "heat-map": ("grids", "grid_cells"),
     "held-out-gain": (
@@ -41,9 +40,8 @@ READS = {
     "power-curve": ("sweeps", "sweep_points", "sweep_published"),
     "probe": ("host", "probe_levels", "probe_runs"),
     "published-against-ours": ("audit_summary", "audit", "settings_run"),
-    "rate-over-time": ("showcase", "series"),
     "repeatability": ("repeatability", "repeatability_runs", "repeatability_published"),
-    "rtt-over-time": ("showcase", "series"),
+    "run-over-time": ("showcase", "series"),
     "search-bracket": ("searches", "search_constants", "search_trials"),
     "search-contours": ("searches", "search_constants", "search_trials"),
     "search-curve": ("searches", "search_constants", "search_trials"),
@@ -54,7 +52,6 @@ READS = {
     "throughput-delay": ("sweeps", "sweep_points", "sweep_published"),
     "waits": ("scheduling_delays",),
     "worst-case": ("worst_cases", "series"),
-    "window-over-time": ("showcase", "series"),
 }
 """Every kind of figure and the tables that it reads, its subjects' table first.
 

@@ -21,11 +21,11 @@ def draw(subject: Record, tables: Tables) -> Figure:
     runs["off"] = 100 * (runs[POWER] / runs["mean"] - 1)
     published = select(tables["repeatability_published"], whose=whose, metric=POWER)
     published["off"] = 100 * (published["published_mean"] / published["mean"] - 1)
-    figure = style.page(0.75 + 0.66 * len(settings))
+    figure = style.page(0.7 + 0.6 * len(settings))
     axes = figure.add_subplot()
     axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
     place = {"y": "setting", "order": settings["setting"], "color": style.OURS, "ax": axes}
-    sns.swarmplot(runs, x="off", size=3.2, alpha=0.45, **place)
+    sns.swarmplot(runs, x="off", size=2.6, alpha=0.45, **place)
     style.tell(axes, runs["off"], runs["line"], [f"power {power:.3f}" for power in runs[POWER]])
     means = style.with_ends(settings, "middle", "low", "high")
     tick = {"marker": "|", "markersize": 11, "markeredgewidth": 1.4, "linestyle": "none"}

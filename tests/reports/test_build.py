@@ -83,20 +83,20 @@ def test_build_names_a_missing_table(ready: Path) -> None:
 
 
 def test_build_names_a_missing_figure(ready: Path) -> None:
-    (ready / "figures/rate-over-time/rate-over-time-fixed_window.svg").unlink()
+    (ready / "figures/run-over-time/run-over-time-fixed_window.svg").unlink()
     with pytest.raises(
         KneepointError,
-        match=r"rate-over-time-fixed_window is missing; `snakemake --force draw`",
+        match=r"run-over-time-fixed_window is missing; `snakemake --force draw`",
     ):
         build.build(CONFIG)
 
 
 def test_a_figure_is_drawn_by_itself(ready: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = ready / "figures/rate-over-time.svg"
-    words = ["draw", "--results", str(ready), "rate-over-time", "--out", str(out)]
+    out = ready / "figures/run-over-time.svg"
+    words = ["draw", "--results", str(ready), "run-over-time", "--out", str(out)]
     monkeypatch.setattr("sys.argv", words)
     draw.main()
-    in_folder = ready / "figures/rate-over-time/rate-over-time-fixed_window.svg"
+    in_folder = ready / "figures/run-over-time/run-over-time-fixed_window.svg"
     assert out.read_bytes() == in_folder.read_bytes()
 
 

@@ -254,14 +254,14 @@ def level(lines: list[list[tuple[float, float]]]) -> list[list[tuple[float, floa
 
 
 def test_rate_over_time_has_bins_of_half_a_second(tables: Tables) -> None:
-    figure = drawn(tables, "rate-over-time-fixed_window")
+    figure = drawn(tables, "run-over-time-fixed_window")
     ingress = line(figure, "ingress")
     assert np.array_equal(x_of(ingress)[:3], [0.0, 0.5, 1.0])
     assert len(figure.axes[0].collections) == 1
 
 
 def test_delay_over_time_shows_every_packet_and_millisecond(tables: Tables) -> None:
-    signal, packets, *_ = drawn(tables, "delay-over-time-fixed_window").axes[0].lines
+    signal, packets, *_ = drawn(tables, "run-over-time-fixed_window").axes[1].lines
     assert len(x_of(signal)) == (tables["series"]["quantity"] == over_time.SIGNAL).sum()
     assert len(x_of(packets)) == (tables["series"]["quantity"] == over_time.QUEUEING).sum()
 

@@ -104,7 +104,7 @@ def test_report_sets_real_repeats_beside_published_and_emulated(report: Told) ->
 
 
 def test_real_figures_say_that_they_are_real(report: Told) -> None:
-    for name in ("rate-over-time-real-fixed_window", "repeatability-real"):
+    for name in ("run-over-time-real-fixed_window", "repeatability-real"):
         assert "in real mahimahi" in report.caption(name)
         emulated = name.replace("real-", "").replace("-real", "-all")
         assert "real" not in report.caption(emulated)
