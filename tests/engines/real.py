@@ -1,6 +1,7 @@
 """The engines in real time for tests, where they work, and tests of their figures."""
 
 import functools
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +20,8 @@ from tests.conftest import ROOT
 _PATIENT_US = 1e6
 """A test does not mind a busy host."""
 
-_TRIES = 3
+_TRIES, _PAUSE_S = 3, 10
+"""What disturbs the host may have ended after a pause."""
 
 Given = ParamSpec("Given")
 
@@ -32,6 +34,7 @@ def unless_disturbed(test: Callable[Given, None]) -> Callable[Given, None]:
         for _ in range(_TRIES - 1):
             with suppress(AssertionError):
                 return test(*given, **named)
+            time.sleep(_PAUSE_S)
         return test(*given, **named)
 
     return tried
