@@ -374,25 +374,26 @@ def cycles(tables: Tables) -> pd.DataFrame:
     convex part.
     """
     runs = select(tables["comparison_runs"], flows=1).drop(columns="flows")
+    keys = {key["run"]: key for key in records(runs)}
     told = tables["comparison_epochs"]
+    lone = told[told["run"].isin(keys) & (told["epoch"] > 0)]
     rows = []
-    for (run, flow), group in told[told["epoch"] > 0].groupby(["run", "flow"], sort=False):
-        for key in records(select(runs, run=run)):
-            median = group[["bottom_packets", "top_packets"]].median()
-            rows.append(
-                {
-                    **key,
-                    "flow": flow,
-                    "epochs": len(group),
-                    "duration_s": float((group["end_s"] - group["start_s"]).median()),
-                    "bottom_packets": median["bottom_packets"],
-                    "top_packets": median["top_packets"],
-                    "bottom_kb": median["bottom_packets"] * _PAYLOAD_KB,
-                    "top_kb": median["top_packets"] * _PAYLOAD_KB,
-                    "fast": float(group["fast"].mean()),
-                    "convex": float(group["convex_from_s"].notna().mean()),
-                }
-            )
+    for (run, flow), group in lone.groupby(["run", "flow"], sort=False):
+        median = group[["bottom_packets", "top_packets"]].median()
+        rows.append(
+            {
+                **keys[run],
+                "flow": flow,
+                "epochs": len(group),
+                "duration_s": float((group["end_s"] - group["start_s"]).median()),
+                "bottom_packets": median["bottom_packets"],
+                "top_packets": median["top_packets"],
+                "bottom_kb": median["bottom_packets"] * _PAYLOAD_KB,
+                "top_kb": median["top_packets"] * _PAYLOAD_KB,
+                "fast": float(group["fast"].mean()),
+                "convex": float(group["convex_from_s"].notna().mean()),
+            }
+        )
     return pd.DataFrame(rows)
 
 

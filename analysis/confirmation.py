@@ -22,11 +22,10 @@ def best(tables: Tables) -> pd.DataFrame:
     """The best settings in real mahimahi, and the power that was published."""
     return pd.DataFrame(
         [
-            _best(setting["controller"], origin, rows[0] if rows else {}, beside[POWER])
+            _best(setting["controller"], origin, printed, beside[POWER])
             for setting, printed, beside in _settings(tables)
             for origin in (PUBLISHED, TUNED)
             if origin in setting["origins"]
-            for rows in [printed if origin == PUBLISHED else []]
         ]
     )
 
@@ -56,7 +55,8 @@ def _settings(tables: Tables) -> Iterator[tuple[Record, list[Record], dict[str, 
         yield setting, replayed, by_setting[setting["trial"]]
 
 
-def _best(controller: str, origin: str, row: Record, beside: Record) -> Record:
+def _best(controller: str, origin: str, printed: list[Record], beside: Record) -> Record:
+    row = printed[0] if printed and origin == PUBLISHED else {}
     published = float(row.get(f"published_{POWER}", math.nan))
     return {
         **beside,

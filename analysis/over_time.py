@@ -11,7 +11,6 @@ import pandas as pd
 
 from analysis import link_log
 from analysis.flow_log import FlowLog
-from analysis.frames import select
 from analysis.link_log import LinkLog
 
 RATES = ("capacity_mbps", "ingress_mbps", "egress_mbps")
@@ -57,8 +56,3 @@ def long(
         ],
         ignore_index=True,
     )
-
-
-def of(series: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """The rows of a quantity, as they follow each other."""
-    return select(series, quantity=quantity)

@@ -6,7 +6,7 @@ import math
 import pandas as pd
 
 from analysis import link_log, over_time
-from analysis.frames import CONSTANT, Record, record, together
+from analysis.frames import CONSTANT, Record, record, select, together
 from analysis.metrics import POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import OF_NETWORK, WORST_CASE, HardeningRuns, Results, StudyRuns
 from networks.scenario import DELAYS
@@ -51,7 +51,7 @@ def _worst_case(results: Results, study: StudyRuns) -> dict[str, pd.DataFrame]:
     found = {"worst_cases": pd.DataFrame([{**summary, "failed": log is None}])}
     if log is not None:
         series = over_time.of_logs(log, run=summary["run"])
-        end_s = link_log.end_s(over_time.of(series, over_time.RATES[0])["time_s"])
+        end_s = link_log.end_s(select(series, quantity=over_time.RATES[0])["time_s"])
         base = over_time.long(
             {over_time.BASE_DELAY: _base_delays(study, trial, end_s)}, summary["run"]
         )

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from analysis import labels
+from analysis.derived import WithDerived
 from analysis.results import Results
 from analysis.schema import TABLES
 from common.errors import run_command_line
@@ -32,7 +33,7 @@ def build(config: Path, into: Path | None = None) -> None:
         KneepointError: the configuration is wrong, or tables or figures are missing or damaged.
     """
     results = Results.of(config)
-    tables = TableFolder(results.folder, TABLES)
+    tables = WithDerived(TableFolder(results.folder, TABLES))
     figures = {path.stem: path for path in results.folder.glob("figures/*/*.svg")}
     provenance = gather(results)
     workflow = results.workflow

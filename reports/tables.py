@@ -7,7 +7,6 @@ import pandas as pd
 
 from analysis import over_time
 from analysis.agreement import PUBLISHED
-from analysis.derived import WithDerived
 from analysis.frames import CONSTANT, records, select
 from analysis.metrics import METRICS
 from analysis.schema import VERDICTS
@@ -55,8 +54,7 @@ _WHOSE = {"emulator": "", "mahimahi": "-real", "calibrated": "-calibrated"}
 
 
 def tables(analysis: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Each table with the name of its file."""
-    analysis = WithDerived(analysis)
+    """Each table, or what is derived of them, with the name of its file."""
     for name, (by, file, columns) in _SPLIT.items():
         for key in analysis[name][by].drop_duplicates() if len(analysis[name]) else ():
             part = select(analysis[name], **{by: key}).drop(columns=by)

@@ -24,7 +24,6 @@ from analysis import (
     recovery,
     spread,
 )
-from analysis.derived import WithDerived
 from analysis.frames import CONSTANT, Record, records
 from analysis.metrics import FIGURES, METRICS, as_printed, in_steps
 from analysis.schema import AGREEING, VERDICTS
@@ -71,7 +70,7 @@ def compose(
     """The whole report.
 
     Args:
-        tables: of the analysis.
+        tables: of the analysis, with what is derived of them.
         provenance: where the report comes from.
         figures: names of the figures that were drawn.
         config: the configuration's folder, whose comparisons may have templates of their own.
@@ -83,11 +82,10 @@ def compose(
         KneepointError: a template of the configuration is wrong.
     """
     own = own or Report(title=TITLE)
-    all_tables = WithDerived(tables)
 
     @cache
     def every(name: str) -> list[Record]:
-        return rows_of(all_tables[name])
+        return rows_of(tables[name])
 
     def best_constants(search: str) -> dict[str, float]:
         of_search = where(every("search_constants"), search=search)

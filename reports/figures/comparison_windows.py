@@ -37,7 +37,7 @@ def draw(subject: Record, tables: Tables) -> Figure:
 
 
 def _panel(axes: Axes, series: pd.DataFrame, epochs: pd.DataFrame) -> None:
-    queue, window = (over_time.of(series, name) for name in (over_time.QUEUE, over_time.WINDOW))
+    queue, window = (select(series, quantity=name) for name in (over_time.QUEUE, over_time.WINDOW))
     shown = epochs[epochs["epoch"] > 0].tail(_EPOCHS)
     if len(shown):
         begin, end = shown["start_s"].iloc[0], shown["end_s"].iloc[-1]

@@ -22,7 +22,7 @@ def draw(run: Record, tables: Tables) -> Figure:
     axes = figure.add_subplot()
     axes.axhline(0.95, color=style.QUIET, linewidth=0.6, dashes=(5, 3))
     for quantity, (what, colour, dashes) in _LINES.items():
-        delays_ms = over_time.of(series, quantity)["value"]
+        delays_ms = select(series, quantity=quantity)["value"]
         if len(delays_ms):
             sns.ecdfplot(x=delays_ms, ax=axes, color=colour, linestyle=dashes, label=what)
     axes.set(xscale="log", ylim=(0, 1), xlabel="Delay (ms), logarithmic", ylabel="Cumulative share")

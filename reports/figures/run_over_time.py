@@ -37,7 +37,7 @@ def panels(series: pd.DataFrame, run: Record, noun: str = "window") -> Figure:
     if has_window:
         _draw_window(axes[2], series, run["mean_window_packets"], noun)
         _draw_rtts(axes[3], series)
-    axes[-1].set_xlim(0, end_s(over_time.of(series, over_time.RATES[0])["time_s"]))
+    axes[-1].set_xlim(0, end_s(select(series, quantity=over_time.RATES[0])["time_s"]))
     axes[-1].set_xlabel("Time (s)")
     for each_axes in axes:
         each_axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, markerscale=6)
@@ -46,7 +46,7 @@ def panels(series: pd.DataFrame, run: Record, noun: str = "window") -> Figure:
 
 def _draw_rates(axes: Axes, series: pd.DataFrame, run: Record) -> None:
     """Capacity filled, what entered the queue, what left it; the last bin ends with a point."""
-    rates = [over_time.of(series, name) for name in over_time.RATES]
+    rates = [select(series, quantity=name) for name in over_time.RATES]
     start_s = np.append(rates[0]["time_s"], end_s(rates[0]["time_s"]))
     capacity, ingress, egress = (np.append(r["value"], r["value"].iloc[-1]) for r in rates)
     what = f"capacity, mean {run['capacity_mbps']:.2f} Mbit/s"
@@ -62,13 +62,13 @@ def _draw_rates(axes: Axes, series: pd.DataFrame, run: Record) -> None:
 def _draw_delays(axes: Axes, series: pd.DataFrame, run: Record) -> None:
     """Every packet's queueing delay as a dot, the signal delay as a line, their percentiles."""
     signal, packets, base = (
-        over_time.of(series, name)
+        select(series, quantity=name)
         for name in (over_time.SIGNAL, over_time.QUEUEING, over_time.BASE_DELAY)
     )
     late_ms, waited_ms = run["signal_delay_p95_ms"], run["queueing_delay_p95_ms"]
     if len(base) > 1:
         look: Record = {"drawstyle": "steps-post", "color": style.QUIET}
-        last_s = end_s(over_time.of(series, over_time.RATES[0])["time_s"])
+        last_s = end_s(select(series, quantity=over_time.RATES[0])["time_s"])
         time_s, delay_ms = [*base["time_s"], last_s], [*base["value"], base["value"].iloc[-1]]
         axes.plot(time_s, delay_ms, label="base delay, one way", **look)
     line: Record = {"color": style.ALTERNATE, "linewidth": 0.6, "rasterized": True}
@@ -83,7 +83,7 @@ def _draw_delays(axes: Axes, series: pd.DataFrame, run: Record) -> None:
 
 def _draw_window(axes: Axes, series: pd.DataFrame, mean_packets: float, noun: str) -> None:
     """The window as a line over the packets in the uplink's queue, filled."""
-    window, queue = (over_time.of(series, name) for name in (over_time.WINDOW, over_time.QUEUE))
+    window, queue = (select(series, quantity=name) for name in (over_time.WINDOW, over_time.QUEUE))
     filled = {**_FILLED, "label": "in the uplink's queue", "rasterized": True}
     axes.fill_between(queue["time_s"], queue["value"], **filled)
     look: Record = {"color": style.OURS, "linewidth": 0.7, "rasterized": True}
@@ -94,7 +94,7 @@ def _draw_window(axes: Axes, series: pd.DataFrame, mean_packets: float, noun: st
 
 def _draw_rtts(axes: Axes, series: pd.DataFrame) -> None:
     """The RTT of every acknowledgment, and the minimum; logarithmic: an outage is seconds long."""
-    rtts = over_time.of(series, over_time.RTT)
+    rtts = select(series, quantity=over_time.RTT)
     median, least = rtts["value"].median(), rtts["value"].min()
     axes.plot(rtts["time_s"], rtts["value"], ".", label=f"RTT, median {median:.0f} ms", **_DOTS)
     axes.axhline(least, color=style.ALTERNATE, label=f"minimum {least:.0f} ms", **_DASHED)

@@ -19,7 +19,7 @@ from analysis.comparisons import (
     shares,
     spread,
 )
-from analysis.frames import records
+from analysis.frames import records, select
 from analysis.results import Compared, NetworkSweep
 from engines.base import FLOW_METRICS, PROBE_METRICS
 from experiments.models.comparison import PublishedFigure
@@ -274,7 +274,7 @@ def test_the_stage_writes_figures_series_and_cycles() -> None:
     run = run_of({"long": flow}, queue=[5.0] * len(window))
     tables = compute(MadeUp(comparisons=[compared([run], traffic=alone)]))
     of_window, queue = (
-        over_time.of(tables["series"], name) for name in (over_time.WINDOW, over_time.QUEUE)
+        select(tables["series"], quantity=name) for name in (over_time.WINDOW, over_time.QUEUE)
     )
     assert of_window["time_s"].tolist()[:2] == [0.5, 1.0]
     assert of_window["value"].tolist() == window

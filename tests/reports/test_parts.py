@@ -1,5 +1,6 @@
 """Every figure and every table is in a part of the report."""
 
+from analysis.derived import WithDerived
 from reports import parts
 from reports.figures import READS
 from reports.tables import tables
@@ -13,7 +14,7 @@ def test_every_kind_of_figure_is_in_one_part() -> None:
 
 
 def test_every_table_is_in_the_part_of_its_subject() -> None:
-    names = [name for name, _ in tables(synthetic.analysed(synthetic.results()))]
+    names = [name for name, _ in tables(WithDerived(synthetic.analysed(synthetic.results())))]
     found = {name: parts.part_of_table(name) for name in names}
     assert not [name for name, part in found.items() if part == parts.APPENDIX]
     assert found["reports-beside-ours"] == parts.PUBLISHED

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from analysis import labels
+from analysis.derived import WithDerived
 from analysis.metrics import POWER, THROUGHPUT
 from reports import render, tables
 from reports.figures import style
@@ -128,7 +129,7 @@ def test_report_takes_in_what_is_there(
     folder = blank(report.document, tmp_path)
     assert render.to_html(report.document, folder)
     assert render.to_pdf(report.document, folder)
-    tables.write_tables(synthetic.analysed(results), tmp_path / "tables")
+    tables.write_tables(WithDerived(synthetic.analysed(results)), tmp_path / "tables")
 
 
 def test_report_without_real_runs_says_how_to_make_them() -> None:

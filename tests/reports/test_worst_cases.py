@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis import over_time
+from analysis.frames import select
 from analysis.results import HardeningRuns, Searched, StudyRuns
 from tests.analysis import synthetic
 from tests.reports.told import Told, told, told_by
@@ -54,9 +55,9 @@ def test_worst_case_over_time_is_that_of_its_log() -> None:
         synthetic.MadeUp(studies=(worst_case(),), worst_case_logs={"worst": log})
     )
     series = tables["series"]
-    total_mbit = over_time.of(series, "egress_mbps")["value"].sum() * 0.5
+    total_mbit = select(series, quantity="egress_mbps")["value"].sum() * 0.5
     assert total_mbit == pytest.approx(log.departure_bytes.sum() * 8 / 1e6)
-    delays_ms = over_time.of(series, over_time.QUEUEING)["value"]
+    delays_ms = select(series, quantity=over_time.QUEUEING)["value"]
     assert delays_ms.tolist() == log.departure_delay_ms.tolist()
 
 
@@ -73,13 +74,13 @@ def test_delay_that_changes_is_told_and_drawn() -> None:
     changing = replace(study, trials=trials, searched=(*study.searched, step_ms, period_s))
     parts = {"worst_case_logs": {"worst": synthetic.link_log()}}
     tables = synthetic.analysed(synthetic.MadeUp(studies=(changing,), **parts))
-    base = over_time.of(tables["series"], over_time.BASE_DELAY)
+    base = select(tables["series"], quantity=over_time.BASE_DELAY)
     assert base["time_s"].tolist() == [0, 4, 8, 12, 16]
     assert base["value"].tolist() == [90, 120, 90, 120, 90]
     (row,) = made_up(changing, worst=synthetic.link_log()).rows("worst-cases-found")
     assert row[-1] == "delay 90, delay step 30, delay period 8"
     constant = synthetic.analysed(synthetic.MadeUp(studies=(study,), **parts))
-    assert over_time.of(constant["series"], over_time.BASE_DELAY)["value"].tolist() == [90]
+    assert select(constant["series"], quantity=over_time.BASE_DELAY)["value"].tolist() == [90]
 
 
 def hardening(worst: list[list[float]], own: list[list[float]]) -> Told:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
+from analysis.derived import WithDerived
 from analysis.results import Results
 from common.tables import Tables
 from experiments.published import Reference
@@ -116,4 +117,4 @@ def told(results: Results) -> Told:
 
 def told_by(tables: Tables) -> Told:
     """What the report says of tables, with every figure that they have data for."""
-    return Told(words.compose(tables, PROVENANCE, draw.available(tables)))
+    return Told(words.compose(WithDerived(tables), PROVENANCE, draw.available(tables)))
