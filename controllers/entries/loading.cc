@@ -49,6 +49,7 @@ EntryLoader::EntryLoader(char* words[], int count)
 
 void EntryLoader::confine(const RealSocket* socket, const Interpreter* interpreter) {
   try {
+    exit_at_cpu_limit();
     if (not is_confined_) {
       set_limits(limits_);
     } else if (interpreter != nullptr) {

@@ -91,16 +91,18 @@ EntryEnd explain(int status, const rusage& used, int32_t denied_call, uint64_t c
   if (WIFEXITED(status) and WEXITSTATUS(status) == aborted) {
     return {"the sender was ended by SIGABRT", false};
   }
+  const bool is_spent = WIFEXITED(status) ? WEXITSTATUS(status) == exit_status_at_cpu_limit
+                                          : ends_for_cpu_time(WTERMSIG(status), used, cpu_s);
+  if (is_spent) {
+    return {"the sender used more than " + std::to_string(cpu_s) +
+                " s of CPU time: it computes or prints endlessly",
+            false};
+  }
   if (WIFEXITED(status)) {
     return {"the sender ended by itself, with exit status " + std::to_string(WEXITSTATUS(status)),
             false};
   }
   const int number = WTERMSIG(status);
-  if (ends_for_cpu_time(number, used, cpu_s)) {
-    return {"the sender used more than " + std::to_string(cpu_s) +
-                " s of CPU time: it computes or prints endlessly",
-            false};
-  }
   const std::string reason = "the sender was ended by " + name_of_signal(number);
   for (const int crash : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, SIGXFSZ}) {
     if (number == crash) return {reason, false};

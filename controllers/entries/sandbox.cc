@@ -104,6 +104,21 @@ void on_trap(int, siginfo_t* information, void* context) {
   errno = error;
 }
 
+// The kernel's own signal only: nobody else knows how much was used.
+void on_cpu_limit(int, siginfo_t* information, void*) {
+  if (information->si_code == SI_KERNEL) syscall(SYS_exit_group, exit_status_at_cpu_limit);
+}
+
+void handle(int number, void (*handler)(int, siginfo_t*, void*)) {
+  struct sigaction action{};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  // This program's own stands in for the C library's.
+  void* const found = dlsym(RTLD_NEXT, "sigaction");
+  if (found == nullptr) throw SandboxError("the C library has no sigaction");
+  reinterpret_cast<decltype(&sigaction)>(found)(number, &action, nullptr);
+}
+
 constexpr struct {
   long number;
   const char* name;
@@ -300,14 +315,10 @@ int CallFilter::enter(bool listens) {
 
 void answer_trapped_calls(Answer answer) {
   answers = answer;
-  struct sigaction action{};
-  action.sa_sigaction = on_trap;
-  action.sa_flags = SA_SIGINFO;
-  // This program's own stands in for the C library's.
-  void* const found = dlsym(RTLD_NEXT, "sigaction");
-  if (found == nullptr) throw SandboxError("the C library has no sigaction");
-  reinterpret_cast<decltype(&sigaction)>(found)(SIGSYS, &action, nullptr);
+  handle(SIGSYS, on_trap);
 }
+
+void exit_at_cpu_limit() { handle(SIGXCPU, on_cpu_limit); }
 
 std::string name_of_call(int call) {
   for (const auto& each : call_names) {

@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -31,6 +32,12 @@ struct Limits {
   uint64_t descriptors;
 };
 void set_limits(const Limits& limits);
+
+// At its limit of CPU time the process ends by itself with this status. The kernel counts that time
+// in ticks, often another time than the one it reports afterwards, and the first process of a
+// namespace is deaf to the signal.
+constexpr int exit_status_at_cpu_limit = 128 + SIGXCPU;
+void exit_at_cpu_limit();
 
 // No program gives privileges, neither a set-uid one nor, to root, any other.
 void drop_privileges();

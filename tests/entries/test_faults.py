@@ -18,7 +18,7 @@ from tests.entries.test_entry_sender import ATTACKS, ENTRY_SENDER
 
 pytestmark = pytest.mark.attacks
 
-_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU, signal.SIGSTOP)
+_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGSTOP)
 _SECONDS = 5000
 """Of virtual time, so that the limit of CPU time is far away."""
 
