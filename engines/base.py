@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self
 
-from common.errors import KneepointError
+from common.errors import KneepointError, printable
+from common.files import sha256_of
 from engines.catalogue import Controller
 from engines.entry import Entry
 from engines.limits import EMULATOR, LIMITS, Limits
@@ -188,6 +189,8 @@ class RunRecord:
     def measured(cls, spec: RunSpec, answer: Mapping[str, Any]) -> Self:
         """Makes a record of an engine's answer; an invalid metric makes the run fail."""
         run_id, traffic = spec.run_id, spec.traffic
+        if answer.get("status") == "failed":
+            return cls(run_id, "failed", printable(answer["reason"]))
         metrics = {name: answer.get(name) for name in METRICS}
         for name, value in metrics.items():
             if value is None and traffic.measures_flows and name in _OF_ALL_PACKETS:
@@ -277,6 +280,27 @@ class MachineFaultError(Exception):
         self.is_final = is_final
 
 
+def require_answered(answer: Mapping[str, Any], where: str) -> None:
+    """Checks the status that an engine's process answers with.
+
+    Raises:
+        MachineFaultError: the machine ended the run.
+        KneepointError: the run cannot be carried out.
+    """
+    if answer["status"] == "fault":
+        raise MachineFaultError(printable(answer["reason"]))
+    if answer["status"] == "error":
+        raise KneepointError(f"{where}: {answer['reason']}")
+
+
+def digest_of(program: Path) -> str:
+    """Returns the SHA-256 of a program; raises KneepointError if it is not there."""
+    try:
+        return sha256_of(program.read_bytes())
+    except OSError as error:
+        raise KneepointError(f"{program}: {error.strerror}; build it: make build") from None
+
+
 class Engine(Protocol):
     """Executes runs sequentially; in virtual time, equal descriptions give equal records."""
 
@@ -301,10 +325,12 @@ class EngineSettings(ABC):
 
     Args:
         sha256: digest of the engine's programs, which contain no controller.
+        busy_us: the scheduling delay (99th percentile, see RunRecord) above which a run is spoiled.
     """
 
     limits: ClassVar[Limits]
     sha256: str
+    busy_us: float = field(default=math.inf, kw_only=True)
 
     @property
     def engine(self) -> str:
@@ -317,9 +343,9 @@ class EngineSettings(ABC):
         return self.limits.is_real_time
 
     def runs_at_once(self, slots: int, cores: int) -> int:
-        """Number of concurrent runs for a host with so many real-time slots and cores."""
-        del slots
-        return cores
+        """Number of concurrent runs in real time for a host with so many slots and cores."""
+        per_core = self.limits.runs_per_core
+        return slots if per_core is None else per_core * cores
 
     def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
         """Returns settings that write, at each run's end, those logs that the engine has.
@@ -338,12 +364,17 @@ class EngineSettings(ABC):
 
     def spoils(self, record: "RunRecord") -> bool:
         """Whether the host was too busy for the run, which must then be repeated."""
-        del record
-        return False
+        delay_us = record.scheduling_delay_p99_us
+        return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
 
     def taking_all(self) -> Self:
         """Returns settings that repeat no run, however busy the host was."""
-        return self
+        return replace(self, busy_us=math.inf)
+
+    def require_unchanged(self, sha256: str, programs: Path) -> None:
+        """Raises KneepointError unless this is still the digest of the engine's programs."""
+        if sha256 != self.sha256:
+            raise KneepointError(f"{programs}: rebuilt during the study; run the command again")
 
     def files_of(self, specs: Sequence[RunSpec]) -> Mapping[str, tuple[Path, str]]:
         """Returns the files that runs on another machine need, by their paths in a copy there.

@@ -1,7 +1,6 @@
 """The virtual-time emulator: one persistent `emulate --batch` process, restarted if it dies."""
 
 import contextlib
-import hashlib
 import json
 import os
 import select
@@ -12,8 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from common.errors import KneepointError, printable
-from engines.base import EngineSettings, MachineFaultError, RunRecord, RunSpec, canonical_json
+from common.errors import KneepointError
+from engines.base import (
+    EngineSettings,
+    MachineFaultError,
+    RunRecord,
+    RunSpec,
+    canonical_json,
+    digest_of,
+    require_answered,
+)
 from engines.limits import EMULATOR
 
 # Signals of a crash; any other signal comes from outside.
@@ -21,18 +28,6 @@ _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal
 
 _BINARY = "emulate"
 """The emulator's path in a copy of its files; it looks for controllers/ next to itself."""
-
-
-def digest_of(binary: Path) -> str:
-    """Returns the SHA-256 of the emulator.
-
-    Raises:
-        KneepointError: it is not built.
-    """
-    try:
-        return hashlib.sha256(binary.read_bytes()).hexdigest()
-    except OSError as error:
-        raise KneepointError(f"{binary}: {error.strerror}; build it: make build") from None
 
 
 def request_of(
@@ -144,13 +139,11 @@ class EmulatorEngine:
                         stream.close()
 
     def _start(self) -> _Process:
-        if digest_of(self._settings.binary) != self._settings.sha256:
-            raise KneepointError(
-                f"{self._settings.binary}: rebuilt during the study; run the command again"
-            )
+        binary = self._settings.binary
+        self._settings.require_unchanged(digest_of(binary), binary)
         try:
             popen = subprocess.Popen(
-                [self._settings.binary, "--batch"],
+                [binary, "--batch"],
                 cwd=self._settings.folder,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -158,7 +151,7 @@ class EmulatorEngine:
             )
         except OSError as error:
             raise KneepointError(
-                f"{self._settings.binary}: {error.strerror}; build it again: make build"
+                f"{binary}: {error.strerror}; build it again: make build"
             ) from None
         self._process = _Process(popen)
         return self._process
@@ -189,20 +182,12 @@ class EmulatorEngine:
             self.close()
             text = line[:80].decode(errors="replace")
             raise MachineFaultError(f"the emulator answered {text!r}") from None
-        if status == "ok":
-            return RunRecord.measured(spec, answer)
-        reason = printable(str(answer.get("reason", "no reason given")))
-        if status == "failed":
+        if status in ("failed", "fault"):
             self.close()  # it may have ended, and serves no other controller in any case
-            return RunRecord(spec.run_id, "failed", reason)
-        if status == "fault":
-            self.close()
-            raise MachineFaultError(reason)
-        if spec.entry is not None:
-            return RunRecord(spec.run_id, "failed", reason)  # others can run
-        raise KneepointError(
-            f"{self._settings.binary}: refused a run of {spec.controller}: {reason}"
-        )
+        if status == "error" and spec.entry is not None:
+            answer["status"] = "failed"  # others can run
+        require_answered(answer, f"{self._settings.binary}: refused a run of {spec.controller}")
+        return RunRecord.measured(spec, answer)
 
     def _died(self, process: _Process) -> MachineFaultError:
         code = process.popen.wait()

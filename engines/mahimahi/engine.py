@@ -5,18 +5,18 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from common.errors import KneepointError, printable
+from common.errors import KneepointError
 from common.files import sha256_of
-from engines.base import MachineFaultError, RunRecord, RunSpec
+from engines.base import EngineSettings, MachineFaultError, RunSpec
 from engines.entry import PYTHON_RUNNER, Entry
 from engines.limits import MAHIMAHI
 from engines.mahimahi.diagnosis import diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
-from engines.real_time import RealTimeSettings, digest_of, run_undisturbed
-from engines.supervision import START_AND_END_S, SupervisedRuns
+from engines.real_time import RealTimeEngine, digest_of_programs
+from engines.supervision import START_AND_END_S
 from networks.scenario import PreparedNetwork
 
 STATUS_FOLDER = Path("build/real-time")
@@ -26,16 +26,18 @@ _SHELLS = ("mm-delay", "mm-link")
 
 
 @dataclass(frozen=True)
-class MahimahiSettings(RealTimeSettings):
+class MahimahiSettings(EngineSettings):
     """Settings of the engine, whose programs are sender, receiver, mm-delay, mm-link.
 
     Args:
+        build: the folder of sender and receiver.
         folder: the folder to which paths of traces are relative.
         keep_awake: whether processors are kept from idling during runs.
         keep_log: file for the link's log; None: no log.
     """
 
     limits = MAHIMAHI
+    build: Path
     folder: Path
     keep_awake: bool = True
     keep_log: Path | None = None
@@ -49,12 +51,7 @@ class MahimahiSettings(RealTimeSettings):
         """
         diagnose()
         digest = _digest(build, keep_awake)
-        return cls(digest, build.resolve(), busy_us, Path.cwd(), keep_awake)
-
-    def runs_at_once(self, slots: int, cores: int) -> int:
-        """One in each slot: the probe measures them with such runs."""
-        del cores
-        return slots
+        return cls(digest, build.resolve(), Path.cwd(), keep_awake, busy_us=busy_us)
 
     def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
         """Returns the same with the uplink's log."""
@@ -66,51 +63,31 @@ class MahimahiSettings(RealTimeSettings):
         return MahimahiEngine(self)
 
 
-class MahimahiEngine:
-    """Runs in real mahimahi, one run after the other."""
+class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
+    """Runs in real mahimahi."""
 
-    def __init__(self, settings: MahimahiSettings) -> None:
-        self._settings = settings
-        self._runs = SupervisedRuns()
-
-    def run(self, spec: RunSpec) -> RunRecord:
-        """Executes one run (see Engine), again if the host was too busy."""
-        return run_undisturbed(self._settings, lambda: self._run_once(spec))
-
-    def stop(self) -> None:
-        """Ends the current run; the thread that waits for it notices."""
-        self._runs.stop()
-
-    def close(self) -> None:
-        """Ends the current run, if there is one."""
-        self._runs.close()
-
-    def _run_once(self, spec: RunSpec) -> RunRecord:
+    def answer_to(self, spec: RunSpec) -> dict[str, Any]:
+        """Executes one run once and returns the answer."""
         settings = self._settings
-        settings.require_programs(_digest(settings.build, settings.keep_awake))
+        settings.require_unchanged(_digest(settings.build, settings.keep_awake), settings.build)
         try:
             folder = RunFolder.make("kneepoint-run-", ordinary_user())
         except OSError as error:
             raise MachineFaultError(f"{error.filename}: {error.strerror}") from None
+        status = settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
         try:
-            request = self._request(spec, folder)
-            try:
-                answer = self._runs.carry_out(
-                    [sys.executable, "-m", "engines.mahimahi.supervisor"],
-                    asdict(request),
-                    request.expected_s + 2 * START_AND_END_S,
-                    where=f"mahimahi, a run of {spec.controller}",
-                    folder=settings.folder,
-                )
-            finally:
-                clear(request)  # in case the supervisor was killed
+            request = self._request(spec, folder, status)
+            return self.supervise(
+                [sys.executable, "-m", "engines.mahimahi.supervisor"],
+                asdict(request),
+                request.expected_s + 2 * START_AND_END_S,
+                where=f"mahimahi, a run of {spec.controller}",
+                folder=settings.folder,
+            )
         finally:
-            folder.remove()
-        if answer["status"] == "failed":
-            return RunRecord(spec.run_id, "failed", printable(answer["reason"]))
-        return RunRecord.measured(spec, answer)
+            clear(folder, status)  # in case the supervisor was killed
 
-    def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
+    def _request(self, spec: RunSpec, folder: RunFolder, status: Path) -> Request:
         """Puts the run's input files into the folder, and describes the run."""
         settings, network = self._settings, spec.network
         traces = {
@@ -141,7 +118,6 @@ class MahimahiEngine:
         duration_s = network.duration_s
         if duration_s is None:  # until one of the traces ends
             duration_s = min(times[-1] for times in times_ms.values()) / 1000
-        status = settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
         return Request(
             folder=str(folder.path),
             keeps_awake=settings.keep_awake,
@@ -234,7 +210,7 @@ def _trace(path: Path, sha256: str) -> bytes:
 
 def _digest(build: Path, keep_awake: bool) -> str:
     own = ["sender", "receiver", *(["keep_awake"] if keep_awake else [])]
-    return digest_of([*(build / name for name in own), *map(Path, map(_find, _SHELLS))])
+    return digest_of_programs([*(build / name for name in own), *map(Path, map(_find, _SHELLS))])
 
 
 def _find(shell: str) -> str:

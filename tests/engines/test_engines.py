@@ -17,9 +17,10 @@ from engines.base import (
     RunRecord,
     RunSpec,
     canonical_json,
+    digest_of,
     run_reliably,
 )
-from engines.emulator import EmulatorSettings, digest_of, request_of
+from engines.emulator import EmulatorSettings, request_of
 from networks.scenario import PreparedNetwork
 from tests.conftest import ROOT
 from tests.engines.real import real_engine

@@ -157,9 +157,9 @@ def test_connections_open_without_the_hosts_congestion_control() -> None:
         "from engines.kernel.rig import Rig\n"
         "from engines.kernel.scenario import scenario_of\n"
         "from tests.engines.kernel.bufferbloat import BUFFERBLOAT\n"
-        "with Rig(scenario_of(BUFFERBLOAT, 's'), Path('build/delay_line')) as rig:\n"
-        "    with rig.server.entered():\n"
-        "        print(Path('/proc/sys/net/ipv4/tcp_congestion_control').read_text().strip())\n"
+        "rig = Rig(scenario_of(BUFFERBLOAT, 's'), Path('build/delay_line'))\n"
+        "with rig.server.entered():\n"
+        "    print(Path('/proc/sys/net/ipv4/tcp_congestion_control').read_text().strip())\n"
     )
     command = [*diagnosis.UNSHARE, sys.executable, "-c", ask]
     path = os.environ | {"PATH": diagnosis.SEARCH_PATH}  # ip and tc may not be on a user's own
@@ -223,14 +223,14 @@ def start(
     found: dict[int, str] = {}
 
     def has_traffic() -> bool:
-        if opened._runs._supervisor is not None:
-            found.update(descendants(opened._runs._supervisor.pid))
+        if opened._supervisor is not None:
+            found.update(descendants(opened._supervisor.pid))
         names = [name for pid, name in found.items() if lives(pid)]  # the rig has pinged, too
         return names.count("iperf3") == 2 and "ping" in names and "delay_line" in names
 
     wait_until(has_traffic)
-    assert opened._runs._supervisor is not None
-    return opened, future, found, opened._runs._supervisor.pid
+    assert opened._supervisor is not None
+    return opened, future, found, opened._supervisor.pid
 
 
 def nothing_is_left(found: dict[int, str], starter: int) -> None:
