@@ -94,29 +94,22 @@ class EmulatorSettings(EngineSettings):
         return EmulatorEngine(self)
 
 
-@dataclass
-class _Process:
-    """A running emulator, and its output since the last whole line."""
-
-    popen: "subprocess.Popen[bytes]"
-    pending: bytes = b""
-
-
 class EmulatorEngine:
     """Runs on `emulate --batch`."""
 
     def __init__(self, settings: EmulatorSettings) -> None:
         self._settings = settings
-        self._process: _Process | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pending = b""  # the output since its last whole line
 
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run (see Engine)."""
         line = request_of(spec, self._settings.keep_log, self._settings.keep_flow_log)
         process = self._process or self._start()
         try:
-            assert process.popen.stdin is not None
-            process.popen.stdin.write(line)
-            process.popen.stdin.flush()
+            assert process.stdin is not None
+            process.stdin.write(line)
+            process.stdin.flush()
             answer = self._read_line(process)
         except BrokenPipeError:
             raise self._died(process) from None
@@ -125,12 +118,12 @@ class EmulatorEngine:
     def stop(self) -> None:
         """Kills the process; a thread that waits for it notices."""
         if self._process is not None:
-            self._process.popen.kill()
+            self._process.kill()
 
     def close(self) -> None:
         """Ends the process."""
         if self._process is not None:
-            process, self._process = self._process.popen, None
+            process, self._process = self._process, None
             process.kill()
             process.wait()
             for stream in (process.stdin, process.stdout):
@@ -138,11 +131,11 @@ class EmulatorEngine:
                     with contextlib.suppress(BrokenPipeError):  # its pending input has no reader
                         stream.close()
 
-    def _start(self) -> _Process:
+    def _start(self) -> "subprocess.Popen[bytes]":
         binary = self._settings.binary
         self._settings.require_unchanged(digest_of(binary), binary)
         try:
-            popen = subprocess.Popen(
+            self._process = subprocess.Popen(
                 [binary, "--batch"],
                 cwd=self._settings.folder,
                 stdin=subprocess.PIPE,
@@ -153,25 +146,29 @@ class EmulatorEngine:
             raise KneepointError(
                 f"{binary}: {error.strerror}; build it again: make build"
             ) from None
-        self._process = _Process(popen)
+        self._pending = b""
         return self._process
 
-    def _read_line(self, process: _Process) -> bytes:
-        assert process.popen.stdout is not None
-        descriptor = process.popen.stdout.fileno()
-        _, before_ticks = _activity_of(process.popen.pid)
-        while b"\n" not in process.pending:
+    def _read_line(self, process: "subprocess.Popen[bytes]") -> bytes:
+        assert process.stdout is not None
+        descriptor = process.stdout.fileno()
+        _, before_ticks = _activity_of(process.pid)
+        while b"\n" not in self._pending:
             if not select.select([descriptor], [], [], self._settings.idle_limit_s)[0]:
-                is_runnable, ticks = _activity_of(process.popen.pid)
+                is_runnable, ticks = _activity_of(process.pid)
                 if not is_runnable and ticks == before_ticks:
-                    raise self._is_stuck()
+                    self.close()
+                    limit_s = self._settings.idle_limit_s
+                    raise MachineFaultError(
+                        f"the emulator used no CPU for {limit_s:g} s; was it stopped?"
+                    )
                 before_ticks = ticks
                 continue
             chunk = os.read(descriptor, 65536)
             if not chunk:
                 raise self._died(process)
-            process.pending += chunk
-        line, _, process.pending = process.pending.partition(b"\n")
+            self._pending += chunk
+        line, _, self._pending = self._pending.partition(b"\n")
         return line
 
     def _record(self, spec: RunSpec, line: bytes) -> RunRecord:
@@ -189,19 +186,13 @@ class EmulatorEngine:
         require_answered(answer, f"{self._settings.binary}: refused a run of {spec.controller}")
         return RunRecord.measured(spec, answer)
 
-    def _died(self, process: _Process) -> MachineFaultError:
-        code = process.popen.wait()
+    def _died(self, process: "subprocess.Popen[bytes]") -> MachineFaultError:
+        code = process.wait()
         self.close()
         if code >= 0:
             return MachineFaultError(f"the emulator ended with exit status {code}")
         name = signal.Signals(-code).name
         return MachineFaultError(f"crashed: {name}", blames_controller=-code in _CRASHES)
-
-    def _is_stuck(self) -> MachineFaultError:
-        self.close()
-        return MachineFaultError(
-            f"the emulator used no CPU for {self._settings.idle_limit_s:g} s; was it stopped?"
-        )
 
 
 def _activity_of(process_id: int) -> tuple[bool, int]:

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from common.errors import KneepointError
+from common.errors import KneepointError, unusable
 from common.files import sha256_of
 from engines.base import EngineSettings, MachineFaultError, RunSpec
-from engines.entry import PYTHON_RUNNER, Entry
+from engines.entry import PYTHON_RUNNER
 from engines.limits import MAHIMAHI
-from engines.mahimahi.diagnosis import diagnose, ordinary_user
+from engines.mahimahi.diagnosis import PROGRAMS, diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
 from engines.real_time import RealTimeEngine, digest_of_programs
@@ -21,8 +21,6 @@ from networks.scenario import PreparedNetwork
 
 STATUS_FOLDER = Path("build/real-time")
 """Folder of status files, one per run in progress (see supervisor.py)."""
-
-_SHELLS = ("mm-delay", "mm-link")
 
 
 @dataclass(frozen=True)
@@ -94,10 +92,10 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
             name: _trace(settings.folder / link.trace, link.trace_sha256)
             for name, link in (("uplink", network.uplink), ("downlink", network.downlink))
         }
-        sender = "sender" if spec.entry is None else "entry-sender"
-        controller = settings.build / "controllers" / f"{spec.controller}.so"
-        if spec.entry is not None:
-            controller = spec.entry.object
+        if spec.entry is None:
+            sender, controller = "sender", settings.build / "controllers" / f"{spec.controller}.so"
+        else:
+            sender, controller = "entry-sender", spec.entry.object
         files = {name: settings.build / name for name in MAHIMAHI.programs}
         files |= {"sender": settings.build / sender, controller.name: controller}
         if controller.suffix == ".py":
@@ -162,27 +160,22 @@ def sending_of(spec: RunSpec, controller: Path) -> list[str]:
         spec: the run.
         controller: file of the controller, or of the entry, which the sender must be able to read.
     """
-    if spec.entry is not None:
-        words = _sending_of_entry(spec.entry, controller)
-    else:
+    if spec.entry is None:
         words = ["--controller", str(controller), "--controller-sha256", spec.controller_sha256]
         for name, value in spec.constants.items():
             words += ["--set", f"{name}={value!r}"]
+    else:
+        words = ["--entry", str(controller), "--entry-sha256", spec.entry.sha256]
+        for argument in spec.entry.arguments:
+            words += ["--argument", argument]
+        for name, setting in spec.entry.environment.items():
+            words += ["--env", f"{name}={setting}"]
+        if spec.entry.dialect:
+            words += ["--dialect", spec.entry.dialect]
+        if spec.entry.is_trusted:
+            words.append("--trust-entries")
     if spec.network.duration_s is not None:
         words += ["--duration-s", repr(spec.network.duration_s)]
-    return words
-
-
-def _sending_of_entry(entry: Entry, file: Path) -> list[str]:
-    words = ["--entry", str(file), "--entry-sha256", entry.sha256]
-    for argument in entry.arguments:
-        words += ["--argument", argument]
-    for name, value in entry.environment.items():
-        words += ["--env", f"{name}={value}"]
-    if entry.dialect:
-        words += ["--dialect", entry.dialect]
-    if entry.is_trusted:
-        words.append("--trust-entries")
     return words
 
 
@@ -195,22 +188,18 @@ def _last_opportunity_s(times_ms: Sequence[int], duration_s: float) -> float:
 
 def _trace(path: Path, sha256: str) -> bytes:
     """Returns a trace after checking that the network was prepared with it, so that it is valid."""
-    remedy = f"remove {path.parent} and run the workflow again, which rebuilds it"
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise KneepointError(f"{path}: {error.strerror}; {remedy}") from None
-    found = sha256_of(content)
-    if found != sha256:
-        raise KneepointError(
-            f"{path}: its SHA-256 is {found}, but the network was prepared with {sha256}; {remedy}"
-        )
+        raise unusable(path, error.strerror) from None
+    if sha256_of(content) != sha256:
+        raise unusable(path, "it is not the trace that was prepared")
     return content
 
 
 def _digest(build: Path, keep_awake: bool) -> str:
     own = ["sender", "receiver", *(["keep_awake"] if keep_awake else [])]
-    return digest_of_programs([*(build / name for name in own), *map(Path, map(_find, _SHELLS))])
+    return digest_of_programs([*(build / name for name in own), *map(Path, map(_find, PROGRAMS))])
 
 
 def _find(shell: str) -> str:

@@ -5,7 +5,7 @@ import itertools
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -21,18 +21,16 @@ def start_as_ordinary_user(
     user: User | None,
     folder: Path,
     output: IO[bytes] | int = subprocess.DEVNULL,
-    environment: Mapping[str, str] | None = None,
 ) -> "subprocess.Popen[bytes]":
-    """Starts a command in its own session, as `user` if one is given.
+    """Starts a command in its own session and in English, as `user` if one is given.
 
     `env` resets all signals: mm-link ends its child with SIGHUP, which a process started by nohup
     ignores, as do all its descendants; such a run would never end.
     """
     uid, gid = (None, None) if user is None else user
     return subprocess.Popen(
-        ["env", "--default-signal", *command],
+        ["env", "--default-signal", "LC_ALL=C", *command],
         cwd=folder,
-        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,

@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 
 from common.errors import KneepointError
-from common.files import sha256_of
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.emulator import EmulatorSettings
 from engines.mahimahi.diagnosis import ordinary_user
@@ -247,14 +246,12 @@ def test_trace_that_is_not_the_prepared_one_is_refused(
 ) -> None:
     spec = spec_for(settings, 1)
     trace = settings.folder / f"{direction}.trace"
-    named = ["No such file"] if is_missing else [sha256_of(trace.read_bytes()), sha256_of(b"2\n")]
+    reason = "No such file" if is_missing else "it is not the trace that was prepared"
     trace.write_text("2\n")
     if is_missing:
         trace.unlink()
-    with pytest.raises(KneepointError) as caught:
+    with pytest.raises(KneepointError, match=rf"^{trace}: cannot be used \({reason}.*rebuild it"):
         settings.open().run(spec)
-    for text in (str(trace), *named, f"remove {trace.parent}"):
-        assert text in str(caught.value)
 
 
 def test_host_that_is_always_too_busy_is_a_fault(settings: MahimahiSettings) -> None:
