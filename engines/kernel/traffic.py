@@ -95,7 +95,7 @@ class Download:
     def __init__(self, rig: Rig, flow: Flow, number: int) -> None:
         assert flow.bytes is not None
         self.completion_s: float | None = None
-        self.last: dict[str, float] | None = None
+        self.last: dict[str, Any] | None = None
         self._rig, self.bytes, self._port = rig, flow.bytes, data_port(number)
         self._failure = ""
         with rig.server.entered():
