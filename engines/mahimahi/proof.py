@@ -6,7 +6,7 @@ from subprocess import TimeoutExpired
 
 from common.errors import KneepointError
 from engines.mahimahi.diagnosis import User
-from engines.mahimahi.processes import delete_rules, end_session, start_as_ordinary_user
+from engines.mahimahi.processes import delete_rules_of_the_dead, end_session, start_as_ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 
 _TIME_LIMIT_S = 20
@@ -62,8 +62,8 @@ def _run(user: User | None, folder: RunFolder, inside: str) -> None:
             "try again when this machine is less busy"
         ) from None
     finally:
-        if not end_session(process):
-            delete_rules(process.pid)
+        end_session(process)
+        delete_rules_of_the_dead()
     if status != 0:
         words = folder.read("output").strip().splitlines()[-1:]
         raise KneepointError(

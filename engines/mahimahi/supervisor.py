@@ -22,7 +22,6 @@ from typing import Any
 from common.files import locked, runtime_folder, write_passing
 from engines.mahimahi.processes import (
     INSIDES,
-    delete_rules,
     delete_rules_of_the_dead,
     end_session,
     start_as_ordinary_user,
@@ -172,7 +171,6 @@ class Supervisor:
             yield process
         finally:
             end_session(process, _PATIENCE_S)
-            delete_rules(process.pid)  # in case the shell was killed
 
     def _wait(
         self,
@@ -286,6 +284,7 @@ def supervise(content: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
             raise RunEndedError(full) from None
         raise
     finally:
+        delete_rules_of_the_dead()
         clear(RunFolder(Path(request.folder)), Path(request.status))
 
 
