@@ -4,10 +4,11 @@ import json
 import os
 import re
 import subprocess
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import psutil  # type: ignore[import-untyped]
 
 from tests.controllers.emulator import EMULATE, Link
 
@@ -76,20 +77,5 @@ def address_of(symbol: str) -> int:
 
 def are_running(word: str) -> bool:
     """Returns whether a process has this word, a test's own, among its own."""
-    lines = (path / "cmdline" for path in Path("/proc").glob("[0-9]*"))
-    return any(word.encode() in _content(line).split(b"\0") for line in lines)
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:  # it has ended
-        return b""
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Fails if a condition does not come true."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    lines = (process.info["cmdline"] for process in psutil.process_iter(["cmdline"]))
+    return any(word in (line or ()) for line in lines)

@@ -14,12 +14,12 @@ import pytest
 
 from contest.confine import Confined
 from tests.conftest import ROOT
+from tests.engines.live_run import wait_until
 from tests.entries.building import (
     NO_NAMESPACES,
     SOURCES,
     are_running,
     can_refuse_namespaces,
-    wait_until,
 )
 
 pytestmark = pytest.mark.attacks

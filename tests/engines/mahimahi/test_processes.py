@@ -2,12 +2,15 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.processes import delete_rules_of_the_dead, end_session, start_as_ordinary_user
+from tests.engines.live_run import lives
 
 SHOW = "grep -E '^(SigIgn|SigBlk|Uid|Groups)' /proc/self/status"
 
@@ -89,11 +92,7 @@ def test_rules_of_the_dead_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
 def sessions() -> list[int]:
     """The session of every process that is alive."""
     found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[0] not in "ZX":
-            found.append(int(fields[3]))
+    for pid in filter(lives, psutil.pids()):
+        with suppress(ProcessLookupError):
+            found.append(os.getsid(pid))
     return found

@@ -1,7 +1,6 @@
 import os
 import shutil
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from engines.mahimahi import proof
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.proof import check, prove
 from tests.engines.real import real_engine
+from tests.entries.building import are_running
 
 pytestmark = pytest.mark.real_time
 
@@ -22,14 +22,6 @@ LOG = """\
 20 # 1504
 20 - 50 8
 """
-
-
-def command_lines() -> list[bytes]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            found.append(path.read_bytes())
-    return found
 
 
 @pytest.fixture
@@ -65,7 +57,7 @@ def test_prove_refuses_a_real_run_that_does_not_end(
     with pytest.raises(KneepointError, match="a run of mahimahi did not end within 1 s"):
         prove(ordinary_user())
     assert are_gone(folders)
-    assert b"sleep\x00301\x00" not in command_lines()
+    assert not are_running("301")
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="NOT TESTED: bash is not installed")
