@@ -123,7 +123,6 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
             sending=sending_of(spec, folder.path / controller.name),
             expected_s=duration_s,
             log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
-            user=ordinary_user(),
             status=str(status),
             is_entry=spec.entry is not None,
             clock_epoch_ms=spec.entry.clock_epoch_ms if spec.entry else None,

@@ -15,11 +15,12 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from common.files import locked, runtime_folder, write_passing
+from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.processes import (
     INSIDES,
     delete_rules_of_the_dead,
@@ -58,7 +59,6 @@ class Request:
         sending: the sender's arguments after host and port.
         expected_s: expected duration of the run.
         log_end_s: earliest time at which the uplink's log may end: its last opportunity.
-        user: user and group to run as, because mahimahi refuses root; None: ours.
         status: file for the run's current state; it is removed, too.
         keep_log: file for the link's log; None: no log.
         is_entry: whether the sender is an entry.
@@ -71,7 +71,6 @@ class Request:
     sending: list[str]
     expected_s: float
     log_end_s: float
-    user: tuple[int, int] | None
     status: str
     keep_log: str | None
     is_entry: bool = False
@@ -90,6 +89,7 @@ class Supervisor:
         self._request = request
         self._folder = folder = RunFolder(Path(request.folder))
         self._stopped = stopped
+        self._user = ordinary_user()
         self._next_status_s = _STATUS_S
         self._tail = LogTail(lambda: folder.open(_LOG))
 
@@ -134,7 +134,7 @@ class Supervisor:
         """Keeps processors from idling; one of a user's runs does so for all."""
         if not self._request.keeps_awake:
             return contextlib.nullcontext()
-        user = (os.getuid(), os.getgid()) if self._request.user is None else self._request.user
+        user = self._user or (os.getuid(), os.getgid())
         lock = runtime_folder() / f"awake-{user[0]}.lock"
         with lock.open("a") as file:
             os.fchown(file.fileno(), *user)
@@ -161,10 +161,9 @@ class Supervisor:
     @contextlib.contextmanager
     def _process(self, name: str, command: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
         """Starts a process that writes its output to NAME.out, and ends it and its descendants."""
-        user, work = self._request.user, self._folder.work
         with (self._folder.path / f"{name}.out").open("xb") as output:
             try:
-                process = start_as_ordinary_user(command, user, work, output)
+                process = start_as_ordinary_user(command, self._user, self._folder.work, output)
             except OSError as error:
                 raise RunEndedError(f"{command[0]}: {error.strerror}", "error") from None
         try:
@@ -206,7 +205,7 @@ class Supervisor:
             state = {
                 "elapsed_s": round(elapsed_s, 1),
                 "expected_s": self._request.expected_s,
-                **asdict(self._tail.read()),
+                **self._tail.read(),
             }
             with contextlib.suppress(OSError):  # a failed status update must not end the run
                 write_passing(Path(self._request.status), json.dumps(state))
