@@ -12,7 +12,6 @@ import signal
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -40,12 +39,6 @@ settings.open().answer(scenario)
 @pytest.fixture
 def settings() -> KernelSettings:
     return kernel_engine()
-
-
-@pytest.fixture
-def background() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(1) as pool:
-        yield pool
 
 
 def scenario(**changes: Any) -> dict[str, Any]:
@@ -143,12 +136,6 @@ def test_command_prints_the_answer(
     assert capsys.readouterr().out == ""
 
 
-def test_congestion_control_that_the_kernel_lacks(settings: KernelSettings) -> None:
-    flows = [{"controller": "timely", "transport": "tcp"}]
-    with pytest.raises(KneepointError, match="kernel: this kernel has no congestion control"):
-        settings.open().answer(short(flows=flows), only_builds=True)
-
-
 @pytest.mark.usefixtures("settings")
 def test_connections_open_without_the_hosts_congestion_control() -> None:
     """BBR would leave them paced, whatever they are told later."""
@@ -203,15 +190,6 @@ def test_link_that_hands_on_nothing(
     )
     with pytest.raises(KneepointError, match=reason):
         broken.open().answer(short())
-
-
-def test_no_right_to_make_namespaces(
-    settings: KernelSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = "echo 'unshare: unshare failed: Operation not permitted' >&2; exit 1"
-    monkeypatch.setattr(diagnosis, "SEARCH_PATH", in_path(tmp_path, "unshare", script))
-    with pytest.raises(KneepointError, match=r"may not make namespaces .*Operation not permitted"):
-        KernelSettings.of(settings.build)
 
 
 def start(
