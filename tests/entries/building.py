@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 
-from tests.controllers.emulator import EMULATE, Link
+from tests.controllers.emulator import EMULATE, Link, emulate
 
 NO_NAMESPACES = (
     *("unshare", "--user", "--map-root-user", "sh", "-c"),
@@ -65,6 +65,35 @@ def run_batch(
         env={**os.environ, **(environment or {})},
     )
     return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+_SEEDS = range(8)
+
+
+def require_twins(
+    link: Link,
+    scenario: dict[str, Any],
+    rule: str,
+    constants: dict[str, float],
+) -> None:
+    """Fails unless an entry's runs are those of the built-in controller, seed by seed."""
+    scenario = {**scenario, "host_latency_us": 600}
+    entries = run_batch([{**scenario, "seed": seed} for seed in _SEEDS])
+    options = [("--seed", str(seed), "--host-latency-us", "600") for seed in _SEEDS]
+    assert entries == [emulate(link, rule, constants, *each) for each in options]
+
+
+def require_same_bytes(scenario: dict[str, Any], folder: Path, **request: Any) -> None:
+    """Fails unless a run and its log are the same however far ahead the emulator lets it run."""
+    answers, logs = [], []
+    for lookahead_us in (1000, 130, 0):
+        log = folder / f"{lookahead_us}.log"
+        other = {**scenario, "entry_lookahead_us": lookahead_us}
+        answers += run_batch([other], flow_log=str(log), **request)
+        logs.append(log.read_bytes())
+    assert answers[0]["status"] == "ok"
+    assert answers[0] == answers[1] == answers[2]
+    assert logs[0] == logs[1] == logs[2]
 
 
 def address_of(symbol: str) -> int:
