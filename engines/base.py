@@ -230,31 +230,26 @@ _OF_ALL_PACKETS = ("signal_delay_p95_ms", "power")
 
 def _measured_flows(traffic: Traffic, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the fields of a record that the traffic's flows and probes have."""
-    names = [flow.name for flow in traffic.flows]
+    flows, probes = [], []
+    for flow, figures in zip(traffic.flows, answer["flows"], strict=True):
+        events = figures.get("loss_events_s")
+        flows.append(
+            {"name": flow.name, "controller": figures["controller"]}
+            | {key: figures.get(key) for key in (*FLOW_METRICS, *FLOW_SERIES)}
+            | {"loss_events": None if events is None else len(events)}
+        )
+    for name, figures in zip(traffic.probes, answer["probes"], strict=True):
+        rtts_ms = [rtt_ms for rtt_ms in figures.get("rtts_ms", ()) if rtt_ms is not None]
+        extremes = {"rtt_min_ms": min(rtts_ms), "rtt_max_ms": max(rtts_ms)} if rtts_ms else {}
+        probes.append(
+            {"name": name} | {key: figures.get(key) for key in PROBE_METRICS} | extremes
+        )
     queue = answer.get("uplink", {}).get("queue_by_interval_packets")
     return {
-        "flows": tuple(
-            {"name": name, "controller": flow["controller"], **_figures_of_flow(flow)}
-            for name, flow in zip(names, answer["flows"], strict=True)
-        ),
-        "probes": tuple(
-            {"name": name, **_figures_of_probe(probe)}
-            for name, probe in zip(traffic.probes, answer["probes"], strict=True)
-        ),
+        "flows": tuple(flows),
+        "probes": tuple(probes),
         "queue_by_interval_packets": None if queue is None else tuple(queue),
     }
-
-
-def _figures_of_flow(flow: Mapping[str, Any]) -> dict[str, Any]:
-    figures = {name: flow.get(name) for name in (*FLOW_METRICS, *FLOW_SERIES)}
-    events = flow.get("loss_events_s")
-    return figures | {"loss_events": None if events is None else len(events)}
-
-
-def _figures_of_probe(probe: Mapping[str, Any]) -> dict[str, Any]:
-    rtts_ms = [rtt_ms for rtt_ms in probe.get("rtts_ms", ()) if rtt_ms is not None]
-    extremes = {"rtt_min_ms": min(rtts_ms), "rtt_max_ms": max(rtts_ms)} if rtts_ms else {}
-    return {name: probe.get(name) for name in PROBE_METRICS} | extremes
 
 
 def _is_measurement(value: object) -> bool:
