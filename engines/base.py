@@ -241,9 +241,7 @@ def _measured_flows(traffic: Traffic, answer: Mapping[str, Any]) -> dict[str, An
     for name, figures in zip(traffic.probes, answer["probes"], strict=True):
         rtts_ms = [rtt_ms for rtt_ms in figures.get("rtts_ms", ()) if rtt_ms is not None]
         extremes = {"rtt_min_ms": min(rtts_ms), "rtt_max_ms": max(rtts_ms)} if rtts_ms else {}
-        probes.append(
-            {"name": name} | {key: figures.get(key) for key in PROBE_METRICS} | extremes
-        )
+        probes.append({"name": name} | {key: figures.get(key) for key in PROBE_METRICS} | extremes)
     queue = answer.get("uplink", {}).get("queue_by_interval_packets")
     return {
         "flows": tuple(flows),

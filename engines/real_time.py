@@ -52,7 +52,11 @@ class RealTimeEngine(ABC, Generic[Settings]):
         """
         spoilt: list[str] = []
         for _ in range(_ATTEMPTS):
-            record = RunRecord.measured(spec, self.answer_to(spec))
+            try:
+                record = RunRecord.measured(spec, self.answer_to(spec))
+            except OSError as error:
+                reason = f"{error.filename or 'the run'}: {error.strerror}"
+                raise MachineFaultError(reason) from None
             if not self._settings.spoils(record):
                 tries = "earlier try" if len(spoilt) == 1 else "earlier tries"
                 return replace(record, reason=_busy(spoilt, tries)) if spoilt else record
@@ -85,21 +89,18 @@ class RealTimeEngine(ABC, Generic[Settings]):
             environment: variables besides this process's own and the modules' path.
 
         Raises:
-            MachineFaultError: it cannot be started, was stopped, does not answer in time, or
-                answers with a fault.
+            OSError: it cannot be started.
+            MachineFaultError: it was stopped, does not answer in time, or answers with a fault.
             KneepointError: it answers that the run cannot be carried out.
         """
-        try:
-            supervisor = self._supervisor = subprocess.Popen(
-                command,
-                cwd=folder,
-                env={**os.environ, **(environment or {}), "PYTHONPATH": str(ROOT)},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise MachineFaultError(f"{command[0]}: {error.strerror}") from None
+        supervisor = self._supervisor = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **(environment or {}), "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
         try:
             if self._is_stopped:
                 raise MachineFaultError("the run was stopped")

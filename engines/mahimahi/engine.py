@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from common.errors import KneepointError, unusable
 from common.files import sha256_of
-from engines.base import EngineSettings, MachineFaultError, RunSpec
+from engines.base import EngineSettings, RunSpec
 from engines.entry import PYTHON_RUNNER
 from engines.limits import MAHIMAHI
 from engines.mahimahi.diagnosis import PROGRAMS, diagnose, ordinary_user
@@ -68,10 +68,7 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
         """Executes one run once and returns the answer."""
         settings = self._settings
         settings.require_unchanged(_digest(settings.build, settings.keep_awake), settings.build)
-        try:
-            folder = RunFolder.make("kneepoint-run-", ordinary_user())
-        except OSError as error:
-            raise MachineFaultError(f"{error.filename}: {error.strerror}") from None
+        folder = RunFolder.make("kneepoint-run-", ordinary_user())
         status = settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
         try:
             request = self._request(spec, folder, status)
@@ -100,18 +97,14 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
         files |= {"sender": settings.build / sender, controller.name: controller}
         if controller.suffix == ".py":
             files |= {name: settings.build / name for name in PYTHON_RUNNER}
-        for needed in files.values():
-            if not needed.is_file():
+        for name, content in traces.items():
+            folder.add(f"{name}.trace", content)
+        for name, original in files.items():  # the run's user may lack access to our folders
+            if not original.is_file():
                 raise KneepointError(
-                    f"mahimahi, a run of {spec.controller}: {needed} is missing; run: make build"
+                    f"mahimahi, a run of {spec.controller}: {original} is missing; run: make build"
                 )
-        try:
-            for name, content in traces.items():
-                folder.add(f"{name}.trace", content)
-            for name, original in files.items():  # the run's user may lack access to our folders
-                folder.add(name, original.read_bytes(), 0o755)
-        except OSError as error:
-            raise MachineFaultError(f"{error.filename or folder.path}: {error.strerror}") from None
+            folder.add(name, original.read_bytes(), 0o755)
         times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}
         duration_s = network.duration_s
         if duration_s is None:  # until one of the traces ends

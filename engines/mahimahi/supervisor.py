@@ -150,13 +150,8 @@ class Supervisor:
     def _shells(self, port: int) -> list[str]:
         # MAHIMAHI_BASE, the outside's address, is known inside only.
         inside = 'exec "$0" "$MAHIMAHI_BASE" "$@" > sender.out 2> sender.err'
-        sending = [
-            str(self._folder.path / "sender"),
-            str(port),
-            *self._request.sending,
-            "--end-with-parent",
-        ]
-        return [*self._request.shells, "--", "sh", "-c", inside, *sending]
+        sender = [str(self._folder.path / "sender"), str(port), *self._request.sending]
+        return [*self._request.shells, "--", "sh", "-c", inside, *sender, "--end-with-parent"]
 
     @contextlib.contextmanager
     def _process(self, name: str, command: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
