@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 
+from kneepoint.new_entry import KIT
 from tests.controllers.emulator import EMULATE, Link, emulate
 
 NO_NAMESPACES = (
@@ -21,12 +22,20 @@ SOURCES = Path(__file__).parent / "sources"
 ENTRY = EMULATE.parent / "entry"
 
 
-def build_entry(source: Path, into: Path, *flags: str) -> Path:
+def build_entry(source: Path, into: Path, *words: str | Path) -> Path:
     """Builds a source into a shared object, as the contest builds entries."""
     built = into / f"{source.stem}.so"
-    command = ["g++", "-O1", "-fPIC", "-shared", *flags, "-o", str(built), str(source)]
+    command = ["g++", "-O1", "-fPIC", "-shared", "-o", built, source, *words]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return built
+
+
+def build_sender(into: Path, *flags: str) -> Path:
+    """Builds the kit's sender, whose controller follows a rule that the environment names."""
+    datagrump = KIT / "datagrump"
+    parts = [datagrump / "sender.cc", datagrump / "contest_message.cc", *(KIT / "src").glob("*.cc")]
+    includes = (f"-I{datagrump}", f"-I{KIT / 'src'}")
+    return build_entry(SOURCES / "rules.cc", into, *parts, *includes, *flags)
 
 
 def scenario_of(
