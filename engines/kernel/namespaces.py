@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Self
 
 from common.errors import KneepointError
@@ -82,8 +83,7 @@ class Namespace:
         """
         with self.entered():
             try:
-                with open(f"/proc/sys/{name.replace('.', '/')}", "w") as file:  # noqa: PTH123
-                    file.write(value)
+                Path("/proc/sys", name.replace(".", "/")).write_text(value)
             except OSError as error:
                 raise KneepointError(
                     f"{name} cannot be set ({error.strerror}); /proc/sys may be read-only here: "

@@ -4,7 +4,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from engines.kernel.namespaces import Namespace
 
@@ -59,9 +59,11 @@ class QueueState:
 
 
 class _Netlink:
-    def __init__(self, namespace: Namespace, protocol: int) -> None:
+    protocol: ClassVar[int]
+
+    def __init__(self, namespace: Namespace) -> None:
         with namespace.entered():
-            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
+            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, self.protocol)
         self._socket.settimeout(5)
 
     def dump(self, kind: int, request: bytes) -> Iterator[memoryview]:
@@ -85,8 +87,7 @@ class _Netlink:
 class TcpSockets(_Netlink):
     """The TCP sockets of a namespace."""
 
-    def __init__(self, namespace: Namespace) -> None:
-        super().__init__(namespace, _NETLINK_SOCK_DIAG)
+    protocol = _NETLINK_SOCK_DIAG
 
     def read(self) -> list[TcpSocket]:
         """Returns them all, as they are now."""
@@ -99,8 +100,7 @@ class TcpSockets(_Netlink):
 class Queues(_Netlink):
     """The qdiscs of a namespace."""
 
-    def __init__(self, namespace: Namespace) -> None:
-        super().__init__(namespace, _NETLINK_ROUTE)
+    protocol = _NETLINK_ROUTE
 
     def read(self) -> list[QueueState]:
         """Returns them all, as they are now."""
