@@ -59,7 +59,8 @@ class RealTimeEngine(ABC, Generic[Settings]):
                 raise MachineFaultError(reason) from None
             if not self._settings.spoils(record):
                 tries = "earlier try" if len(spoilt) == 1 else "earlier tries"
-                return replace(record, reason=_busy(spoilt, tries)) if spoilt else record
+                earlier = _busy(spoilt, tries) if spoilt else ""
+                return replace(record, reason=record.reason or earlier)
             spoilt.append(f"{(record.scheduling_delay_p99_us or 0) / 1000:.1f}")
         remedy = "use fewer slots or reduce other load"
         raise MachineFaultError(f"{_busy(spoilt, 'tries')}; {remedy}", is_final=True)

@@ -40,9 +40,15 @@ def test_run_is_repeated_until_the_host_was_quiet(delays_us: list[float], tries:
     assert bool(record.reason) == bool(tries)
 
 
-def test_failure_of_the_controller_is_not_repeated() -> None:
-    failed = RunRecord("x", "failed", "the window burst", scheduling_delay_p99_us=1e9)
-    assert not SETTINGS.spoils(failed)
+def test_failure_of_the_controller_is_not_repeated_and_keeps_its_reason() -> None:
+    class Failing(Disturbed):
+        def answer_to(self, spec: RunSpec) -> dict[str, Any]:
+            answer = super().answer_to(spec)
+            is_quiet = answer["scheduling_delay_p99_us"] < 1000
+            return {"status": "failed", "reason": "the window burst"} if is_quiet else answer
+
+    failed = RunRecord(SPEC.run_id, "failed", "the window burst")
+    assert Failing(SETTINGS, [1501, 0]).run(SPEC) == failed
 
 
 def test_host_that_stays_busy_is_a_fault_not_a_result() -> None:
