@@ -7,7 +7,7 @@ differently from the scenario is refused by name.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -76,7 +76,7 @@ class Flow(TrafficFlow):
     """A TCP flow over the uplink: endless, or a download of some bytes of payload."""
 
     controller: str
-    transport: Literal["tcp"]
+    transport: Literal["tcp"] = Field(default=cast(Any, "datagrams"), validate_default=True)
     controller_sha256: str = ""  # of a scenario for the emulator; it does not run here
     tcp: Tcp | None = None
     stop_s: float | None = Field(default=None, gt=0, le=LONGEST_S)
