@@ -22,7 +22,7 @@ def digest_of_step(*modules: str) -> str:
     versions of the packages.
     """
     names = sorted(frozenset().union(*map(modules_of, modules)))
-    found = [(name, _digest_of_module(name)) for name in names]
+    found = [(name, _facts_of(path)[1]) for name in names if (path := _path_of(name))]
     return _joined([*found, ("packages", digest_of_packages())])
 
 
@@ -106,12 +106,6 @@ def _path_of(module: str) -> Path | None:
     return None
 
 
-def _digest_of_module(module: str) -> str:
-    path = _path_of(module)
-    assert path is not None
-    return _facts_of(path)[1]
-
-
 def _take_apart(node: object, parts: list[str]) -> None:
     """Adds the structure of a syntax tree, the same for every version of Python.
 
@@ -127,15 +121,12 @@ def _take_apart(node: object, parts: list[str]) -> None:
         parts.append(")")
     elif isinstance(node, list):
         for each in node:
-            if not (isinstance(each, ast.Expr) and _is_text(each.value)):
+            value = each.value if isinstance(each, ast.Expr) else None
+            if not (isinstance(value, ast.Constant) and isinstance(value.value, str)):
                 _take_apart(each, parts)
         parts.append("]")
     else:
         parts.append(repr(node))
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _joined(parts: Iterable[tuple[str, str]]) -> str:

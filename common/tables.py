@@ -218,8 +218,7 @@ def _to_frame(schema: Table, table: "pa.Table") -> "pd.DataFrame":
         column = schema.column(name)
         assert column is not None
         if column.kind in ("text", "texts"):
-            values = table[name].to_pylist()
-            columns[name] = pd.Series(values, dtype=object)
+            columns[name] = pd.Series(table[name].to_pylist(), dtype=object)
         elif column.kind == "real":
             columns[name] = pd.Series(table[name].to_numpy(), dtype=float)
         else:

@@ -64,6 +64,6 @@ def score_of(text: str) -> Score:
     if text in _RULES:
         return _RULES[text]
     try:
-        return Score("score", Expression.parse(text).text)
+        return Score("score", Expression(text).text)
     except ValueError as error:
         raise ValueError(f"neither {', '.join(_RULES)} nor an expression: {error}") from None

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self
 
-from common.errors import KneepointError
+from common.errors import KneepointError, printable
+from common.files import sha256_of
 from engines.catalogue import Controller
 from engines.entry import Entry
 from engines.limits import EMULATOR, LIMITS, Limits
@@ -188,6 +189,8 @@ class RunRecord:
     def measured(cls, spec: RunSpec, answer: Mapping[str, Any]) -> Self:
         """Makes a record of an engine's answer; an invalid metric makes the run fail."""
         run_id, traffic = spec.run_id, spec.traffic
+        if answer.get("status") == "failed":
+            return cls(run_id, "failed", printable(answer["reason"]))
         metrics = {name: answer.get(name) for name in METRICS}
         for name, value in metrics.items():
             if value is None and traffic.measures_flows and name in _OF_ALL_PACKETS:
@@ -227,31 +230,24 @@ _OF_ALL_PACKETS = ("signal_delay_p95_ms", "power")
 
 def _measured_flows(traffic: Traffic, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the fields of a record that the traffic's flows and probes have."""
-    names = [flow.name for flow in traffic.flows]
+    flows, probes = [], []
+    for flow, figures in zip(traffic.flows, answer["flows"], strict=True):
+        events = figures.get("loss_events_s")
+        flows.append(
+            {"name": flow.name, "controller": figures["controller"]}
+            | {key: figures.get(key) for key in (*FLOW_METRICS, *FLOW_SERIES)}
+            | {"loss_events": None if events is None else len(events)}
+        )
+    for name, figures in zip(traffic.probes, answer["probes"], strict=True):
+        rtts_ms = [rtt_ms for rtt_ms in figures.get("rtts_ms", ()) if rtt_ms is not None]
+        extremes = {"rtt_min_ms": min(rtts_ms), "rtt_max_ms": max(rtts_ms)} if rtts_ms else {}
+        probes.append({"name": name} | {key: figures.get(key) for key in PROBE_METRICS} | extremes)
     queue = answer.get("uplink", {}).get("queue_by_interval_packets")
     return {
-        "flows": tuple(
-            {"name": name, "controller": flow["controller"], **_figures_of_flow(flow)}
-            for name, flow in zip(names, answer["flows"], strict=True)
-        ),
-        "probes": tuple(
-            {"name": name, **_figures_of_probe(probe)}
-            for name, probe in zip(traffic.probes, answer["probes"], strict=True)
-        ),
+        "flows": tuple(flows),
+        "probes": tuple(probes),
         "queue_by_interval_packets": None if queue is None else tuple(queue),
     }
-
-
-def _figures_of_flow(flow: Mapping[str, Any]) -> dict[str, Any]:
-    figures = {name: flow.get(name) for name in (*FLOW_METRICS, *FLOW_SERIES)}
-    events = flow.get("loss_events_s")
-    return figures | {"loss_events": None if events is None else len(events)}
-
-
-def _figures_of_probe(probe: Mapping[str, Any]) -> dict[str, Any]:
-    rtts_ms = [rtt_ms for rtt_ms in probe.get("rtts_ms", ()) if rtt_ms is not None]
-    extremes = {"rtt_min_ms": min(rtts_ms), "rtt_max_ms": max(rtts_ms)} if rtts_ms else {}
-    return {name: probe.get(name) for name in PROBE_METRICS} | extremes
 
 
 def _is_measurement(value: object) -> bool:
@@ -275,6 +271,27 @@ class MachineFaultError(Exception):
         super().__init__(reason)
         self.blames_controller = blames_controller
         self.is_final = is_final
+
+
+def require_answered(answer: Mapping[str, Any], where: str) -> None:
+    """Checks the status that an engine's process answers with.
+
+    Raises:
+        MachineFaultError: the machine ended the run.
+        KneepointError: the run cannot be carried out.
+    """
+    if answer["status"] == "fault":
+        raise MachineFaultError(printable(answer["reason"]))
+    if answer["status"] == "error":
+        raise KneepointError(f"{where}: {answer['reason']}")
+
+
+def digest_of(program: Path) -> str:
+    """Returns the SHA-256 of a program; raises KneepointError if it is not there."""
+    try:
+        return sha256_of(program.read_bytes())
+    except OSError as error:
+        raise KneepointError(f"{program}: {error.strerror}; build it: make build") from None
 
 
 class Engine(Protocol):
@@ -301,10 +318,12 @@ class EngineSettings(ABC):
 
     Args:
         sha256: digest of the engine's programs, which contain no controller.
+        busy_us: the scheduling delay (99th percentile, see RunRecord) above which a run is spoiled.
     """
 
     limits: ClassVar[Limits]
     sha256: str
+    busy_us: float = field(default=math.inf, kw_only=True)
 
     @property
     def engine(self) -> str:
@@ -317,9 +336,9 @@ class EngineSettings(ABC):
         return self.limits.is_real_time
 
     def runs_at_once(self, slots: int, cores: int) -> int:
-        """Number of concurrent runs for a host with so many real-time slots and cores."""
-        del slots
-        return cores
+        """Number of concurrent runs in real time for a host with so many slots and cores."""
+        per_core = self.limits.runs_per_core
+        return slots if per_core is None else per_core * cores
 
     def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
         """Returns settings that write, at each run's end, those logs that the engine has.
@@ -338,12 +357,17 @@ class EngineSettings(ABC):
 
     def spoils(self, record: "RunRecord") -> bool:
         """Whether the host was too busy for the run, which must then be repeated."""
-        del record
-        return False
+        delay_us = record.scheduling_delay_p99_us
+        return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
 
     def taking_all(self) -> Self:
         """Returns settings that repeat no run, however busy the host was."""
-        return self
+        return replace(self, busy_us=math.inf)
+
+    def require_unchanged(self, sha256: str, programs: Path) -> None:
+        """Raises KneepointError unless this is still the digest of the engine's programs."""
+        if sha256 != self.sha256:
+            raise KneepointError(f"{programs}: rebuilt during the study; run the command again")
 
     def files_of(self, specs: Sequence[RunSpec]) -> Mapping[str, tuple[Path, str]]:
         """Returns the files that runs on another machine need, by their paths in a copy there.

@@ -4,7 +4,7 @@ import json
 import math
 import re
 import subprocess
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,8 +59,8 @@ class Controller:
     summary: str
     source: str
     constants: Mapping[str, Constant]
-    needs: tuple[str, ...] = ()
-    transports: tuple[str, ...] = ("datagrams", "tcp")
+    needs: Sequence[str] = ()
+    transports: Sequence[str] = ("datagrams", "tcp")
 
     def require(self, transport: str, where: str, *, has_ecn: bool = False) -> None:
         """Raises KneepointError if the transport lacks a need of the controller."""
@@ -110,13 +110,8 @@ class Catalogue:
         """Takes the decoded JSON of `emulate --list`."""
         self.controllers = {
             entry["name"]: Controller(
-                name=entry["name"],
-                sha256=entry["sha256"],
-                summary=entry["summary"],
-                source=entry["source"],
-                constants={item["name"]: _constant(item) for item in entry["constants"]},
-                needs=tuple(entry["needs"]),
-                transports=tuple(entry["transports"]),
+                **entry
+                | {"constants": {item["name"]: _constant(item) for item in entry["constants"]}}
             )
             for entry in listing["controllers"]
         }
@@ -181,17 +176,13 @@ def load_catalogue(emulate: Path) -> Catalogue:
 
 
 def _constant(item: Mapping[str, Any]) -> Constant:
+    declared = dict(item)
     return Constant(
-        name=item["name"],
-        is_integer=item["type"] == "integer",
-        default=item["default"],
-        low=item["low"],
-        high=item["high"],
-        least=-math.inf if item["least"] is None else item["least"],
-        most=math.inf if item["most"] is None else item["most"],
-        is_log=item["scale"] == "log",
-        unit=item["unit"],
-        meaning=item["meaning"],
+        is_integer=declared.pop("type") == "integer",
+        is_log=declared.pop("scale") == "log",
+        least=-math.inf if (least := declared.pop("least")) is None else least,
+        most=math.inf if (most := declared.pop("most")) is None else most,
+        **declared,
     )
 
 

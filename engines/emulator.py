@@ -1,7 +1,6 @@
 """The virtual-time emulator: one persistent `emulate --batch` process, restarted if it dies."""
 
 import contextlib
-import hashlib
 import json
 import os
 import select
@@ -12,8 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from common.errors import KneepointError, printable
-from engines.base import EngineSettings, MachineFaultError, RunRecord, RunSpec, canonical_json
+from common.errors import KneepointError
+from engines.base import (
+    EngineSettings,
+    MachineFaultError,
+    RunRecord,
+    RunSpec,
+    canonical_json,
+    digest_of,
+    require_answered,
+)
 from engines.limits import EMULATOR
 
 # Signals of a crash; any other signal comes from outside.
@@ -21,18 +28,6 @@ _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal
 
 _BINARY = "emulate"
 """The emulator's path in a copy of its files; it looks for controllers/ next to itself."""
-
-
-def digest_of(binary: Path) -> str:
-    """Returns the SHA-256 of the emulator.
-
-    Raises:
-        KneepointError: it is not built.
-    """
-    try:
-        return hashlib.sha256(binary.read_bytes()).hexdigest()
-    except OSError as error:
-        raise KneepointError(f"{binary}: {error.strerror}; build it: make build") from None
 
 
 def request_of(
@@ -99,29 +94,22 @@ class EmulatorSettings(EngineSettings):
         return EmulatorEngine(self)
 
 
-@dataclass
-class _Process:
-    """A running emulator, and its output since the last whole line."""
-
-    popen: "subprocess.Popen[bytes]"
-    pending: bytes = b""
-
-
 class EmulatorEngine:
     """Runs on `emulate --batch`."""
 
     def __init__(self, settings: EmulatorSettings) -> None:
         self._settings = settings
-        self._process: _Process | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pending = b""  # the output since its last whole line
 
     def run(self, spec: RunSpec) -> RunRecord:
         """Executes one run (see Engine)."""
         line = request_of(spec, self._settings.keep_log, self._settings.keep_flow_log)
         process = self._process or self._start()
         try:
-            assert process.popen.stdin is not None
-            process.popen.stdin.write(line)
-            process.popen.stdin.flush()
+            assert process.stdin is not None
+            process.stdin.write(line)
+            process.stdin.flush()
             answer = self._read_line(process)
         except BrokenPipeError:
             raise self._died(process) from None
@@ -130,12 +118,12 @@ class EmulatorEngine:
     def stop(self) -> None:
         """Kills the process; a thread that waits for it notices."""
         if self._process is not None:
-            self._process.popen.kill()
+            self._process.kill()
 
     def close(self) -> None:
         """Ends the process."""
         if self._process is not None:
-            process, self._process = self._process.popen, None
+            process, self._process = self._process, None
             process.kill()
             process.wait()
             for stream in (process.stdin, process.stdout):
@@ -143,14 +131,12 @@ class EmulatorEngine:
                     with contextlib.suppress(BrokenPipeError):  # its pending input has no reader
                         stream.close()
 
-    def _start(self) -> _Process:
-        if digest_of(self._settings.binary) != self._settings.sha256:
-            raise KneepointError(
-                f"{self._settings.binary}: rebuilt during the study; run the command again"
-            )
+    def _start(self) -> "subprocess.Popen[bytes]":
+        binary = self._settings.binary
+        self._settings.require_unchanged(digest_of(binary), binary)
         try:
-            popen = subprocess.Popen(
-                [self._settings.binary, "--batch"],
+            self._process = subprocess.Popen(
+                [binary, "--batch"],
                 cwd=self._settings.folder,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -158,27 +144,31 @@ class EmulatorEngine:
             )
         except OSError as error:
             raise KneepointError(
-                f"{self._settings.binary}: {error.strerror}; build it again: make build"
+                f"{binary}: {error.strerror}; build it again: make build"
             ) from None
-        self._process = _Process(popen)
+        self._pending = b""
         return self._process
 
-    def _read_line(self, process: _Process) -> bytes:
-        assert process.popen.stdout is not None
-        descriptor = process.popen.stdout.fileno()
-        _, before_ticks = _activity_of(process.popen.pid)
-        while b"\n" not in process.pending:
+    def _read_line(self, process: "subprocess.Popen[bytes]") -> bytes:
+        assert process.stdout is not None
+        descriptor = process.stdout.fileno()
+        _, before_ticks = _activity_of(process.pid)
+        while b"\n" not in self._pending:
             if not select.select([descriptor], [], [], self._settings.idle_limit_s)[0]:
-                is_runnable, ticks = _activity_of(process.popen.pid)
+                is_runnable, ticks = _activity_of(process.pid)
                 if not is_runnable and ticks == before_ticks:
-                    raise self._is_stuck()
+                    self.close()
+                    limit_s = self._settings.idle_limit_s
+                    raise MachineFaultError(
+                        f"the emulator used no CPU for {limit_s:g} s; was it stopped?"
+                    )
                 before_ticks = ticks
                 continue
             chunk = os.read(descriptor, 65536)
             if not chunk:
                 raise self._died(process)
-            process.pending += chunk
-        line, _, process.pending = process.pending.partition(b"\n")
+            self._pending += chunk
+        line, _, self._pending = self._pending.partition(b"\n")
         return line
 
     def _record(self, spec: RunSpec, line: bytes) -> RunRecord:
@@ -189,34 +179,20 @@ class EmulatorEngine:
             self.close()
             text = line[:80].decode(errors="replace")
             raise MachineFaultError(f"the emulator answered {text!r}") from None
-        if status == "ok":
-            return RunRecord.measured(spec, answer)
-        reason = printable(str(answer.get("reason", "no reason given")))
-        if status == "failed":
+        if status in ("failed", "fault"):
             self.close()  # it may have ended, and serves no other controller in any case
-            return RunRecord(spec.run_id, "failed", reason)
-        if status == "fault":
-            self.close()
-            raise MachineFaultError(reason)
-        if spec.entry is not None:
-            return RunRecord(spec.run_id, "failed", reason)  # others can run
-        raise KneepointError(
-            f"{self._settings.binary}: refused a run of {spec.controller}: {reason}"
-        )
+        if status == "error" and spec.entry is not None:
+            answer["status"] = "failed"  # others can run
+        require_answered(answer, f"{self._settings.binary}: refused a run of {spec.controller}")
+        return RunRecord.measured(spec, answer)
 
-    def _died(self, process: _Process) -> MachineFaultError:
-        code = process.popen.wait()
+    def _died(self, process: "subprocess.Popen[bytes]") -> MachineFaultError:
+        code = process.wait()
         self.close()
         if code >= 0:
             return MachineFaultError(f"the emulator ended with exit status {code}")
         name = signal.Signals(-code).name
         return MachineFaultError(f"crashed: {name}", blames_controller=-code in _CRASHES)
-
-    def _is_stuck(self) -> MachineFaultError:
-        self.close()
-        return MachineFaultError(
-            f"the emulator used no CPU for {self._settings.idle_limit_s:g} s; was it stopped?"
-        )
 
 
 def _activity_of(process_id: int) -> tuple[bool, int]:

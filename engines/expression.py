@@ -6,7 +6,6 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Self
 
 from common.errors import suggestion
 from engines.base import METRICS, RunRecord
@@ -62,19 +61,12 @@ _Value = Callable[[Mapping[str, float | None]], float]
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression of a run's metrics."""
+    """An expression of a run's metrics; raises ValueError if the text is none."""
 
     text: str
 
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Returns the expression that a text is.
-
-        Raises:
-            ValueError: it is none.
-        """
-        _compile(text)
-        return cls(text)
+    def __post_init__(self) -> None:
+        _compile(self.text)
 
     def of_run(self, record: RunRecord, network: PreparedNetwork, bound: Bound | None) -> float:
         """Returns its value for a run that succeeded.
@@ -84,16 +76,15 @@ class Expression:
         """
         sent, delay_ms = record.packets_sent or 0, record.signal_delay_p95_ms
         least_ms = bound.signal_delay_p95_ms if bound else None
+        excess_ms = None if delay_ms is None or least_ms is None else delay_ms - least_ms
         return self.of(
-            {name: getattr(record, name) for name in (*METRICS, "signal_delay_p50_ms")}
-            | {
+            {
+                **vars(record),
                 "loss": (record.packets_dropped or 0) / sent if sent else 0.0,
                 "delay_ms": network.uplink.delay_ms,
                 "omniscient_power": bound.power if bound else None,
                 "omniscient_delay_ms": least_ms,
-                "excess_delay_ms": delay_ms - least_ms
-                if delay_ms is not None and least_ms is not None
-                else None,
+                "excess_delay_ms": excess_ms,
             }
         )
 

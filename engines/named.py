@@ -17,7 +17,7 @@ def settings_of(
     Args:
         engine: emulator, mahimahi or kernel.
         build: folder of the built programs.
-        busy_us: in real time: see RealTimeSettings.
+        busy_us: in real time: see EngineSettings.
         keep_awake: for mahimahi: see MahimahiSettings.
 
     Raises:

@@ -1,84 +1,160 @@
-"""What the engines in real time share: a run that a busy host has disturbed does not count."""
+"""What the engines in real time share: a supervisor for each run, and what a busy host spoils."""
 
+import contextlib
 import hashlib
-import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+import json
+import os
+import select
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Generic, TypeVar
 
-from common.errors import KneepointError
-from engines.base import EngineSettings, MachineFaultError, RunRecord
+from common.code import ROOT
+from engines.base import (
+    EngineSettings,
+    MachineFaultError,
+    RunRecord,
+    RunSpec,
+    digest_of,
+    require_answered,
+)
+from engines.supervision import START_AND_END_S
 
-_EARLIER = ("earlier try", "earlier tries")
 _ATTEMPTS = 3
 """Attempts at a run on a busy host."""
 
-
-@dataclass(frozen=True)
-class RealTimeSettings(EngineSettings):
-    """Settings of an engine in real time.
-
-    Args:
-        build: the folder of its programs.
-        busy_us: the scheduling delay (99th percentile, see RunRecord) above which a run is spoiled.
-    """
-
-    build: Path
-    busy_us: float
-
-    def spoils(self, record: RunRecord) -> bool:
-        """Whether the host was too busy for a run that finished."""
-        delay_us = record.scheduling_delay_p99_us
-        return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
-
-    def require_programs(self, sha256: str) -> None:
-        """Raises KneepointError unless this is still the digest of the engine's programs."""
-        if sha256 != self.sha256:
-            raise KneepointError(f"{self.build}: rebuilt during the study; run the command again")
-
-    def taking_all(self) -> Self:
-        """Returns the same with no run repeated."""
-        return replace(self, busy_us=math.inf)
+Settings = TypeVar("Settings", bound=EngineSettings)
 
 
-def digest_of(programs: Iterable[Path], beside: str = "") -> str:
-    """Returns a digest of programs, and of a text.
-
-    Raises:
-        KneepointError: one is not there.
-    """
+def digest_of_programs(programs: Iterable[Path], beside: str = "") -> str:
+    """Returns a digest of programs and of a text; raises KneepointError if one is not there."""
     digest = hashlib.sha256(beside.encode())
     for program in programs:
-        try:
-            digest.update(hashlib.sha256(program.read_bytes()).digest())
-        except OSError as error:
-            raise KneepointError(f"{program}: {error.strerror}; build it: make build") from None
+        digest.update(bytes.fromhex(digest_of(program)))
     return digest.hexdigest()
 
 
-def run_undisturbed(settings: RealTimeSettings, run: Callable[[], RunRecord]) -> RunRecord:
-    """Returns the record of a run, which is repeated while the host is too busy for it.
+class RealTimeEngine(ABC, Generic[Settings]):
+    """Runs in real time, one after the other, each under a supervisor (see engines.supervision)."""
 
-    The earlier tries are the reason in the record of the run that finally counts.
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._supervisor: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
 
-    Raises:
-        MachineFaultError: the host was too busy every time.
-    """
-    spoilt: list[float] = []
-    for _ in range(_ATTEMPTS):
-        record = run()
-        if not settings.spoils(record):
-            return replace(record, reason=record.reason or _mark(spoilt, *_EARLIER))
-        spoilt.append(record.scheduling_delay_p99_us or 0)
-    raise MachineFaultError(
-        f"{_mark(spoilt, 'try', 'tries')}; use fewer slots or reduce other load", is_final=True
-    )
+    def run(self, spec: RunSpec) -> RunRecord:
+        """Executes one run (see Engine), again if the host was too busy.
+
+        The earlier tries are the reason in the record of the run that finally counts.
+        """
+        spoilt: list[str] = []
+        for _ in range(_ATTEMPTS):
+            try:
+                record = RunRecord.measured(spec, self.answer_to(spec))
+            except OSError as error:
+                reason = f"{error.filename or 'the run'}: {error.strerror}"
+                raise MachineFaultError(reason) from None
+            if not self._settings.spoils(record):
+                tries = "earlier try" if len(spoilt) == 1 else "earlier tries"
+                earlier = _busy(spoilt, tries) if spoilt else ""
+                return replace(record, reason=record.reason or earlier)
+            spoilt.append(f"{(record.scheduling_delay_p99_us or 0) / 1000:.1f}")
+        remedy = "use fewer slots or reduce other load"
+        raise MachineFaultError(f"{_busy(spoilt, 'tries')}; {remedy}", is_final=True)
+
+    @abstractmethod
+    def answer_to(self, spec: RunSpec) -> dict[str, Any]:
+        """Executes one run once and returns the answer, whose status is ok or failed."""
+
+    def supervise(
+        self,
+        command: Sequence[str],
+        request: Mapping[str, Any],
+        limit_s: float,
+        *,
+        where: str,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Returns a supervisor's answer, whose status is ok or failed.
+
+        Args:
+            command: starts the supervisor.
+            request: its request.
+            limit_s: time limit.
+            where: the run, for messages.
+            folder: its working directory.
+            environment: variables besides this process's own and the modules' path.
+
+        Raises:
+            OSError: it cannot be started.
+            MachineFaultError: it was stopped, does not answer in time, or answers with a fault.
+            KneepointError: it answers that the run cannot be carried out.
+        """
+        supervisor = self._supervisor = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **(environment or {}), "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            if self._is_stopped:
+                raise MachineFaultError("the run was stopped")
+            answer = _ask(supervisor, request, limit_s)
+        finally:
+            self.close()
+        require_answered(answer, where)
+        return answer
+
+    def stop(self) -> None:
+        """Tells the supervisor to end its run; the thread that waits for it notices."""
+        self._is_stopped = True
+        supervisor = self._supervisor
+        if supervisor is not None and supervisor.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                supervisor.stdin.close()
+
+    def close(self) -> None:
+        """Ends the current run, if there is one: its supervisor does when its input closes."""
+        supervisor, self._supervisor = self._supervisor, None
+        if supervisor is None:
+            return
+        for stream in (supervisor.stdin, supervisor.stdout):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+        try:
+            supervisor.wait(START_AND_END_S)
+        except subprocess.TimeoutExpired:
+            supervisor.kill()
+            supervisor.wait()
 
 
-def _mark(spoilt: list[float], one: str, many: str) -> str:
-    if not spoilt:
-        return ""
-    delays = ", ".join(f"{delay_us / 1000:.1f}" for delay_us in spoilt)
-    tries = f"{len(spoilt)} {one if len(spoilt) == 1 else many}"
-    return f"the host was too busy in {tries} (scheduling delay {delays} ms)"
+def _ask(
+    supervisor: "subprocess.Popen[bytes]", request: Mapping[str, Any], limit_s: float
+) -> dict[str, Any]:
+    """Returns the supervisor's answer. Its input stays open: when that closes, it ends the run."""
+    assert supervisor.stdin is not None and supervisor.stdout is not None
+    try:
+        supervisor.stdin.write(f"{json.dumps(request)}\n".encode())
+        supervisor.stdin.flush()
+    except (BrokenPipeError, ValueError):  # it ended, or was told to stop
+        raise MachineFaultError("the run's supervisor did not start") from None
+    if not select.select([supervisor.stdout], [], [], limit_s)[0]:
+        raise MachineFaultError(f"the run's supervisor did not answer within {limit_s:g} s")
+    line = supervisor.stdout.readline()
+    try:
+        answer: dict[str, Any] = json.loads(line)
+    except ValueError:
+        raise MachineFaultError("the run's supervisor was killed") from None
+    return answer
+
+
+def _busy(delays_ms: list[str], tries: str) -> str:
+    delays = ", ".join(delays_ms)
+    return f"the host was too busy in {len(delays_ms)} {tries} (scheduling delay {delays} ms)"

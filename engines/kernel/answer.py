@@ -4,15 +4,17 @@ What the kernel does not report is None: the one-way delay of a flow's packets, 
 signal delay. RTTs of flows are the kernel's smoothed ones, as sampled; those of probes are ping's.
 """
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engines.kernel.netlink import TcpSocket
+from engines.kernel.netlink import TcpSocket, tcp_info
 from engines.kernel.scenario import HEADERS_BYTES, PAYLOAD_BYTES, Flow, Link, Scenario
 
 _FAIR, _SETTLED_INTERVALS = 0.9, 5
+_NOTHING = TcpSocket(0, 0, 0, **tcp_info(b""))
 
 
 @dataclass
@@ -22,7 +24,7 @@ class FlowSamples:
     sender: list[tuple[float, TcpSocket]] = field(default_factory=list)
     receiver: list[tuple[float, TcpSocket]] = field(default_factory=list)
     completion_s: float | None = None
-    last: dict[str, float] | None = None
+    last: dict[str, Any] | None = None
 
 
 @dataclass
@@ -118,21 +120,16 @@ def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any
     end_s = min(scenario.duration_s, flow.stop_s or scenario.duration_s)
     seconds = samples.completion_s or end_s - from_s
     counted = [sender for time_s, sender in samples.sender if time_s >= from_s]
-    last = samples.sender[-1][1] if samples.sender else None
-    received = samples.receiver[-1][1] if samples.receiver else None
-    sent = int(samples.last["packets_sent"]) if samples.last else last.packets_sent if last else 0
-    again = samples.last["retransmissions"] if samples.last else last and last.retransmissions
-    in_order = flow.bytes if samples.completion_s else received.bytes_received if received else 0
-    assert in_order is not None
-    packets = received.packets_received if received else 0
-    if samples.completion_s:  # the last look at the receiver was before its end
-        packets = max(packets, -(-in_order // PAYLOAD_BYTES))
-    if (before := _last_before(samples.sender, from_s)) is not None:
-        sent -= before.packets_sent
-        again = (again or 0) - before.retransmissions
-    if (before := _last_before(samples.receiver, from_s)) is not None:
-        in_order -= before.bytes_received
-        packets -= before.packets_received
+    last, received = _last(samples.sender), _last(samples.receiver)
+    sent, again = last.packets_sent, last.retransmissions
+    if samples.last:
+        sent, again = samples.last["packets_sent"], samples.last["retransmissions"]
+    packets, in_order = received.packets_received, received.bytes_received
+    if samples.completion_s and flow.bytes:  # the last look at the receiver was before its end
+        packets, in_order = max(packets, -(-flow.bytes // PAYLOAD_BYTES)), flow.bytes
+    last, received = _last(samples.sender, from_s), _last(samples.receiver, from_s)
+    sent, again = sent - last.packets_sent, again - last.retransmissions
+    packets, in_order = packets - received.packets_received, in_order - received.bytes_received
     rtts_ms = [sender.rtt_ms for sender in counted if sender.rtt_ms]
     figures: dict[str, Any] = {
         "controller": flow.controller,
@@ -141,7 +138,7 @@ def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any
         "packets_sent": sent,
         "packets_received": packets,
         "packets_marked": 0,
-        "retransmissions": int(again or 0),
+        "retransmissions": again,
         "loss": max(0.0, 1 - packets / sent) if sent else None,
         "delay_p50_ms": None,
         "delay_p95_ms": None,
@@ -161,8 +158,9 @@ def _flow(scenario: Scenario, flow: Flow, samples: FlowSamples) -> dict[str, Any
     return figures
 
 
-def _last_before(samples: Sequence[tuple[float, TcpSocket]], time_s: float) -> TcpSocket | None:
-    return next((socket for at_s, socket in reversed(samples) if at_s < time_s), None)
+def _last(samples: Sequence[tuple[float, TcpSocket]], before_s: float = math.inf) -> TcpSocket:
+    """Returns the last sample before a time; all zero without any."""
+    return next((socket for at_s, socket in reversed(samples) if at_s < before_s), _NOTHING)
 
 
 def _probe(rtts_ms: Sequence[float | None]) -> dict[str, Any]:

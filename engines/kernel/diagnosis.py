@@ -7,11 +7,11 @@ prints nothing if it can work.
 
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from common.errors import KneepointError, run_command_line
+from common.programs import complaint, run_program
 
 SEARCH_PATH = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
 """Where programs are looked for: an ordinary user's PATH may lack sbin."""
@@ -70,21 +70,12 @@ def _missing_programs() -> list[str]:
 
 
 def _refusal_of_namespaces() -> str:
+    program = str(shutil.which(UNSHARE[0], path=SEARCH_PATH))
     try:
-        result = subprocess.run(
-            [*UNSHARE, "true"],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=_TIME_LIMIT_S,
-            env={**os.environ, "PATH": SEARCH_PATH, "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        result = run_program([program, *UNSHARE[1:], "true"], Path("/"), _TIME_LIMIT_S)
+    except (OSError, KneepointError) as error:
         return str(error)
-    if result.returncode == 0:
-        return ""
-    lines = result.stderr.strip().splitlines()
-    return lines[0] if lines else f"exit status {result.returncode}"
+    return complaint(result) if result.returncode else ""
 
 
 if __name__ == "__main__":

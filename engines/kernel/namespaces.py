@@ -1,10 +1,11 @@
-"""Network namespaces that exist only as long as this process holds them."""
+"""Network namespaces, which end with their devices when this process does."""
 
 import ctypes
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Self
 
 from common.errors import KneepointError
@@ -35,29 +36,20 @@ class Namespace:
         Raises:
             OSError: this process may not.
         """
-        before = cls.here()
-        try:
+        with cls.here().entered():
             _check(_libc.unshare(_CLONE_NEWNET))
-            made = cls.here()
-            before._enter()
-        finally:
-            before.close()
-        return made
-
-    def close(self) -> None:
-        """Releases it; it ends, with all its devices, when no process is in it."""
-        os.close(self.descriptor)
+            return cls.here()
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Puts this thread, and what it creates meanwhile, into the namespace."""
-        before = Namespace.here()
+        before = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            self._enter()
+            _check(_libc.setns(self.descriptor, _CLONE_NEWNET))
             yield
         finally:
-            before._enter()
-            before.close()
+            _check(_libc.setns(before, _CLONE_NEWNET))
+            os.close(before)
 
     def run(self, *command: str, passing: Sequence[int] = ()) -> None:
         """Runs a command in it.
@@ -65,19 +57,12 @@ class Namespace:
         Raises:
             KneepointError: it fails; the message quotes it.
         """
-        with self.entered():
-            result = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                pass_fds=passing,
-                env={**os.environ, "LC_ALL": "C"},
-                check=False,
-            )
-        if result.returncode != 0:
-            said = (result.stderr + result.stdout).strip().splitlines()[:1]
-            reason = said[0] if said else f"exit status {result.returncode}"
+        pipe = subprocess.PIPE
+        with self.start(command, stdout=pipe, stderr=pipe, pass_fds=passing) as process:
+            output, errors = process.communicate()
+        if process.returncode != 0:
+            said = (errors + output).decode().strip().splitlines()[:1]
+            reason = said[0] if said else f"exit status {process.returncode}"
             raise KneepointError(f"`{' '.join(command)}` failed: {reason}")
 
     def start(self, command: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
@@ -98,16 +83,12 @@ class Namespace:
         """
         with self.entered():
             try:
-                with open(f"/proc/sys/{name.replace('.', '/')}", "w") as file:  # noqa: PTH123
-                    file.write(value)
+                Path("/proc/sys", name.replace(".", "/")).write_text(value)
             except OSError as error:
                 raise KneepointError(
                     f"{name} cannot be set ({error.strerror}); /proc/sys may be read-only here: "
                     "in a container run with --privileged"
                 ) from None
-
-    def _enter(self) -> None:
-        _check(_libc.setns(self.descriptor, _CLONE_NEWNET))
 
 
 def _check(result: int) -> None:

@@ -4,6 +4,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from engines.kernel.namespaces import Namespace
 
@@ -13,7 +14,7 @@ _NLMSG_ERROR, _NLMSG_DONE = 2, 3
 _NLM_F_DUMP = 0x301  # of a request, all that there is
 _HEADER = struct.Struct("=IHHII")
 _ATTRIBUTE = struct.Struct("=HH")
-_INET_DIAG_INFO, _TCA_KIND, _TCA_STATS = 2, 1, 3
+_INET_DIAG_INFO, _TCA_STATS = 2, 3
 _ALL_STATES, LISTEN = (1 << 12) - 1, 10
 _MOST_BYTES = 1 << 16
 
@@ -49,7 +50,6 @@ class TcpSocket:
 class QueueState:
     """A qdisc's counters and occupancy; `bytes` are of IP packets."""
 
-    kind: str
     parent: int
     bytes: int
     packets: int
@@ -59,13 +59,12 @@ class QueueState:
 
 
 class _Netlink:
-    def __init__(self, namespace: Namespace, protocol: int) -> None:
-        with namespace.entered():
-            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
-        self._socket.settimeout(5)
+    protocol: ClassVar[int]
 
-    def close(self) -> None:
-        self._socket.close()
+    def __init__(self, namespace: Namespace) -> None:
+        with namespace.entered():
+            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, self.protocol)
+        self._socket.settimeout(5)
 
     def dump(self, kind: int, request: bytes) -> Iterator[memoryview]:
         """Yields the content of each reply."""
@@ -88,8 +87,7 @@ class _Netlink:
 class TcpSockets(_Netlink):
     """The TCP sockets of a namespace."""
 
-    def __init__(self, namespace: Namespace) -> None:
-        super().__init__(namespace, _NETLINK_SOCK_DIAG)
+    protocol = _NETLINK_SOCK_DIAG
 
     def read(self) -> list[TcpSocket]:
         """Returns them all, as they are now."""
@@ -102,21 +100,19 @@ class TcpSockets(_Netlink):
 class Queues(_Netlink):
     """The qdiscs of a namespace."""
 
-    def __init__(self, namespace: Namespace) -> None:
-        super().__init__(namespace, _NETLINK_ROUTE)
+    protocol = _NETLINK_ROUTE
 
     def read(self) -> list[QueueState]:
         """Returns them all, as they are now."""
         return [_queue_of(content) for content in self.dump(_RTM_GETQDISC, bytes(20))]
 
 
-def tcp_info(content: bytes | memoryview) -> dict[str, float]:
+def tcp_info(content: bytes | memoryview) -> dict[str, Any]:
     """Parses the needed part of a struct tcp_info; an older kernel's is shorter."""
     fields = _TCP_INFO.unpack(bytes(content[: _TCP_INFO.size]).ljust(_TCP_INFO.size, b"\0"))
     numbers = fields[8:]  # from tcpi_rto on
     return {
         "is_repairing": fields[1] >= _RECOVERY,
-        "unacknowledged": numbers[4],
         "rtt_ms": numbers[15] / 1000,
         "ssthresh_packets": numbers[17],
         "window_packets": numbers[18],
@@ -132,19 +128,7 @@ def _socket_of(content: memoryview) -> TcpSocket:
     local_port, remote_port = struct.unpack_from("!HH", content, 4)
     attributes = dict(_attributes(content[72:]))
     info = tcp_info(attributes.get(_INET_DIAG_INFO, b""))
-    return TcpSocket(
-        state=state,
-        local_port=local_port,
-        remote_port=remote_port,
-        is_repairing=bool(info["is_repairing"]),
-        window_packets=int(info["window_packets"]),
-        ssthresh_packets=int(info["ssthresh_packets"]),
-        rtt_ms=info["rtt_ms"],
-        retransmissions=int(info["retransmissions"]),
-        packets_sent=int(info["packets_sent"]),
-        packets_received=int(info["packets_received"]),
-        bytes_received=int(info["bytes_received"]),
-    )
+    return TcpSocket(state, local_port, remote_port, **info)
 
 
 def _queue_of(content: memoryview) -> QueueState:
@@ -152,8 +136,7 @@ def _queue_of(content: memoryview) -> QueueState:
     attributes = dict(_attributes(content[20:]))
     stats = bytes(attributes[_TCA_STATS][: _TC_STATS.size]).ljust(_TC_STATS.size, b"\0")
     counted, packets, drops, _, _, _, held_packets, held_bytes = _TC_STATS.unpack(stats)
-    kind = bytes(attributes[_TCA_KIND]).rstrip(b"\0").decode()
-    return QueueState(kind, parent, counted, packets, drops, held_packets, held_bytes)
+    return QueueState(parent, counted, packets, drops, held_packets, held_bytes)
 
 
 def _attributes(content: memoryview) -> Iterator[tuple[int, memoryview]]:

@@ -40,7 +40,7 @@ def data_port(number: int) -> int:
 
 
 class Rig:
-    """The rig of a scenario, ready for traffic; a context."""
+    """The rig of a scenario, ready for traffic."""
 
     def __init__(self, scenario: Scenario, delay_line: Path) -> None:
         """Builds it.
@@ -49,31 +49,17 @@ class Rig:
             KneepointError: this host lacks a right or a program, which the message names.
         """
         self._scenario = scenario
-        self._devices: list[int] = []
-        self._wire: subprocess.Popen[bytes] | None = None
         self.router = Namespace.here()
         self.server = Namespace.make()
         self.client = Namespace.make()
         for namespace in (self.router, self.server, self.client):
             _prepare(namespace)
         self._connect_server()
-        self._connect_client(delay_line)
+        self._wire = self._connect_client(delay_line)
         shape(self.router, scenario.uplink)
         shape(self.client, scenario.downlink)
         classify(self.router, scenario)
         self._await_answer()
-
-    def __enter__(self) -> "Rig":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._wire is not None:
-            self._wire.kill()
-            self._wire.communicate()
-        for device in self._devices:
-            os.close(device)
-        for namespace in (self.server, self.client, self.router):
-            namespace.close()
 
     def end_wire(self) -> dict[str, Any]:
         """Ends the delay line; returns how late it released packets (see RunRecord).
@@ -81,7 +67,6 @@ class Rig:
         Raises:
             KneepointError: it does not say.
         """
-        assert self._wire is not None
         self._wire.terminate()
         said, _ = self._wire.communicate()
         try:
@@ -92,7 +77,7 @@ class Rig:
 
     def check(self) -> None:
         """Raises KneepointError if the delay line has ended."""
-        if self._wire is not None and self._wire.poll() is not None:
+        if self._wire.poll() is not None:
             raise KneepointError("the delay line ended during the run; run it again")
 
     def _connect_server(self) -> None:
@@ -112,22 +97,24 @@ class Rig:
             _bring_up(namespace, device, address)
         self.server.run("ip", "route", "add", "default", "via", _ROUTER_TO_SERVER)
 
-    def _connect_client(self, delay_line: Path) -> None:
+    def _connect_client(self, delay_line: Path) -> "subprocess.Popen[bytes]":
+        """Returns the delay line."""
+        devices = []
         for namespace, address in ((self.router, _ROUTER_TO_CLIENT), (self.client, CLIENT)):
-            self._devices.append(_open_tun(namespace))
+            devices.append(_open_tun(namespace))
             _bring_up(namespace, "link", address)
         self.client.run("ip", "route", "add", "default", "via", _ROUTER_TO_CLIENT)
         links = (self._scenario.uplink, self._scenario.downlink)
-        words = [str(delay_line), *map(str, self._devices)]
+        words = [str(delay_line), *map(str, devices)]
         words += ["--delays-ms", ",".join(repr(link.delay_ms) for link in links)]
         words += ["--rates-mbps", ",".join(repr(link.rate_mbps) for link in links)]
         try:
-            self._wire = subprocess.Popen(
+            return subprocess.Popen(
                 words,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=self._devices,
+                pass_fds=devices,
             )
         except OSError as error:
             raise KneepointError(f"{delay_line}: {error.strerror}; run: make build") from None

@@ -29,7 +29,7 @@ def main() -> None:
     read_scenario(arguments.scenario)
     content = read_json(arguments.scenario)
     engine = KernelSettings.of(Path("build")).open()
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if arguments.check:
             engine.answer(content, only_builds=True)
@@ -40,10 +40,6 @@ def main() -> None:
         sys.exit(1)
     finally:
         engine.close()
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

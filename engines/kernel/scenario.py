@@ -7,9 +7,9 @@ differently from the scenario is refused by name.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from common.config_file import complaint_of
 from common.errors import KneepointError
@@ -45,9 +45,6 @@ _UNLIMITED = ("initial_ssthresh",)
 
 _UNLIMITED_PACKETS = 1_000_000
 
-_LEFT_TO_THE_EMULATOR = ("sender", "requests", "think_s", "start_spread_s")
-"""What a flow or a probe may have in the emulator only."""
-
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -63,7 +60,7 @@ class Queue(_Part):
 class Link(_Part):
     """One direction of the bottleneck."""
 
-    rate_mbps: float = Field(default=0, ge=0.001, le=100_000)
+    rate_mbps: float = Field(ge=0.001, le=100_000)
     delay_ms: float = Field(default=20, ge=0, le=60_000)
     queue: str = "infinite"
 
@@ -79,15 +76,44 @@ class Flow(TrafficFlow):
     """A TCP flow over the uplink: endless, or a download of some bytes of payload."""
 
     controller: str
+    transport: Literal["tcp"] = Field(default=cast(Any, "datagrams"), validate_default=True)
     controller_sha256: str = ""  # of a scenario for the emulator; it does not run here
     tcp: Tcp | None = None
     stop_s: float | None = Field(default=None, gt=0, le=LONGEST_S)
     bytes: int | None = Field(default=None, ge=1, le=1 << 50)
+    sender: Literal["near"] = Field(default="near", alias="from")
+    request_bytes: int | None = Field(default=None, ge=REQUEST_BYTES, le=REQUEST_BYTES)
+    requests: Literal[1] = 1
+    think_s: float = Field(default=0, ge=0, le=0)
+    start_spread_s: float = Field(default=0, ge=0, le=0)
+
+    @model_validator(mode="after")
+    def _is_the_kernels(self) -> Self:
+        if self.stop_s is not None and self.bytes is not None:
+            raise ValueError("stop_s: a download ends with its bytes; remove stop_s")
+        for owned, given in (
+            (_KERNELS_OWN.get(self.controller, {}), self.constants),
+            (_of_tcp(LINUX), _of_tcp(self.tcp) if self.tcp else {}),
+        ):
+            for name, value in given.items():
+                if name in _OF_DATAGRAMS or (name in _UNLIMITED and value >= _UNLIMITED_PACKETS):
+                    continue
+                if owned.get(name) != value:
+                    said = f"has {owned[name]:g}" if name in owned else "cannot set it"
+                    raise ValueError(
+                        f"{name}: {value:g}, but the kernel {said}; remove it or use the emulator"
+                    )
+        return self
+
+
+def _of_tcp(settings: Tcp) -> dict[str, float]:
+    return settings.model_dump(exclude_none=True)
 
 
 class Probe(TrafficProbe):
     """A train of pings."""
 
+    start_spread_s: float = Field(default=0, ge=0, le=0)
     interval_ms: float = Field(default=1000, ge=2, le=1e6)
     count: int | None = Field(default=None, ge=1, le=1_000_000)
 
@@ -108,6 +134,35 @@ class Scenario(_Part):
     interval_s: float = Field(default=0, ge=0, le=LONGEST_S)
     measure_from_s: float = Field(default=0, ge=0)
     seed: int = 0
+
+    @model_validator(mode="after")
+    def _is_the_rigs(self) -> Self:
+        if self.measure_from_s >= self.duration_s:
+            raise ValueError("measure_from_s: not before the end of the run")
+        for key, senders in (("flows", self.flows), ("probes", self.probes)):
+            for number, sender in enumerate(senders):
+                if sender.start_s >= self.duration_s:
+                    raise ValueError(f"{key}.{number}.start_s: not before the end of the run")
+        if 0 < self.interval_s < SAMPLE_S:
+            raise ValueError(
+                f"interval_s: the kernel is sampled every {SAMPLE_S:g} s; use at least that"
+            )
+        if self.downlink.buffer.classes != 1:
+            raise ValueError("downlink.queue: only the uplink has classes; remove them")
+        classes = self.uplink.buffer.classes
+        of_probes = {probe.share_class for probe in self.probes}
+        used = {flow.share_class for flow in self.flows} | of_probes
+        if classes > 1 and len(of_probes) > 1:
+            raise ValueError(
+                "probes: in several classes, but the rig tells pings from flows only; put all "
+                "probes into one class"
+            )
+        if classes > 1 and used != set(range(classes)):
+            raise ValueError(
+                f"uplink.queue: {classes} classes, but flows and probes are in "
+                f"{', '.join(map(str, sorted(used)))}; use each class, and no other"
+            )
+        return self
 
 
 _OF_EMULATED_HOST = ("host_model", "host_latency_us")
@@ -148,92 +203,9 @@ def scenario_of(content: Mapping[str, Any], where: str) -> Scenario:
             KERNEL.require({"queue": "infinite", **link}, f"{where}: {name}")
             mine[name] = {key: link[key] for key in link if key not in KERNEL.lacks}
     try:
-        scenario = Scenario.model_validate_json(json.dumps(mine), strict=True)
+        return Scenario.model_validate_json(json.dumps(mine), strict=True)
     except ValidationError as error:
-        said = complaint_of(error)
-        raise KneepointError(f"{where}: {said}; see build/emulate --scenario-schema") from None
-    _check(scenario, where)
-    return scenario
-
-
-def _check(scenario: Scenario, where: str) -> None:
-    for name in ("uplink", "downlink"):
-        link: Link = getattr(scenario, name)
-        if link.rate_mbps == 0:
-            raise KneepointError(
-                f"{where}: {name}: lacks rate_mbps, which the kernel's links need; add it"
-            )
-        if name == "downlink" and link.buffer.classes != 1:
-            raise KneepointError(
-                f"{where}: downlink.queue: only the uplink has classes; remove them"
-            )
-    if scenario.measure_from_s >= scenario.duration_s:
-        raise KneepointError(f"{where}: measure_from_s: not before the end of the run")
-    if 0 < scenario.interval_s < SAMPLE_S:
         raise KneepointError(
-            f"{where}: interval_s: the kernel is sampled every {SAMPLE_S:g} s; use at least that"
-        )
-    _check_classes(scenario, where)
-    for number, flow in enumerate(scenario.flows):
-        _check_flow(flow, f"{where}: flows.{number}", scenario.duration_s)
-    for number, probe in enumerate(scenario.probes):
-        _check_sender(probe, f"{where}: probes.{number}", scenario.duration_s)
-
-
-def _check_sender(sender: Flow | Probe, where: str, duration_s: float) -> None:
-    if sender.start_s >= duration_s:
-        raise KneepointError(f"{where}.start_s: not before the end of the run")
-    for name in sender.model_fields_set.intersection(_LEFT_TO_THE_EMULATOR):
-        if getattr(sender, name) != type(sender).model_fields[name].default:
-            key = type(sender).model_fields[name].alias or name
-            raise KneepointError(
-                f"{where}.{key}: works in the emulator only; remove it or use that"
-            )
-
-
-def _check_classes(scenario: Scenario, where: str) -> None:
-    classes = scenario.uplink.buffer.classes
-    if classes == 1:
-        return
-    if len({probe.share_class for probe in scenario.probes}) > 1:
-        raise KneepointError(
-            f"{where}: probes: in several classes; the kernel's rig tells pings from flows only: "
-            "put all probes into one class"
-        )
-    used = {flow.share_class for flow in scenario.flows}
-    used |= {probe.share_class for probe in scenario.probes}
-    if used != set(range(classes)):
-        raise KneepointError(
-            f"{where}: uplink.queue: {classes} classes, but flows and probes are in "
-            f"{', '.join(map(str, sorted(used)))}; use each class, and no other"
-        )
-
-
-def _check_flow(flow: Flow, where: str, duration_s: float) -> None:
-    if flow.transport != "tcp":
-        raise KneepointError(
-            f"{where}.transport: the kernel's engine runs its own TCP; "
-            'write "tcp", or use the emulator'
-        )
-    _check_sender(flow, where, duration_s)
-    if flow.stop_s is not None and flow.bytes is not None:
-        raise KneepointError(f"{where}.stop_s: a download ends with its bytes; remove stop_s")
-    if flow.request_bytes not in (None, REQUEST_BYTES):
-        raise KneepointError(
-            f"{where}.request_bytes: {flow.request_bytes} is the emulator's to do, the kernel's "
-            f"HTTP client sends {REQUEST_BYTES}; use that"
-        )
-    linux = LINUX.model_dump(exclude_none=True)
-    for key, owned, given in (
-        ("constants", _KERNELS_OWN.get(flow.controller, {}), flow.constants),
-        ("tcp", linux, flow.tcp.model_dump(exclude_none=True) if flow.tcp else {}),
-    ):
-        for name, value in given.items():
-            if name in _OF_DATAGRAMS or (name in _UNLIMITED and value >= _UNLIMITED_PACKETS):
-                continue
-            if owned.get(name) != value:
-                said = f"has {owned[name]:g}" if name in owned else "cannot set it"
-                raise KneepointError(
-                    f"{where}.{key}.{name}: {value:g} works in the emulator only: the kernel "
-                    f"{said}; remove it or use the emulator"
-                )
+            f"{where}: {complaint_of(error)}; see build/emulate --scenario-schema, and "
+            "docs/kernel-tcp.md for what works in the emulator only"
+        ) from None

@@ -48,7 +48,7 @@ class Run:
         self._leaves = (leaves(scenario.uplink), leaves(scenario.downlink))
         self._samples = [FlowSamples() for _ in scenario.flows]
 
-    def run(self, stopped: Callable[[], bool]) -> dict[str, Any]:
+    def run(self, stopped: StopWatch) -> dict[str, Any]:
         """Returns the answer.
 
         Raises:
@@ -58,8 +58,7 @@ class Run:
         agenda = self._agenda()
         next_sample_s = 0.0
         while (now_s := time.monotonic() - begun_s) < self._scenario.duration_s:
-            if stopped():
-                raise RunEndedError("the run was stopped")
+            stopped.check()
             while agenda and agenda[0][0] <= now_s:
                 agenda.pop(0)[1]()
             if now_s >= next_sample_s:
@@ -75,7 +74,7 @@ class Run:
         planned: list[tuple[float, Callable[[], object]]] = []
         for flow, traffic in zip(self._scenario.flows, self._flows, strict=True):
             planned.append((flow.start_s, traffic.start))
-            if flow.stop_s is not None:
+            if flow.stop_s is not None and isinstance(traffic, Iperf):
                 planned.append((flow.stop_s, traffic.stop))
         for probe, ping in zip(self._scenario.probes, self._probes, strict=True):
             planned.append((probe.start_s, ping.start))
@@ -112,7 +111,6 @@ class Run:
         answers = [ping.stop() for ping in self._probes]
         for traffic, samples in zip(self._flows, self._samples, strict=True):
             samples.completion_s, samples.last = traffic.completion_s, traffic.last
-            traffic.stop()
         answer = answer_of(self._scenario, self._links, self._samples, answers)
         return answer | self._rig.end_wire()
 
@@ -123,8 +121,8 @@ def supervise(request: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
     available = _CONTROLS.read_text()
     for flow in scenario.flows:
         require_control(flow.controller, available)
-    with Rig(scenario, Path(request["delay_line"])) as rig:
-        return {} if request["only_builds"] else Run(scenario, rig).run(stopped)
+    rig = Rig(scenario, Path(request["delay_line"]))
+    return {} if request["only_builds"] else Run(scenario, rig).run(stopped)
 
 
 if __name__ == "__main__":

@@ -89,14 +89,14 @@ class Iperf:
 class Download:
     """One object over HTTP, whose server sends the data; each end is a thread in its namespace.
 
-    `last` has the sender's metrics at its end, if it has ended.
+    `bytes` is the object's length; `last` has the sender's metrics at its end, if it has ended.
     """
 
     def __init__(self, rig: Rig, flow: Flow, number: int) -> None:
         assert flow.bytes is not None
         self.completion_s: float | None = None
-        self.last: dict[str, float] | None = None
-        self._rig, self._bytes, self._port = rig, flow.bytes, data_port(number)
+        self.last: dict[str, Any] | None = None
+        self._rig, self.bytes, self._port = rig, flow.bytes, data_port(number)
         self._failure = ""
         with rig.server.entered():
             # Not http.server.HTTPServer, which asks for its own name: no DNS is here to answer.
@@ -116,12 +116,9 @@ class Download:
         if self._failure:
             raise RunEndedError(f"the HTTP server does not answer: {self._failure}")
 
-    def stop(self) -> None:
-        """Abandons it; it ends with this process."""
-
     def send(self, connection: socket.socket) -> None:
         """Sends the object, and waits until all is acknowledged."""
-        left = self._bytes
+        left = self.bytes
         while left > 0:
             connection.sendall(_CHUNK[:left])
             left -= len(_CHUNK)
@@ -129,11 +126,6 @@ class Download:
             time.sleep(_POLL_S)
         info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
         self.last = tcp_info(info)
-
-    @property
-    def length(self) -> int:
-        """The object's bytes."""
-        return self._bytes
 
     def _fetch(self) -> None:
         begun_s = time.monotonic()
@@ -147,8 +139,8 @@ class Download:
         except (OSError, http.client.HTTPException) as error:
             self._failure = str(error)
             return
-        if len(content) != self._bytes:
-            self._failure = f"{len(content)} of {self._bytes} bytes arrived"
+        if len(content) != self.bytes:
+            self._failure = f"{len(content)} of {self.bytes} bytes arrived"
         self.completion_s = ended_s - begun_s
 
 
@@ -156,7 +148,7 @@ def _handler_of(download: Download) -> type[http.server.BaseHTTPRequestHandler]:
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
-            self.send_header("Content-Length", str(download.length))
+            self.send_header("Content-Length", str(download.bytes))
             self.end_headers()
             download.send(self.connection)
 

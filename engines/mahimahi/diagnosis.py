@@ -10,11 +10,11 @@ import pwd
 import re
 import shutil
 import stat
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from common.errors import KneepointError, run_command_line
+from common.programs import run_program
 
 PROGRAMS = ("mm-delay", "mm-link")
 _CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}  # linux/capability.h
@@ -45,60 +45,60 @@ class Facts:
 def diagnose(facts: Facts | None = None) -> None:
     """Raises KneepointError, with cause and remedy, if the real mahimahi cannot work here."""
     facts = read_facts() if facts is None else facts
-    reason = limit_of_machine(facts) or lack_of_installation(facts)
-    if reason is not None:
-        raise KneepointError(reason)
+    require_machine(facts)
+    require_installation(facts)
 
 
-def limit_of_machine(facts: Facts) -> str | None:
-    """Returns why mahimahi cannot work in this process even if installed, or None."""
+def require_machine(facts: Facts) -> None:
+    """Raises KneepointError if mahimahi cannot work in this process even if installed."""
     denied = [name for name, bit in _CAPABILITIES.items() if not facts.capabilities >> bit & 1]
     if denied:
-        return (
+        raise KneepointError(
             f"this container denies {denied[0]}, which mahimahi needs for network namespaces; "
             "run on the host itself or start the container with --privileged"
         )
     if facts.no_new_privileges:
-        return (
+        raise KneepointError(
             "this process cannot gain privileges (no_new_privs), so mahimahi's set-uid bit has no "
             "effect; run it outside this sandbox or container "
             "(Docker: without --security-opt no-new-privileges)"
         )
     if not facts.tun:
-        return (
+        raise KneepointError(
             "/dev/net/tun is missing, which mahimahi's links need; run `modprobe tun` as root "
             "(in a container: --device /dev/net/tun)"
         )
-    try:
-        ordinary_user()
-    except KneepointError as error:
-        return str(error)
-    return None
+    ordinary_user()
 
 
-def lack_of_installation(facts: Facts) -> str | None:
-    """Returns a defect of the installation, or None."""
+def require_installation(facts: Facts) -> None:
+    """Raises KneepointError if the installation has a defect."""
     if facts.missing:
-        return f"mahimahi is not installed ({facts.missing[0]} is not on the PATH); {_INSTALL}"
+        raise KneepointError(
+            f"mahimahi is not installed ({facts.missing[0]} is not on the PATH); {_INSTALL}"
+        )
     if facts.without_set_uid:
         program = facts.without_set_uid[0]
-        return (
+        raise KneepointError(
             f"{program} is not set-uid root and cannot create network namespaces; "
             f"`chown root {program} && chmod u+s {program}` as root"
         )
     if facts.without_effect:
-        return (
+        raise KneepointError(
             f"{facts.without_effect[0]} is on a file system mounted nosuid, so its set-uid bit "
             "has no effect; install mahimahi elsewhere or mount this file system with suid"
         )
     if facts.iptables is None:
-        return f"iptables is not installed, which mahimahi needs; {_INSTALL}"
+        raise KneepointError(f"iptables is not installed, which mahimahi needs; {_INSTALL}")
     if iptables_is_strict(facts):
         version = ".".join(map(str, facts.iptables_version))
-        return f"iptables {version} refuses calls from mahimahi (exit status 111); {_INSTALL}"
+        raise KneepointError(
+            f"iptables {version} refuses calls from mahimahi (exit status 111); {_INSTALL}"
+        )
     if not facts.ip_forward:
-        return f"net.ipv4.ip_forward is 0, so mahimahi's packets cannot leave it; {_INSTALL}"
-    return None
+        raise KneepointError(
+            f"net.ipv4.ip_forward is 0, so mahimahi's packets cannot leave it; {_INSTALL}"
+        )
 
 
 def iptables_is_strict(facts: Facts) -> bool:
@@ -160,9 +160,7 @@ def _is_set_uid_root(program: Path) -> bool:
 
 
 def _version(iptables: Path) -> tuple[int, ...]:
-    result = subprocess.run(
-        [iptables, "--version"], check=False, capture_output=True, text=True, timeout=10
-    )
+    result = run_program([str(iptables), "--version"], Path("/"), limit_s=10)
     match = re.search(r"v(\d+)\.(\d+)\.(\d+)", result.stdout)
     return tuple(map(int, match.groups())) if match else ()
 

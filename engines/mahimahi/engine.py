@@ -5,37 +5,37 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from common.errors import KneepointError, printable
+from common.errors import KneepointError, unusable
 from common.files import sha256_of
-from engines.base import MachineFaultError, RunRecord, RunSpec
-from engines.entry import PYTHON_RUNNER, Entry
+from engines.base import EngineSettings, RunSpec
+from engines.entry import PYTHON_RUNNER
 from engines.limits import MAHIMAHI
-from engines.mahimahi.diagnosis import diagnose, ordinary_user
+from engines.mahimahi.diagnosis import PROGRAMS, diagnose, ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request, clear
-from engines.real_time import RealTimeSettings, digest_of, run_undisturbed
-from engines.supervision import START_AND_END_S, SupervisedRuns
+from engines.real_time import RealTimeEngine, digest_of_programs
+from engines.supervision import START_AND_END_S
 from networks.scenario import PreparedNetwork
 
 STATUS_FOLDER = Path("build/real-time")
 """Folder of status files, one per run in progress (see supervisor.py)."""
 
-_SHELLS = ("mm-delay", "mm-link")
-
 
 @dataclass(frozen=True)
-class MahimahiSettings(RealTimeSettings):
+class MahimahiSettings(EngineSettings):
     """Settings of the engine, whose programs are sender, receiver, mm-delay, mm-link.
 
     Args:
+        build: the folder of sender and receiver.
         folder: the folder to which paths of traces are relative.
         keep_awake: whether processors are kept from idling during runs.
         keep_log: file for the link's log; None: no log.
     """
 
     limits = MAHIMAHI
+    build: Path
     folder: Path
     keep_awake: bool = True
     keep_log: Path | None = None
@@ -49,12 +49,7 @@ class MahimahiSettings(RealTimeSettings):
         """
         diagnose()
         digest = _digest(build, keep_awake)
-        return cls(digest, build.resolve(), busy_us, Path.cwd(), keep_awake)
-
-    def runs_at_once(self, slots: int, cores: int) -> int:
-        """One in each slot: the probe measures them with such runs."""
-        del cores
-        return slots
+        return cls(digest, build.resolve(), Path.cwd(), keep_awake, busy_us=busy_us)
 
     def keeping(self, log: Path, flow_log: Path | None = None) -> Self:
         """Returns the same with the uplink's log."""
@@ -66,82 +61,54 @@ class MahimahiSettings(RealTimeSettings):
         return MahimahiEngine(self)
 
 
-class MahimahiEngine:
-    """Runs in real mahimahi, one run after the other."""
+class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
+    """Runs in real mahimahi."""
 
-    def __init__(self, settings: MahimahiSettings) -> None:
-        self._settings = settings
-        self._runs = SupervisedRuns()
-
-    def run(self, spec: RunSpec) -> RunRecord:
-        """Executes one run (see Engine), again if the host was too busy."""
-        return run_undisturbed(self._settings, lambda: self._run_once(spec))
-
-    def stop(self) -> None:
-        """Ends the current run; the thread that waits for it notices."""
-        self._runs.stop()
-
-    def close(self) -> None:
-        """Ends the current run, if there is one."""
-        self._runs.close()
-
-    def _run_once(self, spec: RunSpec) -> RunRecord:
+    def answer_to(self, spec: RunSpec) -> dict[str, Any]:
+        """Executes one run once and returns the answer."""
         settings = self._settings
-        settings.require_programs(_digest(settings.build, settings.keep_awake))
+        settings.require_unchanged(_digest(settings.build, settings.keep_awake), settings.build)
+        folder = RunFolder.make("kneepoint-run-", ordinary_user())
+        status = settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
         try:
-            folder = RunFolder.make("kneepoint-run-", ordinary_user())
-        except OSError as error:
-            raise MachineFaultError(f"{error.filename}: {error.strerror}") from None
-        try:
-            request = self._request(spec, folder)
-            try:
-                answer = self._runs.carry_out(
-                    [sys.executable, "-m", "engines.mahimahi.supervisor"],
-                    asdict(request),
-                    request.expected_s + 2 * START_AND_END_S,
-                    where=f"mahimahi, a run of {spec.controller}",
-                    folder=settings.folder,
-                )
-            finally:
-                clear(request)  # in case the supervisor was killed
+            request = self._request(spec, folder, status)
+            return self.supervise(
+                [sys.executable, "-m", "engines.mahimahi.supervisor"],
+                asdict(request),
+                request.expected_s + 2 * START_AND_END_S,
+                where=f"mahimahi, a run of {spec.controller}",
+                folder=settings.folder,
+            )
         finally:
-            folder.remove()
-        if answer["status"] == "failed":
-            return RunRecord(spec.run_id, "failed", printable(answer["reason"]))
-        return RunRecord.measured(spec, answer)
+            clear(folder, status)  # in case the supervisor was killed
 
-    def _request(self, spec: RunSpec, folder: RunFolder) -> Request:
+    def _request(self, spec: RunSpec, folder: RunFolder, status: Path) -> Request:
         """Puts the run's input files into the folder, and describes the run."""
         settings, network = self._settings, spec.network
         traces = {
             name: _trace(settings.folder / link.trace, link.trace_sha256)
             for name, link in (("uplink", network.uplink), ("downlink", network.downlink))
         }
-        sender = "sender" if spec.entry is None else "entry-sender"
-        controller = settings.build / "controllers" / f"{spec.controller}.so"
-        if spec.entry is not None:
-            controller = spec.entry.object
+        if spec.entry is None:
+            sender, controller = "sender", settings.build / "controllers" / f"{spec.controller}.so"
+        else:
+            sender, controller = "entry-sender", spec.entry.object
         files = {name: settings.build / name for name in MAHIMAHI.programs}
         files |= {"sender": settings.build / sender, controller.name: controller}
         if controller.suffix == ".py":
             files |= {name: settings.build / name for name in PYTHON_RUNNER}
-        for needed in files.values():
-            if not needed.is_file():
+        for name, content in traces.items():
+            folder.add(f"{name}.trace", content)
+        for name, original in files.items():  # the run's user may lack access to our folders
+            if not original.is_file():
                 raise KneepointError(
-                    f"mahimahi, a run of {spec.controller}: {needed} is missing; run: make build"
+                    f"mahimahi, a run of {spec.controller}: {original} is missing; run: make build"
                 )
-        try:
-            for name, content in traces.items():
-                folder.add(f"{name}.trace", content)
-            for name, original in files.items():  # the run's user may lack access to our folders
-                folder.add(name, original.read_bytes(), 0o755)
-        except OSError as error:
-            raise MachineFaultError(f"{error.filename or folder.path}: {error.strerror}") from None
+            folder.add(name, original.read_bytes(), 0o755)
         times_ms = {name: [int(word) for word in trace.split()] for name, trace in traces.items()}
         duration_s = network.duration_s
         if duration_s is None:  # until one of the traces ends
             duration_s = min(times[-1] for times in times_ms.values()) / 1000
-        status = settings.folder / STATUS_FOLDER / f"{spec.run_id}.json"
         return Request(
             folder=str(folder.path),
             keeps_awake=settings.keep_awake,
@@ -149,7 +116,6 @@ class MahimahiEngine:
             sending=sending_of(spec, folder.path / controller.name),
             expected_s=duration_s,
             log_end_s=_last_opportunity_s(times_ms["uplink"], duration_s),
-            user=ordinary_user(),
             status=str(status),
             is_entry=spec.entry is not None,
             clock_epoch_ms=spec.entry.clock_epoch_ms if spec.entry else None,
@@ -186,27 +152,22 @@ def sending_of(spec: RunSpec, controller: Path) -> list[str]:
         spec: the run.
         controller: file of the controller, or of the entry, which the sender must be able to read.
     """
-    if spec.entry is not None:
-        words = _sending_of_entry(spec.entry, controller)
-    else:
+    if spec.entry is None:
         words = ["--controller", str(controller), "--controller-sha256", spec.controller_sha256]
         for name, value in spec.constants.items():
             words += ["--set", f"{name}={value!r}"]
+    else:
+        words = ["--entry", str(controller), "--entry-sha256", spec.entry.sha256]
+        for argument in spec.entry.arguments:
+            words += ["--argument", argument]
+        for name, setting in spec.entry.environment.items():
+            words += ["--env", f"{name}={setting}"]
+        if spec.entry.dialect:
+            words += ["--dialect", spec.entry.dialect]
+        if spec.entry.is_trusted:
+            words.append("--trust-entries")
     if spec.network.duration_s is not None:
         words += ["--duration-s", repr(spec.network.duration_s)]
-    return words
-
-
-def _sending_of_entry(entry: Entry, file: Path) -> list[str]:
-    words = ["--entry", str(file), "--entry-sha256", entry.sha256]
-    for argument in entry.arguments:
-        words += ["--argument", argument]
-    for name, value in entry.environment.items():
-        words += ["--env", f"{name}={value}"]
-    if entry.dialect:
-        words += ["--dialect", entry.dialect]
-    if entry.is_trusted:
-        words.append("--trust-entries")
     return words
 
 
@@ -219,22 +180,18 @@ def _last_opportunity_s(times_ms: Sequence[int], duration_s: float) -> float:
 
 def _trace(path: Path, sha256: str) -> bytes:
     """Returns a trace after checking that the network was prepared with it, so that it is valid."""
-    remedy = f"remove {path.parent} and run the workflow again, which rebuilds it"
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise KneepointError(f"{path}: {error.strerror}; {remedy}") from None
-    found = sha256_of(content)
-    if found != sha256:
-        raise KneepointError(
-            f"{path}: its SHA-256 is {found}, but the network was prepared with {sha256}; {remedy}"
-        )
+        raise unusable(path, error.strerror) from None
+    if sha256_of(content) != sha256:
+        raise unusable(path, "it is not the trace that was prepared")
     return content
 
 
 def _digest(build: Path, keep_awake: bool) -> str:
     own = ["sender", "receiver", *(["keep_awake"] if keep_awake else [])]
-    return digest_of([*(build / name for name in own), *map(Path, map(_find, _SHELLS))])
+    return digest_of_programs([*(build / name for name in own), *map(Path, map(_find, PROGRAMS))])
 
 
 def _find(shell: str) -> str:

@@ -9,13 +9,12 @@ from contextlib import suppress
 
 from common.errors import KneepointError, run_command_line
 from common.files import write_whole
-from engines.mahimahi.apt import install_packages, remove_packages
 from engines.mahimahi.diagnosis import (
     diagnose,
     iptables_is_strict,
-    limit_of_machine,
     ordinary_user,
     read_facts,
+    require_machine,
 )
 from engines.mahimahi.proof import prove
 from engines.mahimahi.system import (
@@ -24,6 +23,8 @@ from engines.mahimahi.system import (
     RECORD,
     WRAPPER,
     Changes,
+    install_packages,
+    remove_packages,
     require_root,
     run,
 )
@@ -37,7 +38,6 @@ WRAPPER_SCRIPT = """\
 [ "$(id -u)" != 0 ] || exec setpriv --reuid=0 --regid=0 --clear-groups {iptables} "$@"
 exec {iptables} "$@"
 """
-_WRAPPER_PRIORITY = "5"  # below all of Debian's, so that it is never selected automatically
 
 
 def main() -> None:
@@ -65,14 +65,9 @@ def prove_here() -> None:
 
 
 def install() -> None:
-    """Installs what mahimahi lacks.
-
-    Raises:
-        KneepointError: it cannot be installed, or could not work here.
-    """
+    """Installs what mahimahi lacks; raises KneepointError if it could not work here anyway."""
     facts = read_facts()
-    if limit := limit_of_machine(facts):
-        raise KneepointError(limit)
+    require_machine(facts)
     if facts.missing:
         # gnuplot would bring all of Qt; mm-throughput-graph works without it.
         install_packages("mahimahi", "gnuplot-nox", "iptables", "iproute2")
@@ -80,26 +75,19 @@ def install() -> None:
         install_packages("iptables")
     facts = read_facts()
     if not facts.ip_forward:
-        forward_packets()
+        Changes.record(ip_forward=Changes.read().ip_forward or IP_FORWARD.read_text().strip())
+        print(f"Setting net.ipv4.ip_forward to 1, now and at boot ({IP_FORWARD_AT_BOOT})")
+        comment = "# by Kneepoint's `make mahimahi`; `make mahimahi-remove` deletes it"
+        write_whole(IP_FORWARD_AT_BOOT, f"{comment}\nnet.ipv4.ip_forward=1\n")
+        try:
+            IP_FORWARD.write_text("1\n")
+        except OSError as error:
+            raise KneepointError(
+                f"net.ipv4.ip_forward cannot be set ({error.strerror}); a container must be "
+                "started with --privileged or --sysctl net.ipv4.ip_forward=1"
+            ) from None
     if facts.iptables is None or iptables_is_strict(facts):
         wrap_iptables()
-
-
-def forward_packets() -> None:
-    """Sets net.ipv4.ip_forward, now and at every boot: all other changes also survive a reboot."""
-    changes = Changes.read()
-    changes.ip_forward = changes.ip_forward or IP_FORWARD.read_text().strip()
-    changes.write()
-    print(f"Setting net.ipv4.ip_forward to 1, now and at boot ({IP_FORWARD_AT_BOOT})")
-    comment = "# by Kneepoint's `make mahimahi`; `make mahimahi-remove` deletes it"
-    write_whole(IP_FORWARD_AT_BOOT, f"{comment}\nnet.ipv4.ip_forward=1\n")
-    try:
-        IP_FORWARD.write_text("1\n")
-    except OSError as error:
-        raise KneepointError(
-            f"net.ipv4.ip_forward cannot be set ({error.strerror}); a container must be started "
-            "with --privileged or --sysctl net.ipv4.ip_forward=1"
-        ) from None
 
 
 def wrap_iptables() -> None:
@@ -108,15 +96,13 @@ def wrap_iptables() -> None:
     group = dict(re.findall(r"^(Status|Best|Value): (.*)", query, re.MULTILINE))
     is_registered = group["Value"] == str(WRAPPER)  # but the file is gone
     chosen = group["Best"] if is_registered else group["Value"]
-    changes = Changes.read()
-    if group["Status"] == "manual" and not is_registered:
-        changes.alternative = chosen
-    changes.wrapper = True
-    changes.write()
+    by_hand = group["Status"] == "manual" and not is_registered
+    Changes.record(wrapper=True, **({"alternative": chosen} if by_hand else {}))
     print(f"Selecting {WRAPPER} as iptables, which lets mahimahi call {chosen}")
     write_whole(WRAPPER, WRAPPER_SCRIPT.format(iptables=chosen))
     WRAPPER.chmod(0o755)
-    place = ["/usr/sbin/iptables", "iptables", str(WRAPPER), _WRAPPER_PRIORITY]
+    # A priority below all of Debian's: it is never selected automatically.
+    place = ["/usr/sbin/iptables", "iptables", str(WRAPPER), "5"]
     # Without slaves, selecting it would remove iptables-save and iptables-restore.
     for name in ("save", "restore"):
         place += ["--slave", f"/usr/sbin/iptables-{name}", f"iptables-{name}", f"{chosen}-{name}"]
@@ -131,7 +117,13 @@ def remove() -> None:
     if not RECORD.exists():
         print("Nothing to undo: `make mahimahi` has changed nothing here.")
     if changes.wrapper:
-        _unwrap_iptables(changes.alternative)
+        print(f"Removing {WRAPPER}, which was selected as iptables")
+        query = run("update-alternatives", "--query", "iptables").splitlines()
+        if f"Value: {WRAPPER}" in query and f"Alternative: {changes.alternative}" in query:
+            run("update-alternatives", "--set", "iptables", changes.alternative)
+        if f"Alternative: {WRAPPER}" in query:
+            run("update-alternatives", "--remove", "iptables", WRAPPER)
+        WRAPPER.unlink(missing_ok=True)
     if changes.ip_forward:
         print(f"Setting net.ipv4.ip_forward to {changes.ip_forward}, now and at boot")
         IP_FORWARD_AT_BOOT.unlink(missing_ok=True)
@@ -142,16 +134,6 @@ def remove() -> None:
     for folder in (WRAPPER.parent, RECORD.parent):
         with suppress(OSError):  # not empty, or not there
             folder.rmdir()
-
-
-def _unwrap_iptables(chosen_by_hand: str) -> None:
-    query = run("update-alternatives", "--query", "iptables").splitlines()
-    print(f"Removing {WRAPPER}, which was selected as iptables")
-    if f"Value: {WRAPPER}" in query and f"Alternative: {chosen_by_hand}" in query:
-        run("update-alternatives", "--set", "iptables", chosen_by_hand)
-    if f"Alternative: {WRAPPER}" in query:
-        run("update-alternatives", "--remove", "iptables", WRAPPER)
-    WRAPPER.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import itertools
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -21,18 +21,16 @@ def start_as_ordinary_user(
     user: User | None,
     folder: Path,
     output: IO[bytes] | int = subprocess.DEVNULL,
-    environment: Mapping[str, str] | None = None,
 ) -> "subprocess.Popen[bytes]":
-    """Starts a command in its own session, as `user` if one is given.
+    """Starts a command in its own session and in English, as `user` if one is given.
 
     `env` resets all signals: mm-link ends its child with SIGHUP, which a process started by nohup
     ignores, as do all its descendants; such a run would never end.
     """
     uid, gid = (None, None) if user is None else user
     return subprocess.Popen(
-        ["env", "--default-signal", *command],
+        ["env", "--default-signal", "LC_ALL=C", *command],
         cwd=folder,
-        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,
@@ -43,44 +41,31 @@ def start_as_ordinary_user(
     )
 
 
-def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 3) -> bool:
-    """Ends such a process and all its children; returns whether SIGTERM sufficed.
+def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 3) -> None:
+    """Ends such a process and all its children.
 
     mahimahi removes its iptables rules on SIGTERM; on SIGKILL it cannot.
     """
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
-    try:
+    with suppress(subprocess.TimeoutExpired):
         process.wait(patience_s)
-        gracefully = True
-    except subprocess.TimeoutExpired:
-        gracefully = False
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    return gracefully
-
-
-def delete_rules(mark: int) -> None:
-    """Removes the rules of a killed mahimahi; without root, does nothing.
-
-    Args:
-        mark: its process id, with which it marks its packets.
-    """
-    for words in _rules():
-        if any(word.partition("/")[0] == f"{mark:#x}" for word in words):
-            subprocess.run(["iptables", "-w", "-t", "nat", "-D", *words[1:]], check=False)
 
 
 def delete_rules_of_the_dead() -> None:
     """Removes the rules of every mahimahi that no longer runs; without root, does nothing.
 
-    A shell leaves them behind if it is killed together with its supervisor.
+    A shell leaves them behind if it is killed.
     """
-    marks = {mark for words in _rules() if (mark := _mark_of_shell(words)) is not None}
-    for mark in marks:
-        if not _is_shell(mark):
-            delete_rules(mark)
+    rules = _rules()
+    marks = {mark for words in rules if (mark := _mark_of_shell(words)) is not None}
+    dead = {f"{mark:#x}" for mark in marks if not _is_shell(mark)}
+    for words in rules:
+        if not dead.isdisjoint(word.partition("/")[0] for word in words):
+            subprocess.run(["iptables", "-w", "-t", "nat", "-D", *words[1:]], check=False)
 
 
 def _rules() -> list[list[str]]:

@@ -1,13 +1,12 @@
 """Verifies that real mahimahi works here: a short run through a delay and a link."""
 
-import os
 import socket
 from contextlib import suppress
 from subprocess import TimeoutExpired
 
 from common.errors import KneepointError
 from engines.mahimahi.diagnosis import User
-from engines.mahimahi.processes import delete_rules, end_session, start_as_ordinary_user
+from engines.mahimahi.processes import delete_rules_of_the_dead, end_session, start_as_ordinary_user
 from engines.mahimahi.run_folder import RunFolder
 
 _TIME_LIMIT_S = 20
@@ -40,39 +39,31 @@ def prove(user: User | None) -> None:
 
 def check(arrived: int, log: str) -> None:
     """Raises KneepointError unless datagrams arrived, through a link that logged them."""
-    if not arrived:
-        raise KneepointError(
-            "mahimahi runs, but no datagram from inside reached a socket outside; "
-            "check the firewall of this machine (allow UDP from 100.64.0.0/10)"
-        )
     departures = sum(" - " in line and line[0] != "#" for line in log.splitlines())
-    if departures < arrived:
+    if not 0 < arrived <= departures:
         raise KneepointError(
             f"mahimahi runs, but {arrived} datagrams came out of it and its log has {departures} "
-            "departures; another program called mm-link may be on the PATH"
+            "departures; check the firewall of this machine (allow UDP from 100.64.0.0/10), and "
+            "whether another program called mm-link is on the PATH"
         )
 
 
 def _run(user: User | None, folder: RunFolder, inside: str) -> None:
-    trace, log = str(folder.add("trace", _TRACE)), folder.work / "uplink.log"
-    link = ("mm-link", trace, trace, f"--uplink-log={log}", "--", "bash", "-c", inside)
+    trace = str(folder.add("trace", _TRACE))
+    words = ["mm-delay", "20", "mm-link", trace, trace, f"--uplink-log={folder.work}/uplink.log"]
+    words += ["--", "bash", "-c", inside]
     with (folder.path / "output").open("xb") as output:
-        environment = os.environ | {"LC_ALL": "C"}
-        process = start_as_ordinary_user(
-            ("mm-delay", "20", *link), user, folder.work, output, environment
-        )
-        try:
-            with suppress(TimeoutExpired):
-                process.wait(_TIME_LIMIT_S)
-            status = process.poll()
-        finally:
-            if not end_session(process):
-                delete_rules(process.pid)
-    if status is None:
+        process = start_as_ordinary_user(words, user, folder.work, output)
+    try:
+        status = process.wait(_TIME_LIMIT_S)
+    except TimeoutExpired:
         raise KneepointError(
             f"a run of mahimahi did not end within {_TIME_LIMIT_S} s; "
             "try again when this machine is less busy"
-        )
+        ) from None
+    finally:
+        end_session(process)
+        delete_rules_of_the_dead()
     if status != 0:
         words = folder.read("output").strip().splitlines()[-1:]
         raise KneepointError(

@@ -14,15 +14,15 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from common.files import locked, runtime_folder, write_passing
+from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.processes import (
     INSIDES,
-    delete_rules,
     delete_rules_of_the_dead,
     end_session,
     start_as_ordinary_user,
@@ -59,8 +59,7 @@ class Request:
         sending: the sender's arguments after host and port.
         expected_s: expected duration of the run.
         log_end_s: earliest time at which the uplink's log may end: its last opportunity.
-        user: user and group to run as, because mahimahi refuses root; None: ours.
-        status: file for the run's current state, if any.
+        status: file for the run's current state; it is removed, too.
         keep_log: file for the link's log; None: no log.
         is_entry: whether the sender is an entry.
         clock_epoch_ms: from which the receiver's clock shows the date; None: it begins at 0.
@@ -72,8 +71,7 @@ class Request:
     sending: list[str]
     expected_s: float
     log_end_s: float
-    user: tuple[int, int] | None
-    status: str | None
+    status: str
     keep_log: str | None
     is_entry: bool = False
     clock_epoch_ms: int | None = None
@@ -91,6 +89,8 @@ class Supervisor:
         self._request = request
         self._folder = folder = RunFolder(Path(request.folder))
         self._stopped = stopped
+        self._user = ordinary_user()
+        self._next_status_s = _STATUS_S
         self._tail = LogTail(lambda: folder.open(_LOG))
 
     def run(self) -> dict[str, Any]:
@@ -102,15 +102,22 @@ class Supervisor:
         request = self._request
         delete_rules_of_the_dead()
         with self._awake(), self._process("receiver", self._receiving()) as receiver:
-            port = self._port_of(receiver)
+            self._wait(self._is_listening, _START_LIMIT_S, "the receiver did not start", receiver)
+            port = int(self._folder.read("receiver.out").split()[-1])
             with contextlib.ExitStack() as stack:
                 # A shell takes the first free addresses: if two start at the same time, both
                 # take the same ones, and one receives nothing.
                 with locked(runtime_folder() / "start.lock"):
                     shells = stack.enter_context(self._process("shells", self._shells(port)))
-                    self._wait_for_sender(shells, receiver)
-                self._wait(shells, receiver)
-            self._end(receiver)
+                    late = f"mahimahi did not start within {_START_LIMIT_S:g} s"
+                    self._wait(lambda: self._has_begun(shells), _START_LIMIT_S, late, receiver)
+                limit_s = request.expected_s + START_AND_END_S
+                late = f"the run did not end within {limit_s:g} s"
+                begun_s = time.monotonic()
+                self._wait(lambda: self._is_over(shells, begun_s), limit_s, late, receiver, _POLL_S)
+            receiver.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                receiver.wait(_PATIENCE_S)
         self._check_sender()
         figures = self._figures()
         received = _json(self._folder.read("receiver.out").partition("\n")[2])
@@ -123,102 +130,81 @@ class Supervisor:
             "scheduling_delays_us": received.get("read_delays_us"),
         }
 
-    def _program(self, name: str) -> str:
-        return f"{self._folder.path}/{name}"
-
     def _awake(self) -> contextlib.AbstractContextManager[object]:
         """Keeps processors from idling; one of a user's runs does so for all."""
         if not self._request.keeps_awake:
             return contextlib.nullcontext()
-        user = (os.getuid(), os.getgid()) if self._request.user is None else self._request.user
+        user = self._user or (os.getuid(), os.getgid())
         lock = runtime_folder() / f"awake-{user[0]}.lock"
         with lock.open("a") as file:
             os.fchown(file.fileno(), *user)
-        words = [self._program("keep_awake"), str(lock), "--end-with-parent"]
+        words = [str(self._folder.path / "keep_awake"), str(lock), "--end-with-parent"]
         return self._process("keep_awake", words)
 
     def _receiving(self) -> list[str]:
         listening = ["0", "--address", "0.0.0.0", "--peers", INSIDES]  # noqa: S104
         if self._request.clock_epoch_ms is not None:
             listening += ["--clock-epoch-ms", str(self._request.clock_epoch_ms)]
-        return [self._program("receiver"), *listening, "--end-with-parent"]
+        return [str(self._folder.path / "receiver"), *listening, "--end-with-parent"]
 
     def _shells(self, port: int) -> list[str]:
         # MAHIMAHI_BASE, the outside's address, is known inside only.
         inside = 'exec "$0" "$MAHIMAHI_BASE" "$@" > sender.out 2> sender.err'
-        sending = [self._program("sender"), str(port), *self._request.sending, "--end-with-parent"]
-        return [*self._request.shells, "--", "sh", "-c", inside, *sending]
+        sender = [str(self._folder.path / "sender"), str(port), *self._request.sending]
+        return [*self._request.shells, "--", "sh", "-c", inside, *sender, "--end-with-parent"]
 
     @contextlib.contextmanager
     def _process(self, name: str, command: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
         """Starts a process that writes its output to NAME.out, and ends it and its descendants."""
-        user, work = self._request.user, self._folder.work
         with (self._folder.path / f"{name}.out").open("xb") as output:
             try:
-                process = start_as_ordinary_user(command, user, work, output)
+                process = start_as_ordinary_user(command, self._user, self._folder.work, output)
             except OSError as error:
                 raise RunEndedError(f"{command[0]}: {error.strerror}", "error") from None
         try:
             yield process
         finally:
             end_session(process, _PATIENCE_S)
-            delete_rules(process.pid)  # in case the shell was killed
 
-    def _port_of(self, receiver: "subprocess.Popen[bytes]") -> int:
-        """Returns the port of the receiver as soon as it listens."""
-        deadline = time.monotonic() + _START_LIMIT_S
-        while time.monotonic() < deadline:
-            text = self._folder.read("receiver.out")
-            if text.startswith("listening") and text.endswith("\n"):
-                return int(text.split()[-1])
-            self._check(receiver)
-            time.sleep(_POLL_S / 5)
-        raise RunEndedError("the receiver did not start")
-
-    def _wait_for_sender(
-        self, shells: "subprocess.Popen[bytes]", receiver: "subprocess.Popen[bytes]"
+    def _wait(
+        self,
+        is_so: Callable[[], bool],
+        limit_s: float,
+        late: str,
+        receiver: "subprocess.Popen[bytes] | None" = None,
+        poll_s: float = _POLL_S / 5,
     ) -> None:
-        deadline = time.monotonic() + _START_LIMIT_S
-        while not os.path.lexists(self._folder.path / _SENT) and shells.poll() is None:
+        """Waits; ends the run if it lasts too long, is told to end, or loses its receiver."""
+        deadline = time.monotonic() + limit_s
+        while not is_so():
             if time.monotonic() > deadline:
-                raise RunEndedError(f"mahimahi did not start within {_START_LIMIT_S:g} s")
-            self._check(receiver)
-            time.sleep(_POLL_S / 5)
+                raise RunEndedError(late)
+            self._stopped.check()
+            if receiver is not None and receiver.poll() is not None:
+                said = self._last_words("receiver.out")
+                raise RunEndedError(f"the receiver ended during the run ({said})")
+            time.sleep(poll_s)
 
-    def _wait(self, shells: "subprocess.Popen[bytes]", receiver: "subprocess.Popen[bytes]") -> None:
-        start, limit_s = time.monotonic(), self._request.expected_s + START_AND_END_S
-        next_status_s = _STATUS_S
-        while shells.poll() is None:
-            elapsed_s = time.monotonic() - start
-            if elapsed_s > limit_s:
-                raise RunEndedError(f"the run did not end within {limit_s:g} s")
-            self._check(receiver)
-            if elapsed_s >= next_status_s:
-                self._say(elapsed_s)
-                next_status_s += _STATUS_S
-            time.sleep(_POLL_S)
+    def _is_listening(self) -> bool:
+        said = self._folder.read("receiver.out")
+        return said.startswith("listening") and said.endswith("\n")
 
-    def _check(self, receiver: "subprocess.Popen[bytes]") -> None:
-        if self._stopped():
-            raise RunEndedError("the run was stopped")
-        if receiver.poll() is not None:
-            said = self._last_words("receiver.out")
-            raise RunEndedError(f"the receiver ended during the run ({said})")
+    def _has_begun(self, shells: "subprocess.Popen[bytes]") -> bool:
+        return os.path.lexists(self._folder.path / _SENT) or shells.poll() is not None
 
-    def _say(self, elapsed_s: float) -> None:
-        if self._request.status:
+    def _is_over(self, shells: "subprocess.Popen[bytes]", begun_s: float) -> bool:
+        """Whether the run is over; says from time to time how far it is."""
+        elapsed_s = time.monotonic() - begun_s
+        if elapsed_s >= self._next_status_s:
+            self._next_status_s += _STATUS_S
             state = {
                 "elapsed_s": round(elapsed_s, 1),
                 "expected_s": self._request.expected_s,
-                **asdict(self._tail.read()),
+                **self._tail.read(),
             }
             with contextlib.suppress(OSError):  # a failed status update must not end the run
                 write_passing(Path(self._request.status), json.dumps(state))
-
-    def _end(self, process: "subprocess.Popen[bytes]") -> None:
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_PATIENCE_S)
+        return shells.poll() is not None
 
     def _check_sender(self) -> None:
         answer = _json(self._folder.read(_SENT))
@@ -239,11 +225,10 @@ class Supervisor:
         raise RunEndedError(f"mahimahi: {self._complaint()}")
 
     def _figures(self) -> dict[str, Any]:
-        command = [self._program("measure"), str(self._folder.path / _LOG)]
+        command = [str(self._folder.path / "measure"), str(self._folder.path / _LOG)]
         with self._process("measure", command) as measure:  # as the user, whose log it is
-            deadline = time.monotonic() + _MEASURE_LIMIT_S
-            while measure.poll() is None and time.monotonic() < deadline and not self._stopped():
-                time.sleep(_POLL_S / 5)
+            late = f"the link's log was not read within {_MEASURE_LIMIT_S:g} s"
+            self._wait(lambda: measure.poll() is not None, _MEASURE_LIMIT_S, late)
         figures = _json(self._folder.read("measure.out"))
         if not figures:
             said = self._last_words("measure.out")
@@ -293,15 +278,15 @@ def supervise(content: Mapping[str, Any], stopped: StopWatch) -> dict[str, Any]:
             raise RunEndedError(full) from None
         raise
     finally:
-        clear(request)
+        delete_rules_of_the_dead()
+        clear(RunFolder(Path(request.folder)), Path(request.status))
 
 
-def clear(request: Request) -> None:
+def clear(folder: RunFolder, status: Path) -> None:
     """Removes the files of a run."""
-    RunFolder(Path(request.folder)).remove()
-    if request.status:
-        for suffix in (".json", ".part"):
-            Path(request.status).with_suffix(suffix).unlink(missing_ok=True)
+    folder.remove()
+    for suffix in (".json", ".part"):
+        status.with_suffix(suffix).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

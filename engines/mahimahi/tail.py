@@ -1,8 +1,7 @@
 """Reads a link's log while it is being written."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import BinaryIO
 
 # A line begins with its time; in a departure its size and its delay follow. (The numbers are
@@ -10,14 +9,7 @@ from typing import BinaryIO
 _LINE = re.compile(rb"^(\d{1,12}) (?:- (\d{1,9}) (\d{1,12}))?", re.MULTILINE)
 _MOST_BYTES = 1 << 24
 """Bytes read at a time."""
-
-
-@dataclass(frozen=True)
-class Recent:
-    """The rate of departures and the mean queueing delay since the last call."""
-
-    throughput_mbps: float | None
-    queueing_delay_ms: float | None
+_NOTHING: Mapping[str, float | None] = {"throughput_mbps": None, "queueing_delay_ms": None}
 
 
 class LogTail:
@@ -28,14 +20,17 @@ class LogTail:
         self._position = 0
         self._time_ms = 0
 
-    def read(self) -> Recent:
-        """Returns the activity since the last call; None if nothing departed."""
+    def read(self) -> Mapping[str, float | None]:
+        """Returns the rate of departures and the mean queueing delay since the last call.
+
+        They are None if nothing departed.
+        """
         try:
             with self._open() as file:
                 file.seek(self._position)
                 content = file.read(_MOST_BYTES)
         except OSError:
-            return Recent(None, None)
+            return _NOTHING
         whole = content[: content.rfind(b"\n") + 1]
         self._position += len(whole)
         bits, delay_ms, packets, time_ms = 0, 0, 0, self._time_ms
@@ -47,5 +42,8 @@ class LogTail:
                 packets += 1
         elapsed_ms, self._time_ms = time_ms - self._time_ms, time_ms
         if not packets or elapsed_ms <= 0:
-            return Recent(None, None)
-        return Recent(round(bits / elapsed_ms / 1000, 3), round(delay_ms / packets, 1))
+            return _NOTHING
+        return {
+            "throughput_mbps": round(bits / elapsed_ms / 1000, 3),
+            "queueing_delay_ms": round(delay_ms / packets, 1),
+        }

@@ -169,7 +169,7 @@ class WorstCase(ConfigModel):
 
 def _has_a_value(text: str) -> str:
     """Refuses an expression without a value for a failed run, which must be worse than others."""
-    expression = Expression.parse(text)
+    expression = Expression(text)
     try:
         expression.of_failed_run()
     except ValueError as error:

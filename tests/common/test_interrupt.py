@@ -34,25 +34,18 @@ LINE = "error: interrupted; run the same command again: finished runs are kept\n
 pytestmark = pytest.mark.usefixtures("usual_signals")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signal_ends_the_workflow_with_all_that_it_started(tmp_path: Path, number: int) -> None:
+@pytest.mark.parametrize(
+    ("prefix", "ignored", "number"),
+    [
+        *(((), (), each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)),
+        (("nohup",), (signal.SIGHUP,), signal.SIGTERM),
+    ],
+)
+def test_signal_ends_the_workflow_with_all_that_it_started(
+    tmp_path: Path, prefix: tuple[str, ...], ignored: tuple[int, ...], number: int
+) -> None:
     workflow = subprocess.Popen(
-        [sys.executable, "-c", WORKFLOW, tmp_path], cwd=ROOT, stderr=subprocess.PIPE, text=True
-    )
-    files = [tmp_path / "sleep", tmp_path / "cluster"]
-    wait_until(lambda: all(file.exists() and file.read_text() for file in files))
-    workflow.send_signal(number)
-    _, output = workflow.communicate()
-    assert output == LINE
-    assert workflow.returncode == -number
-    assert (tmp_path / "ended").exists()
-    assert not (tmp_path / "temporary").exists()
-    assert [file.name for file in files if lives(int(file.read_text()))] == []
-
-
-def test_signal_that_nohup_ignores_ends_nothing(tmp_path: Path) -> None:
-    workflow = subprocess.Popen(
-        ["nohup", sys.executable, "-c", WORKFLOW, tmp_path],
+        [*prefix, sys.executable, "-c", WORKFLOW, tmp_path],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -60,11 +53,14 @@ def test_signal_that_nohup_ignores_ends_nothing(tmp_path: Path) -> None:
     )
     files = [tmp_path / "sleep", tmp_path / "cluster"]
     wait_until(lambda: all(file.exists() and file.read_text() for file in files))
-    workflow.send_signal(signal.SIGHUP)
-    workflow.send_signal(signal.SIGTERM)
+    for each in (*ignored, number):
+        workflow.send_signal(each)
     _, output = workflow.communicate()
-    assert output.endswith(LINE)
-    assert workflow.returncode == -signal.SIGTERM
+    assert output.endswith(LINE) and output.count("error") == 1
+    assert workflow.returncode == -number
+    assert (tmp_path / "ended").exists()
+    assert not (tmp_path / "temporary").exists()
+    assert [file.name for file in files if lives(int(file.read_text()))] == []
 
 
 def test_program_that_is_interrupted_shows_no_traceback() -> None:

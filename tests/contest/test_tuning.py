@@ -1,7 +1,6 @@
 """The constants of an entry are searched like those of any controller."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -20,21 +19,19 @@ from experiments.runner import Runner
 from search.study import search
 from tests.contest.conftest import EMULATE, place
 from tests.contest.trees import edit, kit
-from tests.entries.building import SOURCES
 
 MACRO = "{macro: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
-DEFINED = "using namespace std;\n#ifndef WINDOW\n#define WINDOW 50\n#endif"
 VARIABLE = "{environment: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
 
 
 def entry(tree: Path, constant: str) -> Path:
-    """Writes a sender in a single file that declares its window as a macro or a variable."""
-    tree.mkdir(parents=True)
-    shutil.copy(SOURCES / "kit_sender.cc", tree / "sender.cc")
+    """Writes the kit's sender, which declares its window as a macro or a variable."""
+    kit(tree)
     (tree / "kneepoint.yaml").write_text(f"constants:\n  window: {constant}\n")
-    if constant == MACRO:
-        edit(tree / "sender.cc", 'setting("WINDOW", 10)', "WINDOW")
-        edit(tree / "sender.cc", "using namespace std;", DEFINED)
+    if constant == VARIABLE:
+        controller = tree / "datagrump/controller.cc"
+        edit(controller, "return WINDOW;", 'return std::atoi(std::getenv("WINDOW"));')
+        edit(controller, "#include <iostream>", "#include <cstdlib>\n#include <iostream>")
     return tree
 
 
@@ -76,7 +73,7 @@ def test_an_entry_without_constants_is_refused(tmp_path: Path, builder: EntryBui
 
 def test_a_macro_without_effect_is_refused(tmp_path: Path, builder: EntryBuilder) -> None:
     tree = entry(tmp_path / "anna", MACRO)
-    edit(tree / "sender.cc", "#ifndef WINDOW", "#undef WINDOW\n#ifndef WINDOW")
+    edit(tree / "datagrump/controller.cc", "#ifndef WINDOW", "#undef WINDOW\n#ifndef WINDOW")
     with pytest.raises(
         KneepointError,
         match=r"kneepoint\.yaml: constants\.window: .*WINDOW has no .*#ifndef WINDOW",

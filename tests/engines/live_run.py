@@ -4,8 +4,11 @@ import os
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
 
 from engines.mahimahi.engine import STATUS_FOLDER
 
@@ -68,33 +71,24 @@ def nothing_is_left(run: LiveRun, patience_s: float = PATIENCE_S) -> None:
 
 def descendants(pid: int) -> dict[int, str]:
     """Returns the names of all processes that a process has started, by process id."""
-    children: dict[int, list[int]] = {}
-    for each in _pids():
-        if fields := _stat(each):
-            children.setdefault(int(fields[1]), []).append(each)
-    found: dict[int, str] = {}
-    waiting = list(children.get(pid, []))
-    while waiting:
-        child = waiting.pop()
-        waiting += children.get(child, [])
-        found[child] = _text(child, "comm").strip()
+    found = {}
+    with suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                found[child.pid] = child.name()
     return found
 
 
 def lives(pid: int) -> bool:
     """Whether there is such a process, and it is no zombie."""
-    fields = _stat(pid)
-    return bool(fields) and fields[0] != "Z"
-
-
-def parent_of(pid: int) -> int:
-    """The process that started it."""
-    return int(_stat(pid)[1])
+    with suppress(psutil.NoSuchProcess):
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    return False
 
 
 def status_of(pid: int) -> dict[str, str]:
     """What the kernel says of a process: /proc/PID/status."""
-    lines = _text(pid, "status").splitlines()
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
@@ -104,37 +98,19 @@ def _look(supervisor: int, folder: Path) -> LiveRun | None:
         processes.setdefault(name, []).append(pid)
     if "sender" not in processes:
         return None
-    work = _text(processes["receiver"][0], "cwd")
+    work = Path(psutil.Process(processes["receiver"][0]).cwd())
     statuses = list((folder / STATUS_FOLDER).glob("*.json"))
     status = statuses[0] if statuses else folder / STATUS_FOLDER / "none"
-    return LiveRun(supervisor, processes, Path(work).parent, status)
+    return LiveRun(supervisor, processes, work.parent, status)
 
 
 def _supervisors(folder: Path) -> list[int]:
     return [
-        pid
-        for pid in _pids()
-        if "engines.mahimahi.supervisor" in _text(pid, "cmdline")
-        and _text(pid, "cwd") == str(folder)
+        process.pid
+        for process in psutil.process_iter(["cmdline", "cwd"])
+        if "engines.mahimahi.supervisor" in (process.info["cmdline"] or ())
+        and process.info["cwd"] == str(folder)
     ]
-
-
-def _pids() -> list[int]:
-    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()]
-
-
-def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat from the state on, or none if the process has ended."""
-    return _text(pid, "stat").rpartition(")")[2].split()
-
-
-def _text(pid: int, name: str) -> str:
-    """Returns a file, or the goal of a link, of a process, or nothing if it has ended."""
-    path = Path(f"/proc/{pid}/{name}")
-    try:
-        return str(path.readlink()) if path.is_symlink() else path.read_text(errors="replace")
-    except (OSError, ProcessLookupError):
-        return ""
 
 
 def _rules() -> list[str]:

@@ -17,9 +17,10 @@ from engines.base import (
     RunRecord,
     RunSpec,
     canonical_json,
+    digest_of,
     run_reliably,
 )
-from engines.emulator import EmulatorSettings, digest_of, request_of
+from engines.emulator import EmulatorSettings, request_of
 from networks.scenario import PreparedNetwork
 from tests.conftest import ROOT
 from tests.engines.real import real_engine
@@ -27,54 +28,37 @@ from tests.experiments.fakes import FakeSettings, built_spec, network, run_spec
 
 EMULATE = ROOT / "build" / "emulate"
 
-# Answers with its own process's number of answers as the power, and obeys the window otherwise.
+# Answers with its own process's number of answers as the power, but for one window.
 SCRIPT = """#!{python}
 import json, os, signal, sys, time
 answers = 0
 for line in sys.stdin:
-    window = str(json.loads(line)["scenario"]["flows"][0]["constants"]["window"])
     answers += 1
-    if window == "666":
-        os.kill(os.getpid(), signal.SIGSEGV)
-    if window == "667":
-        os.kill(os.getpid(), signal.SIGKILL)
-    if window == "668":
-        before_s = time.process_time()
-        while time.process_time() - before_s < 0.8:
-            pass
-    if window == "669":
-        os.kill(os.getpid(), signal.SIGSTOP)
-    if window == "670":
-        print("core dumped", flush=True)
+    if json.loads(line)["scenario"]["flows"][0]["constants"]["window"] == 666:
+        {misbehaviour}
         continue
-    if window == "671":
-        print(json.dumps({{"status": "error", "reason": "no such trace"}}), flush=True)
-        continue
-    if window == "672":
-        sys.exit(1)
-    if window == "673":
-        print(json.dumps({{"status": "failed", "reason": "the window is nan"}}), flush=True)
-        continue
-    if window == "675":
-        print(json.dumps({{"status": "failed", "reason": "hangs: it never returned"}}), flush=True)
-        os._exit(3)
-    if window == "676":
-        print(json.dumps({{"status": "fault", "reason": "out of memory"}}), flush=True)
-        continue
-    figures = dict.fromkeys(("throughput_mbps", "capacity_mbps", "utilization",
-        "queueing_delay_p95_ms", "signal_delay_p95_ms"), 1.5)
-    power = None if window == "674" else float(answers)
-    print(json.dumps({{"status": "ok", "power": power, "packets_sent": 3, **figures}}), flush=True)
+    print(json.dumps({{**{figures}, "power": float(answers)}}), flush=True)
 """
+FIGURES: dict[str, object] = {
+    "status": "ok",
+    **dict.fromkeys(("throughput_mbps", "capacity_mbps", "utilization"), 1.5),
+    **dict.fromkeys(("queueing_delay_p95_ms", "signal_delay_p95_ms"), 1.5),
+    "packets_sent": 3,
+}
 
 
-@pytest.fixture
-def script(tmp_path: Path) -> EmulatorSettings:
-    """An emulator that misbehaves at certain windows."""
-    path = tmp_path / "emulate"
-    path.write_text(SCRIPT.format(python=sys.executable))
+def emulator_that(folder: Path, misbehaviour: str = "pass") -> EmulatorSettings:
+    """An emulator that misbehaves at window 666."""
+    path = folder / "emulate"
+    script = SCRIPT.format(python=sys.executable, misbehaviour=misbehaviour, figures=FIGURES)
+    path.write_text(script)
     path.chmod(0o755)
-    return EmulatorSettings(digest_of(path), path, tmp_path, idle_limit_s=0.2)
+    return EmulatorSettings(digest_of(path), path, folder, idle_limit_s=0.2)
+
+
+def says(**answer: object) -> str:
+    """Returns the code that prints an answer."""
+    return f"print({json.dumps(answer)!r}, flush=True)"
 
 
 @pytest.fixture
@@ -262,8 +246,8 @@ def test_memory_that_runs_out_is_the_machines_fault(link: PreparedNetwork, tmp_p
     engine.close()
 
 
-def test_emulator_keeps_its_process(script: EmulatorSettings) -> None:
-    engine = script.open()
+def test_emulator_keeps_its_process(tmp_path: Path) -> None:
+    engine = emulator_that(tmp_path).open()
     assert [engine.run(run_spec()).power for _ in range(3)] == [1, 2, 3]
     engine.close()
     assert engine.run(run_spec()).power == 1
@@ -280,51 +264,65 @@ def outcome(engine: Engine, spec: RunSpec) -> tuple[str, str]:
     return record.status, record.reason
 
 
+CRASH = "os.kill(os.getpid(), signal.SIGSEGV)"
+KILL = "os.kill(os.getpid(), signal.SIGKILL)"
+
+
 @pytest.mark.parametrize(
-    ("window", "culprit", "reason", "goes_on"),
+    ("misbehaviour", "culprit", "reason", "goes_on"),
     [
-        (666, "the controller's", "crashed: SIGSEGV", False),
-        (667, "the machine's", "crashed: SIGKILL", False),
-        (669, "the machine's", "used no CPU for 0.2 s", False),
-        (670, "the machine's", "answered 'core dumped'", False),
-        (671, "error", "refused a run of fixed_window: no such trace", True),
-        (672, "the machine's", "exit status 1", False),
-        (673, "failed", "the window is nan", False),
-        (674, "failed", "invalid metric: power is None", True),
-        (675, "failed", "hangs: it never returned", False),
-        (676, "the machine's", "out of memory", False),
+        (CRASH, "the controller's", "crashed: SIGSEGV", False),
+        (KILL, "the machine's", "crashed: SIGKILL", False),
+        ("os.kill(os.getpid(), 19)", "the machine's", "used no CPU for 0.2 s", False),
+        ("print('core dumped', flush=True)", "the machine's", "answered 'core dumped'", False),
+        (
+            says(status="error", reason="no such trace"),
+            "error",
+            "refused a run of fixed_window: no such trace",
+            True,
+        ),
+        ("sys.exit(1)", "the machine's", "exit status 1", False),
+        (says(status="failed", reason="the window is nan"), "failed", "the window is nan", False),
+        (says(**FIGURES, power=None), "failed", "invalid metric: power is None", True),
+        (
+            f"{says(status='failed', reason='it hangs')}; os._exit(3)",
+            *("failed", "it hangs", False),
+        ),
+        (says(status="fault", reason="out of memory"), "the machine's", "out of memory", False),
     ],
 )
 def test_emulator_that_misbehaves_has_a_culprit_and_is_restarted(
-    script: EmulatorSettings, window: int, culprit: str, reason: str, goes_on: bool
+    tmp_path: Path, misbehaviour: str, culprit: str, reason: str, goes_on: bool
 ) -> None:
-    engine = script.open()
+    engine = emulator_that(tmp_path, misbehaviour).open()
     engine.run(run_spec())
-    found, said = outcome(engine, run_spec(window))
+    found, said = outcome(engine, run_spec(666))
     assert found == culprit and reason in said
     assert engine.run(run_spec()).power == (3 if goes_on else 1)
     engine.close()
 
 
-def test_run_that_takes_long_is_waited_for(script: EmulatorSettings) -> None:
-    engine = script.open()
-    assert engine.run(run_spec(668)).power == 1  # it computes for many times the limit
+def test_run_that_takes_long_is_waited_for(tmp_path: Path) -> None:
+    compute = "_ = [0 for _ in iter(lambda: time.process_time() < 0.8, False)]"
+    engine = emulator_that(tmp_path, f"{compute}; {says(**FIGURES, power=1.0)}").open()
+    assert engine.run(run_spec(666)).power == 1  # it computes for many times the limit
     engine.close()
 
 
-@pytest.mark.parametrize(("window", "status"), [(666, "failed"), (667, "fault")])
+@pytest.mark.parametrize(("misbehaviour", "status"), [(CRASH, "failed"), (KILL, "fault")])
 def test_controller_that_always_crashes_failed(
-    script: EmulatorSettings, window: int, status: str
+    tmp_path: Path, misbehaviour: str, status: str
 ) -> None:
-    engine = script.open()
-    assert run_reliably(engine, run_spec(window), sleep=lambda _: None).status == status
+    engine = emulator_that(tmp_path, misbehaviour).open()
+    assert run_reliably(engine, run_spec(666), sleep=lambda _: None).status == status
     engine.close()
 
 
-def test_emulator_that_was_rebuilt_is_refused(script: EmulatorSettings) -> None:
-    script.binary.write_text(script.binary.read_text() + "\n")
+def test_emulator_that_was_rebuilt_is_refused(tmp_path: Path) -> None:
+    settings = emulator_that(tmp_path)
+    settings.binary.write_text(settings.binary.read_text() + "\n")
     with pytest.raises(KneepointError, match="emulate: rebuilt during the study"):
-        script.open().run(run_spec())
+        settings.open().run(run_spec())
 
 
 def test_emulator_that_is_not_built_is_named(tmp_path: Path) -> None:

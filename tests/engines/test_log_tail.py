@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engines.mahimahi.tail import LogTail, Recent
+from engines.mahimahi.tail import LogTail
 
-NOTHING = Recent(None, None)
+NOTHING = {"throughput_mbps": None, "queueing_delay_ms": None}
 
 
 def test_log_is_read_on_from_where_it_stopped(tmp_path: Path) -> None:
@@ -17,14 +17,14 @@ def test_log_is_read_on_from_where_it_stopped(tmp_path: Path) -> None:
         file.write("# mahimahi mm-link (Uplink) [trace] > log\n# base timestamp: 0\n")
         file.write("1 + 1504\n2 # 1504\n2 - 1504 1\n6 + 1504\n10 # 1504\n10 - 1504 4\n10 # 15")
         file.flush()
-        assert tail.read() == Recent(round(2 * 1504 * 8 / 10 / 1000, 3), 2.5)
+        assert tail.read() == {"throughput_mbps": 2.406, "queueing_delay_ms": 2.5}
         assert tail.read() == NOTHING
         file.write("04\n14 # 1504\n")
         file.flush()
         assert tail.read() == NOTHING
         file.write("18 - 1504 9\n18 d 1 1504\n")
         file.flush()
-        assert tail.read() == Recent(round(1504 * 8 / 4 / 1000, 3), 9.0)
+        assert tail.read() == {"throughput_mbps": 3.008, "queueing_delay_ms": 9.0}
 
 
 @pytest.mark.parametrize(

@@ -19,15 +19,10 @@ from typing import Any
 import pytest
 
 from common.errors import KneepointError
-from common.files import sha256_of
 from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.emulator import EmulatorSettings
 from engines.mahimahi.diagnosis import ordinary_user
-from engines.mahimahi.engine import (
-    MahimahiSettings,
-    sending_of,
-    shells_of,
-)
+from engines.mahimahi.engine import MahimahiSettings, sending_of, shells_of
 from engines.mahimahi.run_folder import RunFolder
 from experiments.progress import statuses
 from tests.benchmarks.first_hop import joined_packets, silent_network
@@ -36,7 +31,7 @@ from tests.engines.live_run import PATIENCE_S, nothing_is_left, observe, status_
 from tests.engines.real import real_engine, unless_disturbed, write_traces
 from tests.experiments.fakes import built_spec, network, run_spec
 
-pytestmark = pytest.mark.real_time
+pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("no_folder_is_left")]
 
 LONG_S = 100
 """Runs that are ended by somebody."""
@@ -54,26 +49,10 @@ BUSY_US = 1000
 
 
 @pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MahimahiSettings]:
-    """An engine that works in the test's own folder; afterwards, no run's folder may be left."""
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MahimahiSettings:
+    """An engine that works in the test's own folder."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    made: list[Path] = []
-    make = tempfile.mkdtemp
-
-    def remember(*arguments: Any, **options: Any) -> str:
-        made.append(Path(make(*arguments, **options)))
-        return str(made[-1])
-
-    monkeypatch.setattr(tempfile, "mkdtemp", remember)
-    yield dataclasses.replace(real_engine(), folder=tmp_path)
-    assert [folder for folder in made if folder.exists()] == []
-
-
-@pytest.fixture
-def background() -> Iterator[ThreadPoolExecutor]:
-    """Runs what the test looks at meanwhile."""
-    with ThreadPoolExecutor(1) as pool:
-        yield pool
+    return dataclasses.replace(real_engine(), folder=tmp_path)
 
 
 def spec_for(
@@ -177,21 +156,10 @@ def test_shells_have_every_argument(tmp_path: Path) -> None:
     assert "--duration-s" not in sending_of(run_spec(network=link), Path("x.so"))
 
 
-@pytest.mark.parametrize(
-    "uplink",
-    [
-        {"delay_step_ms": 9, "delay_period_s": 1},
-        {"loss_probability": 0.1},
-        {"trace": "", "rate_mbps": 9},
-    ],
-)
-def test_links_that_mahimahi_does_not_have_are_refused(
-    tmp_path: Path, uplink: dict[str, Any]
-) -> None:
-    with pytest.raises(
-        KneepointError, match=r"^network wire: uplink\..*: mahimahi cannot run it: "
-    ):
-        shells_of(network("wire", uplink=uplink), RunFolder(tmp_path))
+def test_links_that_mahimahi_does_not_have_are_refused(tmp_path: Path) -> None:
+    link = network("wire", uplink={"loss_probability": 0.1})
+    with pytest.raises(KneepointError, match=r"^network wire: uplink\.loss_probability: mahimahi"):
+        shells_of(link, RunFolder(tmp_path))
 
 
 def test_link_that_is_silent_at_the_end_is_measured(settings: MahimahiSettings) -> None:
@@ -247,14 +215,12 @@ def test_trace_that_is_not_the_prepared_one_is_refused(
 ) -> None:
     spec = spec_for(settings, 1)
     trace = settings.folder / f"{direction}.trace"
-    named = ["No such file"] if is_missing else [sha256_of(trace.read_bytes()), sha256_of(b"2\n")]
+    reason = "No such file" if is_missing else "it is not the trace that was prepared"
     trace.write_text("2\n")
     if is_missing:
         trace.unlink()
-    with pytest.raises(KneepointError) as caught:
+    with pytest.raises(KneepointError, match=rf"^{trace}: cannot be used \({reason}.*rebuild it"):
         settings.open().run(spec)
-    for text in (str(trace), *named, f"remove {trace.parent}"):
-        assert text in str(caught.value)
 
 
 def test_host_that_is_always_too_busy_is_a_fault(settings: MahimahiSettings) -> None:

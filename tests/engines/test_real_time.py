@@ -1,23 +1,31 @@
 """Runs that the host disturbs are repeated, and finally refused."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engines.base import MachineFaultError, RunRecord
+from engines.base import MachineFaultError, RunRecord, RunSpec
 from engines.kernel.engine import KernelSettings
-from engines.real_time import run_undisturbed
+from engines.real_time import RealTimeEngine
 from tests.experiments.fakes import measure, run_spec
 
 SETTINGS = KernelSettings("f" * 64, Path("build"), busy_us=1500)
+SPEC = run_spec()
 
 
-def runs_with(*delays_us: float) -> Callable[[], RunRecord]:
-    record = measure(run_spec())
-    records = iter([replace(record, scheduling_delay_p99_us=each) for each in delays_us])
-    return lambda: next(records)
+class Disturbed(RealTimeEngine[KernelSettings]):
+    """Its runs have these scheduling delays, one after the other."""
+
+    def __init__(self, settings: KernelSettings, delays_us: Iterable[float]) -> None:
+        super().__init__(settings)
+        self._delays_us = iter(delays_us)
+
+    def answer_to(self, spec: RunSpec) -> dict[str, Any]:
+        delay_us = next(self._delays_us)
+        return asdict(replace(measure(spec), scheduling_delay_p99_us=delay_us))
 
 
 @pytest.mark.parametrize(
@@ -25,25 +33,31 @@ def runs_with(*delays_us: float) -> Callable[[], RunRecord]:
     [([1500], ""), ([1501, 1500], "1 earlier try"), ([1501, 23_700, 900], "2 earlier tries")],
 )
 def test_run_is_repeated_until_the_host_was_quiet(delays_us: list[float], tries: str) -> None:
-    record = run_undisturbed(SETTINGS, runs_with(*delays_us))
+    record = Disturbed(SETTINGS, delays_us).run(SPEC)
     assert record.scheduling_delay_p99_us == delays_us[-1]
     spoilt = ", ".join(f"{each / 1000:.1f}" for each in delays_us[:-1])
     assert (tries in record.reason) and (spoilt in record.reason)
     assert bool(record.reason) == bool(tries)
 
 
-def test_failure_of_the_controller_is_not_repeated() -> None:
-    failed = RunRecord("x", "failed", "the window burst", scheduling_delay_p99_us=1e9)
-    assert run_undisturbed(SETTINGS, lambda: failed) == failed
+def test_failure_of_the_controller_is_not_repeated_and_keeps_its_reason() -> None:
+    class Failing(Disturbed):
+        def answer_to(self, spec: RunSpec) -> dict[str, Any]:
+            answer = super().answer_to(spec)
+            is_quiet = answer["scheduling_delay_p99_us"] < 1000
+            return {"status": "failed", "reason": "the window burst"} if is_quiet else answer
+
+    failed = RunRecord(SPEC.run_id, "failed", "the window burst")
+    assert Failing(SETTINGS, [1501, 0]).run(SPEC) == failed
 
 
 def test_host_that_stays_busy_is_a_fault_not_a_result() -> None:
     with pytest.raises(MachineFaultError, match=r"too busy in 3 tries .*; use fewer slots"):
-        run_undisturbed(SETTINGS, runs_with(*[1501] * 3))
+        Disturbed(SETTINGS, [1501] * 3).run(SPEC)
 
 
 def test_level_of_the_probe_counts_however_busy_the_host_was() -> None:
-    record = run_undisturbed(SETTINGS.taking_all(), runs_with(1e6))
+    record = Disturbed(SETTINGS.taking_all(), [1e6]).run(SPEC)
     assert record.scheduling_delay_p99_us == 1e6 and not record.reason
 
 

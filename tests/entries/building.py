@@ -4,12 +4,14 @@ import json
 import os
 import re
 import subprocess
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.controllers.emulator import EMULATE, Link
+import psutil  # type: ignore[import-untyped]
+
+from kneepoint.new_entry import KIT
+from tests.controllers.emulator import EMULATE, Link, emulate
 
 NO_NAMESPACES = (
     *("unshare", "--user", "--map-root-user", "sh", "-c"),
@@ -20,12 +22,20 @@ SOURCES = Path(__file__).parent / "sources"
 ENTRY = EMULATE.parent / "entry"
 
 
-def build_entry(source: Path, into: Path, *flags: str) -> Path:
+def build_entry(source: Path, into: Path, *words: str | Path) -> Path:
     """Builds a source into a shared object, as the contest builds entries."""
     built = into / f"{source.stem}.so"
-    command = ["g++", "-O1", "-fPIC", "-shared", *flags, "-o", str(built), str(source)]
+    command = ["g++", "-O1", "-fPIC", "-shared", "-o", built, source, *words]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return built
+
+
+def build_sender(into: Path, *flags: str) -> Path:
+    """Builds the kit's sender, whose controller follows a rule that the environment names."""
+    datagrump = KIT / "datagrump"
+    parts = [datagrump / "sender.cc", datagrump / "contest_message.cc", *(KIT / "src").glob("*.cc")]
+    includes = (f"-I{datagrump}", f"-I{KIT / 'src'}")
+    return build_entry(SOURCES / "rules.cc", into, *parts, *includes, *flags)
 
 
 def scenario_of(
@@ -66,6 +76,35 @@ def run_batch(
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+_SEEDS = range(8)
+
+
+def require_twins(
+    link: Link,
+    scenario: dict[str, Any],
+    rule: str,
+    constants: dict[str, float],
+) -> None:
+    """Fails unless an entry's runs are those of the built-in controller, seed by seed."""
+    scenario = {**scenario, "host_latency_us": 600}
+    entries = run_batch([{**scenario, "seed": seed} for seed in _SEEDS])
+    options = [("--seed", str(seed), "--host-latency-us", "600") for seed in _SEEDS]
+    assert entries == [emulate(link, rule, constants, *each) for each in options]
+
+
+def require_same_bytes(scenario: dict[str, Any], folder: Path, **request: Any) -> None:
+    """Fails unless a run and its log are the same however far ahead the emulator lets it run."""
+    answers, logs = [], []
+    for lookahead_us in (1000, 130, 0):
+        log = folder / f"{lookahead_us}.log"
+        other = {**scenario, "entry_lookahead_us": lookahead_us}
+        answers += run_batch([other], flow_log=str(log), **request)
+        logs.append(log.read_bytes())
+    assert answers[0]["status"] == "ok"
+    assert answers[0] == answers[1] == answers[2]
+    assert logs[0] == logs[1] == logs[2]
+
+
 def address_of(symbol: str) -> int:
     """Returns where a variable of the program entry stands, from the beginning of its image."""
     listed = subprocess.run(["nm", "-C", ENTRY], check=True, capture_output=True, text=True).stdout
@@ -76,20 +115,5 @@ def address_of(symbol: str) -> int:
 
 def are_running(word: str) -> bool:
     """Returns whether a process has this word, a test's own, among its own."""
-    lines = (path / "cmdline" for path in Path("/proc").glob("[0-9]*"))
-    return any(word.encode() in _content(line).split(b"\0") for line in lines)
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:  # it has ended
-        return b""
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Fails if a condition does not come true."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    lines = (process.info["cmdline"] for process in psutil.process_iter(["cmdline"]))
+    return any(word in (line or ()) for line in lines)

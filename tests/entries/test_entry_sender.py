@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.controllers.test_sender_receiver import receiving
-from tests.entries.building import SOURCES, build_entry
+from tests.entries.building import SOURCES, build_entry, build_sender
 
 ENTRY_SENDER = ROOT / "build" / "entry-sender"
 ATTACKS = Path(__file__).parents[1] / "contest" / "attacks" / "attacks.cc"
@@ -19,8 +19,7 @@ ATTACKS = Path(__file__).parents[1] / "contest" / "attacks" / "attacks.cc"
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """An honest sender and the attacks, built."""
     folder = tmp_path_factory.mktemp("entries")
-    sources = (SOURCES / "kit_sender.cc", ATTACKS)
-    return {source.stem: build_entry(source, folder) for source in sources}
+    return {"kit_sender": build_sender(folder), "attacks": build_entry(ATTACKS, folder)}
 
 
 def send(port: int, entry: Path, duration_s: float, **environment: str) -> dict[str, Any]:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,8 @@ import pytest
 
 from tests.controllers.emulator import EMULATE, Link
 from tests.controllers.test_sender_receiver import receiving
-from tests.entries.building import NO_NAMESPACES, SOURCES, build_entry, scenario_of
+from tests.engines.live_run import descendants
+from tests.entries.building import NO_NAMESPACES, build_entry, build_sender, scenario_of
 from tests.entries.test_entry_sender import ATTACKS, ENTRY_SENDER
 
 pytestmark = pytest.mark.attacks
@@ -26,17 +26,6 @@ _SECONDS = 5000
 def _prefix_for(number: int) -> tuple[str, ...]:
     """In namespaces an entry is the first process, which the kernel lets ignore other signals."""
     return () if number in (signal.SIGKILL, signal.SIGSTOP) else NO_NAMESPACES
-
-
-def descendants(process: int) -> Iterator[int]:
-    """Yields the processes that a process has started, and those that they have."""
-    try:
-        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    except OSError:
-        return
-    for child in map(int, children):
-        yield child
-        yield from descendants(child)
 
 
 def _has_begun(process: int) -> bool:
@@ -87,7 +76,7 @@ def test_signal_from_outside_is_a_fault_in_virtual_time(
 
 @pytest.mark.parametrize("number", _FROM_OUTSIDE, ids=lambda number: signal.Signals(number).name)
 def test_signal_from_outside_is_a_fault_in_real_time(number: int, tmp_path: Path) -> None:
-    entry = build_entry(SOURCES / "kit_sender.cc", tmp_path)
+    entry = build_sender(tmp_path)
     with receiving() as receiver:
         words = [str(ENTRY_SENDER), "127.0.0.1", str(receiver.port), "--entry", str(entry)]
         words = [*_prefix_for(number), *words]

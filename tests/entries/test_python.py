@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
-from tests.controllers.emulator import Link, emulate
+from tests.controllers.emulator import Link
 from tests.entries.building import (
     NO_NAMESPACES,
     SOURCES,
     can_refuse_namespaces,
+    require_same_bytes,
+    require_twins,
     run_batch,
     scenario_of,
 )
 
 PYTHON = SOURCES / "python"
-_SEEDS = 8
 _TWINS: dict[str, dict[str, float]] = {
     "fixed_window": {"window": 50, "keepalive_ms": 1000},
     "aimd_timeout": {"initial_window": 10, "alpha": 0.1, "beta": 1.5, "keepalive_ms": 80},
@@ -41,28 +42,14 @@ def test_class_is_its_built_in_twin(rule: str, contest: Link) -> None:
         "BETA": str(constants.get("beta", 1)),
         "KEEPALIVE_MS": str(constants["keepalive_ms"]).removesuffix(".0"),
     }
-    entries = run_batch(
-        [
-            _scenario(contest, "controller", environment, seed=seed, host_latency_us=600)
-            for seed in range(_SEEDS)
-        ]
-    )
-    twins = [
-        emulate(contest, rule, constants, "--seed", str(seed), "--host-latency-us", "600")
-        for seed in range(_SEEDS)
-    ]
-    assert entries == twins
+    require_twins(contest, _scenario(contest, "controller", environment), rule, constants)
 
 
 _HONEST = {"WINDOW": "5", "KEEPALIVE_MS": "1000"}
 
 
 def test_batches_change_no_byte(small_link: Link, tmp_path: Path) -> None:
-    logs = [tmp_path / f"{number}.log" for number in range(3)]
-    for log, lookahead_us in zip(logs, (1000, 130, 0), strict=True):
-        scenario = _scenario(small_link, "controller", _HONEST, entry_lookahead_us=lookahead_us)
-        assert run_batch([scenario], flow_log=str(log))[0]["status"] == "ok"
-    assert logs[0].read_bytes() == logs[1].read_bytes() == logs[2].read_bytes()
+    require_same_bytes(_scenario(small_link, "controller", _HONEST), tmp_path)
 
 
 def test_whole_sender_runs(small_link: Link) -> None:

@@ -7,8 +7,16 @@ from typing import Any
 
 import pytest
 
-from tests.controllers.emulator import Link, emulate
-from tests.entries.building import SOURCES, build_entry, run_batch, scenario_of
+from tests.controllers.emulator import Link
+from tests.entries.building import (
+    SOURCES,
+    build_entry,
+    build_sender,
+    require_same_bytes,
+    require_twins,
+    run_batch,
+    scenario_of,
+)
 
 _CHECKS = sorted(
     re.findall(r'^    {"(\w+)",$', (SOURCES / "shim_probe.cc").read_text(), re.MULTILINE)
@@ -20,10 +28,10 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The entries of these tests, built; some distributions' compilers check buffers by default."""
     folder = tmp_path_factory.mktemp("entries")
     flags = ("-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2")
-    return {name: build_entry(SOURCES / f"{name}.cc", folder, *flags) for name in _ENTRIES}
+    probe = build_entry(SOURCES / "shim_probe.cc", folder, *flags)
+    return {"kit_sender": build_sender(folder, *flags), "shim_probe": probe}
 
 
-_ENTRIES = ("kit_sender", "shim_probe")
 _WAITING_HOST = "event-loop:delays_us=0+50+400+3000"
 
 
@@ -57,26 +65,15 @@ def test_batches_change_no_byte(
     rule: str, host_model: str, objects: dict[str, Path], small_link: Link, tmp_path: Path
 ) -> None:
     environment = {"RULE": rule, "KEEPALIVE_MS": "80", "BETA": "1.5"}
-    scenarios = [
-        scenario_of(
-            small_link,
-            objects["kit_sender"],
-            environment,
-            seed=3,
-            host_model=host_model,
-            interval_s=0.1,
-            entry_lookahead_us=lookahead_us,
-        )
-        for lookahead_us in (1000, 130, 0)
-    ]
-    logs = [tmp_path / f"{number}.log" for number in range(3)]
-    answers = [
-        run_batch([scenario], flows=True, flow_log=str(log))[0]
-        for scenario, log in zip(scenarios, logs, strict=True)
-    ]
-    assert answers[0]["status"] == "ok"
-    assert answers[0] == answers[1] == answers[2]
-    assert logs[0].read_bytes() == logs[1].read_bytes() == logs[2].read_bytes()
+    scenario = scenario_of(
+        small_link,
+        objects["kit_sender"],
+        environment,
+        seed=3,
+        host_model=host_model,
+        interval_s=0.1,
+    )
+    require_same_bytes(scenario, tmp_path, flows=True)
 
 
 def test_seeds_differ_and_runs_repeat(objects: dict[str, Path], small_link: Link) -> None:
@@ -145,29 +142,13 @@ _TWINS: dict[str, tuple[dict[str, str], dict[str, float]]] = {
         {"alpha": 0.1, "beta": 1.5, "keepalive_ms": 80},
     ),
 }
-_SEEDS = 8
 
 
 @pytest.mark.parametrize("rule", sorted(_TWINS))
 def test_twins_are_the_same(rule: str, objects: dict[str, Path], contest: Link) -> None:
     environment, constants = _TWINS[rule]
-    entries = run_batch(
-        [
-            scenario_of(
-                contest,
-                objects["kit_sender"],
-                {"RULE": rule, **environment},
-                seed=seed,
-                host_latency_us=600,
-            )
-            for seed in range(_SEEDS)
-        ]
-    )
-    twins = [
-        emulate(contest, rule, constants, "--seed", str(seed), "--host-latency-us", "600")
-        for seed in range(_SEEDS)
-    ]
-    assert entries == twins
+    scenario = scenario_of(contest, objects["kit_sender"], {"RULE": rule, **environment})
+    require_twins(contest, scenario, rule, constants)
 
 
 _NO_LANDLOCK = """

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from common.errors import KneepointError
-from engines.mahimahi.diagnosis import limit_of_machine, read_facts
+from engines.mahimahi.diagnosis import read_facts, require_machine
 from experiments.config import load_workflow
 from tests.conftest import ROOT
 from tests.experiments.listing import CATALOGUE
@@ -216,7 +216,9 @@ def test_study_without_mahimahi_ends_with_cause_and_cure(
 ) -> None:
     if not (ROOT / "build/emulate").exists():
         pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
-    if reason := limit_of_machine(read_facts()):
+    try:
+        require_machine(read_facts())
+    except KneepointError as reason:
         pytest.skip(f"NOT TESTED where no mahimahi can work: {reason}")
     write(tmp_path / "config", config={"confirm": None, "results": str(tmp_path / "out")})
     prepare_wire(tmp_path, tmp_path / "networks/wire")

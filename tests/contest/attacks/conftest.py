@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.controllers.conftest import small_link
-from tests.entries.building import SOURCES, build_entry
+from tests.entries.building import build_entry, build_sender
 
 __all__ = ["small_link"]
 
@@ -14,5 +14,5 @@ __all__ = ["small_link"]
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The attacks and an honest sender, built."""
     folder = tmp_path_factory.mktemp("entries")
-    sources = (Path(__file__).parent / "attacks.cc", SOURCES / "kit_sender.cc")
-    return {source.stem: build_entry(source, folder) for source in sources}
+    attacks = build_entry(Path(__file__).parent / "attacks.cc", folder)
+    return {"attacks": attacks, "kit_sender": build_sender(folder)}

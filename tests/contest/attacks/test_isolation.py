@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from tests.controllers.emulator import EMULATE, Link
+from tests.engines.live_run import wait_until
 from tests.entries.building import (
     NO_NAMESPACES,
     are_running,
     can_refuse_namespaces,
     run_batch,
     scenario_of,
-    wait_until,
 )
 
 pytestmark = pytest.mark.attacks

@@ -21,7 +21,7 @@ from contest.run import ContestRun
 from experiments.journal import RunJournal
 from tests.contest.conftest import make_contest_run
 from tests.contest.trees import PYTHON_CLASS, kit
-from tests.entries.test_faults import descendants
+from tests.engines.live_run import descendants
 
 pytestmark = pytest.mark.attacks
 

@@ -7,7 +7,6 @@ from engines.kernel.answer import (
     FlowSamples,
     LinkSamples,
     answer_of,
-    jains_index,
     loss_events_s,
     quantile,
 )
@@ -42,12 +41,6 @@ def test_quantile_is_the_emulators() -> None:
     assert quantile([3, 1, 2, 4], 0.5) == 3
     assert quantile([3, 1, 2, 4], 0.95) == 4
     assert quantile([], 0.5) is None
-
-
-def test_jains_index() -> None:
-    assert jains_index([1, 1]) == 1
-    assert jains_index([1, 0]) == 0.5
-    assert jains_index([0, 0]) is None
 
 
 def test_loss_events_begin_with_a_repair_or_with_another_ssthresh() -> None:
@@ -109,6 +102,9 @@ def test_answer_of_a_run() -> None:
         }
     ]
     assert answer["convergence_s"] is None
+    rates = [flow["goodput_mbps"] for flow in answer["flows"]]
+    index = sum(rates) ** 2 / 2 / sum(rate**2 for rate in rates)
+    assert answer["jains_index"] == pytest.approx(index)
 
 
 def test_flow_that_never_began_has_no_figures() -> None:

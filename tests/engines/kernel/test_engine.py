@@ -12,7 +12,6 @@ import signal
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -40,12 +39,6 @@ settings.open().answer(scenario)
 @pytest.fixture
 def settings() -> KernelSettings:
     return kernel_engine()
-
-
-@pytest.fixture
-def background() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(1) as pool:
-        yield pool
 
 
 def scenario(**changes: Any) -> dict[str, Any]:
@@ -143,12 +136,6 @@ def test_command_prints_the_answer(
     assert capsys.readouterr().out == ""
 
 
-def test_congestion_control_that_the_kernel_lacks(settings: KernelSettings) -> None:
-    flows = [{"controller": "timely", "transport": "tcp"}]
-    with pytest.raises(KneepointError, match="kernel: this kernel has no congestion control"):
-        settings.open().answer(short(flows=flows), only_builds=True)
-
-
 @pytest.mark.usefixtures("settings")
 def test_connections_open_without_the_hosts_congestion_control() -> None:
     """BBR would leave them paced, whatever they are told later."""
@@ -157,9 +144,9 @@ def test_connections_open_without_the_hosts_congestion_control() -> None:
         "from engines.kernel.rig import Rig\n"
         "from engines.kernel.scenario import scenario_of\n"
         "from tests.engines.kernel.bufferbloat import BUFFERBLOAT\n"
-        "with Rig(scenario_of(BUFFERBLOAT, 's'), Path('build/delay_line')) as rig:\n"
-        "    with rig.server.entered():\n"
-        "        print(Path('/proc/sys/net/ipv4/tcp_congestion_control').read_text().strip())\n"
+        "rig = Rig(scenario_of(BUFFERBLOAT, 's'), Path('build/delay_line'))\n"
+        "with rig.server.entered():\n"
+        "    print(Path('/proc/sys/net/ipv4/tcp_congestion_control').read_text().strip())\n"
     )
     command = [*diagnosis.UNSHARE, sys.executable, "-c", ask]
     path = os.environ | {"PATH": diagnosis.SEARCH_PATH}  # ip and tc may not be on a user's own
@@ -205,15 +192,6 @@ def test_link_that_hands_on_nothing(
         broken.open().answer(short())
 
 
-def test_no_right_to_make_namespaces(
-    settings: KernelSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = "echo 'unshare: unshare failed: Operation not permitted' >&2; exit 1"
-    monkeypatch.setattr(diagnosis, "SEARCH_PATH", in_path(tmp_path, "unshare", script))
-    with pytest.raises(KneepointError, match=r"may not make namespaces .*Operation not permitted"):
-        KernelSettings.of(settings.build)
-
-
 def start(
     settings: KernelSettings, background: ThreadPoolExecutor
 ) -> tuple[KernelEngine, Future[dict[str, Any]], dict[int, str], int]:
@@ -223,14 +201,14 @@ def start(
     found: dict[int, str] = {}
 
     def has_traffic() -> bool:
-        if opened._runs._supervisor is not None:
-            found.update(descendants(opened._runs._supervisor.pid))
+        if opened._supervisor is not None:
+            found.update(descendants(opened._supervisor.pid))
         names = [name for pid, name in found.items() if lives(pid)]  # the rig has pinged, too
         return names.count("iperf3") == 2 and "ping" in names and "delay_line" in names
 
     wait_until(has_traffic)
-    assert opened._runs._supervisor is not None
-    return opened, future, found, opened._runs._supervisor.pid
+    assert opened._supervisor is not None
+    return opened, future, found, opened._supervisor.pid
 
 
 def nothing_is_left(found: dict[int, str], starter: int) -> None:

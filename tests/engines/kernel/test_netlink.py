@@ -26,7 +26,6 @@ def of_kernel() -> bytearray:
 def test_tcp_info_is_read_where_the_kernel_puts_it() -> None:
     assert tcp_info(bytes(of_kernel())) == {
         "is_repairing": False,
-        "unacknowledged": 0,
         "rtt_ms": 413.633,
         "ssthresh_packets": 104,
         "window_packets": 156,

@@ -11,9 +11,8 @@ import pytest
 
 from common.errors import KneepointError
 from engines.mahimahi import system
-from engines.mahimahi.apt import PIN, older_entries, read_plan
 from engines.mahimahi.install import WRAPPER_SCRIPT
-from engines.mahimahi.system import Changes
+from engines.mahimahi.system import PIN, Changes, older_entries, read_plan
 
 DEBIAN_12, UBUNTU = (
     {"ID": name, "VERSION_CODENAME": codename}

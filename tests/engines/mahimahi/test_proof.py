@@ -1,9 +1,5 @@
 import os
-import shutil
-import tempfile
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,8 +8,10 @@ from engines.mahimahi import proof
 from engines.mahimahi.diagnosis import ordinary_user
 from engines.mahimahi.proof import check, prove
 from tests.engines.real import real_engine
+from tests.entries.building import are_running
 
 pytestmark = pytest.mark.real_time
+leaves_nothing = pytest.mark.usefixtures("no_folder_is_left")
 
 LOG = """\
 # mahimahi mm-link (Uplink) [trace] > uplink.log
@@ -24,53 +22,25 @@ LOG = """\
 """
 
 
-def command_lines() -> list[bytes]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            found.append(path.read_bytes())
-    return found
-
-
-@pytest.fixture
-def folders(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The folders that proofs make, and of no other process."""
-    made: list[Path] = []
-    make = tempfile.mkdtemp
-
-    def record(*args: Any, **options: Any) -> str:
-        made.append(Path(make(*args, **options)))
-        return str(made[-1])
-
-    monkeypatch.setattr(tempfile, "mkdtemp", record)
-    return made
-
-
-def are_gone(folders: list[Path]) -> bool:
-    return bool(folders) and not any(folder.exists() for folder in folders)
-
-
-def test_prove_real_mahimahi(folders: list[Path]) -> None:
+@leaves_nothing
+def test_prove_real_mahimahi() -> None:
     real_engine()
     prove(ordinary_user())
-    assert are_gone(folders)
 
 
-def test_prove_refuses_a_real_run_that_does_not_end(
-    folders: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@leaves_nothing
+def test_prove_refuses_a_real_run_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     real_engine()
     monkeypatch.setattr(proof, "_TIME_LIMIT_S", 1)
     monkeypatch.setattr(proof, "_SENDER", "exec sleep 301 # {port}")
     with pytest.raises(KneepointError, match="a run of mahimahi did not end within 1 s"):
         prove(ordinary_user())
-    assert are_gone(folders)
-    assert b"sleep\x00301\x00" not in command_lines()
+    assert not are_running("301")
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="NOT TESTED: bash is not installed")
+@leaves_nothing
 def test_prove_passes_on_what_mahimahi_says(
-    tmp_path: Path, folders: list[Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "mm-delay"
     program.write_text("#!/bin/sh\necho first; echo 'exit failure status 111' >&2; exit 1\n")
@@ -78,7 +48,6 @@ def test_prove_passes_on_what_mahimahi_says(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(KneepointError, match=r"mahimahi fails \(exit failure status 111\);"):
         prove(None)
-    assert are_gone(folders)
 
 
 def test_check_accepts_the_departures_of_what_arrived() -> None:

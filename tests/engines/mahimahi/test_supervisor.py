@@ -9,9 +9,9 @@ import pytest
 from common.errors import KneepointError
 from engines.base import MachineFaultError
 from engines.mahimahi.diagnosis import ordinary_user
+from engines.mahimahi.engine import MahimahiSettings
 from engines.mahimahi.run_folder import RunFolder
 from engines.mahimahi.supervisor import Request
-from engines.supervision import SupervisedRuns
 from tests.conftest import ROOT
 
 SILENCE = '{"status": "failed", "reason": "silence", "packets_sent": 3, "acknowledgments": 0}'
@@ -44,16 +44,14 @@ def answer_to(
         sending=[],
         expected_s=1,
         log_end_s=1,
-        user=ordinary_user(),
-        status=None,
+        status=str(folder.path / "status.json"),
         keep_log=None,
         is_entry=is_entry,
     )
     command = [sys.executable, "-m", "engines.mahimahi.supervisor"]
+    engine = MahimahiSettings("f" * 64, ROOT / "build", ROOT).open()
     try:
-        answer = SupervisedRuns().carry_out(
-            command, asdict(request), 60, where="a run", folder=ROOT
-        )
+        answer = engine.supervise(command, asdict(request), 60, where="a run", folder=ROOT)
     except MachineFaultError as fault:
         return "fault", str(fault)
     except KneepointError as error:
