@@ -25,7 +25,7 @@ from contest.figures import draw_figures, thin
 from contest.history import with_history
 from contest.leaderboard import Json, verdict
 from contest.page import write_page
-from contest.scoring import Place, Scored, is_repeated, run_all, run_on_other_host
+from contest.scoring import Place, is_repeated, run_all, run_on_other_host
 from engines.base import EngineSettings
 from experiments.executor import Executor, LocalExecutor
 from experiments.journal import RunJournal
@@ -89,7 +89,7 @@ class ContestRun:
                 on_other_host = run_on_other_host(
                     self.contest, scored, self.places, self.engine, runner
                 )
-            found = verdict(self.contest, everyone, scored, self.places, on_other_host)
+            found = verdict(self.contest, scored, self.places, on_other_host)
             found = with_history(found, self.contest, self.folder / "history.jsonl")
             runs = self._draw_runs(scored)
             write_feedback(found, runs, self.folder / FEEDBACK, self._made_of())
@@ -127,24 +127,24 @@ class ContestRun:
             return SlotExecutor(self.engine, slots_of(self.results, cores))
         return LocalExecutor(self.engine, cores)
 
-    def _draw_runs(self, scored: Sequence[Scored]) -> dict[str, Path]:
+    def _draw_runs(self, entries: Sequence[ContestEntry]) -> dict[str, Path]:
         """Returns a figure over time of each entry's run on the public network."""
         if self.engine.is_real_time:
             return {}  # a real run cannot be repeated to log it
         public = next(place for place in self.places if place.is_public)
         drawn = {}
-        for each in scored:
+        for each in entries:
             if each.reason:
                 continue
-            spec = each.entry.spec(self.engine, public.network, self.contest.seed)
+            spec = each.spec(self.engine, public.network, self.contest.seed)
             figure = self.folder / "runs" / f"{spec.run_id}.svg"
             if not figure.is_file():
-                noun = "window" if each.entry.is_baseline else IN_FLIGHT
+                noun = "window" if each.is_baseline else IN_FLIGHT
                 record = run_and_draw(self.engine, spec, "", figure, noun, _DPI)
                 if record.status != "ok":
                     continue
                 thin(figure)
-            drawn[each.entry.name] = figure
+            drawn[each.name] = figure
         return drawn
 
     def _made_of(self) -> str:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from engines.base import RunRecord
 from engines.expression import Expression
-from networks.omniscient import Bound
 from networks.scenario import PreparedNetwork
 
 TRANSHUB = (
@@ -28,13 +27,13 @@ class Score:
     expression: str
     is_ratio: bool = False
 
-    def of(self, record: RunRecord, network: PreparedNetwork, bound: Bound) -> float:
+    def of(self, record: RunRecord, network: PreparedNetwork) -> float:
         """Returns the score of a run that succeeded.
 
         Raises:
             ValueError: it has none, because of a division by zero or the logarithm of zero.
         """
-        score = Expression(self.expression).of_run(record, network, bound)
+        score = Expression(self.expression).of_run(record, network, network.omniscient)
         if self.is_ratio and score <= 0:
             raise ValueError(f"{self.expression} is {score}")
         return score

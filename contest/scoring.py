@@ -10,7 +10,7 @@ import numpy as np
 from common.files import read_json
 from contest.config import Contest
 from contest.entries import ContestEntry, without_paths
-from contest.standing import Floats, Standing, rank_entries
+from contest.standing import Floats, mean_of
 from engines.base import EngineSettings, RunRecord
 from experiments.results import PlannedRun
 from experiments.runner import Batch, Runner
@@ -20,39 +20,25 @@ from networks.scenario import PreparedNetwork
 
 @dataclass(frozen=True)
 class Place:
-    """A network of the contest, with its omniscient bound."""
+    """A network of the contest."""
 
     network: PreparedNetwork
     title: str
-    bound: Bound
     is_public: bool
+
+    @property
+    def bound(self) -> Bound:
+        """Its omniscient bound."""
+        assert self.network.omniscient is not None
+        return self.network.omniscient
 
     def on_host(self, latency_us: float) -> Self:
         """Returns it with another latency of the host."""
         return replace(self, network=self.network.with_host("host_latency_us", latency_us))
 
 
-@dataclass(frozen=True)
-class Scored:
-    """A entry that ran.
-
-    Args:
-        entry: who.
-        records: by network, in the order of the seeds.
-        scores: like records; empty if a run failed.
-        reason: why it has no scores; "" if it has some.
-        is_disturbed: the reason is the machine's, and none of its own.
-    """
-
-    entry: ContestEntry
-    records: Mapping[str, Sequence[RunRecord]]
-    scores: Mapping[str, Sequence[float]]
-    reason: str = ""
-    is_disturbed: bool = False
-
-
 _Key = tuple[str, int, int]
-"""A run of a entry: network, seed and repetition."""
+"""A run of an entry: network, seed and repetition."""
 
 
 def run_all(
@@ -61,10 +47,10 @@ def run_all(
     places: Sequence[Place],
     engine: EngineSettings,
     runner: Runner,
-) -> list[Scored]:
-    """Runs what can run and is not in the journal.
+) -> list[ContestEntry]:
+    """Runs what can run and is not in the journal; returns the entries with scores or reasons.
 
-    A entry that fails once does not run again: a hanging entry costs seconds, not minutes. In
+    An entry that fails once does not run again: a hanging entry costs seconds, not minutes. In
     virtual time each entry's first run is repeated, to see whether its seed determines it.
 
     Raises:
@@ -99,9 +85,8 @@ def run_all(
         for (each, network, seed, repetition), run in zip(asked, finished, strict=True):
             records[each.name][network.name, seed, repetition] = run.record
     return [
-        _score(contest, each, records[each.name], places)
+        _scored(contest, each, records[each.name], places) if each.name in records else each
         for each in entries
-        if each.name in records
     ]
 
 
@@ -110,26 +95,25 @@ def is_repeated(entry: ContestEntry, engine: EngineSettings) -> bool:
     return not entry.is_baseline and not engine.is_real_time
 
 
-def _score(
+def _scored(
     contest: Contest,
     entry: ContestEntry,
     records: Mapping[_Key, RunRecord],
     places: Sequence[Place],
-) -> Scored:
-    """Scores a entry's runs, in the order of networks and seeds, up to the first failure."""
-    by_network: dict[str, list[RunRecord]] = {place.network.name: [] for place in places}
-    scores: dict[str, list[float]] = {place.network.name: [] for place in places}
-    by_name = {place.network.name: place for place in places}
+) -> ContestEntry:
+    """Scores an entry's runs, in the order of networks and seeds, up to the first failure."""
+    networks = {place.network.name: place.network for place in places}
+    by_network: dict[str, list[RunRecord]] = {name: [] for name in networks}
+    scores: dict[str, list[float]] = {name: [] for name in networks}
     for (name, seed, repetition), record in sorted(records.items(), key=lambda each: each[0][1]):
         where = f"on {name} with seed {seed}: "
         if record.status == "fault":
             reason = f"the machine prevented it ({record.reason}); run the contest again"
-            return Scored(entry, {}, {}, where + without_paths(reason), is_disturbed=True)
+            return replace(entry, reason=where + without_paths(reason), is_disturbed=True)
         reason = record.reason
-        place = by_name[name]
         if record.status == "ok":
             try:
-                score = contest.scored_by.of(record, place.network, place.bound)
+                score = contest.scored_by.of(record, networks[name])
             except ValueError as error:
                 reason = f"no score: {error}"
             else:
@@ -144,15 +128,15 @@ def _score(
                 "it depends on more than its seed, such as the processor's random numbers"
             )
         if reason:
-            return Scored(entry, {}, {}, where + without_paths(reason))
+            return replace(entry, reason=where + without_paths(reason))
         scores[name].append(score)
         by_network[name].append(record)
-    return Scored(entry, by_network, scores)
+    return replace(entry, records=by_network, scores=scores)
 
 
 def run_on_other_host(
     contest: Contest,
-    scored: Sequence[Scored],
+    scored: Sequence[ContestEntry],
     places: Sequence[Place],
     engine: EngineSettings,
     runner: Runner,
@@ -161,40 +145,26 @@ def run_on_other_host(
     latency_us = contest.other_host_latency_us
     if latency_us is None or engine.is_real_time:
         return {}
-    able = [each.entry for each in scored if not each.reason]
-    there = [place.on_host(latency_us) for place in places if is_ranked_on(contest, place)]
+    able = [each for each in scored if not each.reason]
+    there = [place.on_host(latency_us) for place in places]
+    there = [place for place in there if place.network.name in contest.ranked_on]
     once = contest.model_copy(update={"runs": 1})
-    found = [each for each in run_all(once, able, there, engine, runner) if not each.reason]
-    scores = standings_on(contest, found, contest.ranked_on)
-    return {each.entry.name: own.score for each, own in zip(found, scores, strict=True)}
+    return {
+        each.name: mean_of(table_of([each], contest.ranked_on)[0], contest.scored_by.is_ratio)
+        for each in run_all(once, able, there, engine, runner)
+        if not each.reason
+    }
 
 
-def is_ranked_on(contest: Contest, place: Place) -> bool:
-    """Whether scores on a network count for the ranking."""
-    return place.network.name in contest.ranked_on
-
-
-def standings_on(
-    contest: Contest, scored: Sequence[Scored], networks: Sequence[str]
-) -> list[Standing]:
-    """Returns the standings on some of the networks, in the order of `scored`."""
-    if not scored:
-        return []
-    is_ratio = contest.scored_by.is_ratio
-    return rank_entries(table_of(scored, networks), contest.seed, is_ratio=is_ratio)
-
-
-def table_of(scored: Sequence[Scored], networks: Sequence[str]) -> Floats:
+def table_of(scored: Sequence[ContestEntry], networks: Sequence[str]) -> Floats:
     """Returns scores of shape (entries, networks, runs)."""
     return np.array([[each.scores[name] for name in networks] for each in scored])
 
 
 def read_place(path: Path, *, is_public: bool) -> Place:
-    """Reads a prepared network with its bound.
+    """Reads a prepared network.
 
     Raises:
         KneepointError: it is missing or damaged.
     """
-    network = PreparedNetwork.load(path)
-    title = str(read_json(path)["title"])
-    return Place(network, title, Bound.load(path), is_public)
+    return Place(PreparedNetwork.load(path), str(read_json(path)["title"]), is_public)

@@ -52,12 +52,11 @@ def main() -> None:
     public, *unseen = (place.network.name for place in places)
     contest = Contest(title="Links", public=public, unseen=tuple(unseen), runs=4, score=score)
     engine = EmulatorSettings.of(EMULATE)
-    everybody = entries()
     with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
         runner = Runner(journal, lambda _: LocalExecutor(engine, 2), lambda _: None)
-        scored = run_all(contest, everybody, places, engine, runner)
+        scored = run_all(contest, entries(), places, engine, runner)
         runner.close()
-    found = verdict(contest, everybody, scored, places, {})
+    found = verdict(contest, scored, places, {})
     print(
         f"{'network':24} {'omniscient':>10} {'median':>8} {'delays share':>12} {'between':>8}"
         f" {'within':>7} {'share':>6}  best"

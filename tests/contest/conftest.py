@@ -40,8 +40,9 @@ def place(folder: Path, name: str, gap_ms: int, *, is_public: bool, pause_ms: in
     trace = folder / f"{name}.trace"
     trace.write_text("".join(f"{time}\n" for time in times))
     link = PreparedLink(str(trace), sha256_of(trace.read_bytes()))
-    network = PreparedNetwork(name, link, link, None, "event-loop", 600)
-    return Place(network, name.capitalize(), omniscient_bound(times, times[-1]), is_public)
+    bound = omniscient_bound(times, times[-1])
+    network = PreparedNetwork(name, link, link, None, "event-loop", 600, bound)
+    return Place(network, name.capitalize(), is_public)
 
 
 @pytest.fixture
