@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from contest.score import score_of
+from contest.config import score_of
 from engines.base import RunRecord
 from networks.omniscient import Bound
 from networks.scenario import PreparedLink, PreparedNetwork

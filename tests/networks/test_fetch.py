@@ -10,12 +10,14 @@ import pytest
 
 from common.errors import KneepointError
 from networks.config import TraceEntry, TraceSources, load_trace_catalogue
-from networks.fetch import cache_folder_of, fetch_traces, main
-from networks.trace_sources import (
+from networks.fetch import (
     TraceSource,
+    cache_folder_of,
     debian_source,
+    fetch_traces,
     folder_source,
     git_source,
+    main,
     sources_of,
 )
 from tests.conftest import ROOT
