@@ -170,14 +170,6 @@ def test_git_source_fetches_the_pinned_commit(tmp_path: Path, repository: tuple[
     assert fetched(tmp_path) == TRACES
 
 
-def test_git_source_of_another_commit_is_a_digest_mismatch(
-    tmp_path: Path, repository: tuple[Path, str]
-) -> None:
-    source = git_source(str(repository[0]), git(repository[0], "rev-parse", "HEAD"))
-    with pytest.raises(KneepointError, match=r"digest mismatch: a\.up"):
-        fetch(tmp_path, source)
-
-
 @pytest.mark.parametrize(
     "address",
     ["{tmp}/absent", "--upload-pack=touch {tmp}/injected; false", "ext::touch {tmp}/injected"],
