@@ -276,15 +276,6 @@ class EntryFile(ConfigModel):
         }
 
 
-def load_contest(path: Path) -> Contest:
-    """Reads a contest's file.
-
-    Raises:
-        KneepointError: it is missing or malformed.
-    """
-    return read_config(path, Contest)
-
-
 def load_entry_file(folder: Path) -> EntryFile:
     """Reads an entry's kneepoint.yaml, if there is one.
 

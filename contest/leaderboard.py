@@ -10,9 +10,10 @@ import numpy as np
 
 from contest.config import Contest
 from contest.entries import ContestEntry, latest_of_each
-from contest.scoring import Place, table_of
+from contest.scoring import table_of
 from contest.standing import compare_pairs, interval_of, mean_of, rank_entries, spread_of
 from engines.base import METRICS
+from networks.scenario import PreparedNetwork
 
 VERSION = 1
 Json = dict[str, Any]
@@ -21,7 +22,8 @@ Json = dict[str, Any]
 def verdict(
     contest: Contest,
     entries: Sequence[ContestEntry],
-    places: Sequence[Place],
+    networks: Sequence[PreparedNetwork],
+    titles: Mapping[str, str],
     on_other_host: Mapping[str, float],
 ) -> Json:
     """Returns the leaderboard of entries that have run as data; None: it does not exist."""
@@ -32,7 +34,7 @@ def verdict(
         each for each in good if not (each.is_baseline or each.is_apart or each.name in replaced)
     ]
     lines = [each for each in good if each in ranked or each.is_baseline]
-    rows = {each.name: _row(contest, each, places) for each in good}
+    rows = {each.name: _row(contest, each, networks) for each in good}
     for name, row in rows.items():
         row["other_host_score"] = on_other_host.get(name)
     for each, place in zip(ranked, _places_of(contest, ranked), strict=True):
@@ -53,13 +55,14 @@ def verdict(
         "other_host_latency_us": contest.other_host_latency_us if on_other_host else None,
         "networks": [
             {
-                **{"name": place.network.name, "title": place.title, "is_public": place.is_public},
-                "is_ranked_on": place.network.name in contest.ranked_on,
-                "host_latency_us": place.network.host_latency_us,
-                "omniscient": asdict(place.bound),
-                "spread": _spread(contest, place, lines),
+                **{"name": network.name, "title": titles[network.name]},
+                "is_public": network.name == contest.public,
+                "is_ranked_on": network.name in contest.ranked_on,
+                "host_latency_us": network.host_latency_us,
+                "omniscient": vars(network.omniscient),
+                "spread": _spread(contest, network.name, lines),
             }
-            for place in places
+            for network in networks
         ],
         "ranking": sorted(
             (rows[each.name] for each in ranked),
@@ -82,11 +85,10 @@ def verdict(
     }
 
 
-def _spread(contest: Contest, place: Place, lines: Sequence[ContestEntry]) -> Json | None:
+def _spread(contest: Contest, name: str, lines: Sequence[ContestEntry]) -> Json | None:
     """How well a network tells entries and baselines apart; None if there are not two."""
     if len(lines) < 2:
         return None
-    name = place.network.name
     spread = spread_of(table_of(lines, [name])[:, 0], is_ratio=contest.scored_by.is_ratio)
     delays, rates = (
         np.log([np.mean([getattr(run, metric) for run in each.records[name]]) for each in lines])
@@ -135,14 +137,14 @@ def _pairs(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
     ]
 
 
-def _row(contest: Contest, entry: ContestEntry, places: Sequence[Place]) -> Json:
+def _row(contest: Contest, entry: ContestEntry, networks: Sequence[PreparedNetwork]) -> Json:
     return {
         **_identity(contest, entry),
         "interface": entry.interface,
         "remarks": list(entry.remarks),
         **_score(contest, entry, contest.ranked_on, ""),
         **_score(contest, entry, [contest.public], "public_"),
-        "networks": {place.network.name: _means(entry, place) for place in places},
+        "networks": {network.name: _means(entry, network) for network in networks},
     }
 
 
@@ -164,15 +166,15 @@ def _score(contest: Contest, entry: ContestEntry, networks: Sequence[str], prefi
     return {prefix + name: None if math.isnan(x) else x for name, x in values.items()}
 
 
-def _means(entry: ContestEntry, place: Place) -> Json:
+def _means(entry: ContestEntry, network: PreparedNetwork) -> Json:
     """The means of an entry's runs on a network, and of its share of the omniscient power."""
-    network = place.network.name
+    assert network.omniscient is not None
     means = {
-        name: float(np.mean([getattr(run, name) for run in entry.records[network]]))
+        name: float(np.mean([getattr(run, name) for run in entry.records[network.name]]))
         for name in (*METRICS, "signal_delay_p50_ms")
     }
     return {
         **means,
-        "efficiency": means["power"] / place.bound.power,
-        "scores": list(entry.scores[network]),
+        "efficiency": means["power"] / network.omniscient.power,
+        "scores": list(entry.scores[network.name]),
     }

@@ -1,41 +1,17 @@
 """Runs every entry on every network and scores the runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Self
+from dataclasses import replace
 
 import numpy as np
 
-from common.files import read_json
 from contest.config import Contest
 from contest.entries import ContestEntry, without_paths
 from contest.standing import Floats, mean_of
 from engines.base import EngineSettings, RunRecord
 from experiments.results import PlannedRun
 from experiments.runner import Batch, Runner
-from networks.omniscient import Bound
 from networks.scenario import PreparedNetwork
-
-
-@dataclass(frozen=True)
-class Place:
-    """A network of the contest."""
-
-    network: PreparedNetwork
-    title: str
-    is_public: bool
-
-    @property
-    def bound(self) -> Bound:
-        """Its omniscient bound."""
-        assert self.network.omniscient is not None
-        return self.network.omniscient
-
-    def on_host(self, latency_us: float) -> Self:
-        """Returns it with another latency of the host."""
-        return replace(self, network=self.network.with_host("host_latency_us", latency_us))
-
 
 _Key = tuple[str, int, int]
 """A run of an entry: network, seed and repetition."""
@@ -44,7 +20,7 @@ _Key = tuple[str, int, int]
 def run_all(
     contest: Contest,
     entries: Sequence[ContestEntry],
-    places: Sequence[Place],
+    networks: Sequence[PreparedNetwork],
     engine: EngineSettings,
     runner: Runner,
 ) -> list[ContestEntry]:
@@ -57,21 +33,21 @@ def run_all(
         KneepointError: the machine prevented the runs of several entries from finishing.
     """
     first, *others = range(contest.seed, contest.seed + contest.runs)
-    waves: list[list[tuple[Place, int, int]]] = [
-        [(places[0], first, 0)],
-        [*((place, first, 0) for place in places[1:]), (places[0], first, 1)],
-        *([(place, seed, 0) for place in places] for seed in others),
+    waves: list[list[tuple[PreparedNetwork, int, int]]] = [
+        [(networks[0], first, 0)],
+        [*((network, first, 0) for network in networks[1:]), (networks[0], first, 1)],
+        *([(network, seed, 0) for network in networks] for seed in others),
     ]
     records: dict[str, dict[_Key, RunRecord]] = {
         each.name: {} for each in entries if not each.reason
     }
     for wave in waves:
         asked = [
-            (each, place.network, seed, repetition)
+            (each, network, seed, repetition)
             for each in entries
             if each.name in records
             and all(record.status == "ok" for record in records[each.name].values())
-            for place, seed, repetition in wave
+            for network, seed, repetition in wave
             if not repetition or is_repeated(each, engine)
         ]
         planned = [
@@ -85,7 +61,7 @@ def run_all(
         for (each, network, seed, repetition), run in zip(asked, finished, strict=True):
             records[each.name][network.name, seed, repetition] = run.record
     return [
-        _scored(contest, each, records[each.name], places) if each.name in records else each
+        _scored(contest, each, records[each.name], networks) if each.name in records else each
         for each in entries
     ]
 
@@ -99,12 +75,12 @@ def _scored(
     contest: Contest,
     entry: ContestEntry,
     records: Mapping[_Key, RunRecord],
-    places: Sequence[Place],
+    networks: Sequence[PreparedNetwork],
 ) -> ContestEntry:
     """Scores an entry's runs, in the order of networks and seeds, up to the first failure."""
-    networks = {place.network.name: place.network for place in places}
-    by_network: dict[str, list[RunRecord]] = {name: [] for name in networks}
-    scores: dict[str, list[float]] = {name: [] for name in networks}
+    by_name = {network.name: network for network in networks}
+    by_network: dict[str, list[RunRecord]] = {name: [] for name in by_name}
+    scores: dict[str, list[float]] = {name: [] for name in by_name}
     for (name, seed, repetition), record in sorted(records.items(), key=lambda each: each[0][1]):
         where = f"on {name} with seed {seed}: "
         if record.status == "fault":
@@ -113,7 +89,7 @@ def _scored(
         reason = record.reason
         if record.status == "ok":
             try:
-                score = contest.scored_by.of(record, networks[name])
+                score = contest.scored_by.of(record, by_name[name])
             except ValueError as error:
                 reason = f"no score: {error}"
             else:
@@ -137,7 +113,7 @@ def _scored(
 def run_on_other_host(
     contest: Contest,
     scored: Sequence[ContestEntry],
-    places: Sequence[Place],
+    networks: Sequence[PreparedNetwork],
     engine: EngineSettings,
     runner: Runner,
 ) -> dict[str, float]:
@@ -146,8 +122,8 @@ def run_on_other_host(
     if latency_us is None or engine.is_real_time:
         return {}
     able = [each for each in scored if not each.reason]
-    there = [place.on_host(latency_us) for place in places]
-    there = [place for place in there if place.network.name in contest.ranked_on]
+    ranked_on = [network for network in networks if network.name in contest.ranked_on]
+    there = [network.with_host("host_latency_us", latency_us) for network in ranked_on]
     once = contest.model_copy(update={"runs": 1})
     return {
         each.name: mean_of(table_of([each], contest.ranked_on)[0], contest.scored_by.is_ratio)
@@ -159,12 +135,3 @@ def run_on_other_host(
 def table_of(scored: Sequence[ContestEntry], networks: Sequence[str]) -> Floats:
     """Returns scores of shape (entries, networks, runs)."""
     return np.array([[each.scores[name] for name in networks] for each in scored])
-
-
-def read_place(path: Path, *, is_public: bool) -> Place:
-    """Reads a prepared network.
-
-    Raises:
-        KneepointError: it is missing or damaged.
-    """
-    return Place(PreparedNetwork.load(path), str(read_json(path)["title"]), is_public)

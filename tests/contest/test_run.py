@@ -334,7 +334,7 @@ def test_an_entry_cannot_take_a_baselines_name(contest_run: ContestRun, entries:
 
 def test_one_network_makes_a_contest(shared: Shared) -> None:
     contest_run, entries = shared
-    alone = replace(ruled(contest_run, unseen=()), places=contest_run.places[:1])
+    alone = replace(ruled(contest_run, unseen=()), networks=contest_run.networks[:1])
     found = alone.score(entries, silent)
     assert len(ranked(found)) == 3
     for row in found["ranking"]:
@@ -348,7 +348,7 @@ def test_the_score_on_another_host_is_shown(shared: Shared) -> None:
     found = ruled(contest_run, other_host_latency_us=20_000).score(entries, silent)
     there = replace(
         ruled(contest_run, runs=1),
-        places=[place.on_host(20_000) for place in contest_run.places],
+        networks=[each.with_host("host_latency_us", 20_000) for each in contest_run.networks],
         folder=contest_run.folder.with_name("there"),
     ).score(entries, silent)
     scores = {row["name"]: row["score"] for row in there["ranking"]}
