@@ -33,7 +33,9 @@ def write_page(
         figures: the others by their names.
         made_of: the header's text: commit and seed.
     """
-    slugs = slugs_of(found)
+    kinds = ("ranking", "baselines", "apart", "earlier")
+    names = dict.fromkeys(row["name"] for kind in kinds for row in found[kind])
+    slugs = {name: f"run-{at}" for at, name in enumerate(names)}
     rule = SCORES.get(found["score"]["name"])
     drawn = {**figures} | {slugs[name]: path for name, path in over_time.items()}
     lines = sorted(found["ranking"] + found["baselines"], key=lambda row: -row["score"])
@@ -74,14 +76,6 @@ def render_page(
     heading, subtitle = (plain_text(vars(written)[name]) for name in ("heading", "subtitle"))
     page = document(str(written), heading, subtitle=subtitle, made_of=made_of, search=search)
     return render.to_html(page, drawn)
-
-
-def slugs_of(found: Json) -> dict[str, str]:
-    """Returns an anchor for each entry's name."""
-    names = [
-        row["name"] for kind in ("ranking", "baselines", "apart", "earlier") for row in found[kind]
-    ]
-    return {name: f"run-{at}" for at, name in enumerate(dict.fromkeys(names))}
 
 
 def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> jinja2.Environment:

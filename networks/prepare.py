@@ -5,7 +5,7 @@ python -m networks.prepare --config config/config.yaml --network NAME --into bui
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from networks.config import (
     LinkTrace,
     Network,
     Synthetic,
-    TraceEntry,
     load_network,
     load_trace_catalogue,
     network_file,
@@ -184,14 +183,6 @@ def bound_of(network: Network, uplink: bytes, downlink: bytes) -> Bound:
     return omniscient_bound(uplink_ms, min(uplink_ms[-1], times_of(downlink)[-1]))
 
 
-def require_traces(names: Iterable[str], folder: Path, catalogue: Mapping[str, TraceEntry]) -> None:
-    """Raises KneepointError unless packaged traces that are there are those of the catalogue."""
-    for name in set(names) & set(catalogue):
-        path = folder / name
-        if path.is_file() and sha256_of(path.read_bytes()) != catalogue[name].sha256:
-            raise unusable(path, "it is not the trace that traces.yaml lists")
-
-
 def _typed(value: float) -> float:
     return int(value) if value % 1 == 0 else value
 
@@ -211,7 +202,10 @@ def main() -> None:
     network = load_network(arguments.config, arguments.network)
     if network.trace_names:
         catalogue = load_trace_catalogue(arguments.config)
-        require_traces(network.trace_names, TRACES, catalogue)
+        for name in set(network.trace_names) & set(catalogue):
+            path = TRACES / name
+            if path.is_file() and sha256_of(path.read_bytes()) != catalogue[name].sha256:
+                raise unusable(path, "it is not the trace that traces.yaml lists")
     prepare_network(
         arguments.network,
         network,
