@@ -26,7 +26,7 @@ def verdict(
     titles: Mapping[str, str],
     on_other_host: Mapping[str, float],
 ) -> Json:
-    """Returns the leaderboard of entries that have run as data; None: it does not exist."""
+    """Returns the leaderboard of entries that ran as data; None stands for what does not exist."""
     rule = contest.scored_by
     good = [each for each in entries if not each.reason]
     replaced = latest_of_each(good)
