@@ -20,7 +20,7 @@ from pathlib import Path
 
 from common.errors import KneepointError
 from common.files import private_folder, sha256_of, write_whole
-from contest.confine import Confined, DisturbedError, environment_of
+from contest.confine import Confined, DisturbedError
 from contest.messages import own_part, reason_of
 from contest.tree import SUFFIXES, Tree
 from contest.unpack import files_of
@@ -154,10 +154,11 @@ class Compiler:
             BuildError: it does not build.
             KneepointError: there is no compiler, or something ended it.
         """
+        defined = [f"-D{name}={value}" for name, value in sorted(macros.items())]
         with private_folder("kneepoint-objects-") as work:
             build = _Build(tree, work, self.budget)
             try:
-                built = self._build_in_any_standard(build, macros)
+                built = self._build_in_any_standard(build, defined)
             except BaseException:
                 for each in build.made:
                     each.unlink(missing_ok=True)
@@ -178,20 +179,18 @@ class Compiler:
         self._give(built)
         return built
 
-    def _build_in_any_standard(self, build: _Build, macros: Mapping[str, str]) -> Built:
-        first: BuildError | None = None
+    def _build_in_any_standard(self, build: _Build, defined: Sequence[str]) -> Built:
+        problems = []
         for standard in self.standards:
             try:
-                return self._build(build, standard, macros)
+                return self._build(build, standard, defined)
             except _LimitError:
                 raise
             except BuildError as error:
-                first = first or error
-        assert first is not None
-        raise first
+                problems.append(error)
+        raise problems[0]
 
-    def _build(self, build: _Build, standard: str, macros: Mapping[str, str]) -> Built:
-        defined = [f"-D{name}={value}" for name, value in sorted(macros.items())]
+    def _build(self, build: _Build, standard: str, defined: Sequence[str]) -> Built:
         objects = {}
         for path in build.tree.library:
             source = build.name_of(path)
@@ -234,7 +233,7 @@ class Compiler:
                     (stage / name).parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(build.root / name, stage / name)
                 command = [self.command, *words, "-c"]
-                self._run(build, command, copy, stage, [stage], build.digests, {})
+                self._run(build, command, copy, stage, build.digests, {})
 
         return self._made(build, place, make)
 
@@ -246,7 +245,7 @@ class Compiler:
             command = [self.command, *_LINK, *map(str, objects), *_LIBRARIES]
             own = {*objects.values(), *(name.rpartition("/")[2] for name in objects.values())}
             names = {str(path): source for path, source in objects.items()}
-            self._run(build, command, copy, build.work, [build.work], own, names)
+            self._run(build, command, copy, build.work, own, names)
 
         copy = self._made(build, place, make)
         return Built(place, sha256_of(copy.read_bytes()))
@@ -274,18 +273,19 @@ class Compiler:
         command: Sequence[str],
         place: Path,
         folder: Path,
-        read: Sequence[Path],
         own: Collection[str],
         names: Mapping[str, str],
     ) -> None:
-        """Runs a command that makes a file; see `own_part` for `own` and `names`."""
+        """Runs a command that makes a file of a folder's; see `own_part` for `own` and `names`."""
         for _ in range(_TRIES):
             build.spend(commands=1)
             with private_folder("kneepoint-build-") as work:
                 out = work / "out"
                 words: list[str | Path] = [*command, "-o", out]
-                environment, cpu_s = environment_of(work), build.cpu_s_left
-                ended = self.confined.run(words, folder, read, [work], environment, cpu_s)
+                environment = {"TMPDIR": str(work), "HOME": str(work), "SOURCE_DATE_EPOCH": "0"}
+                ended = self.confined.run(
+                    words, folder, [folder], [work], environment, build.cpu_s_left
+                )
                 if ended.was_killed:
                     continue
                 build.spend(cpu_s=ended.cpu_s)

@@ -216,7 +216,8 @@ def take(submission: Submission, into: Path, confined: Confined) -> float:
         raise KneepointError(submission.problem)
     path = submission.path
     if submission.repository is not None:
-        return _fetch(submission.repository, path, into, confined)
+        source = _source_of(submission.repository, path)
+        return _archive(source, submission.repository, into, confined)
     if path.is_file() and is_archive(path):
         unpack(path, into)
     elif path.is_file():
@@ -266,19 +267,13 @@ def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
     return sorted(found)
 
 
-def _fetch(repository: Repository, folder: Path, into: Path, confined: Confined) -> float:
-    """Takes the files of a repository on this machine (see _archive)."""
-    source = _source_of(repository, folder)
-    if not source.is_dir():
-        raise KneepointError(f"{repository.git}: no such repository")
-    return _archive(source, repository, into, confined)
-
-
 def _archive(source: Path, repository: Repository, into: Path, confined: Confined) -> float:
     """Takes the files of a revision as git archives them, and returns its commit's time.
 
     Git reads our own copy of the repository, and a clone of that, which has none of its settings.
     """
+    if not source.is_dir():
+        raise KneepointError(f"{repository.git}: no such repository")
     revision = repository.commit or repository.branch or "HEAD"
     with private_folder("kneepoint-git-") as work:
         copy_repository(source, work / "copy")

@@ -1,6 +1,7 @@
-"""Configuration models: a contest, the repositories of entries, and what an entry declares."""
+"""Configuration models: a contest and its scores, repositories, and what an entry declares."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -8,9 +9,11 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from common.config_file import ConfigModel, matching, read_config
-from contest.score import Score, score_of
+from engines.base import RunRecord
+from engines.expression import Expression
 from experiments.models.study import Setting
 from networks.config import NAMES, Name
+from networks.scenario import PreparedNetwork
 
 ENTRY_FILE = "kneepoint.yaml"
 """File of an entry's tree that declares its author, arguments and parameters."""
@@ -21,6 +24,86 @@ ENTRY_NAME = r"\w[\w.,'@ -]{0,99}"
 ENTRY_NAMES = "letters, digits, blanks, commas, ', ., @, - and _"
 EntryName = Annotated[str, matching(ENTRY_NAME, f"{ENTRY_NAMES} only")]
 _CName = Annotated[str, matching(r"(?a:[A-Za-z_]\w{0,99})", "a name in C: letters, digits and _")]
+
+
+@dataclass(frozen=True)
+class Score:
+    """A scoring rule; more is better.
+
+    Args:
+        name: on the leaderboard.
+        expression: of a run.
+        words: what it is, on the page.
+        is_ratio: scores are compared by their ratio, and averaged geometrically.
+    """
+
+    name: str
+    expression: str
+    words: str
+    is_ratio: bool = False
+
+    def of(self, record: RunRecord, network: PreparedNetwork) -> float:
+        """Returns the score of a run that succeeded.
+
+        Raises:
+            ValueError: it has none, because of a division by zero or the logarithm of zero.
+        """
+        score = Expression(self.expression).of_run(record, network, network.omniscient)
+        if self.is_ratio and score <= 0:
+            raise ValueError(f"{self.expression} is {score}")
+        return score
+
+
+_AVERAGED = "in Mbit/s per second, averaged geometrically over runs and networks"
+SCORES = {
+    each.name: each
+    for each in (
+        Score(
+            "power",
+            "power",
+            f"power: throughput over the 95th percentile of the signal delay, {_AVERAGED}",
+            is_ratio=True,
+        ),
+        Score(
+            "log_power",
+            "log(power)",
+            "the logarithm of power, throughput over the 95th percentile of the signal delay",
+        ),
+        Score(
+            "median_power",
+            "1000 * throughput_mbps / signal_delay_p50_ms",
+            f"throughput over the median of the signal delay, {_AVERAGED}",
+            is_ratio=True,
+        ),
+        Score(
+            "excess_power",
+            "1000 * throughput_mbps / (delay_ms + max(0, excess_delay_ms))",
+            "throughput over propagation delay and excess of the signal delay's 95th percentile "
+            f"over the omniscient sender's, {_AVERAGED}",
+            is_ratio=True,
+        ),
+        Score(  # Transhub's weights; it publishes the mean of three runs of ten cases
+            "transhub",
+            "100 * (0.35 * utilization + 0.35 * delay_ms / (delay_ms + queueing_delay_p95_ms)"
+            " + 0.30 * (1 - loss))",
+            "Transhub's: 35 points for utilization, 35 for delay, 30 for delivered packets",
+        ),
+    )
+}
+
+
+def score_of(text: str) -> Score:
+    """Returns a rule by its name, or made of an expression.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if text in SCORES:
+        return SCORES[text]
+    try:
+        return Score("score", Expression(text).text, words=text)
+    except ValueError as error:
+        raise ValueError(f"neither {', '.join(SCORES)} nor an expression: {error}") from None
 
 
 def _check_score(text: str) -> str:
@@ -191,15 +274,6 @@ class EntryFile(ConfigModel):
             for name, constant in self.constants.items()
             if getattr(constant, way) is not None
         }
-
-
-def load_contest(path: Path) -> Contest:
-    """Reads a contest's file.
-
-    Raises:
-        KneepointError: it is missing or malformed.
-    """
-    return read_config(path, Contest)
 
 
 def load_entry_file(folder: Path) -> EntryFile:

@@ -15,19 +15,9 @@ from typing import IO
 from common.errors import KneepointError
 from contest.within import is_fault
 
-_SYSTEM = tuple(
-    Path(each)
-    for each in ("/usr/bin", "/usr/lib", "/usr/libexec", "/lib", "/lib64", "/bin")
-    if Path(each).exists()
-)
+_SYSTEM = ("/usr/bin", "/usr/lib", "/usr/libexec", "/lib", "/lib64", "/bin")
 """Programs and their libraries. Not /usr/share: mahimahi's traces are there."""
-_READ = tuple(
-    Path(each)
-    for each in ("/usr/include", "/usr/local/include", "/etc/ld.so.cache", "/etc/alternatives")
-    if Path(each).exists()
-)
-
-
+_READ = ("/usr/include", "/usr/local/include", "/etc/ld.so.cache", "/etc/alternatives")
 _MOST_OUTPUT = 2**18
 _KILLED = re.compile(
     r"confine: stopped: (ended by signal (1|2|9|15|24)|asked to stop|more than \d+ s)$"
@@ -160,9 +150,9 @@ class Confined:
         limits = self.limits
         return [
             str(self.program),
-            *("--read", *map(str, (*_READ, *(path.resolve() for path in read)))),
+            *("--read", *filter(os.path.exists, _READ), *(str(path.resolve()) for path in read)),
             *(("--write", *(str(path.resolve()) for path in write)) if write else ()),
-            *("--run", *map(str, _SYSTEM)),
+            *("--run", *filter(os.path.exists, _SYSTEM)),
             *("--cpu-s", str(cpu_s), "--memory-mb", str(limits.memory_mb)),
             *("--processes", str(limits.processes), "--file-mb", str(limits.file_mb)),
             *("--wall-s", str(limits.wall_s), "--no-network", "--end-with-parent", "--"),
@@ -193,9 +183,3 @@ def _text_of(file: IO[bytes]) -> str:
         file.seek(max(_MOST_OUTPUT, size - 1000))
         content += b"\n" + file.read()
     return content.decode(errors="replace")
-
-
-def environment_of(folder: Path) -> dict[str, str]:
-    """Returns an environment in which programs keep their temporary files in a folder."""
-    place = os.fspath(folder)
-    return {"TMPDIR": place, "HOME": place, "SOURCE_DATE_EPOCH": "0"}

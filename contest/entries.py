@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from contest.collect import Submission, digest_of_tree, take
 from contest.config import ENTRY_FILE, EntryFile, load_entry_file
 from contest.confine import DisturbedError
 from contest.tree import Tree, recognize
-from engines.base import EngineSettings, RunSpec
+from engines.base import EngineSettings, RunRecord, RunSpec
 from engines.catalogue import Controller
 from engines.entry import Entry
 from networks.scenario import PreparedNetwork
@@ -43,6 +43,8 @@ class ContestEntry:
         reason: why it cannot run; "" if it can.
         is_disturbed: the reason is the machine's, and none of its own.
         message: the compiler's output.
+        records: of its runs, by network, in the order of the seeds; empty before they are made.
+        scores: like records.
     """
 
     name: str
@@ -58,6 +60,8 @@ class ContestEntry:
     reason: str = ""
     is_disturbed: bool = False
     message: str = ""
+    records: Mapping[str, Sequence[RunRecord]] = field(default_factory=dict)
+    scores: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     @property
     def is_baseline(self) -> bool:

@@ -1,7 +1,7 @@
 """What one entrant is told: a page, and results.json in Gradescope's format."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from common.files import write_whole
@@ -25,8 +25,8 @@ def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, mad
     for kind, state in _KINDS.items():
         for row in found[kind]:
             own = folder / row["name"]
-            results = results_of(row, state, found)
             about = list(_about(row, state, found))
+            results = _results(row, about, found)
             write_whole(own / RESULTS, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
             drawn = {"run": over_time[row["name"]]} if row["name"] in over_time else {}
             lines = row.get("message", "").splitlines()[:_MOST_LINES]
@@ -36,9 +36,9 @@ def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, mad
             write_whole(own / PAGE, page)
 
 
-def results_of(row: Json, state: str, found: Json) -> Json:
-    """Returns what Gradescope's autograder reads: the score, its reasons, and the leaderboard."""
-    output = "\n".join([*_about(row, state, found), *_by_network(row, found)])
+def _results(row: Json, about: Sequence[str], found: Json) -> Json:
+    """What Gradescope's autograder reads: the score, its reasons, and the leaderboard."""
+    output = "\n".join([*about, *_by_network(row, found)])
     results = {"score": row.get("score", 0), "output": output, "visibility": "visible"}
     if "score" not in row:
         return results

@@ -10,9 +10,10 @@ import numpy as np
 
 from contest.config import Contest
 from contest.entries import ContestEntry, latest_of_each
-from contest.scoring import Place, Scored, is_ranked_on, standings_on, table_of
-from contest.standing import Standing, compare_pairs, spread_of
-from engines.base import METRICS, RunRecord
+from contest.scoring import table_of
+from contest.standing import compare_pairs, interval_of, mean_of, rank_entries, spread_of
+from engines.base import METRICS
+from networks.scenario import PreparedNetwork
 
 VERSION = 1
 Json = dict[str, Any]
@@ -21,21 +22,28 @@ Json = dict[str, Any]
 def verdict(
     contest: Contest,
     entries: Sequence[ContestEntry],
-    scored: Sequence[Scored],
-    places: Sequence[Place],
+    networks: Sequence[PreparedNetwork],
+    titles: Mapping[str, str],
     on_other_host: Mapping[str, float],
 ) -> Json:
-    """Returns the leaderboard as data; None stands for what does not exist."""
+    """Returns the leaderboard of entries that ran as data; None stands for what does not exist."""
     rule = contest.scored_by
-    good = [each for each in scored if not each.reason]
-    replaced = latest_of_each(each.entry for each in good)
-    ranked = [each for each in good if _is_ranked(each.entry, replaced)]
-    rows = {each.entry.name: _row(contest, each, places) for each in good}
+    good = [each for each in entries if not each.reason]
+    replaced = latest_of_each(good)
+    ranked = [
+        each for each in good if not (each.is_baseline or each.is_apart or each.name in replaced)
+    ]
+    lines = [each for each in good if each in ranked or each.is_baseline]
+    rows = {each.name: _row(contest, each, networks) for each in good}
     for name, row in rows.items():
         row["other_host_score"] = on_other_host.get(name)
     for each, place in zip(ranked, _places_of(contest, ranked), strict=True):
-        rows[each.entry.name] |= place
-    lost = {each.entry.name: each for each in scored if each.reason}
+        rows[each.name] |= place
+
+    def best_first(kind: Callable[[ContestEntry], bool]) -> list[Json]:
+        found = [rows[each.name] for each in good if kind(each)]
+        return sorted(found, key=lambda row: -row["score"])
+
     return {
         "kneepoint_contest": VERSION,
         "title": contest.title,
@@ -47,51 +55,40 @@ def verdict(
         "other_host_latency_us": contest.other_host_latency_us if on_other_host else None,
         "networks": [
             {
-                **{"name": place.network.name, "title": place.title, "is_public": place.is_public},
-                "is_ranked_on": is_ranked_on(contest, place),
-                "host_latency_us": place.network.host_latency_us,
-                "omniscient": asdict(place.bound),
-                "spread": _spread(
-                    contest, place, [each for each in good if _is_line(each, ranked)]
-                ),
+                **{"name": network.name, "title": titles[network.name]},
+                "is_public": network.name == contest.public,
+                "is_ranked_on": network.name in contest.ranked_on,
+                "host_latency_us": network.host_latency_us,
+                "omniscient": vars(network.omniscient),
+                "spread": _spread(contest, network.name, lines),
             }
-            for place in places
+            for network in networks
         ],
         "ranking": sorted(
-            (rows[each.entry.name] for each in ranked),
+            (rows[each.name] for each in ranked),
             key=lambda row: (row["rank"], row["name"]),
         ),
-        "baselines": _best_first(rows, good, lambda each: each.is_baseline),
-        "apart": _best_first(rows, good, lambda each: each.is_apart and each.name not in replaced),
+        "baselines": best_first(lambda each: each.is_baseline),
+        "apart": best_first(lambda each: each.is_apart and each.name not in replaced),
         "earlier": [rows[name] | {"replaced_by": later} for name, later in replaced.items()],
         "failed": [
             {
                 **_identity(contest, each),
-                "reason": each.reason or lost[each.name].reason,
-                "is_disturbed": lost.get(each.name, each).is_disturbed,
+                "reason": each.reason,
+                "is_disturbed": each.is_disturbed,
                 "message": each.message,
             }
             for each in entries
-            if each.reason or each.name in lost
+            if each.reason
         ],
         "pairs": _pairs(contest, ranked),
     }
 
 
-def _is_ranked(entry: ContestEntry, replaced: Mapping[str, str]) -> bool:
-    return not (entry.is_baseline or entry.is_apart or entry.name in replaced)
-
-
-def _is_line(each: Scored, ranked: Sequence[Scored]) -> bool:
-    """Whether it has a line among the ranked ones: entries that are ranked, and baselines."""
-    return each in ranked or each.entry.is_baseline
-
-
-def _spread(contest: Contest, place: Place, lines: Sequence[Scored]) -> Json | None:
+def _spread(contest: Contest, name: str, lines: Sequence[ContestEntry]) -> Json | None:
     """How well a network tells entries and baselines apart; None if there are not two."""
     if len(lines) < 2:
         return None
-    name = place.network.name
     spread = spread_of(table_of(lines, [name])[:, 0], is_ratio=contest.scored_by.is_ratio)
     delays, rates = (
         np.log([np.mean([getattr(run, metric) for run in each.records[name]]) for each in lines])
@@ -105,29 +102,25 @@ def _spread(contest: Contest, place: Place, lines: Sequence[Scored]) -> Json | N
     }
 
 
-def _places_of(contest: Contest, ranked: Sequence[Scored]) -> list[Json]:
+def _places_of(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
     """The rank of each entry, its interval, and the places lost on held-out networks."""
+    if not ranked:
+        return []
     unseen, public = (
-        standings_on(contest, ranked, names) for names in (contest.ranked_on, [contest.public])
+        rank_entries(table_of(ranked, names), contest.seed, is_ratio=contest.scored_by.is_ratio)
+        for names in (contest.ranked_on, [contest.public])
     )
     return [
-        {
-            "rank": own.rank,
-            "best_rank": own.best_rank,
-            "worst_rank": own.worst_rank,
-            "first": own.first,
-            "public_rank": known.rank,
-            "places_lost": own.rank - known.rank,
-        }
+        {**asdict(own), "public_rank": known.rank, "places_lost": own.rank - known.rank}
         for own, known in zip(unseen, public, strict=True)
     ]
 
 
-def _pairs(contest: Contest, ranked: Sequence[Scored]) -> list[Json]:
+def _pairs(contest: Contest, ranked: Sequence[ContestEntry]) -> list[Json]:
     """Every pair of ranked entries, with the ratio A/B or the difference A - B of scores."""
     if len(ranked) < 2:
         return []
-    names = [each.entry.name for each in ranked]
+    names = [each.name for each in ranked]
     is_ratio = contest.scored_by.is_ratio
     return [
         {
@@ -144,28 +137,14 @@ def _pairs(contest: Contest, ranked: Sequence[Scored]) -> list[Json]:
     ]
 
 
-def _best_first(
-    rows: Mapping[str, Json], good: Sequence[Scored], kind: Callable[[ContestEntry], bool]
-) -> list[Json]:
-    found = [rows[each.entry.name] for each in good if kind(each.entry)]
-    return sorted(found, key=lambda row: -row["score"])
-
-
-def _row(contest: Contest, each: Scored, places: Sequence[Place]) -> Json:
-    entry = each.entry
-    overall, known = (
-        standings_on(contest, [each], names)[0] for names in (contest.ranked_on, [contest.public])
-    )
+def _row(contest: Contest, entry: ContestEntry, networks: Sequence[PreparedNetwork]) -> Json:
     return {
         **_identity(contest, entry),
         "interface": entry.interface,
         "remarks": list(entry.remarks),
-        **_interval("", overall),
-        **_interval("public_", known),
-        "networks": {
-            place.network.name: _means(each.records[place.network.name], each.scores, place)
-            for place in places
-        },
+        **_score(contest, entry, contest.ranked_on, ""),
+        **_score(contest, entry, [contest.public], "public_"),
+        "networks": {network.name: _means(entry, network) for network in networks},
     }
 
 
@@ -179,22 +158,23 @@ def _identity(contest: Contest, entry: ContestEntry) -> Json:
     }
 
 
-def _interval(prefix: str, standing: Standing) -> Json:
+def _score(contest: Contest, entry: ContestEntry, networks: Sequence[str], prefix: str) -> Json:
     """A score and its interval; a single run has none."""
-    values = {"score": standing.score, "low": standing.low, "high": standing.high}
+    scores, is_ratio = table_of([entry], networks)[0], contest.scored_by.is_ratio
+    low, high = interval_of(scores, contest.seed, is_ratio)
+    values = {"score": mean_of(scores, is_ratio), "low": low, "high": high}
     return {prefix + name: None if math.isnan(x) else x for name, x in values.items()}
 
 
-def _means(
-    records: Sequence[RunRecord], scores: Mapping[str, Sequence[float]], place: Place
-) -> Json:
-    """The means of a entry's runs on a network, and of its share of the omniscient power."""
+def _means(entry: ContestEntry, network: PreparedNetwork) -> Json:
+    """The means of an entry's runs on a network, and of its share of the omniscient power."""
+    assert network.omniscient is not None
     means = {
-        name: float(np.mean([getattr(run, name) for run in records]))
+        name: float(np.mean([getattr(run, name) for run in entry.records[network.name]]))
         for name in (*METRICS, "signal_delay_p50_ms")
     }
     return {
         **means,
-        "efficiency": means["power"] / place.bound.power,
-        "scores": list(scores[place.network.name]),
+        "efficiency": means["power"] / network.omniscient.power,
+        "scores": list(entry.scores[network.name]),
     }

@@ -9,6 +9,7 @@ import jinja2
 from markupsafe import Markup
 
 from analysis import labels
+from contest.config import SCORES
 from contest.figures import MOST_IN_MATRIX
 from contest.leaderboard import Json
 from contest.standing import RESAMPLES
@@ -19,17 +20,6 @@ from reports.templating import element, plain_text, templates_in
 TEMPLATES = Path(__file__).parent / "templates"
 _MOST_REASON = 400
 _MOST_LISTED = 5
-_WORDS = {
-    "power": "power: throughput over the 95th percentile of the signal delay, in Mbit/s per "
-    "second, averaged geometrically over runs and networks",
-    "median_power": "throughput over the median of the signal delay, in Mbit/s per second, "
-    "averaged geometrically over runs and networks",
-    "excess_power": "throughput over propagation delay and excess of the signal delay's 95th "
-    "percentile over the omniscient sender's, in Mbit/s per second, averaged geometrically over "
-    "runs and networks",
-    "log_power": "the logarithm of power, throughput over the 95th percentile of the signal delay",
-    "transhub": "Transhub's: 35 points for utilization, 35 for delay, 30 for delivered packets",
-}
 
 
 def write_page(
@@ -43,7 +33,10 @@ def write_page(
         figures: the others by their names.
         made_of: the header's text: commit and seed.
     """
-    slugs = slugs_of(found)
+    kinds = ("ranking", "baselines", "apart", "earlier")
+    names = dict.fromkeys(row["name"] for kind in kinds for row in found[kind])
+    slugs = {name: f"run-{at}" for at, name in enumerate(names)}
+    rule = SCORES.get(found["score"]["name"])
     drawn = {**figures} | {slugs[name]: path for name, path in over_time.items()}
     lines = sorted(found["ranking"] + found["baselines"], key=lambda row: -row["score"])
     rows = [row for kind in ("ranking", "apart", "earlier", "failed") for row in found[kind]]
@@ -61,7 +54,7 @@ def write_page(
         is_dated=found["deadline"] is not None or any(row["late"] for row in rows),
         is_ratio=found["score"]["is_ratio"],
         over_time=[row["name"] for row in lines + found["apart"] if row["name"] in over_time],
-        score_words=_WORDS.get(found["score"]["name"], found["score"]["expression"]),
+        score_words=rule.words if rule else found["score"]["expression"],
     )
 
 
@@ -83,14 +76,6 @@ def render_page(
     heading, subtitle = (plain_text(vars(written)[name]) for name in ("heading", "subtitle"))
     page = document(str(written), heading, subtitle=subtitle, made_of=made_of, search=search)
     return render.to_html(page, drawn)
-
-
-def slugs_of(found: Json) -> dict[str, str]:
-    """Returns an anchor for each entry's name."""
-    names = [
-        row["name"] for kind in ("ranking", "baselines", "apart", "earlier") for row in found[kind]
-    ]
-    return {name: f"run-{at}" for at, name in enumerate(dict.fromkeys(names))}
 
 
 def _environment(found: Json, slugs: Mapping[str, str], with_run: set[str]) -> jinja2.Environment:

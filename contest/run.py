@@ -7,7 +7,7 @@ draws only what is new, and an interrupted one resumes.
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +25,14 @@ from contest.figures import draw_figures, thin
 from contest.history import with_history
 from contest.leaderboard import Json, verdict
 from contest.page import write_page
-from contest.scoring import Place, Scored, is_repeated, run_all, run_on_other_host
+from contest.scoring import is_repeated, run_all, run_on_other_host
 from engines.base import EngineSettings
 from experiments.executor import Executor, LocalExecutor
 from experiments.journal import RunJournal
 from experiments.progress import progress_of
 from experiments.runner import Runner
 from experiments.slots import SlotExecutor, slots_of
+from networks.scenario import PreparedNetwork
 from reports.over_time import run_and_draw
 
 IN_FLIGHT = "in flight"
@@ -46,7 +47,8 @@ class ContestRun:
 
     Args:
         contest: its rules.
-        places: its networks.
+        networks: all of its own.
+        titles: of the networks, by their names.
         baselines: our controllers.
         engine: where runs are made.
         builder: builds entries.
@@ -56,7 +58,8 @@ class ContestRun:
     """
 
     contest: Contest
-    places: Sequence[Place]
+    networks: Sequence[PreparedNetwork]
+    titles: Mapping[str, str]
     baselines: Sequence[ContestEntry]
     engine: EngineSettings
     builder: EntryBuilder
@@ -85,11 +88,11 @@ class ContestRun:
             )
             everyone = [*submitted, *self.baselines]
             with self._runner(everyone) as runner:
-                scored = run_all(self.contest, everyone, self.places, self.engine, runner)
+                scored = run_all(self.contest, everyone, self.networks, self.engine, runner)
                 on_other_host = run_on_other_host(
-                    self.contest, scored, self.places, self.engine, runner
+                    self.contest, scored, self.networks, self.engine, runner
                 )
-            found = verdict(self.contest, everyone, scored, self.places, on_other_host)
+            found = verdict(self.contest, scored, self.networks, self.titles, on_other_host)
             found = with_history(found, self.contest, self.folder / "history.jsonl")
             runs = self._draw_runs(scored)
             write_feedback(found, runs, self.folder / FEEDBACK, self._made_of())
@@ -105,7 +108,7 @@ class ContestRun:
     @contextmanager
     def _runner(self, entries: Sequence[ContestEntry]) -> Iterator[Runner]:
         able = [each for each in entries if not each.reason]
-        total = len(able) * len(self.places) * self.contest.runs
+        total = len(able) * len(self.networks) * self.contest.runs
         total += sum(is_repeated(each, self.engine) for each in able)
         if self.contest.other_host_latency_us is not None and not self.engine.is_real_time:
             total += len(able) * len(self.contest.ranked_on)
@@ -127,24 +130,24 @@ class ContestRun:
             return SlotExecutor(self.engine, slots_of(self.results, cores))
         return LocalExecutor(self.engine, cores)
 
-    def _draw_runs(self, scored: Sequence[Scored]) -> dict[str, Path]:
+    def _draw_runs(self, entries: Sequence[ContestEntry]) -> dict[str, Path]:
         """Returns a figure over time of each entry's run on the public network."""
         if self.engine.is_real_time:
             return {}  # a real run cannot be repeated to log it
-        public = next(place for place in self.places if place.is_public)
+        (public,) = (each for each in self.networks if each.name == self.contest.public)
         drawn = {}
-        for each in scored:
+        for each in entries:
             if each.reason:
                 continue
-            spec = each.entry.spec(self.engine, public.network, self.contest.seed)
+            spec = each.spec(self.engine, public, self.contest.seed)
             figure = self.folder / "runs" / f"{spec.run_id}.svg"
             if not figure.is_file():
-                noun = "window" if each.entry.is_baseline else IN_FLIGHT
+                noun = "window" if each.is_baseline else IN_FLIGHT
                 record = run_and_draw(self.engine, spec, "", figure, noun, _DPI)
                 if record.status != "ok":
                     continue
                 thin(figure)
-            drawn[each.entry.name] = figure
+            drawn[each.name] = figure
         return drawn
 
     def _made_of(self) -> str:

@@ -26,18 +26,12 @@ class Standing:
     """One entry among all.
 
     Args:
-        score: mean over networks of the mean over runs; of ratios the geometric one.
-        low: of its 95 % interval for other seeds on these networks; NaN for a single run.
-        high: see low.
         rank: from 1; equal scores share a rank.
         best_rank: of the 95 % interval of its rank, networks and seeds resampled.
         worst_rank: see best_rank.
         first: share of resamples in which it is first.
     """
 
-    score: float
-    low: float
-    high: float
     rank: int
     best_rank: int
     worst_rank: int
@@ -99,6 +93,17 @@ def spread_of(scores: Floats, *, is_ratio: bool) -> Spread:
     return Spread(float(np.sqrt(between)), float(np.sqrt(within)), share)
 
 
+def mean_of(scores: Floats, is_ratio: bool) -> float:
+    """An entry's mean over networks of the mean over runs; of ratios the geometric one."""
+    return _unscale(_scale(scores, is_ratio).mean(), is_ratio)
+
+
+def interval_of(scores: Floats, seed: int, is_ratio: bool) -> tuple[float, float]:
+    """The 95 % interval of `mean_of` for other seeds on these networks; NaN for a single run."""
+    low, high = bootstrap_interval(list(_scale(scores, is_ratio)), seed)
+    return _unscale(low, is_ratio), _unscale(high, is_ratio)
+
+
 def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Standing]:
     """Ranks entries.
 
@@ -111,22 +116,16 @@ def rank_entries(scores: Floats, seed: int, *, is_ratio: bool) -> list[Standing]
     overall = values.mean(axis=(1, 2))
     resampled = resampled_scores(values, seed)
     ranks = 1 + (resampled[:, None, :] < resampled[None, :, :]).sum(axis=1)
-    standings = []
-    for entry, own in enumerate(values):
-        low, high = bootstrap_interval(list(own), seed)
-        best, worst = np.quantile(ranks[entry], [_TAIL, 1 - _TAIL], method="nearest")
-        standings.append(
-            Standing(
-                _unscale(overall[entry], is_ratio),
-                _unscale(low, is_ratio),
-                _unscale(high, is_ratio),
-                rank=int(1 + np.count_nonzero(overall > overall[entry])),
-                best_rank=int(best),
-                worst_rank=int(worst),
-                first=float(np.mean(ranks[entry] == 1)),
-            )
+    best, worst = np.quantile(ranks, [_TAIL, 1 - _TAIL], axis=1, method="nearest")
+    return [
+        Standing(
+            rank=int(1 + np.count_nonzero(overall > own)),
+            best_rank=int(best[entry]),
+            worst_rank=int(worst[entry]),
+            first=float(np.mean(ranks[entry] == 1)),
         )
-    return standings
+        for entry, own in enumerate(overall)
+    ]
 
 
 def compare_pairs(scores: Floats, seed: int, *, is_ratio: bool) -> list[Comparison]:

@@ -22,7 +22,7 @@ Language = Literal["c++", "python"]
 SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".C")
 """Of sources in C++."""
 _HEADERS = (".hh", ".h", ".hpp", ".hxx", ".ipp", ".inc")
-_CLASS_METHODS = {"window_size", "datagram_was_sent", "ack_received", "timeout_ms"}
+_METHODS = {"window_size", "datagram_was_sent", "ack_received", "timeout_ms"}
 _MOST_PYTHON_BYTES = 2**18
 _MOST_DEPTH = 3
 _MOST_TEXT = 2**20
@@ -189,7 +189,8 @@ def _sources_of_program(root: Path) -> list[Path] | None:
             sources = tuple(sorted(set(_named_in(root, words))))
             mains = [source for source in sources if _has_main(source)]
             if len(mains) == 1 and not any(map(_receives, mains)):
-                found.add((not _sends(mains[0]), -len(sources), sources))
+                is_other = "sender" not in mains[0].stem.lower()
+                found.add((is_other, -len(sources), sources))
     return list(min(found)[2]) if found else None
 
 
@@ -217,10 +218,6 @@ def _epoch_ms(root: Path) -> int:
 
 def _value(number: str) -> int:
     return int(float(number)) if re.search("[.eE]", number) else int(number.replace("'", ""))
-
-
-def _sends(path: Path) -> bool:
-    return "sender" in path.stem.lower()
 
 
 def _receives(path: Path) -> bool:
@@ -285,7 +282,9 @@ def _python(root: Path) -> Tree | None:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         for each in module.body:
-            if isinstance(each, ast.ClassDef) and _methods_of(each) >= _CLASS_METHODS:
+            if not isinstance(each, ast.ClassDef):
+                continue
+            if {part.name for part in each.body if isinstance(part, ast.FunctionDef)} >= _METHODS:
                 if each.name != "Controller":
                     raise KneepointError(f"{path.name}: name the class Controller, not {each.name}")
                 return Tree(root, "python", sources=(path,), interface="class in Python")
@@ -294,10 +293,6 @@ def _python(root: Path) -> Tree | None:
     if not senders:
         return None
     return Tree(root, "python", sources=(senders[0],), interface="sender in Python")
-
-
-def _methods_of(each: ast.ClassDef) -> set[str]:
-    return {item.name for item in each.body if isinstance(item, ast.FunctionDef)}
 
 
 def _imports(module: ast.Module, name: str) -> bool:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from common.errors import KneepointError
 from common.files import sha256_of
@@ -129,8 +128,3 @@ def tuned_text(declared: EntryFile, best: Mapping[str, float]) -> str:
             words.append(f"unit: {constant.unit}")
         lines.append(f"  {name}: {{{', '.join(words)}}}")
     return "\n".join(lines)
-
-
-def folder_of(results: Path, name: str) -> Path:
-    """Returns where the study of an entry is kept."""
-    return results / "contests" / "tuned" / name

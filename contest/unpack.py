@@ -240,7 +240,6 @@ def _unpack_tar(file: IO[bytes], taken: "_Taken") -> None:
             elif not member.isfile():
                 raise KneepointError(f"the archive has a device, {member.name}")
             else:
-                taken.expect(member.name, member.size)
                 content = archive.extractfile(member)
                 assert content is not None
                 taken.add(member.name, content)
@@ -254,7 +253,6 @@ def _unpack_zip(file: IO[bytes], taken: "_Taken") -> None:
             if member.is_dir():
                 taken.check(member.filename)
                 continue
-            taken.expect(member.filename, member.file_size)
             with archive.open(member) as content:
                 if stat.S_ISLNK(member.external_attr >> 16):
                     taken.add_link(member.filename, os.fsdecode(content.read(_MOST_LINK)))
@@ -290,14 +288,6 @@ class _Taken:
             raise KneepointError(f"{name!r} would be an option of the compiler; rename it")
         return self._into / path
 
-    def expect(self, name: str, size: int) -> None:
-        """Raises KneepointError if a file of this size would be too much."""
-        most = self.rules.most_bytes
-        if self._bytes + size > most:
-            raise KneepointError(
-                f"it has more than {most >> 20} MiB (at {name!r}); submit sources only"
-            )
-
     def expect_files(self, number: int) -> None:
         """Counts names; raises KneepointError if there are too many."""
         self._files += number
@@ -307,14 +297,17 @@ class _Taken:
             )
 
     def add(self, name: str, content: IO[bytes]) -> None:
-        """Writes a file."""
-        place = self.check(name)
+        """Writes a file; raises KneepointError if it, or all of them, are too much."""
+        place, most = self.check(name), self.rules.most_bytes
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("xb") as file:
                 while part := content.read(2**16):
                     self._bytes += len(part)
-                    self.expect(name, 0)
+                    if self._bytes > most:
+                        raise KneepointError(
+                            f"it has more than {most >> 20} MiB (at {name!r}); submit sources only"
+                        )
                     file.write(part)
         except (FileExistsError, NotADirectoryError, IsADirectoryError):
             raise KneepointError(f"{name!r} occurs twice") from None

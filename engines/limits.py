@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from common.errors import KneepointError
-from networks.declared import read_notation
-from networks.notation import Notation
+from networks.declared import Notation, read_notation
 
 _Queues = Mapping[str, Mapping[str, tuple[float, float]] | None]
 

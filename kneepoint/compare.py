@@ -29,7 +29,7 @@ from kneepoint.runs import (
 )
 from kneepoint.workflow import NotMadeError
 from networks.config import load_network
-from networks.notation import Notation
+from networks.declared import Notation
 from networks.scenario import PreparedNetwork
 
 LEAST_RUNS = 8

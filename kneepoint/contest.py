@@ -9,16 +9,16 @@ from pathlib import Path
 
 import click
 
+from common.config_file import read_config
 from common.errors import KneepointError
-from common.files import sha256_of
+from common.files import read_json, sha256_of
 from contest.aliases import read_key
 from contest.build import Compiler
-from contest.config import Contest, load_contest
+from contest.config import Contest
 from contest.confine import Confined
 from contest.entries import ContestEntry, EntryBuilder
 from contest.leaderboard import Json
 from contest.run import PAGE, ContestRun, watch
-from contest.scoring import read_place
 from engines.built import EMULATE
 from engines.catalogue import load_catalogue
 from engines.entry import PYTHON_RUNNER
@@ -27,6 +27,7 @@ from experiments.config import load_workflow
 from experiments.models.study import Setting
 from kneepoint.cli import PATH, columns, config_option, examples, json_option, print_result
 from kneepoint.runs import description_of, engine_of, make_what_is_missing
+from networks.scenario import PreparedNetwork
 
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
 REAL_TIME = Path("build/entry-sender")
@@ -98,7 +99,7 @@ def command(
         raise KneepointError("--csv --json: give only one of them")
     if names is not None:
         read_key(names)
-    contest = load_contest(rules)
+    contest = read_config(rules, Contest)
     folder = into or load_workflow(config).results / "contests" / rules.stem
     contest_run = open_contest(contest, config, folder, str(rules), is_trusting=trust_entries)
     contest_run = replace(contest_run, key=names)
@@ -139,13 +140,13 @@ def open_contest(
         controller = catalogue.controller(each.controller, where)
         complete = controller.complete(each.constants, where)
         ours.append(ContestEntry(_name_of(each, contest), controller=(controller, complete)))
-    places = [
-        read_place(description_of(name), is_public=name == contest.public)
-        for name in contest.networks
-    ]
-    if contest.host_latency_us is not None:
-        places = [place.on_host(contest.host_latency_us) for place in places]
-    return ContestRun(contest, places, ours, engine, builder, folder, load_workflow(config).results)
+    networks = [PreparedNetwork.load(description_of(name)) for name in contest.networks]
+    titles = {name: read_json(description_of(name))["title"] for name in contest.networks}
+    latency_us = contest.host_latency_us
+    if latency_us is not None:
+        networks = [each.with_host("host_latency_us", latency_us) for each in networks]
+    results = load_workflow(config).results
+    return ContestRun(contest, networks, titles, ours, engine, builder, folder, results)
 
 
 def _name_of(baseline: Setting, contest: Contest) -> str:

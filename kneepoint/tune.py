@@ -11,7 +11,7 @@ from common.locks import hold_lock_patiently
 from contest.collect import submission_at, take
 from contest.config import load_entry_file
 from contest.tree import recognize
-from contest.tuning import TunedEntry, folder_of, tuned_text
+from contest.tuning import TunedEntry, tuned_text
 from engines.built import EMULATE
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
@@ -65,7 +65,7 @@ def command(
     make_what_is_missing(config, networks, [], programs_for(is_trusting=trust_entries))
     builder = open_builder(is_trusting=trust_entries)
     engine = EmulatorSettings.of(EMULATE)
-    folder = folder_of(load_workflow(config).results, submission.name)
+    folder = load_workflow(config).results / "contests/tuned" / submission.name
     progress = progress_of(f"tune {submission.name}", engine, trials * len(networks))
     with (
         TemporaryDirectory(prefix="kneepoint-entry-") as work,

@@ -10,8 +10,7 @@ from pydantic import AfterValidator, BaseModel, Field, RootModel, model_validato
 from common.code import ROOT
 from common.config_file import ConfigModel, matching, names_in, read_config
 from common.errors import KneepointError, suggestion
-from networks.declared import declared, read_notation
-from networks.notation import Notation
+from networks.declared import Notation, declared, read_notation
 from networks.scenario import DELAYS, DELAYS_MS
 
 NAME = r"[a-z0-9][a-z0-9_-]{0,99}"

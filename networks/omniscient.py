@@ -1,13 +1,11 @@
 """The omniscient bound: what a sender that knows the trace in advance would achieve."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Self
+from itertools import pairwise
 
-from common.errors import KneepointError, unusable
-from common.files import read_json
+from common.errors import KneepointError
 from networks.traces import OPPORTUNITY_BYTES
 
 
@@ -18,18 +16,6 @@ class Bound:
     capacity_mbps: float
     signal_delay_p95_ms: int
     power: float
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Reads the bound of a prepared network from its network.json.
-
-        Raises:
-            KneepointError: the file is missing, damaged, or predates the bound.
-        """
-        try:
-            return cls(**read_json(path)["omniscient"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise unusable(path, f"it has no omniscient bound: {error!r}") from None
 
 
 def omniscient_bound(uplink_ms: Sequence[int], end_ms: int, repeats: bool = False) -> Bound:
@@ -51,14 +37,16 @@ def omniscient_bound(uplink_ms: Sequence[int], end_ms: int, repeats: bool = Fals
     Raises:
         KneepointError: the run ends before the first usable opportunity.
     """
-    times_ms = list(_opportunities(uplink_ms, end_ms, repeats))
+    laps_ms = range(0, end_ms + 1, uplink_ms[-1]) if repeats else [0]
+    times_ms = [lap + each for lap in laps_ms for each in uplink_ms if lap + each <= end_ms]
     usable_ms = sorted({time_ms for time_ms in times_ms if time_ms > 0})
     if not usable_ms:
         raise KneepointError(
             f"the run ends at {end_ms} ms, before the uplink can deliver a packet; "
             "choose another part of the trace or a longer duration_s"
         )
-    ages_ms = sorted(_ages(usable_ms))
+    gaps_ms = (after - before for before, after in pairwise(usable_ms))
+    ages_ms = sorted([1, *(age for gap in gaps_ms for age in range(1, gap + 1))])
     signal_delay_ms = ages_ms[int(0.95 * len(ages_ms))]
     capacity_mbps = len(times_ms) * OPPORTUNITY_BYTES * 8 / (usable_ms[-1] * 1000)
     return Bound(capacity_mbps, signal_delay_ms, capacity_mbps / (signal_delay_ms / 1000))
@@ -71,23 +59,3 @@ def bound_of_rate(rate_mbps: float) -> Bound:
     """
     delay_ms = math.ceil(OPPORTUNITY_BYTES * 8 / rate_mbps / 1000)
     return Bound(rate_mbps, delay_ms, rate_mbps / (delay_ms / 1000))
-
-
-def _opportunities(uplink_ms: Sequence[int], end_ms: int, repeats: bool) -> Iterator[int]:
-    lap_ms = 0
-    while True:
-        for time_ms in uplink_ms:
-            if lap_ms + time_ms > end_ms:
-                return
-            yield lap_ms + time_ms
-        if not repeats:
-            return
-        lap_ms += uplink_ms[-1]
-
-
-def _ages(usable_ms: Iterable[int]) -> Iterator[int]:
-    """The signal's age in every millisecond from the first arrival to the last."""
-    previous_ms = None
-    for time_ms in usable_ms:
-        yield from range(1, 2 if previous_ms is None else time_ms - previous_ms + 1)
-        previous_ms = time_ms

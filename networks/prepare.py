@@ -5,7 +5,7 @@ python -m networks.prepare --config config/config.yaml --network NAME --into bui
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from networks.config import (
     LinkTrace,
     Network,
     Synthetic,
-    TraceEntry,
     load_network,
     load_trace_catalogue,
     network_file,
@@ -25,17 +24,9 @@ from networks.config import (
 from networks.fitted_host import read_fitted_host
 from networks.omniscient import Bound, bound_of_rate, omniscient_bound
 from networks.scenario import PreparedLink, PreparedNetwork
-from networks.traces import constant_rate_trace, format_trace, parse_trace
+from networks.traces import constant_rate_trace, format_trace, parse_trace, times_of
 
 TRACES, SYNTHESIZE = Path("build/traces"), Path("build/synthesize")
-
-
-@dataclass(frozen=True)
-class MadeTrace:
-    """Content of a trace file and the times of its opportunities (ms)."""
-
-    content: bytes
-    times_ms: list[int]
 
 
 @dataclass(frozen=True)
@@ -50,8 +41,8 @@ class TraceMaker:
     traces: Path
     synthesize: Path
 
-    def make(self, link: LinkTrace, where: str) -> MadeTrace:
-        """Makes and validates the trace of a link.
+    def make(self, link: LinkTrace, where: str) -> bytes:
+        """Makes and validates the trace of a link; one of constant rate has an empty file.
 
         Args:
             link: description of the link.
@@ -60,9 +51,11 @@ class TraceMaker:
         Raises:
             KneepointError: the trace is unavailable, invalid, or differs from its pin.
         """
+        if link.rate_mbps is not None:
+            return b""
         try:
             content = self._content(link)
-            times_ms = parse_trace(content, link.trace or "made here")
+            parse_trace(content, link.trace or "made here")
         except KneepointError as error:
             raise KneepointError(f"{where}: {error}") from None
         digest = sha256_of(content)
@@ -71,7 +64,7 @@ class TraceMaker:
                 f"{where}: digest mismatch: the trace has SHA-256 {digest}, but sha256 pins "
                 f"{link.sha256}; correct the pin or restore the trace"
             )
-        return MadeTrace(content, times_ms)
+        return content
 
     def _content(self, link: LinkTrace) -> bytes:
         if link.constant_mbps is not None:
@@ -143,24 +136,31 @@ def prepare_network(
     Raises:
         KneepointError: see TraceMaker.make and omniscient_bound.
     """
-    made = {
-        direction: None if link.rate_mbps else maker.make(link, f"{where}: {direction}")
-        for direction, link in (("uplink", network.uplink), ("downlink", network.downlink))
-    }
+    links = {"uplink": network.uplink, "downlink": network.downlink}
+    traces = {name: maker.make(link, f"{where}: {name}") for name, link in links.items()}
     try:
-        bound = bound_of(network, made["uplink"], made["downlink"])
+        bound = bound_of(network, traces["uplink"], traces["downlink"])
     except KneepointError as error:
         raise KneepointError(f"{where}: uplink: {error}") from None
-    links: dict[str, PreparedLink] = {}
-    for direction, trace in made.items():
+    prepared_links: dict[str, PreparedLink] = {}
+    for direction, trace in traces.items():
         path = into / f"{direction}.trace"
-        # Empty where the link has none: the rule's outputs are the same for every network.
-        write_whole(path, trace.content if trace else b"")
-        links[direction] = _prepared(network, direction, trace, path)
+        write_whole(path, trace)
+        prepared_links[direction] = PreparedLink(
+            trace=str(path) if trace else "",
+            trace_sha256=sha256_of(trace) if trace else "",
+            rate_mbps=links[direction].rate_mbps or 0,
+            delay_ms=_typed(network.delay_ms),
+            delay_step_ms=_typed(network.delay_step_ms or 0),
+            delay_period_s=_typed(network.delay_period_s or 0),
+            queue=getattr(network, f"{direction}_queue"),
+            loss_period=links[direction].loss_period or 0,
+            loss_probability=links[direction].loss_probability,
+        )
     prepared = PreparedNetwork(
         name,
-        links["uplink"],
-        links["downlink"],
+        prepared_links["uplink"],
+        prepared_links["downlink"],
         network.duration_s,
         network.host_model,
         network.host_latency_us,
@@ -173,40 +173,14 @@ def prepare_network(
     write_whole(into / "network.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
 
 
-def bound_of(network: Network, uplink: MadeTrace | None, downlink: MadeTrace | None) -> Bound:
-    """Returns the omniscient bound of a network with these traces; None: a constant rate."""
-    if uplink is None:
-        assert network.uplink.rate_mbps is not None
+def bound_of(network: Network, uplink: bytes, downlink: bytes) -> Bound:
+    """Returns the omniscient bound of a network with these traces."""
+    if network.uplink.rate_mbps is not None:
         return bound_of_rate(network.uplink.rate_mbps)
+    uplink_ms = times_of(uplink)
     if network.duration_s is not None:
-        return omniscient_bound(uplink.times_ms, round(network.duration_s * 1000), repeats=True)
-    assert downlink is not None, "a link of constant rate has a duration"
-    return omniscient_bound(uplink.times_ms, min(uplink.times_ms[-1], downlink.times_ms[-1]))
-
-
-def _prepared(
-    network: Network, direction: str, trace: MadeTrace | None, path: Path
-) -> PreparedLink:
-    link: LinkTrace = getattr(network, direction)
-    return PreparedLink(
-        trace=str(path) if trace else "",
-        trace_sha256=sha256_of(trace.content) if trace else "",
-        rate_mbps=link.rate_mbps or 0,
-        delay_ms=_typed(network.delay_ms),
-        delay_step_ms=_typed(network.delay_step_ms or 0),
-        delay_period_s=_typed(network.delay_period_s or 0),
-        queue=getattr(network, f"{direction}_queue"),
-        loss_period=link.loss_period or 0,
-        loss_probability=link.loss_probability,
-    )
-
-
-def require_traces(names: Iterable[str], folder: Path, catalogue: Mapping[str, TraceEntry]) -> None:
-    """Raises KneepointError unless packaged traces that are there are those of the catalogue."""
-    for name in set(names) & set(catalogue):
-        path = folder / name
-        if path.is_file() and sha256_of(path.read_bytes()) != catalogue[name].sha256:
-            raise unusable(path, "it is not the trace that traces.yaml lists")
+        return omniscient_bound(uplink_ms, round(network.duration_s * 1000), repeats=True)
+    return omniscient_bound(uplink_ms, min(uplink_ms[-1], times_of(downlink)[-1]))
 
 
 def _typed(value: float) -> float:
@@ -228,7 +202,10 @@ def main() -> None:
     network = load_network(arguments.config, arguments.network)
     if network.trace_names:
         catalogue = load_trace_catalogue(arguments.config)
-        require_traces(network.trace_names, TRACES, catalogue)
+        for name in set(network.trace_names) & set(catalogue):
+            path = TRACES / name
+            if path.is_file() and sha256_of(path.read_bytes()) != catalogue[name].sha256:
+                raise unusable(path, "it is not the trace that traces.yaml lists")
     prepare_network(
         arguments.network,
         network,

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from common.errors import unusable
 from common.files import read_json, sha256_of
-from networks.notation import Notation
+from networks.declared import Notation
 from networks.omniscient import Bound, bound_of_rate
 
 

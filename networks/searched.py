@@ -7,8 +7,8 @@ from pathlib import Path
 from common.files import sha256_of, write_whole
 from networks.config import OF_SYNTHETIC, Network, changed
 from networks.omniscient import Bound
-from networks.prepare import MadeTrace, TraceMaker, bound_of
-from networks.scenario import PreparedLink, PreparedNetwork
+from networks.prepare import TraceMaker, bound_of
+from networks.scenario import PreparedNetwork
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class SearchedNetworks:
     described: Mapping[str, Network]
     maker: TraceMaker
     folder: Path
-    _known: dict[str, tuple[PreparedLink, Bound]] = field(default_factory=dict, repr=False)
+    _known: dict[str, tuple[Path, Bound]] = field(default_factory=dict, repr=False)
 
     def having(self, network: PreparedNetwork, values: Mapping[str, float]) -> PreparedNetwork:
         """Returns a prepared network with other values of parameters (see `changed`).
@@ -55,18 +55,13 @@ class SearchedNetworks:
         described = changed(self.described[network.name], values)
         key = described.model_dump_json()
         if key not in self._known:
-            made = self.maker.make(described.uplink, f"network {network.name}: uplink")
-            sha256 = sha256_of(made.content)
-            path = self.folder / f"{sha256}.trace"
+            content = self.maker.make(described.uplink, f"network {network.name}: uplink")
+            path = self.folder / f"{sha256_of(content)}.trace"
             if not path.exists():
-                write_whole(path, made.content)
-            link = PreparedLink(trace=str(path), trace_sha256=sha256)
-            self._known[key] = link, bound_of(described, made, _read(network.downlink.trace))
-        link, bound = self._known[key]
-        uplink = replace(network.uplink, trace=link.trace, trace_sha256=link.trace_sha256)
+                write_whole(path, content)
+            downlink = network.downlink.trace
+            bound = bound_of(described, content, Path(downlink).read_bytes() if downlink else b"")
+            self._known[key] = path, bound
+        path, bound = self._known[key]
+        uplink = replace(network.uplink, trace=str(path), trace_sha256=path.stem)
         return replace(network, uplink=uplink, omniscient=bound)
-
-
-def _read(trace: str) -> MadeTrace | None:
-    content = Path(trace).read_bytes() if trace else b""
-    return MadeTrace(content, [int(line) for line in content.split()]) if content else None

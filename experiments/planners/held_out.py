@@ -25,7 +25,7 @@ from experiments.models.study import Setting
 from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun, make_table, read_table
 from experiments.seeds import derive_seed, study_seed
-from networks.omniscient import Bound
+from networks.scenario import PreparedNetwork
 
 SETTINGS_SCHEMA = pa.schema(
     [
@@ -78,18 +78,18 @@ def plan(job: Job, name: str) -> Plan:
     """
     held = job.workflow.settings.hold_out
     assert held is not None
-    bounds = {
-        network: Bound.load(job.networks / network / "network.json")
-        for network in (held.training, *held.networks)
-    }
+    networks = [
+        PreparedNetwork.load(job.networks / name / "network.json")
+        for name in (held.training, *held.networks)
+    ]
     settings = find_settings(job, held)
     engine = job.engine()
     return plan_list(
         engine,
         list_runs(job, engine, held, settings, study_seed(job.workflow.settings.seed, name)),
-        f"{len(settings)} settings on {len(bounds)} networks",
+        f"{len(settings)} settings on {len(networks)} networks",
         {
-            "networks.parquet": _networks_table(held, bounds),
+            "networks.parquet": _networks_table(held, networks),
             "settings.parquet": _settings_table(settings),
         },
     )
@@ -200,9 +200,9 @@ def _settings_table(settings: Iterable[FoundSetting]) -> pa.Table:
     return make_table(rows, SETTINGS_SCHEMA)
 
 
-def _networks_table(held: HoldOut, bounds: Mapping[str, Bound]) -> pa.Table:
+def _networks_table(held: HoldOut, networks: Iterable[PreparedNetwork]) -> pa.Table:
     rows = [
-        {"network": name, "is_training": name == held.training, **vars(bound)}
-        for name, bound in bounds.items()
+        {"network": each.name, "is_training": each.name == held.training, **vars(each.omniscient)}
+        for each in networks
     ]
     return make_table(rows, NETWORKS_SCHEMA)

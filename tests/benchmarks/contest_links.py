@@ -11,15 +11,17 @@ import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from contest.config import Contest, load_contest
+from common.config_file import read_config
+from contest.config import Contest
 from contest.entries import ContestEntry
 from contest.leaderboard import verdict
-from contest.scoring import read_place, run_all
+from contest.scoring import run_all
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.journal import RunJournal
 from experiments.runner import Runner
+from networks.scenario import PreparedNetwork
 
 EMULATE = Path("build/emulate")
 RULES = Path("config/contests/default.yaml")
@@ -30,7 +32,7 @@ RECORDINGS = ("att-", "contest-2026", "tmobile-", "verizon-")
 def entries() -> list[ContestEntry]:
     """Returns all controllers that run."""
     catalogue = load_catalogue(EMULATE)
-    settings = [(each.controller, each.constants) for each in load_contest(RULES).baselines]
+    settings = [(each.controller, each.constants) for each in read_config(RULES, Contest).baselines]
     settings += [(name, {}) for name in OTHERS]
     found = []
     for name, constants in settings:
@@ -48,16 +50,15 @@ def main() -> None:
     score = parser.parse_args().score
     paths = sorted(Path("build/networks").glob("*/network.json"))
     paths = [path for path in paths if path.parent.name.startswith(RECORDINGS)]
-    places = [read_place(path, is_public=False).on_host(0) for path in paths]
-    public, *unseen = (place.network.name for place in places)
+    networks = [PreparedNetwork.load(path).with_host("host_latency_us", 0) for path in paths]
+    public, *unseen = (network.name for network in networks)
     contest = Contest(title="Links", public=public, unseen=tuple(unseen), runs=4, score=score)
     engine = EmulatorSettings.of(EMULATE)
-    everybody = entries()
     with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
         runner = Runner(journal, lambda _: LocalExecutor(engine, 2), lambda _: None)
-        scored = run_all(contest, everybody, places, engine, runner)
+        scored = run_all(contest, entries(), networks, engine, runner)
         runner.close()
-    found = verdict(contest, everybody, scored, places, {})
+    found = verdict(contest, scored, networks, {each: each for each in contest.networks}, {})
     print(
         f"{'network':24} {'omniscient':>10} {'median':>8} {'delays share':>12} {'between':>8}"
         f" {'within':>7} {'share':>6}  best"

@@ -11,7 +11,6 @@ from contest.config import Contest
 from contest.confine import Confined
 from contest.entries import ContestEntry, EntryBuilder
 from contest.run import ContestRun
-from contest.scoring import Place
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from kneepoint.contest import python_digest
@@ -34,14 +33,14 @@ def builder(tmp_path_factory: pytest.TempPathFactory) -> EntryBuilder:
     return EntryBuilder(compiler, sha256_of(RUNNER.read_bytes()), python_digest())
 
 
-def place(folder: Path, name: str, gap_ms: int, *, is_public: bool, pause_ms: int = 100) -> Place:
+def link(folder: Path, name: str, gap_ms: int, pause_ms: int = 100) -> PreparedNetwork:
     """A link that delivers a packet every gap_ms, with a pause in each second."""
     times = [t for t in range(1, SECONDS * 1000 + 1) if t % gap_ms == 0 and t % 1000 >= pause_ms]
     trace = folder / f"{name}.trace"
     trace.write_text("".join(f"{time}\n" for time in times))
-    link = PreparedLink(str(trace), sha256_of(trace.read_bytes()))
-    network = PreparedNetwork(name, link, link, None, "event-loop", 600)
-    return Place(network, name.capitalize(), omniscient_bound(times, times[-1]), is_public)
+    side = PreparedLink(str(trace), sha256_of(trace.read_bytes()))
+    bound = omniscient_bound(times, times[-1])
+    return PreparedNetwork(name, side, side, None, "event-loop", 600, bound)
 
 
 @pytest.fixture
@@ -53,14 +52,13 @@ def contest_run(tmp_path: Path, builder: EntryBuilder) -> ContestRun:
 def make_contest_run(folder: Path, builder: EntryBuilder) -> ContestRun:
     """Holds a contest of two runs on a public and two unseen links, with one baseline."""
     contest = Contest(title="Test", public="known", unseen=("slow", "fast"), runs=2)
-    places = [
-        place(folder, "known", 3, is_public=True),
-        place(folder, "slow", 6, is_public=False),
-        place(folder, "fast", 2, is_public=False),
-    ]
+    gaps_ms = {"known": 3, "slow": 6, "fast": 2}
+    networks = [link(folder, name, gap_ms) for name, gap_ms in gaps_ms.items()]
+    titles = {name: name.capitalize() for name in gaps_ms}
     window = load_catalogue(EMULATE).controller("fixed_window", "test")
     baseline = ContestEntry(
         "fixed_window 20", controller=(window, window.complete({"window": 20}, "test"))
     )
     engine = EmulatorSettings.of(EMULATE)
-    return ContestRun(contest, places, [baseline], engine, builder, folder / "board", folder)
+    board = folder / "board"
+    return ContestRun(contest, networks, titles, [baseline], engine, builder, board, folder)

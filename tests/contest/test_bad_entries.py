@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ from contest import within
 from contest.collect import find_submissions
 from contest.entries import ContestEntry, EntryBuilder
 from contest.run import watch
-from tests.contest.test_collect import git
-from tests.contest.trees import kit
+from tests.contest.trees import deep, git, kit, repository, write_member
 
 pytestmark = pytest.mark.attacks
 
@@ -34,16 +32,6 @@ def circle_of_folders(tree: Path) -> None:
 
 def device(tree: Path) -> None:
     os.mkfifo(tree / "src/pipe.hh")
-
-
-def deep(tree: Path) -> None:
-    folder = os.open(tree, os.O_RDONLY)
-    for _ in range(3000):
-        os.mkdir("a", dir_fd=folder)
-        inner = os.open("a", os.O_RDONLY, dir_fd=folder)
-        os.close(folder)
-        folder = inner
-    os.close(folder)
 
 
 def long_name_in_makefile(tree: Path) -> None:
@@ -160,33 +148,26 @@ def test_a_full_disk_is_no_entrys_fault(
         make_all(tmp_path, builder)
 
 
-def of_other_tree(repository: Path) -> str:
-    """A link that leads out, in a commit."""
-    (repository / "a.hh").symlink_to("/etc/passwd")
-    return "link that leads out"
-
-
-def of_compiler(repository: Path) -> str:
-    (repository / "@inject.cc").write_text("-DX")
-    return "rename it"
-
-
-def of_deep_tree(repository: Path) -> str:
-    (repository / "/".join("a" * 200)).mkdir(parents=True)
-    (repository / "/".join("a" * 200) / "a.hh").write_text("")
-    return "too long a name"
-
-
-@pytest.mark.parametrize("spoil", [of_other_tree, of_compiler, of_deep_tree])
+@pytest.mark.parametrize(
+    ("name", "content", "is_link", "reason"),
+    [
+        ("a.hh", "/etc/passwd", True, "link that leads out"),
+        ("@inject.cc", "-DX", False, "rename it"),
+        ("a/" * 200 + "a.hh", "", False, "too long a name"),
+    ],
+)
 def test_repositories_are_read_as_folders_are(
-    tmp_path: Path, builder: EntryBuilder, temporary: Path, spoil: Callable[[Path], str]
+    tmp_path: Path,
+    builder: EntryBuilder,
+    temporary: Path,
+    name: str,
+    content: str,
+    is_link: bool,
+    reason: str,
 ) -> None:
-    repository = kit(tmp_path / "work")
-    reason = spoil(repository)
-    git(repository, "init", "--quiet", "--initial-branch=main")
-    git(repository, "add", ".")
-    git(repository, "commit", "--quiet", "--message=first")
-    git(tmp_path, "clone", "--quiet", "--bare", str(repository), "entries/anna.git")
+    tree = kit(tmp_path / "work")
+    write_member(tree, name, content, is_link=is_link)
+    git(tmp_path, "clone", "--quiet", "--bare", str(repository(tree)), "entries/anna.git")
     made = make_all(tmp_path / "entries", builder)
     assert reason in made["anna.git"].reason
     assert list(temporary.iterdir()) == []
@@ -195,13 +176,10 @@ def test_repositories_are_read_as_folders_are(
 def test_a_link_within_a_repository_is_the_file_that_it_names(
     tmp_path: Path, builder: EntryBuilder
 ) -> None:
-    repository = kit(tmp_path / "entries/anna")
-    (repository / "datagrump/controller.hh").rename(repository / "mine.hh")
-    (repository / "datagrump/controller.hh").symlink_to("../mine.hh")
-    git(repository, "init", "--quiet", "--initial-branch=main")
-    git(repository, "add", ".")
-    git(repository, "commit", "--quiet", "--message=first")
-    git(tmp_path, "clone", "--quiet", "--bare", str(repository), "entries/bob.git")
+    tree = kit(tmp_path / "entries/anna")
+    (tree / "datagrump/controller.hh").rename(tree / "mine.hh")
+    (tree / "datagrump/controller.hh").symlink_to("../mine.hh")
+    git(tmp_path, "clone", "--quiet", "--bare", str(repository(tree)), "entries/bob.git")
     made = make_all(tmp_path / "entries", builder)
     assert made["anna"].reason == made["bob.git"].reason == ""
     assert made["anna"].digest == made["bob.git"].digest

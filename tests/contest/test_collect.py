@@ -1,8 +1,6 @@
 """What lies in a folder of entries, and how it is taken."""
 
-import os
 import shutil
-import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import pytest
 
 from common.errors import KneepointError
 from contest.collect import (
+    Submission,
     digest_of_tree,
     find_submissions,
     state_of_repositories,
@@ -19,32 +18,28 @@ from contest.collect import (
 )
 from contest.confine import Confined
 from contest.entries import ContestEntry, latest_of_each
-from tests.contest.trees import kit
+from tests.contest.trees import edit, git, kit, repository
 
 TRUSTING = Confined(None)
 
 
-def git(folder: Path, *words: str) -> str:
-    identity = ["-c", "user.name=anna", "-c", "user.email=anna@example.org"]
-    answer = subprocess.run(
-        ["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True
-    )
-    return answer.stdout.strip()
-
-
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
+def anna(tmp_path: Path) -> Path:
     """A repository with a tree of window 12 on main, of window 5 on branch second."""
-    folder = kit(tmp_path / "repositories/anna", 12)
-    git(folder, "init", "--quiet", "--initial-branch=main")
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "--message=first")
+    folder = repository(kit(tmp_path / "repositories/anna", 12))
     git(folder, "checkout", "--quiet", "-b", "second")
-    path = folder / "datagrump/controller.cc"
-    path.write_text(path.read_text().replace("WINDOW 12", "WINDOW 5"))
+    edit(folder / "datagrump/controller.cc", "WINDOW 12", "WINDOW 5")
     git(folder, "commit", "--quiet", "--all", "--message=second")
     git(folder, "checkout", "--quiet", "main")
     return folder
+
+
+def listed(entries: Path, text: str) -> Submission:
+    """The only entry of a new folder, in whose entries.yaml it has this text."""
+    entries.mkdir()
+    (entries / "entries.yaml").write_text(f"entries: {{anna: {text}}}")
+    (found,) = find_submissions(entries)
+    return found
 
 
 def window_of(tree: Path) -> str:
@@ -78,60 +73,46 @@ def test_folders_archives_and_files_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("revision", "window"), [("", "12"), ("branch: second", "5"), ("branch: main", "12")]
+    ("text", "window"),
+    [
+        ("{git: ../repositories/anna}", "12"),
+        ("{git: ../repositories/anna, branch: second}", "5"),
+        ("{git: ../repositories/anna, branch: main}", "12"),
+        ("{git: 'file://PATH', commit: 'COMMIT'}", "5"),
+    ],
 )
-@pytest.mark.usefixtures("repository")
 def test_repositories_are_taken_at_their_revision(
-    tmp_path: Path, revision: str, window: str
+    anna: Path, tmp_path: Path, text: str, window: str
 ) -> None:
-    entries = tmp_path / "entries"
-    entries.mkdir()
-    (entries / "entries.yaml").write_text(
-        f"entries:\n  anna: {{git: ../repositories/anna{', ' if revision else ''}{revision}}}\n"
-    )
-    (found,) = find_submissions(entries)
-    take(found, tmp_path / "taken", TRUSTING)
+    text = text.replace("PATH", str(anna)).replace("COMMIT", git(anna, "rev-parse", "second"))
+    take(listed(tmp_path / "entries", text), tmp_path / "taken", TRUSTING)
     assert window_of(tmp_path / "taken") == window
     assert not (tmp_path / "taken/.git").exists()
 
 
-def test_a_commit_may_be_named(repository: Path, tmp_path: Path) -> None:
-    commit = git(repository, "rev-parse", "second")
-    entries = tmp_path / "entries"
-    entries.mkdir()
-    (entries / "entries.yaml").write_text(
-        f"entries:\n  anna: {{git: 'file://{repository}', commit: '{commit}'}}\n"
-    )
-    (found,) = find_submissions(entries)
-    take(found, tmp_path / "taken", TRUSTING)
-    assert window_of(tmp_path / "taken") == "5"
-
-
-def test_a_bare_repository_is_an_entry(repository: Path, tmp_path: Path) -> None:
-    git(tmp_path, "clone", "--quiet", "--bare", str(repository), "entries/anna.git")
+def test_a_bare_repository_is_an_entry(anna: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--quiet", "--bare", str(anna), "entries/anna.git")
     (found,) = find_submissions(tmp_path / "entries")
     take(found, tmp_path / "taken", TRUSTING)
     assert window_of(tmp_path / "taken") == "12"
 
 
-def test_hooks_and_settings_of_a_repository_do_not_run(repository: Path, tmp_path: Path) -> None:
+def test_hooks_and_settings_of_a_repository_do_not_run(anna: Path, tmp_path: Path) -> None:
     spoor = tmp_path / "spoor"
-    (repository / ".git/config").open("a").write(
+    (anna / ".git/config").open("a").write(
         f'[core]\n\tfsmonitor = "touch {spoor}"\n[uploadpack]\n'
         f'\tpackObjectsHook = "touch {spoor}; exec"\n[filter "x"]\n\tsmudge = touch {spoor}\n'
     )
-    (repository / ".git/hooks/post-checkout").write_text(f"#!/bin/sh\ntouch {spoor}\n")
-    (repository / ".git/hooks/post-checkout").chmod(0o755)
-    entries = tmp_path / "entries"
-    entries.mkdir()
-    (entries / "entries.yaml").write_text("entries:\n  anna: {git: ../repositories/anna}\n")
-    (found,) = find_submissions(entries)
+    (anna / ".git/hooks/post-checkout").write_text(f"#!/bin/sh\ntouch {spoor}\n")
+    (anna / ".git/hooks/post-checkout").chmod(0o755)
+    found = listed(tmp_path / "entries", "{git: ../repositories/anna}")
     take(found, tmp_path / "taken", TRUSTING)
     assert window_of(tmp_path / "taken") == "12" and not spoor.exists()
 
 
+@pytest.mark.usefixtures("anna")
 @pytest.mark.parametrize(
-    ("repository_yaml", "reason"),
+    ("text", "reason"),
     [
         ("{git: ../repositories/gone}", "no such repository"),
         ("{git: ../repositories/anna, branch: gone}", "no such branch or commit: gone"),
@@ -142,13 +123,9 @@ def test_hooks_and_settings_of_a_repository_do_not_run(repository: Path, tmp_pat
     ],
 )
 def test_repositories_that_cannot_be_taken_are_named(
-    repository: Path, tmp_path: Path, repository_yaml: str, reason: str
+    tmp_path: Path, text: str, reason: str
 ) -> None:
-    assert repository.is_dir()
-    entries = tmp_path / "entries"
-    entries.mkdir()
-    (entries / "entries.yaml").write_text(f"entries:\n  anna: {repository_yaml}\n")
-    (found,) = find_submissions(entries)
+    found = listed(tmp_path / "entries", text)
     with pytest.raises(KneepointError, match=reason):
         take(found, tmp_path / "taken", TRUSTING)
 
@@ -254,31 +231,13 @@ def test_the_latest_of_an_authors_submissions_counts(files: list[str], order: li
         assert latest_of_each(each) == dict(pairwise(order))
 
 
-def test_commits_have_their_times(repository: Path, tmp_path: Path) -> None:
-    """The later commit is the latest, whatever its digits; some have no letters."""
-    times_s = {}
-    entries = tmp_path / "entries"
-    entries.mkdir()
+def test_commits_have_their_times(anna: Path, tmp_path: Path) -> None:
     for branch, time_s in (("second", 1_700_000_000), ("main", 1_600_000_000)):
-        git(repository, "checkout", "--quiet", branch)
-        dated = f"--date={time_s} +0000"
-        commit = ["commit", "--quiet", "--amend", "--no-edit", dated]
-        identity = ["-c", "user.name=anna", "-c", "user.email=anna@example.org"]
-        environment = {**os.environ, "GIT_COMMITTER_DATE": f"{time_s} +0000"}
-        subprocess.run(["git", *identity, *commit], cwd=repository, check=True, env=environment)
-        times_s[branch] = float(time_s)
-    (entries / "entries.yaml").write_text(
-        "entries:\n"
-        + "".join(
-            f"  anna@{git(repository, 'rev-parse', branch)[:8]}: "
-            f"{{git: ../repositories/anna, branch: {branch}}}\n"
-            for branch in times_s
-        )
-    )
-    for found in find_submissions(entries):
-        assert found.repository is not None
-        into = tmp_path / found.name
-        assert take(found, into, TRUSTING) == times_s[str(found.repository.branch)]
+        date = f"{time_s} +0000"
+        git(anna, "checkout", "--quiet", branch)
+        git(anna, "commit", "--quiet", "--amend", "--no-edit", GIT_COMMITTER_DATE=date)
+        found = listed(tmp_path / branch, f"{{git: ../repositories/anna, branch: {branch}}}")
+        assert take(found, tmp_path / f"taken-{branch}", TRUSTING) == time_s
 
 
 def test_what_looks_like_a_number_is_text_in_entries_yaml(tmp_path: Path) -> None:
@@ -291,15 +250,13 @@ def test_what_looks_like_a_number_is_text_in_entries_yaml(tmp_path: Path) -> Non
     assert second.repository.branch == "1.0" and second.repository.commit is None
 
 
-def test_pushes_to_repositories_are_seen(repository: Path, tmp_path: Path) -> None:
-    entries = tmp_path / "entries"
-    entries.mkdir()
-    bare = tmp_path / "bare"
-    git(tmp_path, "clone", "--quiet", "--bare", str(repository), str(bare))
+def test_pushes_to_repositories_are_seen(anna: Path, tmp_path: Path) -> None:
+    entries, bare = tmp_path / "entries", tmp_path / "bare"
+    git(tmp_path, "clone", "--quiet", "--bare", str(anna), str(bare))
     assert state_of_repositories(entries) == []
-    (entries / "entries.yaml").write_text("entries: {anna: {git: ../bare}}")
+    listed(entries, "{git: ../bare}")
     before = state_of_repositories(entries)
     assert before and state_of_repositories(entries) == before
-    git(repository, "commit", "--quiet", "--allow-empty", "--message=third")
-    git(repository, "push", "--quiet", str(bare), "main")
+    git(anna, "commit", "--quiet", "--allow-empty", "--message=third")
+    git(anna, "push", "--quiet", str(bare), "main")
     assert state_of_repositories(entries) != before

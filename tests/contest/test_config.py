@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from common.config_file import read_config
 from common.errors import KneepointError
-from contest.config import load_contest
+from contest.config import Contest
 from contest.entries import without_paths
 
 
@@ -25,14 +26,14 @@ def test_bad_rules_are_refused(tmp_path: Path, line: str, words: list[str]) -> N
     lines = line.strip("{}").replace(", ", "\n")
     path.write_text(f"title: T\npublic: a\n{lines}\n")
     with pytest.raises(KneepointError) as error:
-        load_contest(path)
+        read_config(path, Contest)
     assert all(word in str(error.value) for word in [str(path), *words])
 
 
 def test_a_deadline_is_a_moment(tmp_path: Path) -> None:
     path = tmp_path / "contest.yaml"
     path.write_text("title: T\npublic: a\ndeadline: 1970-01-01 01:00:10+01:00\n")
-    contest = load_contest(path)
+    contest = read_config(path, Contest)
     assert [contest.is_late(time_s) for time_s in (9, 10, 10.5)] == [False, False, True]
 
 

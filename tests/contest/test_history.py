@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from common.config_file import read_config
 from common.errors import KneepointError
-from contest.config import load_contest
+from contest.config import Contest
 from contest.history import with_history
 from tests.conftest import ROOT
 
@@ -21,7 +22,7 @@ def test_damaged_line_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "history.jsonl"
     path.write_bytes((GOOD + line + "\n").encode("latin-1"))
     before = path.read_bytes()
-    contest = load_contest(ROOT / "config/contests/offline.yaml")
+    contest = read_config(ROOT / "config/contests/offline.yaml", Contest)
     with pytest.raises(KneepointError, match=r"history\.jsonl, line 2: .*; .*remove the line"):
         with_history(EMPTY, contest, path)
     assert path.read_bytes() == before

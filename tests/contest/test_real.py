@@ -14,7 +14,7 @@ from engines.emulator import EmulatorSettings
 from engines.entry import Entry
 from networks.scenario import PreparedNetwork
 from tests.conftest import ROOT
-from tests.contest.conftest import EMULATE, place
+from tests.contest.conftest import EMULATE, link
 from tests.contest.trees import PYTHON_CLASS, bad, check_delays, flat_2013, kit
 from tests.engines.real import real_engine, unless_disturbed
 
@@ -29,7 +29,7 @@ def _supervisors_find_our_code(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def steady(folder: Path) -> PreparedNetwork:
     """A link on which a window has a delay far above the host's own, in steps far below it."""
-    return place(folder, "link", 3, is_public=True, pause_ms=0).network
+    return link(folder, "link", 3, pause_ms=0)
 
 
 def run(entry: Entry, folder: Path) -> RunRecord:

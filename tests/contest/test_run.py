@@ -38,8 +38,8 @@ def silent(line: str) -> None:
     del line
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def _undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves out the figures, which take longer than all the rest."""
     monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
     monkeypatch.setattr("contest.run.draw_figures", lambda *_: {})
@@ -64,6 +64,11 @@ def shared(builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory) -> S
     return make_contest_run(folder, builder), write_entries(folder / "entries")
 
 
+def ruled(contest_run: ContestRun, **rules: object) -> ContestRun:
+    """The same contest but for some of its rules."""
+    return replace(contest_run, contest=contest_run.contest.model_copy(update=rules))
+
+
 def ranked(found: dict[str, Any]) -> list[str]:
     return [row["name"] for row in found["ranking"]]
 
@@ -71,6 +76,7 @@ def ranked(found: dict[str, Any]) -> list[str]:
 def test_entries_are_built_run_and_ranked_once(
     contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.undo()  # here with figures
     found = contest_run.score(entries, silent)
     assert ranked(found) == RANKED
     assert [row["rank"] for row in found["ranking"]] == [1, 2, 3]
@@ -95,7 +101,6 @@ def test_entries_are_built_run_and_ranked_once(
     assert (contest_run.folder / JSON).read_bytes() == board
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_an_interrupted_contest_goes_on(
     contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,7 +129,6 @@ def test_an_interrupted_contest_goes_on(
     assert count == 7
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_order_of_runs_does_not_matter(
     shared: Shared, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -134,7 +138,6 @@ def test_the_order_of_runs_does_not_matter(
     assert replace(contest_run, folder=tmp_path / "alone").score(entries, silent) == found
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_every_entry_is_ranked_or_apart_or_named_with_its_reason(
     contest_run: ContestRun, entries: Path
 ) -> None:
@@ -181,7 +184,6 @@ def test_every_entry_is_ranked_or_apart_or_named_with_its_reason(
     assert not list(entries.rglob("*.o")), "nothing is left in the entries"
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_history_has_all_submissions_of_an_author(
     contest_run: ContestRun, entries: Path
 ) -> None:
@@ -206,7 +208,6 @@ def test_the_history_has_all_submissions_of_an_author(
     assert again["history"] == found["history"]
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_latest_that_runs_is_ranked(contest_run: ContestRun, entries: Path) -> None:
     shutil.make_archive(str(entries / "bob"), "zip", kit(entries.parent / "bob", 14))
     kit(entries / "carl@2", 30)
@@ -246,7 +247,6 @@ def test_a_folder_without_entries_is_refused(contest_run: ContestRun, tmp_path: 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
 def test_entries_that_misbehave_are_rows_with_a_reason(
     contest_run: ContestRun, entries: Path
 ) -> None:
@@ -273,7 +273,6 @@ def test_entries_that_misbehave_are_rows_with_a_reason(
 
 
 @pytest.mark.skipif("rdrand" not in Path("/proc/cpuinfo").read_text(), reason="no rdrand")
-@pytest.mark.usefixtures("undrawn")
 def test_an_entry_with_another_score_for_the_same_seed_is_not_ranked(
     contest_run: ContestRun, entries: Path
 ) -> None:
@@ -296,7 +295,6 @@ def test_an_entry_with_another_score_for_the_same_seed_is_not_ranked(
     assert contest_run.score(entries, silent)["failed"] == found["failed"], "both runs are kept"
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_faults_of_the_machine_are_no_verdict(
     contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,46 +318,37 @@ def test_faults_of_the_machine_are_no_verdict(
     assert again["failed"] == [] and "dora" in ranked(again)
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_other_rules_rank_otherwise(shared: Shared) -> None:
     contest_run, entries = shared
     rules = {"throughput_mbps": "carl", "-signal_delay_p95_ms": "anna", "log_power": "bob"}
     for rule, winner in rules.items():
-        contest = contest_run.contest.model_copy(update={"score": rule})
-        found = replace(contest_run, contest=contest).score(entries, silent)
+        found = ruled(contest_run, score=rule).score(entries, silent)
         assert ranked(found)[0] == winner
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_an_entry_cannot_take_a_baselines_name(contest_run: ContestRun, entries: Path) -> None:
     kit(entries / "fixed_window 20")
     with pytest.raises(KneepointError, match=r"a baseline is called .fixed_window 20.; rename it"):
         contest_run.score(entries, silent)
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_one_network_makes_a_contest(shared: Shared) -> None:
     contest_run, entries = shared
-    contest = contest_run.contest.model_copy(update={"unseen": ()})
-    found = replace(contest_run, contest=contest, places=contest_run.places[:1]).score(
-        entries, silent
-    )
+    alone = replace(ruled(contest_run, unseen=()), networks=contest_run.networks[:1])
+    found = alone.score(entries, silent)
     assert len(ranked(found)) == 3
     for row in found["ranking"]:
         assert row["score"] == row["public_score"] and row["places_lost"] == 0
     assert "unseen" not in (contest_run.folder / PAGE).read_text()
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_score_on_another_host_is_shown(shared: Shared) -> None:
     contest_run, entries = shared
     """It is the score that a contest on that host gives."""
-    contest = contest_run.contest.model_copy(update={"other_host_latency_us": 20_000})
-    found = replace(contest_run, contest=contest).score(entries, silent)
+    found = ruled(contest_run, other_host_latency_us=20_000).score(entries, silent)
     there = replace(
-        contest_run,
-        contest=contest_run.contest.model_copy(update={"runs": 1}),
-        places=[place.on_host(20_000) for place in contest_run.places],
+        ruled(contest_run, runs=1),
+        networks=[each.with_host("host_latency_us", 20_000) for each in contest_run.networks],
         folder=contest_run.folder.with_name("there"),
     ).score(entries, silent)
     scores = {row["name"]: row["score"] for row in there["ranking"]}
@@ -369,21 +358,17 @@ def test_the_score_on_another_host_is_shown(shared: Shared) -> None:
     assert "600 us" in page and "20000 us" in page
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_late_submissions_are_marked(contest_run: ContestRun, entries: Path) -> None:
     for path in [entries / "bob", *(entries / "bob").rglob("*")]:
         os.utime(path, (1.8e9, 1.8e9))
-    contest = contest_run.contest.model_copy(update={"deadline": "2027-01-15T08:59:59+01:00"})
-    found = replace(contest_run, contest=contest).score(entries, silent)
+    found = ruled(contest_run, deadline="2027-01-15T08:59:59+01:00").score(entries, silent)
     late = {row["name"]: (row["late"], row["arrived"]) for row in found["ranking"]}
     assert late["bob"] == (True, "2027-01-15T08:00:00+00:00")
     assert not late["anna"][0] and not late["carl"][0]
-    contest = contest_run.contest.model_copy(update={"deadline": "2027-01-15T08:00:00Z"})
-    found = replace(contest_run, contest=contest).score(entries, silent)
+    found = ruled(contest_run, deadline="2027-01-15T08:00:00Z").score(entries, silent)
     assert not any(row["late"] for row in found["ranking"])
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_aliases_stand_for_names(contest_run: ContestRun, entries: Path) -> None:
     kit(entries / "anna@2", 6)
     edit(kit(entries / "typo") / "datagrump/controller.cc", "return WINDOW;", "return Anna;")
@@ -402,7 +387,6 @@ def test_aliases_stand_for_names(contest_run: ContestRun, entries: Path) -> None
     assert "Anna" in feedback, "entrants see their compiler's message"
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_feedback_has_gradescopes_format(contest_run: ContestRun, entries: Path) -> None:
     (entries / "broken.zip").write_bytes(b"PK\x03\x04")
     found = contest_run.score(entries, silent)
@@ -427,7 +411,6 @@ def test_a_host_without_a_sandbox_is_refused() -> None:
     Confined(None).check()
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_datagrams_of_2013_have_their_receiver(contest_run: ContestRun, entries: Path) -> None:
     """Both clocks count from the date that the tree has, so that their difference is a delay."""
     for name, epoch, latest_ms in (

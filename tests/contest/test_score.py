@@ -4,13 +4,13 @@ import math
 
 import pytest
 
-from contest.score import score_of
+from contest.config import score_of
 from engines.base import RunRecord
 from networks.omniscient import Bound
 from networks.scenario import PreparedLink, PreparedNetwork
 
-NETWORK = PreparedNetwork("n", PreparedLink(), PreparedLink(), None, "event-loop", 0)
 BOUND = Bound(5.0, 31, 160.0)
+NETWORK = PreparedNetwork("n", PreparedLink(), PreparedLink(), None, "event-loop", 0, BOUND)
 RUN = RunRecord(
     "id",
     "ok",
@@ -46,7 +46,7 @@ RUN = RunRecord(
     ],
 )
 def test_rules_give_their_values(rule: str, value: float) -> None:
-    assert score_of(rule).of(RUN, NETWORK, BOUND) == pytest.approx(value)
+    assert score_of(rule).of(RUN, NETWORK) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_anything_else_is_refused(rule: str) -> None:
 )
 def test_a_run_without_a_score_says_so(rule: str) -> None:
     with pytest.raises(ValueError, match=r"error|division|range|is inf"):
-        score_of(rule).of(RUN, NETWORK, BOUND)
+        score_of(rule).of(RUN, NETWORK)
 
 
 def test_unknown_metrics_are_named_with_the_known_ones() -> None:

@@ -17,7 +17,7 @@ from experiments.journal import RunJournal
 from experiments.pipeline import Outcome, follow
 from experiments.runner import Runner
 from search.study import search
-from tests.contest.conftest import EMULATE, place
+from tests.contest.conftest import EMULATE, link
 from tests.contest.trees import edit, kit
 
 MACRO = "{macro: WINDOW, default: 50, range: [1, 60], integer: true, log: true}"
@@ -40,7 +40,7 @@ def tuned(tree: Path, folder: Path, builder: EntryBuilder, trials: int) -> tuple
     found = recognize(folder / "taken")
     declared = load_entry_file(found.root)
     engine = EmulatorSettings.of(EMULATE)
-    network = place(folder, "link", 3, is_public=True).network
+    network = link(folder, "link", 3)
     plan = TunedEntry("anna", found, declared, builder).plan([network], engine, trials, 1)
     with RunJournal(folder / "study/runs.jsonl") as journal:
         runner = Runner(journal, lambda _: LocalExecutor(engine), lambda _: None)

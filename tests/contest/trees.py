@@ -1,7 +1,12 @@
 """Entries of our own writing, in every dialect, and the twins of our controllers."""
 
+import io
+import os
 import re
 import shutil
+import subprocess
+import tarfile
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -31,6 +36,63 @@ def edit(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text, f"{path} has no {old!r}"
     path.write_text(text.replace(old, new))
+
+
+def git(folder: Path, *words: str, **environment: str) -> str:
+    """Runs git as a committer who has a name."""
+    identity = ["-c", "user.name=anna", "-c", "user.email=anna@example.org"]
+    answer = subprocess.run(
+        ["git", *identity, *words],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    return answer.stdout.strip()
+
+
+def repository(folder: Path) -> Path:
+    """Makes a repository of a tree, with one commit on branch main."""
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message=first")
+    return folder
+
+
+def write_member(path: Path, name: str, content: str, *, is_link: bool = False) -> None:
+    """Adds a file or a link to a tree, a tar or a zip file."""
+    if path.suffix == ".tar":
+        with tarfile.open(path, "a") as archive:
+            info = tarfile.TarInfo(name)
+            if is_link:
+                info.type, info.linkname = tarfile.SYMTYPE, content
+            else:
+                info.size = len(content)
+            archive.addfile(info, io.BytesIO(content.encode()))
+    elif path.suffix == ".zip":
+        zipped = zipfile.ZipInfo(name)
+        zipped.external_attr = (0o120777 if is_link else 0o100644) << 16
+        with zipfile.ZipFile(path, "a") as made:
+            made.writestr(zipped, content)
+    else:
+        place = path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if is_link:
+            place.symlink_to(content)
+        else:
+            place.write_text(content)
+
+
+def deep(tree: Path) -> None:
+    """Makes folders within folders, deeper than a path can name."""
+    folder = os.open(tree, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("a", dir_fd=folder)
+        inner = os.open("a", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(folder)
 
 
 def twin(folder: Path, name: str, constants: Mapping[str, float]) -> Path:

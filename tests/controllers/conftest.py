@@ -6,8 +6,7 @@ import pytest
 
 from common.errors import KneepointError
 from networks.config import TraceSources, load_trace_catalogue
-from networks.fetch import cache_folder_of, fetch_traces
-from networks.trace_sources import sources_of
+from networks.fetch import cache_folder_of, fetch_traces, sources_of
 from tests.controllers.emulator import EMULATE, Link
 
 CONTEST = ("Verizon-LTE-short.down", "Verizon-LTE-short.up")

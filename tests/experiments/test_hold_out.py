@@ -255,16 +255,8 @@ def test_another_setting_leaves_the_runs_of_the_others(open_job: Open) -> None:
         ("results/tuned/study.json", study_json(trial=99), "no runs of trial 99 on wire"),
         ("results/replayed/runs.parquet", None, r"runs.parquet: cannot be used \(No such file"),
         ("results/replayed/runs.parquet", "x", r"runs.parquet: cannot be used \(damaged"),
-        (
-            "networks/far/network.json",
-            "{}",
-            "far/network.json: cannot be used .it has no",
-        ),
-        (
-            "networks/far/network.json",
-            None,
-            "far/network.json: cannot be used .it has no",
-        ),
+        ("networks/far/network.json", "{}", "far/network.json: cannot be used"),
+        ("networks/far/network.json", None, "far/network.json: cannot be used .*No such file"),
     ],
 )
 def test_hold_out_names_what_it_lacks(

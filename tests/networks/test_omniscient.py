@@ -1,7 +1,5 @@
 """The omniscient bound of small traces, worked by hand, and of the contest's."""
 
-from dataclasses import astuple
-
 import numpy as np
 import pytest
 
@@ -10,42 +8,39 @@ from analysis.link_log import LinkLog
 from common.errors import KneepointError
 from networks.omniscient import omniscient_bound
 
-DATAGRAM_BITS = 1504 * 8
 
-
-def test_bound_of_a_packet_a_millisecond_has_a_delay_of_one() -> None:
-    # Every packet arrives in the millisecond before its own, so that the signal is 1 ms old always.
-    bound = omniscient_bound([1], 100, repeats=True)
-    assert astuple(bound) == pytest.approx((12.032, 1, 12032))
-
-
-def test_bound_takes_the_age_of_the_signal_from_the_gaps() -> None:
-    # Arrivals at 2 (twice) and 6; ages at 2: 1, at 3 to 6: 4 3 2 1. Sorted 1 1 2 3 4; element 4.
-    # The opportunity at 0 finds nothing, but counts as capacity: four in 7 ms.
-    bound = omniscient_bound([0, 3, 3, 7], 7)
-    assert bound.signal_delay_p95_ms == 4
-    assert bound.capacity_mbps == pytest.approx(4 * DATAGRAM_BITS / 7000)
-    assert bound.power == pytest.approx(bound.capacity_mbps / 0.004)
-
-
-def test_bound_leaves_out_the_oldest_twentieth() -> None:
-    # Ages: 1, then 1 for each of 95 gaps of 1 ms, then 5 4 3 2 1; element floor(0.95 * 101) = 95.
-    times_ms = [*range(1, 97), 101]
-    assert omniscient_bound(times_ms, 101).signal_delay_p95_ms == 1
-    # One age more above 1 than one in twenty: 95 gaps of 1 ms, one of 7; element 97 of 103.
-    assert omniscient_bound([*range(1, 97), 103], 103).signal_delay_p95_ms == 2
-
-
-def test_bound_ends_with_the_run() -> None:
-    bound = omniscient_bound([0, 3, 9], 8)
-    assert astuple(bound) == pytest.approx((8.02133, 1, 8021.33), rel=1e-6)  # 2 * 12032 in 3 ms
-
-
-def test_bound_of_a_trace_that_repeats_is_shifted_by_its_last_time() -> None:
-    # Opportunities at 2 5, 7 10, 12; ages 1, then 3 2 1, 2 1, 3 2 1, 2 1: element 10 of 11 is 3.
-    bound = omniscient_bound([2, 5], 12, repeats=True)
-    assert bound.signal_delay_p95_ms == 3
-    assert bound.capacity_mbps == pytest.approx(5 * DATAGRAM_BITS / 12000)
+@pytest.mark.parametrize(
+    ("times_ms", "end_ms", "repeats", "opportunities", "last_ms", "delay_ms"),
+    [
+        # Every packet arrives in the millisecond before its own: the signal is 1 ms old always.
+        ([1], 100, True, 100, 100, 1),
+        # Arrivals at 2 (twice) and 6; ages at 2: 1, at 3 to 6: 4 3 2 1. Sorted 1 1 2 3 4; element
+        # 4. The opportunity at 0 finds nothing, but counts as capacity: four in 7 ms.
+        ([0, 3, 3, 7], 7, False, 4, 7, 4),
+        # Ages: 1, then 1 for each of 95 gaps of 1 ms, then 5 4 3 2 1; element floor(0.95 * 101) =
+        # 95.
+        ([*range(1, 97), 101], 101, False, 97, 101, 1),
+        # One age more above 1 than one in twenty: 95 gaps of 1 ms, one of 7; element 97 of 103.
+        ([*range(1, 97), 103], 103, False, 97, 103, 2),
+        # The opportunity at 9 is after the end of the run.
+        ([0, 3, 9], 8, False, 2, 3, 1),
+        # Opportunities at 2 5, 7 10, 12; ages 1, then 3 2 1, 2 1, 3 2 1, 2 1: element 10 of 11 is
+        # 3. Each pass is shifted by the last time.
+        ([2, 5], 12, True, 5, 12, 3),
+    ],
+)
+def test_bound_is_what_is_worked_by_hand(
+    times_ms: list[int],
+    end_ms: int,
+    repeats: bool,
+    opportunities: int,
+    last_ms: int,
+    delay_ms: int,
+) -> None:
+    bound = omniscient_bound(times_ms, end_ms, repeats=repeats)
+    assert bound.signal_delay_p95_ms == delay_ms
+    assert bound.capacity_mbps == pytest.approx(opportunities * 1504 * 8 / (1000 * last_ms))
+    assert bound.power == pytest.approx(1000 * bound.capacity_mbps / delay_ms)
 
 
 @pytest.mark.parametrize(("times_ms", "end_ms"), [([0, 9], 8), ([5, 9], 4)])

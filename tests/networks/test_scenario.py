@@ -2,7 +2,7 @@
 
 import pytest
 
-from networks.notation import Notation
+from networks.declared import Notation
 from networks.scenario import ALONE, Flow, Traffic, scenario_of
 from tests.experiments.fakes import network
 

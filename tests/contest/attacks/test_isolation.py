@@ -108,6 +108,8 @@ def test_attacks_lose_their_own_runs_only(
     assert won == {}
     assert {answer["status"] for answer in lost} == {"failed"}
     assert secret.read_text() == "the secret\n"
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"downlink.trace", "secret", "uplink.trace"}
 
 
 def test_isolation_changes_no_byte(objects: dict[str, Path], small_link: Link) -> None:
