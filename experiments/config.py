@@ -12,7 +12,16 @@ from engines.limits import LIMITS
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import load_section
 from experiments.models.settings import HoldOut, Settings
-from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI, NETWORK, Engine, Range, Study
+from experiments.models.study import (
+    EMULATOR,
+    KERNEL,
+    MAHIMAHI,
+    NETWORK,
+    Engine,
+    Range,
+    Study,
+    WorstCase,
+)
 from experiments.published import PublishedTable, load_table
 from experiments.workflow import RESERVED, Workflow
 from networks.config import Network, changed, load_network, load_trace_catalogue
@@ -147,7 +156,7 @@ def _check_tables(
                 f"{path}: controller is {study.controller}, but table {table_name} describes "
                 f"{table.description.controller}; make them agree"
             )
-        if table_name in (study.table, *study.objective.fit) and not table.replayable:
+        if table_name in (study.table, *study.fit) and not table.replayable:
             raise KneepointError(
                 f"{path}: no row of table {table_name} has all its parameters; choose another"
             )
@@ -312,7 +321,7 @@ def _check_hardening(workflow: Workflow) -> None:
                 f"{where}: study {wanted.tune} does not tune a controller for power in the "
                 "emulator; name one that does"
             )
-        if worst.objective.worst_case is None:
+        if not isinstance(worst.objective, WorstCase):
             raise KneepointError(
                 f"{where}: study {wanted.worst_case} does not search for a worst case; give it the "
                 "objective worst_case, or name another"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engines.limits import LIMITS
-from experiments.models.study import EMULATOR, MAHIMAHI, Engine
+from experiments.models.study import EMULATOR, MAHIMAHI, Engine, WorstCase
 from experiments.workflow import ADDED_RUNS, FLOW_LOG, FOLDERS, LOG, REAL_SHOWCASE, Workflow
 from networks.config import network_file
 
@@ -136,7 +136,7 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
     config = workflow.path.parent
     for name, study in workflow.studies.items():
         traffic = [config / f"traffic/{study.traffic}.yaml"] if study.traffic else []
-        opponent = [study.objective.opponent.controller] if study.objective.opponent else []
+        opponent = [study.opponent.controller] if study.opponent else []
         tables = [
             config / f"published/{table}.{suffix}"
             for table in study.tables
@@ -144,7 +144,7 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
         ]
         yield Experiment(
             name,
-            WORST_CASE if study.objective.worst_case else STUDY,
+            WORST_CASE if isinstance(study.objective, WorstCase) else STUDY,
             study.engine,
             [study.controller, *workflow.controllers_beside(study.traffic), *opponent],
             study.networks,
@@ -157,7 +157,7 @@ def _hardening(workflow: Workflow) -> Iterator[Experiment]:
     studies = workflow.path.parent / "studies"
     for name, wanted in workflow.settings.hardening.items():
         both = {each: workflow.studies[each] for each in (wanted.tune, wanted.worst_case)}
-        opponents = [each.objective.opponent for each in both.values()]
+        opponents = [each.opponent for each in both.values()]
         controllers = [each.controller for each in both.values()]
         yield Experiment(
             f"hardening/{name}",

@@ -17,7 +17,7 @@ from experiments.models.study import (
     NETWORK,
     ComparisonEngine,
     Engine,
-    Objective,
+    Fit,
     Setting,
     Study,
 )
@@ -232,8 +232,8 @@ class Workflow:
         """Every setting outside the search spaces, where it is named, and the flows it sends."""
         alone = self._flows_under_study(None)
         for name, study in self.studies.items():
-            if study.objective.opponent:
-                yield self._file("studies", name), study.objective.opponent, alone
+            if study.opponent:
+                yield self._file("studies", name), study.opponent, alone
         for name, repeat in self.repeats.items():
             for setting in repeat.settings:
                 yield self._file("repeats", name), setting, alone
@@ -277,7 +277,7 @@ def study_of_calibration(confirm: Confirm) -> Study:
         controller=calibrating(confirm)[0].controller,
         networks=(confirm.network,),
         host=confirm.calibration.host,
-        objective=Objective(fit=("confirm",)),
+        objective=Fit(fit=("confirm",)),
         runs_per_trial=confirm.calibration.runs_per_trial,
     )
 
@@ -299,6 +299,6 @@ def _check_study(
         constant = controller.constant(name, where)
         for value in searched.values if searched.values is not None else searched.bounds:
             constant.check(value, f"{where}, space")
-    for table in filter(None, (study.table, *study.objective.fit)):
+    for table in filter(None, (study.table, *study.fit)):
         for row in tables[table].replayable:
             controller.complete({**study.constants, **row.constants}, f"{where}, table {table}")

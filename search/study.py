@@ -12,11 +12,9 @@ from common.errors import KneepointError
 from common.study_record import BestTrial, StudyRecord
 from engines.catalogue import Controller
 from experiments.job import Job
-from experiments.models.study import Setting, Study
+from experiments.models.study import Front, Setting, Study
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import (
-    OBJECTIVES,
-    VIOLATION,
     FinishedRun,
     FinishedTrial,
     PlannedRun,
@@ -80,7 +78,7 @@ def plan_of(job: Job, name: str) -> StudyPlan:
         planned,
         traffic=job.traffic(study.traffic) if study.traffic else ALONE,
         given=starting_points(job, study, controller),
-        opponent=_opponent(job, name, study.objective.opponent),
+        opponent=_opponent(job, name, study.opponent),
         searched=job.searched_networks(name),
     )
 
@@ -111,7 +109,7 @@ def search(
         name: int if isinstance(distribution, IntDistribution) else float
         for name, distribution in plan.space.items()
     }
-    further = further_columns(plan)
+    further = plan.study.objective.columns
     outcome = Outcome(
         runs=(run for each in trials for run in runs_of(plan, each)),
         message=f"{len(trials)} trials, best {best.value:.4g} in trial {best.trial}",
@@ -119,13 +117,6 @@ def search(
         summaries={"study.json": _summary(plan, trials, best)},
     )
     return outcome, best
-
-
-def further_columns(plan: StudyPlan) -> tuple[str, ...]:
-    """Returns the columns of trials.parquet that the objective needs besides the value."""
-    if plan.study.objective.front:
-        return OBJECTIVES
-    return (VIOLATION,) if plan.study.objective.throughput else ()
 
 
 def runs_of(plan: StudyPlan, trial: FinishedTrial) -> Sequence[PlannedRun]:
@@ -172,7 +163,7 @@ def _summary(
         "n_trials": len(trials),
         **({"stopped": sum(t.is_stopped for t in trials)} if plan.study.race else {}),
         "best": asdict(best),
-        **({"bounds": _bounds(plan)} if plan.study.objective.front else {}),
+        **({"bounds": _bounds(plan)} if isinstance(plan.study.objective, Front) else {}),
     }
 
 

@@ -17,7 +17,6 @@ from search.loop import ask_and_tell
 from search.objective import find_best
 from search.plan import StudyPlan
 from search.samplers import make_asker
-from search.study import further_columns
 from search.study import runs_of as runs_of_trial
 from tests.experiments.fakes import (
     FakeEngine,
@@ -112,7 +111,7 @@ def tables(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> tup
     runs = runs_of(folder, planned, trials)
     write_table(folder / "runs.parquet", runs_table(planned.name, runs))
     columns = dict.fromkeys(planned.space, float)
-    further = further_columns(planned)
+    further = planned.study.objective.columns
     write_table(folder / "trials.parquet", trials_table(planned.name, columns, trials, further))
     return (folder / "runs.parquet").read_bytes(), (folder / "trials.parquet").read_bytes()
 
