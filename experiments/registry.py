@@ -81,6 +81,7 @@ class Experiment:
         reads: files of the configuration, besides the main one, that it reads: those of its
             networks, too.
         settings: its settings in the main one, as text.
+        file: of the configuration, that describes it.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Experiment:
     lists: Sequence[str] = ()
     reads: Sequence[Path] = ()
     settings: str = ""
+    file: Path = Path()
 
     @property
     def is_real(self) -> bool:
@@ -124,12 +126,13 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
         *_confirmation(workflow),
     ]
     found.sort(key=lambda experiment: experiment.is_real)
-    return {each.name: _with_networks(each, workflow.path) for each in found}
+    return {each.name: _with_files(each, workflow.path) for each in found}
 
 
-def _with_networks(experiment: Experiment, config: Path) -> Experiment:
+def _with_files(experiment: Experiment, config: Path) -> Experiment:
     described = [network_file(config, network) for network in experiment.networks]
-    return replace(experiment, reads=[*experiment.reads, *described])
+    file = config if experiment.settings else experiment.reads[0]
+    return replace(experiment, reads=[*experiment.reads, *described], file=file)
 
 
 def _studies(workflow: Workflow) -> Iterator[Experiment]:

@@ -147,9 +147,9 @@ class Workflow:
         """Every controller in the configuration, and the first file that names it."""
         named: dict[str, str] = {}
         for name, study in self.studies.items():
-            named.setdefault(study.controller, self._file("studies", name))
+            named.setdefault(study.controller, self.file("studies", name))
         for name, table in self.tables.items():
-            named.setdefault(table.description.controller, self._file("published", name))
+            named.setdefault(table.description.controller, self.file("published", name))
         for where, setting, _ in self._settings():
             named.setdefault(setting.controller, where)
         return named
@@ -199,7 +199,7 @@ class Workflow:
                 table.check_against(catalogue, self.path.parent / "published")
         for name, study in self.studies.items():
             if counts(study.controller):
-                where = self._file("studies", name)
+                where = self.file("studies", name)
                 _check_study(where, study, self.tables, catalogue)
                 controller = catalogue.controller(study.controller, where)
                 _check_fit(controller, self._flows_under_study(study.traffic), where)
@@ -233,21 +233,21 @@ class Workflow:
         alone = self._flows_under_study(None)
         for name, study in self.studies.items():
             if study.opponent:
-                yield self._file("studies", name), study.opponent, alone
+                yield self.file("studies", name), study.opponent, alone
         for name, repeat in self.repeats.items():
             for setting in repeat.settings:
-                yield self._file("repeats", name), setting, alone
+                yield self.file("repeats", name), setting, alone
         for name, comparison in self.comparisons.items():
             compared = [
                 flow for traffic in comparison.traffic for flow in self._flows_under_study(traffic)
             ]
             for setting in comparison.settings:
-                yield self._file("comparisons", name), setting, compared
+                yield self.file("comparisons", name), setting, compared
         for name, traffic in self.traffic.items():
             for flow in traffic.flows.values():
                 if flow.controller is not None:
                     beside = Setting(controller=flow.controller, constants=flow.constants)
-                    yield self._file("traffic", name), beside, (flow,)
+                    yield self.file("traffic", name), beside, (flow,)
         if self.settings.showcase:
             yield f"{self.path}, showcase", self.settings.showcase, alone
         if probe := self.settings.real_time.probe:
@@ -258,7 +258,8 @@ class Workflow:
             for setting in calibrating(confirm):
                 yield f"{self.path}, confirm.calibration", setting, alone
 
-    def _file(self, folder: str, name: str) -> str:
+    def file(self, folder: str, name: str) -> str:
+        """Returns the path of one of its files."""
         return str(self.path.parent / folder / f"{name}.yaml")
 
 

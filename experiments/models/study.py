@@ -525,6 +525,8 @@ class Study(ConfigModel):
         self._check_race()
         if self.start and (self.table or self.sampler.kind in ("grid", "ternary", "golden")):
             raise ValueError(f"sampler {self.sampler.kind} chooses every trial; remove start")
+        if self.traffic and not LIMITS[self.engine].runs_traffic:
+            raise ValueError("traffic runs in the emulator only; remove it")
         if self.host and LIMITS[self.engine].real_host:
             raise ValueError("only the emulator has a host model; remove host or use that engine")
         if self.host and not self.fit:

@@ -91,6 +91,6 @@ def test_kernel_is_asked_only_for_networks_that_it_can_make(
     load("emulator")
     with pytest.raises(KneepointError, match=message) as caught:
         load("emulator", "kernel")
-    assert "comparisons/rules.yaml: kernel: network router: uplink" in str(caught.value)
+    assert "comparisons/rules.yaml: network router: uplink" in str(caught.value)
     found = load("kernel", networks=["deep"]).comparisons["rules"]
     assert found.networks_on("kernel") == ("deep",)
