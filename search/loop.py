@@ -45,6 +45,7 @@ def ask_and_tell(
     """
     race = plan.study.race
     study = optuna.create_study(
+        study_name=plan.name,  # Hyperband draws a trial's bracket by it
         sampler=asker.sampler,
         directions=plan.study.objective.directions,
         pruner=make_pruner(race, len(plan.pairs)) if race else None,

@@ -58,6 +58,13 @@ STUDIES: dict[str, dict[str, Any]] = {
         "runs_per_trial": 4,
         "race": {},
     },
+    "hyperband": {
+        "controller": "delay_threshold",
+        "space": {"alpha": {"low": 0.1, "high": 10}},
+        "sampler": {"kind": "random", "trials": 12},
+        "runs_per_trial": 4,
+        "race": {"pruner": "hyperband"},
+    },
     "front": {
         "controller": "delay_threshold",
         "space": {"alpha": {"low": 0.1, "high": 10}},
