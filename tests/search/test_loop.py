@@ -62,8 +62,8 @@ STUDIES: dict[str, dict[str, Any]] = {
         "controller": "delay_threshold",
         "space": {"alpha": {"low": 0.1, "high": 10}},
         "sampler": {"kind": "random", "trials": 12},
-        "runs_per_trial": 4,
-        "race": {"pruner": "hyperband"},
+        "runs_per_trial": 9,
+        "race": {"pruner": "hyperband", "first": 1},
     },
     "front": {
         "controller": "delay_threshold",
