@@ -69,8 +69,7 @@ def find_cluster(file: Path) -> Cluster:
     while time.monotonic() < deadline:
         state = _read(file)
         if "address" in state:
-            fields = {each.name: state[each.name] for each in dataclasses.fields(Cluster)}
-            return Cluster(**{**fields, "workers": tuple(state["workers"])})
+            return Cluster(**{each.name: state[each.name] for each in dataclasses.fields(Cluster)})
         if state and not _is_served(file):
             break
         time.sleep(_POLL_S / 4)

@@ -3,7 +3,6 @@
 Importing Ray takes longer than a short study, so the import is lazy.
 """
 
-import logging
 import os
 import queue
 from collections import deque
@@ -20,8 +19,7 @@ from engines.base import (
     RunSpec,
     run_reliably,
 )
-from experiments.ray_cluster import Cluster, import_ray
-from experiments.worker import Sent
+from experiments.ray_cluster import Cluster, Sent, attach
 
 _CHUNK = 16
 """Maximum number of runs per worker call; a call costs about a fifth of a run."""
@@ -90,20 +88,13 @@ class RayExecutor:
     """
 
     def __init__(self, cluster: Cluster, settings: EngineSettings) -> None:
-        ray = import_ray(cluster.address, cluster.token)
         self._cluster = cluster
         self._settings = settings
         self._contents: dict[str, Any] = {}  # references of files that were sent, by SHA-256
+        ray = attach(cluster)
         try:
-            ray.init(
-                address=cluster.address,
-                namespace=cluster.namespace,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                ignore_reinit_error=True,
-            )
-            workers = [ray.get_actor(name) for name in cluster.workers]
-        except (ConnectionError, ValueError, RuntimeError) as error:
+            workers = [ray.get_actor(f"worker-{i}") for i in range(cluster.workers)]
+        except ValueError as error:
             raise KneepointError(
                 f"Ray at {cluster.address} does not answer ({error}); start the workflow again"
             ) from None
