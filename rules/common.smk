@@ -6,12 +6,13 @@ from analysis.schema import NAMES, STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from engines.limits import LIMITS
 from experiments.cluster import start_cluster
-from experiments.inputs import NETWORK_FILES, NETWORKS
 from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI
 from experiments.registry import (
     AGREEMENT,
     COMPARISON,
     HARDENING,
+    NETWORK_FILES,
+    NETWORKS,
     REPLICATES,
     STUDY,
     WORST_CASE,
