@@ -60,7 +60,7 @@ def plan(job: Job, name: str) -> Plan:
     """
     wanted = configured(job)
     engine = job.engine("mahimahi")
-    settings = list_settings(job, wanted)
+    settings = list_settings(job)
     network = engine.place(job.network(wanted.network))
     rows = [
         {
@@ -124,14 +124,14 @@ def configured(job: Job) -> Confirm:
     return job.workflow.settings.confirm
 
 
-def list_settings(job: Job, wanted: Confirm) -> list[ConfirmedSetting]:
+def list_settings(job: Job) -> list[ConfirmedSetting]:
     """Returns the settings, each once, in the order of their controllers' first studies.
 
     Raises:
         KneepointError: required results are missing.
     """
     found: dict[tuple[str, str], ConfirmedSetting] = {}
-    for given, origin, row in _candidates(job, wanted):
+    for given, origin, row in _candidates(job, configured(job)):
         constants = job.controller(given.controller).complete(given.constants, "confirm")
         new = ConfirmedSetting(controller=given.controller, constants=constants)
         setting = found.setdefault((given.controller, canonical_json(constants)), new)

@@ -12,13 +12,12 @@ import pytest
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
-from experiments.config import load_workflow
 from experiments.job import Job
 from experiments.planners.held_out import find_settings, list_runs
 from experiments.results import PlannedRun, read_frame, read_table
 from experiments.seeds import study_seed
+from tests.experiments import fakes
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
-from tests.experiments.listing import CATALOGUE
 from tests.experiments.wire import prepare_named, write
 from tests.study_json import study_json
 
@@ -83,37 +82,17 @@ def open_job(studied: Path, tmp_path: Path) -> Open:
 def job_of(
     folder: Path, engine: FakeEngine | None = None, seed: int = 0, **changes: Any
 ) -> FakeJob:
-    content = {
-        "seed": 5,
-        "results": str(folder / "results"),
-        "studies": list(STUDIES),
-        "hold_out": {**HOLD_OUT, **changes},
-    }
-    write(folder / "config/config.yaml", content)
-    return FakeJob(
-        workflow=load_workflow(folder / "config/config.yaml"),
-        catalogue=CATALOGUE,
-        build=folder,
-        networks=folder / "networks",
-        out_dir=folder / "results/hold_out",
-        fake=ShuffledExecutor(engine or FakeEngine(), seed),
-    )
-
-
-def held_out(job: Job) -> Any:
-    held = job.workflow.settings.hold_out
-    assert held is not None
-    return held
+    content = {"studies": list(STUDIES), "hold_out": {**HOLD_OUT, **changes}}
+    return fakes.job_of(folder, "hold_out", content, ShuffledExecutor(engine or FakeEngine(), seed))
 
 
 def listed(job: Job) -> list[PlannedRun]:
-    held = held_out(job)
-    return list_runs(job, job.engine(), held, find_settings(job, held), study_seed(5, "hold_out"))
+    return list_runs(job, find_settings(job), study_seed(5, "hold_out"))
 
 
 def test_settings_are_replayed_rows_and_best_trials(open_job: Open) -> None:
     job = open_job()
-    found = find_settings(job, held_out(job))
+    found = find_settings(job)
     assert [
         (s.controller, s.origin, s.best, s.study, s.table, s.row, s.published_power) for s in found
     ] == [
@@ -140,14 +119,14 @@ def test_the_best_of_a_grid_over_three_parameters_is_held_out(
     shutil.rmtree(tmp_path / "results/swept")
     job = open_job()
     perform(dataclasses.replace(job, out_dir=tmp_path / "results/swept"))
-    found = find_settings(job, held_out(job))
+    found = find_settings(job)
     (best,) = [setting for setting in found if setting.study == "swept"]
     assert (best.origin, best.best, best.constants["alpha"]) == ("tuned", True, 1.5)
 
 
 def test_settings_may_be_the_best_rows_only(open_job: Open) -> None:
     job = open_job(published="best")
-    found = find_settings(job, held_out(job))
+    found = find_settings(job)
     assert [(s.origin, s.row) for s in found] == [
         ("published", 1),
         ("tuned", None),
@@ -164,7 +143,7 @@ def test_a_failed_run_counts_as_no_power(open_job: Open) -> None:
     job = open_job(FakeEngine(fails_at_14))
     (job.workflow.results / "replayed/runs.jsonl").unlink()
     perform(dataclasses.replace(job, out_dir=job.workflow.results / "replayed"))
-    found = find_settings(job, held_out(job))
+    found = find_settings(job)
     assert [s.study_power > 0 for s in found[:3]] == [True, False, True]
     assert [s.best for s in found[:3]] == [False, False, True]
 
