@@ -12,13 +12,7 @@ from typing import Any, Protocol
 
 from common.errors import KneepointError
 from common.files import sha256_of
-from engines.base import (
-    Engine,
-    EngineSettings,
-    RunRecord,
-    RunSpec,
-    run_reliably,
-)
+from engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_reliably
 from experiments.ray_cluster import Cluster, Sent, attach
 
 _CHUNK = 16
@@ -143,7 +137,8 @@ class RayExecutor:
                     raise KneepointError(answer)
                 yield answer
         except ray.exceptions.RayError as error:
-            raise _ended(error) from None
+            reason = str(error).partition("\n")[0]
+            raise KneepointError(f"Ray ended ({reason}); start the workflow again") from None
         finally:
             for call in calls:  # their results are no longer needed
                 ray.cancel(call)
@@ -184,8 +179,3 @@ class RayExecutor:
                 self._contents[sha256] = ray.put(content)
             sent[target] = sha256, self._contents[sha256]
         return sent
-
-
-def _ended(error: Exception) -> KneepointError:
-    reason = str(error).partition("\n")[0]
-    return KneepointError(f"Ray ended ({reason}); start the workflow again")

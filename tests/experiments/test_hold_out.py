@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from experiments.job import Job
 from experiments.planners.held_out import find_settings, list_runs
-from experiments.results import PlannedRun, read_frame, read_table
+from experiments.results import PlannedRun, read_frame
 from experiments.seeds import study_seed
 from tests.experiments import fakes
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
@@ -79,11 +79,9 @@ def open_job(studied: Path, tmp_path: Path) -> Open:
     return partial(job_of, tmp_path)
 
 
-def job_of(
-    folder: Path, engine: FakeEngine | None = None, seed: int = 0, **changes: Any
-) -> FakeJob:
+def job_of(folder: Path, engine: FakeEngine | None = None, **changes: Any) -> FakeJob:
     content = {"studies": list(STUDIES), "hold_out": {**HOLD_OUT, **changes}}
-    return fakes.job_of(folder, "hold_out", content, ShuffledExecutor(engine or FakeEngine(), seed))
+    return fakes.job_of(folder, "hold_out", content, ShuffledExecutor(engine or FakeEngine()))
 
 
 def listed(job: Job) -> list[PlannedRun]:
@@ -185,38 +183,6 @@ def test_hold_out_writes_runs_settings_and_bounds(open_job: Open) -> None:
     assert networks["network"].tolist() == ["wire", "far", "farther"]
     assert networks["is_training"].tolist() == [True, False, False]
     assert networks["power"].tolist() == pytest.approx([12032] * 3)
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_results_do_not_depend_on_the_order_of_runs(open_job: Open, seed: int) -> None:
-    job = open_job()
-    perform(job)
-    names = ("runs.parquet", "settings.parquet", "networks.parquet")
-    before = [(job.out_dir / name).read_bytes() for name in names]
-    (job.out_dir / "runs.jsonl").unlink()
-    perform(open_job(seed=seed))
-    assert [(job.out_dir / name).read_bytes() for name in names] == before
-
-
-def test_hold_out_goes_on_where_it_was_killed(open_job: Open) -> None:
-    engine = FakeEngine()
-
-    class Dies(ShuffledExecutor):
-        def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
-            for done, records in enumerate(super().execute(specs)):
-                if done == 7:
-                    raise KeyboardInterrupt
-                yield records
-
-    with pytest.raises(KeyboardInterrupt):
-        perform(dataclasses.replace(open_job(), fake=Dies(engine)))
-    assert not (open_job().out_dir / "runs.parquet").exists()
-    perform(open_job(engine))
-    assert len(engine.ran) == len(set(engine.ran)) + 1  # the one that was lost on its way
-    assert len(read_table(open_job().out_dir / "runs.parquet")) == 33
-    again = FakeEngine()
-    perform(open_job(again))
-    assert again.ran == []
 
 
 def test_another_setting_leaves_the_runs_of_the_others(open_job: Open) -> None:
