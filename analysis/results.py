@@ -24,12 +24,20 @@ from experiments.models.comparison import Comparison, PublishedFigure
 from experiments.models.study import (
     EMULATOR,
     MAHIMAHI,
+    Bounded,
     ComparisonEngine,
     Engine,
+    Fit,
+    Flows,
+    Formula,
+    Front,
+    Least,
     Objective,
+    Power,
     Range,
     Setting,
     Study,
+    WorstCase,
 )
 from experiments.published import PublishedTable, TableDescription, load_table
 from experiments.results import read_frame
@@ -461,7 +469,7 @@ class Results:
         for name, wanted in self.workflow.settings.hardening.items():
             folder = self.folder / "hardening" / name
             tune, worst = (self.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
-            opponent = worst.objective.opponent
+            opponent = worst.opponent
             found.append(
                 HardeningRuns(
                     name,
@@ -606,7 +614,7 @@ class Results:
         folder = self.folder / name
         trials = read_frame(folder / "trials.parquet")
         controller = self._catalogue.controller(study.controller, f"study {name}")
-        opponent = study.objective.opponent
+        goal, opponent = study.objective, study.opponent
         runs = read_frame(folder / "runs.parquet")
         if opponent:  # whose runs follow, on the one network
             runs = runs[runs["run"] < study.runs_per_trial].reset_index(drop=True)
@@ -618,11 +626,15 @@ class Results:
             controller=study.controller,
             networks=study.networks,
             sampler=study.sampler.kind,
-            objective=_objective(study.objective),
-            fit=study.objective.fit,
-            expression=study.objective.expression,
-            keeping={str(metric): bound for metric, bound in study.objective.keeping.items()},
-            robust=study.objective.robust,
+            objective=_objective(goal),
+            fit=study.fit,
+            expression=goal.expression if isinstance(goal, Formula) else None,
+            keeping=(
+                {str(metric): bound for metric, bound in goal.keeping.items()}
+                if isinstance(goal, Least)
+                else {}
+            ),
+            robust=not isinstance(goal, Fit) or goal.robust,
             traffic=self.workflow.traffic[study.traffic].title if study.traffic else None,
             table=study.table,
             is_grid_search=study.is_grid_search,
@@ -632,7 +644,7 @@ class Results:
             ),
             compare=self.workflow.tables_beside.get(name, ()),
             seed=record.seed,
-            bound_ms=study.objective.delay_ms or math.nan,
+            bound_ms=goal.delay_ms if isinstance(goal, Bounded) else math.nan,
             pairs=len(study.networks) * study.runs_per_trial if study.race else 0,
             omniscient=record.bounds,
             opponent=opponent.controller if opponent else None,
@@ -695,15 +707,20 @@ def _bdp_packets(network: Network) -> float:
 
 
 def _objective(objective: Objective) -> str:
-    if objective.power or objective.fit:
-        return objective.power or "misfit"
-    if objective.expression:
-        return "expression"
-    if objective.front or objective.throughput:
-        return FRONT if objective.front else BOUNDED
-    if objective.flows:
-        return "worst_flow" if objective.flows == "worst" else objective.flows
-    return WORST_CASE if objective.worst_case else "least"
+    match objective:
+        case Power():
+            return objective.power
+        case Flows():
+            return "worst_flow" if objective.flows == "worst" else objective.flows
+    names = {
+        Bounded: BOUNDED,
+        Formula: "expression",
+        Front: FRONT,
+        Least: "least",
+        WorstCase: WORST_CASE,
+        Fit: "misfit",
+    }
+    return names[type(objective)]
 
 
 def _selection(described: TableDescription) -> Selection | None:

@@ -45,7 +45,7 @@ class MadeBy:
         commit: the commit, and how many files differed from it.
         changed_files: see commit.
         files: SHA-256 by name.
-        inputs: digests of what it read, by names (see experiments.inputs).
+        inputs: digests of what it read, by names (see experiments.registry).
     """
 
     step: str
@@ -62,7 +62,10 @@ class MadeBy:
     @property
     def is_of_this_code(self) -> bool:
         """Whether the code that made it is unchanged."""
-        return self.code_sha256 == digest_of_step(RUNNER, self.step)
+        try:
+            return self.code_sha256 == digest_of_step(RUNNER, self.step)
+        except ModuleNotFoundError:  # it had another name then
+            return False
 
     @property
     def is_current(self) -> bool:

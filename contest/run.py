@@ -29,7 +29,7 @@ from contest.scoring import is_repeated, run_all, run_on_other_host
 from engines.base import EngineSettings
 from experiments.executor import Executor, LocalExecutor
 from experiments.journal import RunJournal
-from experiments.progress import progress_of
+from experiments.progress import Progress
 from experiments.runner import Runner
 from experiments.slots import SlotExecutor, slots_of
 from networks.scenario import PreparedNetwork
@@ -112,7 +112,7 @@ class ContestRun:
         total += sum(is_repeated(each, self.engine) for each in able)
         if self.contest.other_host_latency_us is not None and not self.engine.is_real_time:
             total += len(able) * len(self.contest.ranked_on)
-        progress = progress_of("contest", self.engine, total)
+        progress = Progress("contest", total, is_real_time=self.engine.is_real_time)
         with RunJournal(self.folder / "runs.jsonl") as journal:
             runner = Runner(
                 journal,

@@ -69,8 +69,7 @@ def find_cluster(file: Path) -> Cluster:
     while time.monotonic() < deadline:
         state = _read(file)
         if "address" in state:
-            fields = {each.name: state[each.name] for each in dataclasses.fields(Cluster)}
-            return Cluster(**{**fields, "workers": tuple(state["workers"])})
+            return Cluster(**{each.name: state[each.name] for each in dataclasses.fields(Cluster)})
         if state and not _is_served(file):
             break
         time.sleep(_POLL_S / 4)
@@ -135,31 +134,25 @@ def _serve(owner: int, file: Path, cores: int, address: str | None) -> None:
 
     end_when_told()
     with hold_lock_patiently(_lock(file), _END_LIMIT_S) as alive, ExitStack() as stack:
-        state: dict[str, Any] = {"pid": os.getpid(), "host": platform.node()}
-        write_whole(file, json.dumps(state))
+        known = {"pid": os.getpid(), "host": platform.node()}
+        write_whole(file, json.dumps(known))
         while is_wanted() and not _wanted(file).exists():
             time.sleep(_POLL_S / 4)
         try:
             if is_wanted():
                 cluster = stack.enter_context(open_cluster(cores, address))
-                state |= dataclasses.asdict(cluster)
                 end_when_told()  # Ray has its own handler
         except Exception as error:
-            write_whole(file, json.dumps({**state, "error": str(error).partition("\n")[0]}))
+            write_whole(file, json.dumps({**known, "error": str(error).partition("\n")[0]}))
             raise
         if is_wanted():
-            write_whole(file, json.dumps(state))
+            write_whole(file, json.dumps({**known, **dataclasses.asdict(cluster)}))
         reason = ""
         while is_wanted() and not reason:
             time.sleep(RAY_POLL_S)
             reason = cluster.dead_part()
         # For jobs that have just started and would wait for an address.
-        end = {
-            "pid": os.getpid(),
-            "host": platform.node(),
-            "error": reason or "the workflow has ended",
-        }
-        write_whole(file, json.dumps(end))
+        write_whole(file, json.dumps({**known, "error": reason or "the workflow has ended"}))
         alive.close()  # studies end now; the next workflow need not wait for Ray
         if reason:
             end_rest_of_session()

@@ -2,6 +2,8 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,10 @@ from engines.limits import LIMITS
 from experiments.models.comparison import Comparison, Repeat
 from experiments.models.report import load_section
 from experiments.models.settings import HoldOut, Settings
-from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI, NETWORK, Engine, Range, Study
-from experiments.published import PublishedTable, load_table
-from experiments.workflow import RESERVED, Workflow
+from experiments.models.study import EMULATOR, NETWORK, Range, Study, WorstCase
+from experiments.published import load_table
+from experiments.registry import experiments_of
+from experiments.workflow import REAL_SHOWCASE, RESERVED, Workflow
 from networks.config import Network, changed, load_network, load_trace_catalogue
 from networks.traffic import TrafficFile
 
@@ -34,65 +37,49 @@ def load_workflow(config: Path) -> Workflow:
     used = [study.traffic for study in studies.values() if study.traffic]
     used += [name for each in comparisons.values() for name in each.traffic]
     traffic = {name: _load(config, "traffic", name, TrafficFile) for name in dict.fromkeys(used)}
-    for name in studies:
-        if name in RESERVED:
-            raise KneepointError(f"{config}: {name!r} is a reserved name; rename the study")
     tables = {
         table: load_table(config, table) for study in studies.values() for table in study.tables
     }
-    for name, study in studies.items():
-        _check_tables(config, name, study, tables)
     for table in names_in(config.parent / "published"):  # the analysis reads all of them
         description = (tables.get(table) or load_table(config, table)).description
         load_network(config, description.network, f"{config.parent / 'published' / table}.yaml")
-    named_in = _networks_named(config, settings, studies, repeats, comparisons)
-    networks = {name: load_network(config, name, where) for name, where in named_in.items()}
-    _check_traces(config, networks)
-    for name, study in studies.items():
-        _check_searched_networks(config, name, study, networks)
     own_sections = settings.report.files if settings.report else ()
     sections = {name: load_section(config, name) for name in own_sections}
     workflow = Workflow(
-        config, settings, studies, repeats, comparisons, traffic, tables, networks, sections
+        config, settings, studies, repeats, comparisons, traffic, tables, {}, sections
     )
-    _check_fitted_hosts(workflow)
-    _check_networks_of_engines(workflow)
-    _check_starts(workflow)
-    _check_warm_starts(workflow)
-    _check_comparisons(workflow)
-    _check_hold_out(workflow)
+    _check_studies(workflow)
     _check_hardening(workflow)
+    workflow = replace(workflow, networks=_load_networks(workflow))
+    _check_searched_networks(workflow)
+    _check_fitted_hosts(workflow)
+    _check_starts(workflow)
+    _check_published_figures(workflow)
+    _check_hold_out(workflow)
     return workflow
 
 
-def _networks_named(
-    config: Path,
-    settings: Settings,
-    studies: Mapping[str, Study],
-    repeats: Mapping[str, Repeat],
-    comparisons: Mapping[str, Comparison],
-) -> dict[str, str]:
-    """Returns every network that is used, and the first file that names it."""
-
-    def of_file(folder: str, name: str, networks: Iterable[str]) -> list[tuple[str, str]]:
-        return [(each, str(config.parent / folder / f"{name}.yaml")) for each in networks]
-
-    named: list[tuple[str, str]] = []
-    for name, study in studies.items():
-        named += of_file("studies", name, study.networks)
-    for name, repeat in repeats.items():
-        named += of_file("repeats", name, [repeat.network])
-    for name, comparison in comparisons.items():
-        named += of_file("comparisons", name, comparison.networks)
-    held = settings.hold_out
-    own = [held.training, *held.networks] if held else []
-    own += [part.network for part in (settings.showcase, settings.confirm) if part]
-    own += [settings.real_time.probe.network] if settings.real_time.probe else []
-    named += [(network, str(config)) for network in own]
-    found: dict[str, str] = {}
-    for network, where in named:
-        found.setdefault(network, where)
-    return found
+def _load_networks(workflow: Workflow) -> dict[str, Network]:
+    """Reads the networks of all experiments, which their engines must be able to emulate."""
+    config = workflow.path
+    networks: dict[str, Network] = {}
+    for experiment in experiments_of(workflow).values():
+        is_wanted = experiment.name != REAL_SHOWCASE or workflow.settings.confirm
+        for name in experiment.networks:
+            networks[name] = networks.get(name) or load_network(config, name, str(experiment.file))
+            if is_wanted:
+                where = f"{experiment.file}: network {name}: "
+                _require(networks[name], experiment.engine, where)
+    traced = {name: network for name, network in networks.items() if network.trace_names}
+    catalogue = load_trace_catalogue(config) if traced else {}
+    for name, network in traced.items():
+        for trace in network.trace_names:
+            if trace not in catalogue:
+                raise KneepointError(
+                    f"{config.parent / 'networks' / name}.yaml: trace {trace!r} is not in "
+                    f"traces.yaml; {suggestion(trace, sorted(catalogue))}"
+                )
+    return networks
 
 
 def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
@@ -105,26 +92,70 @@ def _load(config: Path, folder: str, name: str, model: type[Any]) -> Any:
     return read_config(path, model)
 
 
-def _check_searched_networks(
-    config: Path, name: str, study: Study, networks: Mapping[str, Network]
-) -> None:
-    """Refuses bounds that contain an invalid network."""
-    ranges = {
-        parameter.removeprefix(NETWORK): searched
-        for parameter, searched in study.space.items()
-        if parameter.startswith(NETWORK)
-    }
-    for network in study.networks if ranges else ():
-        for values in _extremes(ranges):
-            try:
-                found = changed(networks[network], values)
-                _require(found, study.engine, "")
-            except (ValueError, KneepointError) as error:
-                point = ", ".join(f"{NETWORK}{each} {value:g}" for each, value in values.items())
+def _check_studies(workflow: Workflow) -> None:
+    """Refuses reserved names, and tables and starts that do not fit to a study."""
+    for name, study in workflow.studies.items():
+        path = workflow.file("studies", name)
+        if name in RESERVED:
+            raise KneepointError(f"{workflow.path}: {name!r} is a reserved name; rename the study")
+        for table_name in study.tables:
+            table = workflow.tables[table_name]
+            if table.description.controller != study.controller:
                 raise KneepointError(
-                    f"{config.parent / 'studies' / name}.yaml: space: {point} on network {network}:"
-                    f" {complaint_of(error)}"
-                ) from None
+                    f"{path}: controller is {study.controller}, but table {table_name} describes "
+                    f"{table.description.controller}; make them agree"
+                )
+            if table_name in (study.table, *study.fit) and not table.replayable:
+                raise KneepointError(
+                    f"{path}: no row of table {table_name} has all its parameters; choose another"
+                )
+        for first in study.start.studies:
+            other = workflow.studies.get(first)
+            if other is None:
+                raise KneepointError(
+                    f"{path}: start names the study {first!r}, which {workflow.path} does not "
+                    f"list; {suggestion(first, workflow.studies)}"
+                )
+            if other.controller != study.controller:
+                raise KneepointError(
+                    f"{path}: start names {first}, a study of {other.controller}, but the "
+                    f"controller is {study.controller}; make them agree"
+                )
+    if cycle := _cycle({name: study.start.studies for name, study in workflow.studies.items()}):
+        path = workflow.file("studies", cycle[-1])
+        raise KneepointError(f"{path}: start leads back to {cycle[-1]} itself; remove it")
+
+
+def _cycle(needs: Mapping[str, Iterable[str]]) -> list[str]:
+    """Returns a circle of needs, in which each is needed by the next; empty: there is none."""
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1]
+        return circle
+    return []
+
+
+def _check_searched_networks(workflow: Workflow) -> None:
+    """Refuses bounds that contain an invalid network."""
+    for name, study in workflow.studies.items():
+        ranges = {
+            parameter.removeprefix(NETWORK): searched
+            for parameter, searched in study.space.items()
+            if parameter.startswith(NETWORK)
+        }
+        for network in study.networks if ranges else ():
+            for values in _extremes(ranges):
+                try:
+                    _require(changed(workflow.networks[network], values), study.engine, "")
+                except (ValueError, KneepointError) as error:
+                    point = ", ".join(
+                        f"{NETWORK}{each} {value:g}" for each, value in values.items()
+                    )
+                    raise KneepointError(
+                        f"{workflow.file('studies', name)}: space: {point} on network {network}:"
+                        f" {complaint_of(error)}"
+                    ) from None
 
 
 def _extremes(ranges: Mapping[str, Range]) -> Iterator[dict[str, float]]:
@@ -136,107 +167,25 @@ def _extremes(ranges: Mapping[str, Range]) -> Iterator[dict[str, float]]:
         yield from ({**least, each: value} for value in searched.values or ())
 
 
-def _check_tables(
-    config: Path, name: str, study: Study, tables: Mapping[str, PublishedTable]
-) -> None:
-    path = config.parent / "studies" / f"{name}.yaml"
-    for table_name in study.tables:
-        table = tables[table_name]
-        if table.description.controller != study.controller:
-            raise KneepointError(
-                f"{path}: controller is {study.controller}, but table {table_name} describes "
-                f"{table.description.controller}; make them agree"
-            )
-        if table_name in (study.table, *study.objective.fit) and not table.replayable:
-            raise KneepointError(
-                f"{path}: no row of table {table_name} has all its parameters; choose another"
-            )
-
-
 def _check_fitted_hosts(workflow: Workflow) -> None:
     """Refuses a host_from that names no fit, and a fit on a network that depends on it."""
-    for name in workflow.networks:
-        _check_fitted_host(workflow, name, ())
-
-
-def _check_fitted_host(workflow: Workflow, name: str, before: tuple[str, ...]) -> None:
-    """Checks a network that the fits of the networks `before` need."""
-    study_name = workflow.networks[name].host_from
-    if study_name is None:
-        return
-    where = f"{workflow.path.parent / 'networks' / name}.yaml: host_from"
-    study = workflow.studies.get(study_name)
-    if study is None or not study.host:
-        fits = [each for each, found in workflow.studies.items() if found.host]
+    fits = [name for name, study in workflow.studies.items() if study.host]
+    needs: dict[str, tuple[str, ...]] = {}
+    for name, network in workflow.networks.items():
+        study = network.host_from
+        if study is not None and study not in fits:
+            raise KneepointError(
+                f"{workflow.file('networks', name)}: host_from: {study!r} is not a study of "
+                f"{workflow.path} that searches the host; {suggestion(study, fits)}"
+            )
+        needs[name] = workflow.studies[study].networks if study else ()
+    if cycle := _cycle(needs):
+        *_, fitted_on, name = cycle
         raise KneepointError(
-            f"{where}: {study_name!r} is not a study of {workflow.path} that searches the "
-            f"host; {suggestion(study_name, fits)}"
+            f"{workflow.file('networks', name)}: host_from: study "
+            f"{workflow.networks[name].host_from} itself runs on {fitted_on}, so neither could "
+            "come first; fit on a network without host_from"
         )
-    for fitted_on in study.networks:
-        if fitted_on in (*before, name):
-            raise KneepointError(
-                f"{where}: study {study_name} itself runs on {fitted_on}, so neither could "
-                "come first; fit on a network without host_from"
-            )
-        _check_fitted_host(workflow, fitted_on, (*before, name))
-
-
-def _check_networks_of_engines(workflow: Workflow) -> None:
-    """Refuses networks that an experiment's engine cannot emulate."""
-    folder, settings = workflow.path.parent, workflow.settings
-    used: list[tuple[Engine, str, Path]] = [
-        *(
-            (repeat.engine, repeat.network, folder / "repeats" / f"{name}.yaml")
-            for name, repeat in workflow.repeats.items()
-        ),
-        *(
-            (study.engine, network, folder / "studies" / f"{name}.yaml")
-            for name, study in workflow.studies.items()
-            for network in study.networks
-        ),
-        *(
-            (MAHIMAHI, wanted.network, workflow.path)
-            for wanted in (
-                settings.real_time.probe,
-                settings.confirm,
-                settings.confirm and settings.showcase,
-            )
-            if wanted
-        ),
-    ]
-    for engine, network, where in used:
-        _require(workflow.networks[network], engine, f"{where}: network {network}: ")
-    for name, study in workflow.studies.items():
-        if study.traffic and not LIMITS[study.engine].runs_traffic:
-            raise KneepointError(
-                f"{folder / 'studies' / name}.yaml: traffic runs in the emulator only; remove it"
-            )
-
-
-def _check_warm_starts(workflow: Workflow) -> None:
-    """Refuses a start from a study that is unknown, of another controller, or later."""
-    for name, study in workflow.studies.items():
-        path = workflow.path.parent / "studies" / f"{name}.yaml"
-        seen = [name]
-        waiting = list(study.start.studies)
-        while waiting:
-            first = waiting.pop()
-            other = workflow.studies.get(first)
-            if other is None:
-                raise KneepointError(
-                    f"{path}: start names the study {first!r}, which {workflow.path} does not "
-                    f"list; {suggestion(first, workflow.studies)}"
-                )
-            if first == name:
-                raise KneepointError(f"{path}: start leads back to {name} itself; remove it")
-            if other.controller != study.controller:
-                raise KneepointError(
-                    f"{path}: start names {first}, a study of {other.controller}, but the "
-                    f"controller is {study.controller}; make them agree"
-                )
-            if first not in seen:
-                seen.append(first)
-                waiting += other.start.studies
 
 
 def _check_starts(workflow: Workflow) -> None:
@@ -263,18 +212,15 @@ def _check_starts(workflow: Workflow) -> None:
             for what, (start_s, remedy) in starts.items():
                 if end_s is not None and start_s >= end_s:
                     raise KneepointError(
-                        f"{workflow.path.parent / 'traffic' / name}.yaml: {what}, but on network "
+                        f"{workflow.file('traffic', name)}: {what}, but on network "
                         f"{network} a run ends at {end_s:g} s; lower {remedy}, or raise the "
                         "network's duration_s"
                     )
 
 
-def _check_comparisons(workflow: Workflow) -> None:
-    """Refuses networks that the kernel cannot emulate, and unknown published metrics."""
+def _check_published_figures(workflow: Workflow) -> None:
+    """Refuses published metrics that nothing in the traffic has."""
     for name, comparison in workflow.comparisons.items():
-        where = f"{workflow.path.parent / 'comparisons' / name}.yaml"
-        for network in comparison.networks_on(KERNEL) if KERNEL in comparison.engines else ():
-            _require(workflow.networks[network], KERNEL, f"{where}: kernel: network {network}: ")
         for number, printed in enumerate(comparison.published):
             traffic = workflow.traffic[printed.traffic or comparison.traffic[0]]
             source, _, metric = printed.figure.partition(".")
@@ -286,7 +232,8 @@ def _check_comparisons(workflow: Workflow) -> None:
             if metric not in known.get(source, ()):
                 choice = ", ".join(known.get(source, [f"{each}.METRIC" for each in known]))
                 raise KneepointError(
-                    f"{where}: published {number}: unknown figure {printed.figure}; known: {choice}"
+                    f"{workflow.file('comparisons', name)}: published {number}: unknown figure "
+                    f"{printed.figure}; known: {choice}"
                 )
 
 
@@ -312,7 +259,7 @@ def _check_hardening(workflow: Workflow) -> None:
                 f"{where}: study {wanted.tune} does not tune a controller for power in the "
                 "emulator; name one that does"
             )
-        if worst.objective.worst_case is None:
+        if not isinstance(worst.objective, WorstCase):
             raise KneepointError(
                 f"{where}: study {wanted.worst_case} does not search for a worst case; give it the "
                 "objective worst_case, or name another"
@@ -359,17 +306,4 @@ def _check_recordings(workflow: Workflow, held: HoldOut) -> None:
                 raise KneepointError(
                     f"{workflow.path}: hold_out: {network} is part of the recording {recording}, "
                     f"and so is {own}, on which study {study} tunes; remove one of them"
-                )
-
-
-def _check_traces(config: Path, networks: Mapping[str, Network]) -> None:
-    catalogue = (
-        load_trace_catalogue(config) if any(n.trace_names for n in networks.values()) else {}
-    )
-    for name, network in networks.items():
-        for trace in network.trace_names:
-            if trace not in catalogue:
-                raise KneepointError(
-                    f"{config.parent / 'networks' / name}.yaml: trace {trace!r} is not in "
-                    f"traces.yaml; {suggestion(trace, sorted(catalogue))}"
                 )

@@ -3,7 +3,6 @@
 Importing Ray takes longer than a short study, so the import is lazy.
 """
 
-import logging
 import os
 import queue
 from collections import deque
@@ -13,15 +12,8 @@ from typing import Any, Protocol
 
 from common.errors import KneepointError
 from common.files import sha256_of
-from engines.base import (
-    Engine,
-    EngineSettings,
-    RunRecord,
-    RunSpec,
-    run_reliably,
-)
-from experiments.ray_cluster import Cluster, import_ray
-from experiments.worker import Sent
+from engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_reliably
+from experiments.ray_cluster import Cluster, Sent, attach
 
 _CHUNK = 16
 """Maximum number of runs per worker call; a call costs about a fifth of a run."""
@@ -90,20 +82,13 @@ class RayExecutor:
     """
 
     def __init__(self, cluster: Cluster, settings: EngineSettings) -> None:
-        ray = import_ray(cluster.address, cluster.token)
         self._cluster = cluster
         self._settings = settings
         self._contents: dict[str, Any] = {}  # references of files that were sent, by SHA-256
+        ray = attach(cluster)
         try:
-            ray.init(
-                address=cluster.address,
-                namespace=cluster.namespace,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                ignore_reinit_error=True,
-            )
-            workers = [ray.get_actor(name) for name in cluster.workers]
-        except (ConnectionError, ValueError, RuntimeError) as error:
+            workers = [ray.get_actor(f"worker-{i}") for i in range(cluster.workers)]
+        except ValueError as error:
             raise KneepointError(
                 f"Ray at {cluster.address} does not answer ({error}); start the workflow again"
             ) from None
@@ -152,7 +137,8 @@ class RayExecutor:
                     raise KneepointError(answer)
                 yield answer
         except ray.exceptions.RayError as error:
-            raise _ended(error) from None
+            reason = str(error).partition("\n")[0]
+            raise KneepointError(f"Ray ended ({reason}); start the workflow again") from None
         finally:
             for call in calls:  # their results are no longer needed
                 ray.cancel(call)
@@ -193,8 +179,3 @@ class RayExecutor:
                 self._contents[sha256] = ray.put(content)
             sent[target] = sha256, self._contents[sha256]
         return sent
-
-
-def _ended(error: Exception) -> KneepointError:
-    reason = str(error).partition("\n")[0]
-    return KneepointError(f"Ray ended ({reason}); start the workflow again")

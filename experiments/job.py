@@ -17,7 +17,7 @@ from experiments.cluster import end_with_cluster, find_cluster, own_cluster, ser
 from experiments.executor import Executor, LocalExecutor, RayExecutor
 from experiments.journal import RunJournal
 from experiments.models.study import Engine, Setting
-from experiments.progress import Progress, progress_of
+from experiments.progress import Progress
 from experiments.runner import Batch, Runner
 from experiments.slots import SlotExecutor, slots_of
 from experiments.workflow import Workflow
@@ -127,7 +127,7 @@ class Job:
         self, name: str, engine: EngineSettings, total: int | None
     ) -> Iterator[tuple[Runner, Progress]]:
         """Provides a runner on the output folder's journal, which stays locked."""
-        progress = progress_of(name, engine, total)
+        progress = Progress(name, total, is_real_time=engine.is_real_time)
         with self.journal() as journal, ExitStack() as stack:
             runner = Runner(
                 journal,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from common.files import read_json, write_passing
-from engines.base import EngineSettings
 from engines.mahimahi.engine import STATUS_FOLDER
 
 COUNT_FOLDER = Path("build/progress")
@@ -49,80 +48,12 @@ class Counted:
         return max(0, self.total - self.done) / self.rate
 
 
-def read_counted(name: str, folder: Path = COUNT_FOLDER) -> Counted | None:
+def read_counted(name: str) -> Counted | None:
     """Returns the progress of an experiment; None if it has not begun."""
     try:
-        return Counted(**read_json(folder / f"{name}.json"))
+        return Counted(**read_json(COUNT_FOLDER / f"{name}.json"))
     except (OSError, ValueError, TypeError):  # it has just begun or ended
         return None
-
-
-class Progress:
-    """Counts runs for the terminal and for `kneepoint status`.
-
-    Args:
-        name: what is in progress.
-        total: number of runs, or None where a search decides as it goes.
-        folder: of the counts.
-    """
-
-    def __init__(self, name: str, total: int | None, folder: Path = COUNT_FOLDER) -> None:
-        self._name = name
-        self._total = total
-        self._done = 0
-        self._known = 0
-        self._start_s: float | None = None
-        self._count_file = folder / f"{name}.json"
-        self._next_count_s = 0.0
-        self._next_line = 1
-        self._bar: Any = None
-        if sys.stderr.isatty():
-            from rich.console import Console  # not needed in a log
-            from rich.progress import Progress as Bar
-            from rich.progress import TextColumn
-
-            columns = (*Bar.get_default_columns(), TextColumn("{task.fields[text]}"))
-            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task(name, total=total, text="")
-            self._bar.start()
-
-    def add(self, runs: int) -> None:
-        """Counts further runs; a log gets a line whenever their number has doubled."""
-        self._add(runs)
-        if self._bar is not None:
-            self._bar.advance(self._task, runs)
-        elif runs and self._done >= self._next_line:
-            self._say(self._count())
-            self._next_line = 2 * self._done
-
-    def end(self, message: str) -> None:
-        """Prints the final message."""
-        self._count_file.unlink(missing_ok=True)
-        if self._bar is not None:
-            self._bar.stop()
-        self._say(message)
-
-    def _add(self, runs: int) -> float:
-        """Counts, and saves the count now and then; returns the time since the beginning."""
-        self._done += runs
-        now_s = time.monotonic()
-        if self._start_s is None:  # these runs were finished before
-            self._start_s, self._known = now_s, self._done
-        elapsed_s = now_s - self._start_s
-        if now_s >= self._next_count_s:
-            counted = Counted(self._done, self._known, self._total, elapsed_s)
-            with suppress(OSError):  # a failed progress update must not end a run
-                write_passing(self._count_file, json.dumps(asdict(counted)))
-            self._next_count_s = now_s + _COUNT_S
-        return elapsed_s
-
-    def _count(self) -> str:
-        if self._total:
-            return f"{self._done} of {self._total} runs"
-        return f"{self._done} run{'s' if self._done != 1 else ''}"
-
-    def _say(self, message: str) -> None:
-        print(f"{self._name}: {message}", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)
@@ -135,29 +66,81 @@ class Status:
     queueing_delay_ms: float | None
 
 
-class RealTimeProgress(Progress):
-    """Counts runs that take minutes, with regular lines about those in progress.
+class Progress:
+    """Counts runs for the terminal and for `kneepoint status`.
+
+    A log gets a line whenever their number has doubled; in real time it gets regular lines, also
+    about runs in progress.
 
     Args:
         name: what is in progress.
         total: number of runs, or None where a search decides as it goes.
-        folder: of the status files of the runs on this host.
+        is_real_time: whether runs take minutes.
+        running: folder of the status files of the real-time runs on this host.
     """
 
-    def __init__(self, name: str, total: int | None, folder: Path = STATUS_FOLDER) -> None:
-        super().__init__(name, total)
-        self._folder = folder
-        self._next_s = 0.0
+    def __init__(
+        self,
+        name: str,
+        total: int | None,
+        *,
+        is_real_time: bool = False,
+        running: Path = STATUS_FOLDER,
+    ) -> None:
+        self._name = name
+        self._is_real_time = is_real_time
+        self._folder = running
+        self._counted = Counted(0, 0, total, 0.0)
+        self._start_s: float | None = None
+        self._file = COUNT_FOLDER / f"{name}.json"
+        self._next_count_s = 0.0
+        self._next_line = 0.0  # time since the beginning, or number of runs
+        self._bar: Any = None
+        if sys.stderr.isatty():
+            from rich.console import Console  # not needed in a log
+            from rich.progress import Progress as Bar
+            from rich.progress import TextColumn
+
+            columns = (*Bar.get_default_columns(), TextColumn("{task.fields[text]}"))
+            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(name, total=total, text="")
+            self._bar.start()
 
     def add(self, runs: int) -> None:
         """Counts further runs (0: only time has passed)."""
-        elapsed_s = self._add(runs)
-        text = f"{self._count()}{self._running()}{self._left(elapsed_s)}"
+        now_s = time.monotonic()
+        before = self._counted
+        done, known = before.done + runs, before.known
+        if self._start_s is None:  # these runs were finished before
+            self._start_s, known = now_s, done
+        self._counted = Counted(done, known, before.total, now_s - self._start_s)
+        if now_s >= self._next_count_s:
+            with suppress(OSError):  # a failed progress update must not end a run
+                write_passing(self._file, json.dumps(asdict(self._counted)))
+            self._next_count_s = now_s + _COUNT_S
+        self._show(runs)
+
+    def end(self, message: str) -> None:
+        """Prints the final message."""
+        self._file.unlink(missing_ok=True)
         if self._bar is not None:
-            self._bar.update(self._task, advance=runs, text=text)
-        elif runs or elapsed_s >= self._next_s:
+            self._bar.stop()
+        self._say(message)
+
+    def _show(self, runs: int) -> None:
+        done, elapsed_s, total = self._counted.done, self._counted.elapsed_s, self._counted.total
+        text = f"{done} of {total} runs" if total else f"{done} run{'s' if done != 1 else ''}"
+        if self._is_real_time:
+            text += f"{self._running()}{self._left()}"
+        if self._bar is not None:
+            shown = text if self._is_real_time else ""
+            self._bar.update(self._task, advance=runs, text=shown)
+        elif self._is_real_time and (runs or elapsed_s >= self._next_line):
             self._say(text)
-            self._next_s = elapsed_s + _LINE_S
+            self._next_line = elapsed_s + _LINE_S
+        elif not self._is_real_time and runs and done >= self._next_line:
+            self._say(text)
+            self._next_line = 2 * done
 
     def _running(self) -> str:
         """The number of runs in progress, and the state of the last one."""
@@ -171,17 +154,14 @@ class RealTimeProgress(Progress):
             text += f" ({last.throughput_mbps:.2f} Mbit/s, {last.queueing_delay_ms:.0f} ms queued)"
         return text
 
-    def _left(self, elapsed_s: float) -> str:
-        executed = self._done - self._known
-        if not executed or self._total is None or self._done >= self._total:
+    def _left(self) -> str:
+        minutes = (self._counted.left_s or 0) / 60
+        if not minutes:
             return ""
-        minutes = elapsed_s / executed * (self._total - self._done) / 60
         return f"; about {minutes:.0f} min left" if minutes >= 1 else "; less than a minute left"
 
-
-def progress_of(name: str, engine: EngineSettings, total: int | None) -> Progress:
-    """Returns the progress display for an engine's runs."""
-    return RealTimeProgress(name, total) if engine.is_real_time else Progress(name, total)
+    def _say(self, message: str) -> None:
+        print(f"{self._name}: {message}", file=sys.stderr, flush=True)
 
 
 def statuses(folder: Path) -> list[Status]:

@@ -220,7 +220,14 @@ def load_table(config: Path, name: str) -> PublishedTable:
     _check_header(path, description_path, description, header)
     if not lines:
         raise KneepointError(f"{path}: has no rows; add some")
-    rows = [_read_row(path, number, header, line, description) for number, line in enumerate(lines)]
+    rows = []
+    for number, line in enumerate(lines):
+        where = f"{path}, line {number + 2}"
+        if len(line) != len(header):
+            raise KneepointError(
+                f"{where}: has {len(line)} cells, but the header has {len(header)}; make them agree"
+            )
+        rows.append(_read_row(where, number, dict(zip(header, line, strict=True)), description))
     return PublishedTable(name, description, rows)
 
 
@@ -252,18 +259,8 @@ def _check_header(
 
 
 def _read_row(
-    path: Path,
-    number: int,
-    header: Sequence[str],
-    line: Sequence[str],
-    description: TableDescription,
+    where: str, number: int, cells: Mapping[str, str], description: TableDescription
 ) -> PublishedRow:
-    if len(line) != len(header):
-        raise KneepointError(
-            f"{path}, line {number + 2}: has {len(line)} cells, but the header has {len(header)}; "
-            "make them agree"
-        )
-    cells = dict(zip(header, line, strict=True))
     constants = dict(description.constants)
     metrics: dict[str, float] = {}
     steps: dict[str, float] = {}
@@ -271,7 +268,7 @@ def _read_row(
     for name, column in description.columns.items():
         text = cells[name].strip()
         if text:
-            value = _read_cell(path, number, name, text) * column.factor
+            value = _read_cell(f"{where}, column {name}", text) * column.factor
             if column.constant:
                 constants[column.constant] = value
             elif column.metric:
@@ -289,8 +286,7 @@ def _last_digit(text: str) -> float:
     return float(Decimal(1).scaleb(exponent))
 
 
-def _read_cell(path: Path, number: int, name: str, text: str) -> float:
-    where = f"{path}, line {number + 2}, column {name}"
+def _read_cell(where: str, text: str) -> float:
     if not _NUMBER.fullmatch(text):
         raise KneepointError(f"{where}: {quote(text)} is not a number; correct it")
     value = float(text)

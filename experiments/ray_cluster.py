@@ -3,23 +3,35 @@
 Importing Ray takes longer than a short study, so the import is lazy.
 """
 
+import hashlib
 import logging
 import os
+import platform
+import secrets
 import shutil
 import socket
+import stat
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from common.errors import KneepointError
-from experiments.ray_folder import find_token, own_token, ray_folder, write_token
-from experiments.worker import CODE, PACKAGES, Worker, difference, facts_here
+from common.errors import KneepointError, of_file
+from common.files import hold_lock, locked, runtime_folder, sha256_of, write_whole
+from engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_while_sound
+
+CODE = Path(__file__).resolve().parent.parent
+PACKAGES = ("common", "engines", "experiments", "networks")
+"""All that a worker imports: its node needs nothing but Python, Ray and this."""
+
+Sent = Mapping[str, tuple[str, Any]]
+"""Files by their path in a worker's folder: the SHA-256 and the reference of the content."""
 
 RAY_POLL_S = 1.0
 """Polling interval for Ray's server (s)."""
@@ -42,22 +54,28 @@ _ON_THIS_MACHINE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 cluster; otherwise it binds to the external address even when given 127.0.0.1."""
 
 
+_PARENT = Path("/tmp")  # noqa: S108 (mkdtemp makes it safe; paths of sockets must be short)
+_PREFIX = "kneepoint-ray-"
+_OWNER = "owner"
+"""The file that the owner of a folder has locked."""
+
+
 @dataclass(frozen=True)
 class Cluster:
     """A running Ray.
 
     Args:
         address: where it listens, HOST:PORT.
-        workers: the names of the workers that hold engines.
+        workers: number of the workers that hold engines, worker-0 and so on.
         token: the file of the token that Ray requires.
         namespace: of the workers' names.
         is_joined: it existed before and may have nodes on other machines.
     """
 
     address: str
-    workers: tuple[str, ...]
+    workers: int
     token: str
-    namespace: str = "kneepoint"
+    namespace: str
     is_joined: bool = False
 
     def dead_part(self) -> str:
@@ -65,36 +83,76 @@ class Cluster:
         return "" if _answers(self.address) else f"Ray at {self.address} ended"
 
 
-def open_cluster(cores: int, address: str | None) -> AbstractContextManager[Cluster]:
-    """Returns the context of a Ray: our own with so many workers, or the one at an address."""
-    return own_ray(cores) if address is None else joined_ray(address)
-
-
 @contextmanager
-def own_ray(cores: int) -> Iterator[Cluster]:
-    """Starts a Ray with one worker per core, reachable from this machine only, and ends it again.
+def open_cluster(cores: int, address: str | None) -> Iterator[Cluster]:
+    """Starts a Ray with so many workers, or joins the one at an address.
 
-    Its helper processes end with this process, however that ends.
+    Our own is reachable from this machine only, and its helper processes end with this process,
+    however that ends. An existing one stays as it is; it gets one worker per core of its nodes,
+    and brings our code to them; the files of runs follow with the runs.
+
+    Raises:
+        KneepointError: Ray cannot be started. An existing one does not answer, requires no token or
+            another one, has no node on this machine, or a node differs from this machine.
     """
-    # Workers import this package from the same place, whatever their folder.
-    path = [str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])]
-    os.environ["PYTHONPATH"] = os.pathsep.join(path)
-    with ray_folder() as folder, _server(folder, cores) as address:
-        token = str(own_token())
-        ray = import_ray(address, token)
+    with ExitStack() as stack:
+        folder = stack.enter_context(ray_folder())
+        if address is None:
+            # Workers import this package from the same place, whatever their folder.
+            path = [str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])]
+            os.environ["PYTHONPATH"] = os.pathsep.join(path)
+            own = stack.enter_context(_server(folder, cores))
+            cluster = Cluster(own, cores, str(own_token()), "kneepoint")
+        else:
+            require_answer(address)
+            token = find_token()
+            _require_token(address, token, wrong=write_token(folder))
+            for package in PACKAGES:
+                shutil.copytree(
+                    CODE / package,
+                    folder / "code" / package,
+                    ignore=shutil.ignore_patterns("__pycache__"),
+                )
+            name = f"kneepoint-{uuid4().hex}"
+            cluster = Cluster(address, 0, str(token), name, is_joined=True)
+        ray = attach(cluster, {"working_dir": str(folder / "code")} if address else None)
+        try:
+            expected = facts_here()
+            if cluster.is_joined:
+                _check_nodes(expected)
+                cores = int(ray.cluster_resources().get("CPU", 0))
+                if cores < 1:
+                    raise KneepointError(f"Ray at {address} has no node with a CPU; start one")
+                cluster = replace(cluster, workers=cores)
+            workers = _start_workers(cores, expected)
+            if not cluster.is_joined:
+                ray.get([worker.ready.remote() for worker in workers])
+            yield cluster
+            del workers  # the actors live as long as these handles
+        finally:
+            if _answers(cluster.address):  # or it would wait for that, too
+                ray.shutdown()
+
+
+def attach(cluster: Cluster, environment: Mapping[str, str] | None = None) -> Any:
+    """Returns the module ray, attached to a cluster.
+
+    Raises:
+        KneepointError: the cluster cannot be joined.
+    """
+    ray = import_ray(cluster.address, cluster.token)
+    try:
         ray.init(
-            address=address,
-            namespace=Cluster.namespace,
+            address=cluster.address,
+            namespace=cluster.namespace,
+            runtime_env=environment,
             log_to_driver=False,
             logging_level=logging.ERROR,
+            ignore_reinit_error=True,
         )
-        try:
-            names, workers = _start_workers(cores, facts_here())
-            ray.get([worker.ready.remote() for worker in workers])
-            yield Cluster(address, names, token)
-        finally:
-            if _answers(address):  # or it would wait for that, too
-                ray.shutdown()
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise _not_joined(cluster.address, error) from None
+    return ray
 
 
 @contextmanager
@@ -134,51 +192,6 @@ def _server(folder: Path, cores: int) -> Iterator[str]:
         server.wait()
 
 
-@contextmanager
-def joined_ray(address: str) -> Iterator[Cluster]:
-    """Joins the Ray at an address with one worker per core of its nodes; leaves it unchanged.
-
-    Ray brings our code to the nodes; the files of runs follow with the runs.
-
-    Raises:
-        KneepointError: it does not answer, requires no token or another one, has no node on
-            this machine, or a node differs from this machine.
-    """
-    require_answer(address)
-    token = find_token()
-    namespace = f"kneepoint-{uuid4().hex}"
-    with ray_folder() as folder:
-        _require_token(address, token, wrong=write_token(folder))
-        ray = import_ray(address, str(token))
-        code = folder / "code"
-        for package in PACKAGES:
-            shutil.copytree(
-                CODE / package, code / package, ignore=shutil.ignore_patterns("__pycache__")
-            )
-        try:
-            ray.init(
-                address=address,
-                namespace=namespace,
-                runtime_env={"working_dir": str(code)},
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise _not_joined(address, error) from None
-        try:
-            expected = facts_here()
-            _check_nodes(expected)
-            cores = int(ray.cluster_resources().get("CPU", 0))
-            if cores < 1:
-                raise KneepointError(f"Ray at {address} has no node with a CPU; start one")
-            names, workers = _start_workers(cores, expected)
-            yield Cluster(address, names, str(token), namespace, is_joined=True)
-            del workers  # the actors live as long as these handles
-        finally:
-            if _answers(address):  # or it would wait for that, too
-                ray.shutdown()
-
-
 def require_answer(address: str) -> None:
     """Raises KneepointError if nothing listens at HOST:PORT."""
     if not _answers(address):
@@ -206,13 +219,12 @@ def _variables(address: str, token: str) -> dict[str, str]:
     return {**_ENVIRONMENT, **here, "RAY_AUTH_TOKEN_PATH": token}
 
 
-def _start_workers(cores: int, expected: Mapping[str, str]) -> tuple[tuple[str, ...], list[Any]]:
+def _start_workers(cores: int, expected: Mapping[str, str]) -> list[Any]:
     """Starts workers that Ray restarts; their callers repeat calls that died with one."""
     import ray
 
-    names = tuple(f"worker-{i}" for i in range(cores))
     remote: Any = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=0)(Worker)
-    return names, [remote.options(name=name).remote(expected) for name in names]
+    return [remote.options(name=f"worker-{i}").remote(expected) for i in range(cores)]
 
 
 def _check_nodes(expected: Mapping[str, str]) -> None:
@@ -302,3 +314,168 @@ def _answers(address: str) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def ray_folder() -> Iterator[Path]:
+    """Makes a folder and removes it afterwards; first removes those of killed owners.
+
+    Ray opens its own folder to everybody, so that must lie in this one.
+    """
+    lock = runtime_folder() / "ray.lock"
+    with locked(lock):
+        for left in _PARENT.glob(f"{_PREFIX}*"):
+            _remove_if_left(left)
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_PARENT))
+        owner = hold_lock(folder / _OWNER)
+    try:
+        yield folder
+    finally:
+        with locked(lock):  # or another owner would see a folder that is being removed
+            shutil.rmtree(folder, ignore_errors=True)
+            owner.close()
+
+
+def write_token(folder: Path) -> Path:
+    """Writes a new token for Ray into a file that only this user can read."""
+    path = folder / "token"
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_hex(32))
+    return path
+
+
+def own_token() -> Path:
+    """Returns the token file of the Rays that this user's workflows start; makes it.
+
+    One for all of them, because Ray reads its token once in a process.
+    """
+    folder = runtime_folder()
+    path = folder / "token"
+    with locked(folder / "ray.lock"):
+        if not path.exists() or not path.read_text():  # killed while it was written
+            path.unlink(missing_ok=True)
+            write_token(folder)
+    return path
+
+
+def find_token() -> Path:
+    """Returns the token file of an existing Ray, where Ray itself looks for it.
+
+    Raises:
+        KneepointError: there is none.
+    """
+    path = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or "~/.ray/auth_token").expanduser()
+    if not path.is_file():
+        raise KneepointError(
+            f"{path}: no token of the Ray to join; make one (ray get-auth-token --generate), give "
+            "it to all nodes, or name its file in RAY_AUTH_TOKEN_PATH"
+        )
+    return path
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Removes a folder of ours whose owner is gone."""
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        return
+    try:
+        owner = hold_lock(folder / _OWNER)
+    except KneepointError:  # the owner is alive
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    owner.close()
+
+
+class Worker:
+    """A Ray actor: holds engines, so that their processes live from call to call.
+
+    Args:
+        expected: facts of the machine that requests runs (see facts_here); a node with
+            others refuses to run anything, because results might depend on them.
+    """
+
+    def __init__(self, expected: Mapping[str, str]) -> None:
+        self._refusal = difference(f"node {platform.node()}", facts_here(), expected)
+        self._engines: dict[EngineSettings, Engine] = {}
+        self._files: dict[str, str] = {}
+        self._stack = ExitStack()
+        self._folder: Path | None = None
+
+    def ready(self) -> bool:
+        """Returns when the worker is ready."""
+        return True
+
+    def run(self, settings: Any, specs: Sequence[RunSpec], sent: Sent) -> list[RunRecord] | str:
+        """Returns the records of all runs, or the message of a KneepointError.
+
+        Args:
+            settings: of the engine.
+            specs: the runs.
+            sent: files that they need; empty: the settings' paths on this machine.
+        """
+        try:
+            if self._refusal:
+                return self._refusal
+            if sent:
+                settings = settings.moved(self._keep(sent))
+            if settings not in self._engines:
+                self._engines[settings] = settings.open()
+            return run_while_sound(self._engines[settings], specs)
+        except KneepointError as error:
+            return str(error)
+        except OSError as error:
+            return f"node {platform.node()}: {of_file(error) or error}"
+
+    def _keep(self, sent: Sent) -> Path:
+        """Returns the folder of the files, after fetching missing ones."""
+        import ray
+
+        self._folder = self._folder or self._stack.enter_context(ray_folder())
+        for path, (sha256, reference) in sent.items():
+            if self._files.get(path) == sha256:
+                continue
+            content: Any = ray.get(reference)
+            if sha256_of(content) != sha256:
+                raise KneepointError(
+                    f"{path}: arrived damaged on node {platform.node()}; run the command again"
+                )
+            target = self._folder / path
+            if not target.resolve().is_relative_to(self._folder.resolve()):
+                raise KneepointError(f"{path}: leads outside the folder; give a relative path")
+            write_whole(target, content)
+            target.chmod(0o700)
+            self._files[path] = sha256
+        return self._folder
+
+
+def facts_here() -> dict[str, str]:
+    """Returns the facts of this machine that results may depend on, by their names in messages."""
+    import ray
+
+    return {
+        "the architecture": platform.machine(),
+        "the C library": " ".join(platform.libc_ver()),
+        "Python": platform.python_version(),
+        "Ray": ray.__version__,
+        "Kneepoint's code": _digest_of_code(),
+    }
+
+
+def difference(node: str, facts: Mapping[str, str], expected: Mapping[str, str]) -> str:
+    """Returns how a node differs from the machine that requests runs, or ""."""
+    for what, value in expected.items():
+        if facts.get(what) != value:
+            return (
+                f"{node}: {what} is {facts.get(what, 'unknown')}, but {value} on the machine that "
+                "runs the workflow; results might depend on it: use identical nodes"
+            )
+    return ""
+
+
+def _digest_of_code() -> str:
+    digest = hashlib.sha256()
+    for package in PACKAGES:
+        for path in sorted((CODE / package).rglob("*.py")):
+            content = sha256_of(path.read_bytes())
+            digest.update(f"{path.relative_to(CODE)} {content}\n".encode())
+    return digest.hexdigest()[:12]

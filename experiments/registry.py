@@ -4,14 +4,20 @@ To add a kind of experiment, write its planner, say here what its experiments ne
 planner in kneepoint/experiment.py: the workflow makes the jobs of all of them by the same rules.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from common.files import sha256_of
+from common.notes import digest_of_input
 from engines.limits import LIMITS
-from experiments.models.study import EMULATOR, MAHIMAHI, Engine
+from experiments.models.settings import HostProbe, Showcase
+from experiments.models.study import EMULATOR, MAHIMAHI, Engine, WorstCase
 from experiments.workflow import ADDED_RUNS, FLOW_LOG, FOLDERS, LOG, REAL_SHOWCASE, Workflow
-from networks.config import network_file
+from networks.config import SHIPPED, network_file
+
+NETWORKS = Path("build/networks")
+NETWORK_FILES = ("network.json", "uplink.trace", "downlink.trace")
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,7 @@ class Experiment:
         reads: files of the configuration, besides the main one, that it reads: those of its
             networks, too.
         settings: its settings in the main one, as text.
+        file: of the configuration, that describes it.
     """
 
     name: str
@@ -92,6 +99,7 @@ class Experiment:
     lists: Sequence[str] = ()
     reads: Sequence[Path] = ()
     settings: str = ""
+    file: Path = Path()
 
     @property
     def is_real(self) -> bool:
@@ -120,31 +128,27 @@ def experiments_of(workflow: Workflow) -> dict[str, Experiment]:
         *_added_runs(workflow),
         *_held_out(workflow),
         *_examples(workflow),
-        *_probe(workflow),
         *_confirmation(workflow),
     ]
     found.sort(key=lambda experiment: experiment.is_real)
-    return {each.name: _with_networks(each, workflow.path) for each in found}
+    return {each.name: _with_files(each, workflow.path) for each in found}
 
 
-def _with_networks(experiment: Experiment, config: Path) -> Experiment:
+def _with_files(experiment: Experiment, config: Path) -> Experiment:
     described = [network_file(config, network) for network in experiment.networks]
-    return replace(experiment, reads=[*experiment.reads, *described])
+    file = config if experiment.settings else experiment.reads[0]
+    return replace(experiment, reads=[*experiment.reads, *described], file=file)
 
 
 def _studies(workflow: Workflow) -> Iterator[Experiment]:
     config = workflow.path.parent
     for name, study in workflow.studies.items():
         traffic = [config / f"traffic/{study.traffic}.yaml"] if study.traffic else []
-        opponent = [study.objective.opponent.controller] if study.objective.opponent else []
-        tables = [
-            config / f"published/{table}.{suffix}"
-            for table in study.tables
-            for suffix in ("csv", "yaml")
-        ]
+        opponent = [study.opponent.controller] if study.opponent else []
+        tables = _published(config, study.tables)
         yield Experiment(
             name,
-            WORST_CASE if study.objective.worst_case else STUDY,
+            WORST_CASE if isinstance(study.objective, WorstCase) else STUDY,
             study.engine,
             [study.controller, *workflow.controllers_beside(study.traffic), *opponent],
             study.networks,
@@ -153,11 +157,15 @@ def _studies(workflow: Workflow) -> Iterator[Experiment]:
         )
 
 
+def _published(config: Path, tables: Iterable[str]) -> list[Path]:
+    return [config / f"published/{table}.{kind}" for table in tables for kind in ("csv", "yaml")]
+
+
 def _hardening(workflow: Workflow) -> Iterator[Experiment]:
     studies = workflow.path.parent / "studies"
     for name, wanted in workflow.settings.hardening.items():
         both = {each: workflow.studies[each] for each in (wanted.tune, wanted.worst_case)}
-        opponents = [each.objective.opponent for each in both.values()]
+        opponents = [each.opponent for each in both.values()]
         controllers = [each.controller for each in both.values()]
         yield Experiment(
             f"hardening/{name}",
@@ -203,7 +211,6 @@ def _comparisons(workflow: Workflow) -> Iterator[Experiment]:
 def _added_runs(workflow: Workflow) -> Iterator[Experiment]:
     if workflow.adds_runs:
         studies = [workflow.studies[name] for name in workflow.audited]
-        config = workflow.path.parent / "published"
         tables = dict.fromkeys(table for study in studies for table in study.tables)
         yield Experiment(
             ADDED_RUNS,
@@ -212,7 +219,7 @@ def _added_runs(workflow: Workflow) -> Iterator[Experiment]:
             list(dict.fromkeys(study.controller for study in studies)),
             list(dict.fromkeys(network for study in studies for network in study.networks)),
             needs=workflow.audited,
-            reads=[config / f"{table}.{suffix}" for table in tables for suffix in ("csv", "yaml")],
+            reads=_published(workflow.path.parent, tables),
             settings=str(workflow.settings.audit),
         )
 
@@ -232,23 +239,16 @@ def _held_out(workflow: Workflow) -> Iterator[Experiment]:
 
 
 def _examples(workflow: Workflow) -> Iterator[Experiment]:
-    shown = workflow.settings.showcase
-    if shown:
-        kinds: dict[str, tuple[Kind, Engine]] = {
-            "showcase": (EXAMPLE, EMULATOR),
-            REAL_SHOWCASE: (REAL_EXAMPLE, MAHIMAHI),
-        }
-        for name, (kind, engine) in kinds.items():
-            yield Experiment(
-                name, kind, engine, [shown.controller], [shown.network], settings=str(shown)
-            )
-
-
-def _probe(workflow: Workflow) -> Iterator[Experiment]:
-    probe = workflow.settings.real_time.probe
-    if probe:
-        controllers, networks = [probe.controller], [probe.network]
-        yield Experiment("probe", PROBE, MAHIMAHI, controllers, networks, settings=str(probe))
+    shown, probe = workflow.settings.showcase, workflow.settings.real_time.probe
+    kinds: list[tuple[str, Kind, Engine, Showcase | HostProbe | None]] = [
+        ("showcase", EXAMPLE, EMULATOR, shown),
+        (REAL_SHOWCASE, REAL_EXAMPLE, MAHIMAHI, shown),
+        ("probe", PROBE, MAHIMAHI, probe),
+    ]
+    for name, kind, engine, run in kinds:
+        if run:
+            controllers, networks = [run.controller], [run.network]
+            yield Experiment(name, kind, engine, controllers, networks, settings=str(run))
 
 
 def _confirmation(workflow: Workflow) -> Iterator[Experiment]:
@@ -269,3 +269,38 @@ def _confirmation(workflow: Workflow) -> Iterator[Experiment]:
     yield experiment("calibration", CALIBRATION, EMULATOR, ["confirm"])
     yield experiment("agreement", AGREEMENT, EMULATOR, ["confirm", "calibration"])
     yield experiment("again", FURTHER_RUNS, MAHIMAHI, ["confirm"], ["agreement.parquet"])
+
+
+def inputs_of(
+    workflow: Workflow, experiment: Experiment, networks: Path = NETWORKS
+) -> dict[str, str]:
+    """Returns the digest of each input by its name, "" if it is missing.
+
+    Names are paths: of the configuration's files and of shipped ones relative to their folder, of
+    results to theirs, so that they name nobody's home. Of the main file only the
+    seed and the settings in use count.
+    """
+    config, results = workflow.path.parent, workflow.results
+    shipped = [path for path in experiment.reads if path.is_relative_to(SHIPPED)]
+    own = [path for path in experiment.reads if path not in shipped]
+    settings = f"{workflow.settings.seed} {experiment.settings}"
+    others = experiments_of(workflow)
+    # Without the provenance, whose commit may change alone.
+    made = [results / need / file for need in experiment.needs for file in others[need].files[:-1]]
+    read = {
+        str(path.relative_to(base)): path
+        for base, paths in (
+            (SHIPPED, shipped),
+            (config, own),
+            (results, [results / name for name in experiment.lists]),
+            (results, made),
+        )
+        for path in paths
+    }
+    prepared = {
+        f"{NETWORKS}/{network}/{name}": networks / network / name
+        for network in experiment.networks
+        for name in NETWORK_FILES
+    }
+    digests = {name: digest_of_input(path) for name, path in {**read, **prepared}.items()}
+    return {"seed and settings": sha256_of(settings.encode()), **digests}

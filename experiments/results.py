@@ -27,6 +27,7 @@ from engines.base import (
     RunSpec,
     canonical_json,
 )
+from experiments.models.study import Bounded, Front
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,9 +138,9 @@ def runs_table(study: str, runs: Iterable[FinishedRun]) -> pa.Table:
     return make_table((_run_row(study, run) for run in runs), RUNS_SCHEMA)
 
 
-OBJECTIVES = ("objective_throughput_mbps", "objective_signal_delay_p95_ms")
+OBJECTIVES = Front.columns
 """Further columns of the trials of a front."""
-VIOLATION = "violation"
+(VIOLATION,) = Bounded.columns
 """A further column of trials that have a bound to keep."""
 
 

@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping
 
 from common.errors import KneepointError, suggestion
 from experiments.config import load_workflow
-from experiments.inputs import inputs_of
 from experiments.job import Job, open_job
 from experiments.pipeline import Plan, carry_out
-from experiments.registry import Kind, experiments_of
+from experiments.registry import Kind, experiments_of, inputs_of
 
 
 def run(arguments: argparse.Namespace, planners: Mapping[Kind, Callable[[Job, str], Plan]]) -> None:

@@ -63,19 +63,20 @@ class SlotExecutor:
         folder: Path | None = None,
         pauses_s: Sequence[float] = PAUSES_S,
     ) -> None:
+        folder = folder or runtime_folder() / "slots"
+        folder.mkdir(parents=True, exist_ok=True)
         self._settings = settings
-        self._slots = slots
-        self._folder = folder or runtime_folder() / "slots"
+        self._slots = [folder / f"{slot}.lock" for slot in range(slots)]
         self._pauses_s = pauses_s
 
     def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
         """Yields the records of all runs (see Executor)."""
         ended: queue.SimpleQueue[Future[RunRecord]] = queue.SimpleQueue()
-        crew = _Crew(self._settings, _Slots(self._folder, self._slots), self._pauses_s)
-        pool = ThreadPoolExecutor(self._slots)
+        crew = _Crew(self._settings, self._slots, self._pauses_s)
+        pool = ThreadPoolExecutor(len(self._slots))
         try:
             for place, spec in enumerate(specs):
-                is_next = place >= self._slots
+                is_next = place >= len(self._slots)
                 pool.submit(crew.run, spec, is_next).add_done_callback(ended.put)
             left = len(specs)
             while left:
@@ -92,11 +93,15 @@ class SlotExecutor:
         """Nothing is held between runs."""
 
 
+class _StoppedError(Exception):
+    """The run's result is no longer needed."""
+
+
 class _Crew:
     """Makes runs in several threads, until it is stopped."""
 
     def __init__(
-        self, settings: EngineSettings, slots: "_Slots", pauses_s: Sequence[float]
+        self, settings: EngineSettings, slots: Sequence[Path], pauses_s: Sequence[float]
     ) -> None:
         self._settings = settings
         self._slots = slots
@@ -108,9 +113,19 @@ class _Crew:
     def run(self, spec: RunSpec, is_next: bool) -> RunRecord:
         """Makes a run in a slot; `is_next`: this thread may have just freed one."""
         if is_next:
-            self._stopped.wait(2 * _POLL_S)  # others may have waited for the slot
-        with self._slots.one(self._stopped):
-            return self._run(spec)
+            self._pause(2 * _POLL_S)  # others may have waited for the slot
+        with self._slot():
+            engine = self._settings.open()
+            with self._lock:
+                if self._stopped.is_set():
+                    raise _StoppedError
+                self._running[id(engine)] = engine
+            try:
+                return run_reliably(engine, spec, self._pauses_s, self._pause)
+            finally:
+                with self._lock:
+                    del self._running[id(engine)]
+                engine.close()
 
     def stop(self) -> None:
         """Begins no further run, and ends those in progress."""
@@ -119,40 +134,11 @@ class _Crew:
             for engine in self._running.values():
                 engine.stop()
 
-    def _run(self, spec: RunSpec) -> RunRecord:
-        engine = self._settings.open()
-        with self._lock:
-            if self._stopped.is_set():
-                raise _StoppedError
-            self._running[id(engine)] = engine
-        try:
-            return run_reliably(engine, spec, self._pauses_s, self._pause)
-        finally:
-            with self._lock:
-                del self._running[id(engine)]
-            engine.close()
-
-    def _pause(self, seconds: float) -> None:
-        if self._stopped.wait(seconds):
-            raise _StoppedError
-
-
-class _StoppedError(Exception):
-    """The run's result is no longer needed."""
-
-
-class _Slots:
-    """The locks of a host's slots."""
-
-    def __init__(self, folder: Path, number: int) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._paths = [folder / f"{slot}.lock" for slot in range(number)]
-
     @contextmanager
-    def one(self, given_up: threading.Event) -> Iterator[None]:
-        """Holds a slot as soon as one is free, or none after giving up."""
-        while not given_up.is_set():
-            for path in self._paths:
+    def _slot(self) -> Iterator[None]:
+        """Holds a slot as soon as one is free."""
+        while True:
+            for path in self._slots:
                 with path.open("a") as file:
                     try:
                         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -160,5 +146,8 @@ class _Slots:
                         continue
                     yield
                     return
-            given_up.wait(_POLL_S)
-        yield
+            self._pause(_POLL_S)
+
+    def _pause(self, seconds: float) -> None:
+        if self._stopped.wait(seconds):
+            raise _StoppedError

@@ -17,7 +17,7 @@ from experiments.models.study import (
     NETWORK,
     ComparisonEngine,
     Engine,
-    Objective,
+    Fit,
     Setting,
     Study,
 )
@@ -147,9 +147,9 @@ class Workflow:
         """Every controller in the configuration, and the first file that names it."""
         named: dict[str, str] = {}
         for name, study in self.studies.items():
-            named.setdefault(study.controller, self._file("studies", name))
+            named.setdefault(study.controller, self.file("studies", name))
         for name, table in self.tables.items():
-            named.setdefault(table.description.controller, self._file("published", name))
+            named.setdefault(table.description.controller, self.file("published", name))
         for where, setting, _ in self._settings():
             named.setdefault(setting.controller, where)
         return named
@@ -199,7 +199,7 @@ class Workflow:
                 table.check_against(catalogue, self.path.parent / "published")
         for name, study in self.studies.items():
             if counts(study.controller):
-                where = self._file("studies", name)
+                where = self.file("studies", name)
                 _check_study(where, study, self.tables, catalogue)
                 controller = catalogue.controller(study.controller, where)
                 _check_fit(controller, self._flows_under_study(study.traffic), where)
@@ -232,22 +232,22 @@ class Workflow:
         """Every setting outside the search spaces, where it is named, and the flows it sends."""
         alone = self._flows_under_study(None)
         for name, study in self.studies.items():
-            if study.objective.opponent:
-                yield self._file("studies", name), study.objective.opponent, alone
+            if study.opponent:
+                yield self.file("studies", name), study.opponent, alone
         for name, repeat in self.repeats.items():
             for setting in repeat.settings:
-                yield self._file("repeats", name), setting, alone
+                yield self.file("repeats", name), setting, alone
         for name, comparison in self.comparisons.items():
             compared = [
                 flow for traffic in comparison.traffic for flow in self._flows_under_study(traffic)
             ]
             for setting in comparison.settings:
-                yield self._file("comparisons", name), setting, compared
+                yield self.file("comparisons", name), setting, compared
         for name, traffic in self.traffic.items():
             for flow in traffic.flows.values():
                 if flow.controller is not None:
                     beside = Setting(controller=flow.controller, constants=flow.constants)
-                    yield self._file("traffic", name), beside, (flow,)
+                    yield self.file("traffic", name), beside, (flow,)
         if self.settings.showcase:
             yield f"{self.path}, showcase", self.settings.showcase, alone
         if probe := self.settings.real_time.probe:
@@ -258,7 +258,8 @@ class Workflow:
             for setting in calibrating(confirm):
                 yield f"{self.path}, confirm.calibration", setting, alone
 
-    def _file(self, folder: str, name: str) -> str:
+    def file(self, folder: str, name: str) -> str:
+        """Returns the path of one of its files."""
         return str(self.path.parent / folder / f"{name}.yaml")
 
 
@@ -277,7 +278,7 @@ def study_of_calibration(confirm: Confirm) -> Study:
         controller=calibrating(confirm)[0].controller,
         networks=(confirm.network,),
         host=confirm.calibration.host,
-        objective=Objective(fit=("confirm",)),
+        objective=Fit(fit=("confirm",)),
         runs_per_trial=confirm.calibration.runs_per_trial,
     )
 
@@ -299,6 +300,6 @@ def _check_study(
         constant = controller.constant(name, where)
         for value in searched.values if searched.values is not None else searched.bounds:
             constant.check(value, f"{where}, space")
-    for table in filter(None, (study.table, *study.objective.fit)):
+    for table in filter(None, (study.table, *study.fit)):
         for row in tables[table].replayable:
             controller.complete({**study.constants, **row.constants}, f"{where}, table {table}")

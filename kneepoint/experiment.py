@@ -14,16 +14,7 @@ from common.errors import run_command_line
 from experiments import registry
 from experiments.job import Job, add_arguments
 from experiments.pipeline import Plan
-from experiments.planners import (
-    agreement,
-    comparisons,
-    confirmation,
-    example,
-    further_runs,
-    held_out,
-    probe,
-    replicates,
-)
+from experiments.planners import confirmation, example, held_out, probe, replicates
 from experiments.run import run
 from search import calibration, hardening, study, worst_case
 
@@ -32,7 +23,7 @@ PLANNERS: Mapping[registry.Kind, Callable[[Job, str], Plan]] = {
     registry.WORST_CASE: worst_case.plan,
     registry.HARDENING: hardening.plan,
     registry.REPLICATES: replicates.plan,
-    registry.COMPARISON: comparisons.plan,
+    registry.COMPARISON: replicates.plan_comparison,
     registry.MORE_RUNS: added_runs.plan,
     registry.HELD_OUT: held_out.plan,
     registry.EXAMPLE: example.plan,
@@ -40,8 +31,8 @@ PLANNERS: Mapping[registry.Kind, Callable[[Job, str], Plan]] = {
     registry.PROBE: probe.plan,
     registry.CONFIRMATION: confirmation.plan,
     registry.CALIBRATION: calibration.plan,
-    registry.AGREEMENT: agreement.plan,
-    registry.FURTHER_RUNS: further_runs.plan,
+    registry.AGREEMENT: confirmation.plan_agreement,
+    registry.FURTHER_RUNS: confirmation.plan_further_runs,
 }
 
 

@@ -18,7 +18,7 @@ from experiments.config import load_workflow
 from experiments.executor import LocalExecutor
 from experiments.journal import RunJournal
 from experiments.pipeline import follow
-from experiments.progress import progress_of
+from experiments.progress import Progress
 from experiments.runner import Runner
 from kneepoint.cli import PATH, config_option, examples, json_option, print_result, seed_option
 from kneepoint.contest import open_builder, programs_for, trust_option
@@ -66,7 +66,7 @@ def command(
     builder = open_builder(is_trusting=trust_entries)
     engine = EmulatorSettings.of(EMULATE)
     folder = load_workflow(config).results / "contests/tuned" / submission.name
-    progress = progress_of(f"tune {submission.name}", engine, trials * len(networks))
+    progress = Progress(f"tune {submission.name}", trials * len(networks))
     with (
         TemporaryDirectory(prefix="kneepoint-entry-") as work,
         hold_lock_patiently(folder / ".lock"),

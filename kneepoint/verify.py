@@ -14,9 +14,8 @@ from common.made_by import NAME, MadeBy, read_made_by
 from engines.built import CORE, changed_sources
 from engines.named import settings_of
 from experiments.config import load_workflow
-from experiments.inputs import NETWORKS, inputs_of
 from experiments.journal import RunJournal
-from experiments.registry import experiments_of
+from experiments.registry import NETWORKS, experiments_of, inputs_of
 from experiments.results import read_table
 from experiments.workflow import Workflow
 from kneepoint.cli import config_option, examples, json_option, print_result

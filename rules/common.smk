@@ -6,12 +6,13 @@ from analysis.schema import NAMES, STAGES, TABLES
 from common.made_by import NAME as MADE_BY
 from engines.limits import LIMITS
 from experiments.cluster import start_cluster
-from experiments.inputs import NETWORK_FILES, NETWORKS
 from experiments.models.study import EMULATOR, KERNEL, MAHIMAHI
 from experiments.registry import (
     AGREEMENT,
     COMPARISON,
     HARDENING,
+    NETWORK_FILES,
+    NETWORKS,
     REPLICATES,
     STUDY,
     WORST_CASE,
@@ -138,10 +139,9 @@ def is_confirming():
     return "confirm" in workflow.dag_settings.targets
 
 
-def names(is_real, *kinds):
-    """Returns the names of experiments, of all kinds or of some."""
-    found = [each for each in EXPERIMENTS.values() if not kinds or each.kind in kinds]
-    return [each.name for each in found if each.is_real == is_real]
+def names(is_real):
+    """Returns the names of experiments."""
+    return [each.name for each in EXPERIMENTS.values() if each.is_real == is_real]
 
 
 def before(experiment):
@@ -223,18 +223,13 @@ def wanted_in_real_time():
     ]
 
 
-def asks_for_real():
-    """Returns whether a target is made of real runs."""
-    return bool(wanted_in_real_time()) or is_confirming()
-
-
 def results_in(*groups):
     """Returns the files of groups of results (see analysis.schema)."""
     chosen = [each for each in EXPERIMENTS.values() if group_of(each) in groups]
     real = [each.name for each in chosen if each.is_real]
     files = made_results_of(*(each.name for each in chosen if not each.is_real))
     files += [PUBLISHED] if "published" in groups else []
-    if real and not asks_for_real():
+    if real and not wanted_in_real_time():
         return [*files, REAL_NOTE]
     return [*files, *results_of(*real)]
 

@@ -31,7 +31,7 @@ from experiments.seeds import study_seed
 from experiments.workflow import study_of_calibration
 from networks.scenario import PreparedNetwork
 from search.objective import FIT_METRICS
-from search.plan import StudyPlan, plan_study
+from search.plan import plan_study
 from search.study import search
 
 CONTROLLER = "fixed_window"
@@ -68,16 +68,20 @@ def plan(job: Job, name: str) -> Plan:
     settings, real = read_confirmed(job)
     calibrating = [each for each in settings if each.calibrates]
     table = measured_table(settings, real)
-    delays = pooled_delays(
-        run["scheduling_delays_us"] or []
-        for _, runs in _calibrating(settings, real)
-        for run in runs
-    )
-    measured = pooled_deviation(
-        [run["throughput_mbps"] for run in runs] for _, runs in _calibrating(settings, real)
-    )
+    samples = [runs for _, runs in _calibrating(settings, real)]
+    delays = pooled_delays(run["scheduling_delays_us"] or [] for runs in samples for run in runs)
+    measured = pooled_deviation([run["throughput_mbps"] for run in runs] for runs in samples)
     host = _with_delays(job.network(wanted.network), delays)
-    fit = plan_calibration(job, name, wanted, table, host)
+    study = study_of_calibration(wanted)
+    fit = plan_study(
+        name,
+        study,
+        job.controller(study.controller),
+        {CONFIRM: table},
+        [host],
+        job.engine(),
+        study_seed(job.workflow.settings.seed, name),
+    )
 
     def steps() -> Steps:
         outcome, best = yield from search(job.out_dir, fit)
@@ -148,22 +152,6 @@ def pooled_delays(runs: Iterable[Sequence[float]]) -> list[dict[str, float]]:
     return rows
 
 
-def plan_calibration(
-    job: Job, name: str, wanted: Confirm, table: PublishedTable, network: PreparedNetwork
-) -> StudyPlan:
-    """Returns the fit as a study like any other."""
-    study = study_of_calibration(wanted)
-    return plan_study(
-        name,
-        study,
-        job.controller(study.controller),
-        {CONFIRM: table},
-        [network],
-        job.engine(),
-        study_seed(job.workflow.settings.seed, name),
-    )
-
-
 def pooled_deviation(samples: Iterable[Sequence[float]]) -> float:
     """Returns the standard deviation over the mean, pooled over samples by degrees of freedom.
 
@@ -184,10 +172,8 @@ def _calibrating(
     """Each setting that the host is fitted to, with its finished real runs."""
     for trial, setting in enumerate(settings):
         if setting.calibrates:
-            yield (
-                setting,
-                [run for run in real if run["trial"] == trial and run["status"] == "ok"],
-            )
+            runs = [run for run in real if run["trial"] == trial and run["status"] == "ok"]
+            yield setting, runs
 
 
 def _with_delays(

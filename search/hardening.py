@@ -58,16 +58,8 @@ class _Found:
         return self.plan.own(self.plan.runs_of(self.best.trial, self.best.searched))
 
 
-@dataclass(frozen=True)
-class _Round:
-    """A round: its row of the table except the repeat, and its searches."""
-
-    row: dict[str, Any]
-    searches: tuple[_Found, _Found]
-
-
-Searching = Generator[Batch, Iterator[FinishedRun], _Found]
-Repeating = Generator[Batch, Iterator[FinishedRun], list[_Round]]
+Round = tuple[dict[str, Any], _Found, _Found]
+"""A row of the table, the tuning, and the search for the worst case."""
 
 
 def plan(job: Job, name: str) -> Plan:
@@ -82,9 +74,9 @@ def plan(job: Job, name: str) -> Plan:
         rows: list[dict[str, Any]] = []
         for repeat in range(wanted.repeats):
             rounds = yield from _repeat(wanted, tuning, worst, derive_seed(seed, repeat))
-            for each in rounds:
-                rows.append({"repeat": repeat, **each.row})
-                for found in each.searches:
+            for row, *searches in rounds:
+                rows.append({"repeat": repeat, **row})
+                for found in searches:
                     first = runs[-1].trial + 1 if runs else 0
                     runs += [replace(run, trial=first + run.trial) for run in found.runs]
         last = [row["worst_case"] for row in rows if row["round"] == wanted.rounds]
@@ -98,9 +90,11 @@ def plan(job: Job, name: str) -> Plan:
     return Plan(tuning.engine, None, steps())
 
 
-def _repeat(wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int) -> Repeating:
+def _repeat(
+    wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int
+) -> Generator[Batch, Iterator[FinishedRun], list[Round]]:
     cases: list[PreparedNetwork] = []
-    rounds = []
+    rounds: list[Round] = []
     for number in range(wanted.rounds + 1):
         of_tuning = replace(
             tuning, networks=(*tuning.networks, *cases), seed=derive_seed(seed, number, "tune")
@@ -124,11 +118,11 @@ def _repeat(wanted: Hardening, tuning: StudyPlan, worst: StudyPlan, seed: int) -
             "network": canonical_json(dict(found.best.searched)),
             "worst_case": found.best.value,
         }
-        rounds.append(_Round(row, (tuned, found)))
+        rounds.append((row, tuned, found))
     return rounds
 
 
-def _search(planned: StudyPlan) -> Searching:
+def _search(planned: StudyPlan) -> Generator[Batch, Iterator[FinishedRun], _Found]:
     """Searches; the log of the trials is not kept: the dashboard shows only configured studies."""
     with tempfile.TemporaryDirectory() as folder:
         outcome, best = yield from search(Path(folder), planned)
@@ -139,9 +133,8 @@ def _relative_power(tuned: _Found, networks: int) -> Generator[Batch, Iterator[F
     """The mean power of the best trial's runs on the first networks, relative to the bound."""
     first = {network.name for network in tuned.plan.networks[:networks]}
     runs = [run for run in tuned.of_best if run.spec.network.name in first]
-    finished = yield Batch(runs)  # known from the search
     ratios = []
-    for run in finished:
+    for run in (yield Batch(runs)):  # known from the search
         bound = run.planned.spec.network.omniscient
         assert bound is not None
         ratios.append(power_of(run) / bound.power)

@@ -13,9 +13,9 @@ import itertools
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 import optuna
-from optuna.study import StudyDirection
 from optuna.trial import Trial, TrialState
 
+from experiments.models.study import Power
 from experiments.results import FinishedRun, FinishedTrial, means_of
 from experiments.runner import Batch
 from search.objective import value_of_pair
@@ -28,15 +28,6 @@ _ENUMERATED_AHEAD = 64
 
 BOUND = "signal delay"
 """The name of the constraint of a search under a bound."""
-FRONT = [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE]
-"""The directions of a front: throughput and delay."""
-
-
-def _directions(plan: StudyPlan) -> list[StudyDirection]:
-    if plan.study.objective.front:
-        return FRONT
-    minimises = plan.study.objective.minimises
-    return [StudyDirection.MINIMIZE if minimises else StudyDirection.MAXIMIZE]
 
 
 def ask_and_tell(
@@ -54,8 +45,9 @@ def ask_and_tell(
     """
     race = plan.study.race
     study = optuna.create_study(
+        study_name=plan.name,  # Hyperband draws a trial's bracket by it
         sampler=asker.sampler,
-        directions=_directions(plan),
+        directions=plan.study.objective.directions,
         pruner=make_pruner(race, len(plan.pairs)) if race else None,
     )
     for point in plan.start:
@@ -94,8 +86,8 @@ def _raced(
 
     No run of a stopped trial is in progress then, not even in real time.
     """
-    race = plan.study.race
-    assert race is not None
+    race, goal = plan.study.race, plan.study.objective
+    assert race is not None and isinstance(goal, Power)
     planned = [plan.runs_of(trial.number, trial.params) for trial in asked]
     runs: list[list[FinishedRun]] = [[] for _ in asked]
     reports: list[list[float]] = [[] for _ in asked]
@@ -106,7 +98,7 @@ def _raced(
         results = yield Batch([run for at in racing for run in planned[at][start:end]])
         for at in racing:
             runs[at] += itertools.islice(results, end - start)
-            values = {k: _value(plan, run) for k, run in enumerate(runs[at])}
+            values = {k: value_of_pair(run, goal.power) for k, run in enumerate(runs[at])}
             for step in range(start, end):
                 reports[at].append(reported(race, values, step))
                 asked[at].report(reports[at][step], step)
@@ -114,12 +106,6 @@ def _raced(
         if start < len(plan.pairs):  # all have reported before any is judged
             racing = [at for at in racing if not asked[at].should_prune()]
     return list(zip(runs, reports, strict=True))
-
-
-def _value(plan: StudyPlan, run: FinishedRun) -> float:
-    over = plan.study.objective.power
-    assert over is not None
-    return value_of_pair(run, over)
 
 
 def _finish(

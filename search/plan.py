@@ -10,7 +10,18 @@ from optuna.distributions import BaseDistribution
 from engines.base import EngineSettings, RunSpec
 from engines.catalogue import Controller
 from engines.expression import Expression
-from experiments.models.study import NETWORK, Study
+from experiments.models.study import (
+    NETWORK,
+    Bounded,
+    Fit,
+    Flows,
+    Formula,
+    Front,
+    Least,
+    Power,
+    Study,
+    WorstCase,
+)
 from experiments.published import PublishedRow, PublishedTable, number_on
 from experiments.results import FinishedRun, PlannedRun
 from experiments.seeds import derive_seed, run_seed
@@ -99,9 +110,11 @@ class StudyPlan:
     @cached_property
     def _places_of_fit(self) -> list[tuple[PublishedRow | None, PreparedNetwork]]:
         """The rows of the fitted tables, each with its table's network."""
-        wanted, known = self.study.objective, {each.name: each for each in self.networks}
-        on = wanted.on or dict.fromkeys(wanted.fit, self.networks[0].name)
-        tables = zip(wanted.fit, self.tables, strict=True) if wanted.fit else ()
+        goal, known = self.study.objective, {each.name: each for each in self.networks}
+        if not isinstance(goal, Fit):
+            return []
+        on = goal.on or dict.fromkeys(goal.fit, self.networks[0].name)
+        tables = zip(goal.fit, self.tables, strict=True)
         return [(row, known[on[name]]) for name, rows in tables for row in rows]
 
     def own(self, runs: Sequence[T]) -> Sequence[T]:
@@ -140,42 +153,30 @@ class StudyPlan:
         learns = ("tpe", "cmaes", "nsga2", "nsga3")
         if self.study.objective.minimises or self.study.sampler.kind not in learns:
             return None
-        start: dict[str, float] = {}
-        for name, searched in self.study.space.items():
-            if name.startswith(NETWORK):
-                return None
-            constant = self.controller.constants[name]
-            if not searched.contains(constant.default):
-                return None
-            start[CONSTANT + name] = constant.typed(constant.default)
-        return start
+        return spaces.point_of(self.study, self.controller, {})
 
     def score(self, runs: Sequence[FinishedRun], point: Point) -> objective.Score:
         """Returns a trial's score."""
-        wanted = self.study.objective
-        if wanted.fit:
-            tables = [{row.number: row.metrics for row in table} for table in self.tables]
-            return objective.score_fit(runs, tables, wanted.robust)
-        if wanted.throughput:
-            assert wanted.delay_ms is not None
-            tail = wanted.tail or objective.TAIL
-            return objective.score_bounded(runs, wanted.throughput, wanted.delay_ms, tail)
-        if wanted.expression:
-            expression = Expression(wanted.expression)
-            return objective.score_expression(runs, expression, wanted.over or "mean")
-        if wanted.front:
-            return objective.score_front(runs, wanted.front)
-        if wanted.worst_case:
-            opponent = runs[len(runs) // 2 :] if self.opponent else ()
-            return objective.score_worst_case(self.own(runs), opponent)
-        if wanted.flows:
-            return objective.score_flows(runs, wanted.flows, self.subjects)
-        if wanted.least:
-            column = spaces.column_of(wanted.least)
-            greatest = self.study.space[wanted.least].bounds[1]
-            return objective.score_least(runs, point[column], greatest, wanted.keeping.items())
-        assert wanted.power is not None
-        return objective.score_power(runs, wanted.power, wanted.tail or objective.TAIL)
+        match self.study.objective:
+            case Power(power=over, tail=tail):
+                return objective.score_power(runs, over, tail or objective.TAIL)
+            case Bounded(throughput=over, delay_ms=bound_ms, tail=tail):
+                return objective.score_bounded(runs, over, bound_ms, tail or objective.TAIL)
+            case Formula(expression=text, over=over):
+                return objective.score_expression(runs, Expression(text), over)
+            case Front(front=over):
+                return objective.score_front(runs, over)
+            case Flows(flows=over):
+                return objective.score_flows(runs, over, self.subjects)
+            case Least(least=name, keeping=keeping):
+                value, greatest = point[spaces.column_of(name)], self.study.space[name].bounds[1]
+                return objective.score_least(runs, value, greatest, keeping.items())
+            case WorstCase():
+                opponent = runs[len(runs) // 2 :] if self.opponent else ()
+                return objective.score_worst_case(self.own(runs), opponent)
+            case Fit(robust=robust):
+                tables = [{row.number: row.metrics for row in table} for table in self.tables]
+                return objective.score_fit(runs, tables, robust)
 
     @property
     def subjects(self) -> frozenset[str]:
@@ -228,7 +229,7 @@ def plan_study(
     seed: int,
 ) -> StudyPlan:
     """Makes the plan of a study that has been checked."""
-    names = (study.table,) if study.table else study.objective.fit
+    names = (study.table,) if study.table else study.fit
     rows = number_on([tables[name] for name in names])
     points: Sequence[Point] | None = None
     if study.table:
@@ -257,7 +258,7 @@ def summarise(plan: StudyPlan) -> dict[str, Any]:
         "table": study.table,
         "sampler": "table" if study.table else study.sampler.kind,
         "objective": str(study.objective),
-        "fit": list(study.objective.fit),
+        "fit": list(study.fit),
         "direction": "minimize" if study.objective.minimises else "maximize",
         "runs_per_trial": study.runs_per_trial,
         "ask_ahead": study.ask_ahead,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
-from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
+from experiments.models.study import Direction, Front
 from experiments.results import OBJECTIVES, TRIAL_METRICS, VIOLATION
-from search.loop import BOUND, FRONT
+from search.loop import BOUND
 
 REPORT = "report.html"
 _POWER = "Mbit/s/s"
@@ -32,7 +32,7 @@ class ReadableStudy:
     """A study as Optuna's storages hold it."""
 
     name: str
-    directions: list[StudyDirection]
+    directions: Sequence[Direction]
     value_names: list[str]
     attributes: dict[str, Any]
     note: str
@@ -54,11 +54,11 @@ def readable_study(
     objective = str(known.get("objective", "value"))
     is_power = objective.endswith(" power") and "log" not in objective
     value_names, columns = [f"{objective} ({_POWER})" if is_power else objective], ["value"]
-    directions = [StudyDirection[known["direction"].upper()]]
+    directions: Sequence[Direction] = [known["direction"]]
     if OBJECTIVES[0] in rows[0]:
         value_names = [with_unit(name.removeprefix("objective_"), {}) for name in OBJECTIVES]
-        columns, directions = list(OBJECTIVES), FRONT
-    goals = [f"{d.name.lower()} {name}" for d, name in zip(directions, value_names, strict=True)]
+        columns, directions = list(OBJECTIVES), Front.directions
+    goals = [f"{direction} {name}" for direction, name in zip(directions, value_names, strict=True)]
     anchor = re.search(rf'id="([\w-]+-{re.escape(folder)})"', report)
     link = f"/{REPORT}#{anchor[1]}" if anchor else f"/{REPORT}"
     place = f"{known.get('controller', '')} on {_text(known.get('networks', []))}"

@@ -12,11 +12,9 @@ from common.errors import KneepointError
 from common.study_record import BestTrial, StudyRecord
 from engines.catalogue import Controller
 from experiments.job import Job
-from experiments.models.study import Setting, Study
+from experiments.models.study import Front, Study
 from experiments.pipeline import Outcome, Plan, Steps
 from experiments.results import (
-    OBJECTIVES,
-    VIOLATION,
     FinishedRun,
     FinishedTrial,
     PlannedRun,
@@ -67,6 +65,10 @@ def plan_of(job: Job, name: str) -> StudyPlan:
     workflow = job.workflow
     study = workflow.studies[name]
     controller = job.controller(study.controller)
+    opponent = None
+    if rival := study.opponent:
+        other = job.controller(rival.controller)
+        opponent = Opponent(other, other.complete(rival.constants, f"study {name}"))
     planned = plan_study(
         name,
         study,
@@ -80,16 +82,9 @@ def plan_of(job: Job, name: str) -> StudyPlan:
         planned,
         traffic=job.traffic(study.traffic) if study.traffic else ALONE,
         given=starting_points(job, study, controller),
-        opponent=_opponent(job, name, study.objective.opponent),
+        opponent=opponent,
         searched=job.searched_networks(name),
     )
-
-
-def _opponent(job: Job, name: str, setting: Setting | None) -> Opponent | None:
-    if setting is None:
-        return None
-    controller = job.controller(setting.controller)
-    return Opponent(controller, controller.complete(setting.constants, f"study {name}"))
 
 
 def search(
@@ -111,7 +106,7 @@ def search(
         name: int if isinstance(distribution, IntDistribution) else float
         for name, distribution in plan.space.items()
     }
-    further = further_columns(plan)
+    further = plan.study.objective.columns
     outcome = Outcome(
         runs=(run for each in trials for run in runs_of(plan, each)),
         message=f"{len(trials)} trials, best {best.value:.4g} in trial {best.trial}",
@@ -119,13 +114,6 @@ def search(
         summaries={"study.json": _summary(plan, trials, best)},
     )
     return outcome, best
-
-
-def further_columns(plan: StudyPlan) -> tuple[str, ...]:
-    """Returns the columns of trials.parquet that the objective needs besides the value."""
-    if plan.study.objective.front:
-        return OBJECTIVES
-    return (VIOLATION,) if plan.study.objective.throughput else ()
 
 
 def runs_of(plan: StudyPlan, trial: FinishedTrial) -> Sequence[PlannedRun]:
@@ -159,21 +147,17 @@ def starting_points(job: Job, study: Study, controller: Controller) -> tuple[Poi
     return tuple({tuple(point.items()): point for point in found}.values())
 
 
-def _bounds(plan: StudyPlan) -> Mapping[str, Mapping[str, float]]:
-    """The omniscient bounds of a study's networks, to which a front is compared."""
-    return {each.name: asdict(each.omniscient) for each in plan.networks if each.omniscient}
-
-
 def _summary(
     plan: StudyPlan, trials: Sequence[FinishedTrial], best: BestTrial
 ) -> Mapping[str, Any]:
-    return {
-        **summarise(plan),
-        "n_trials": len(trials),
-        **({"stopped": sum(t.is_stopped for t in trials)} if plan.study.race else {}),
-        "best": asdict(best),
-        **({"bounds": _bounds(plan)} if plan.study.objective.front else {}),
-    }
+    found = {**summarise(plan), "n_trials": len(trials)}
+    if plan.study.race:
+        found["stopped"] = sum(trial.is_stopped for trial in trials)
+    found["best"] = asdict(best)
+    if isinstance(plan.study.objective, Front):  # it is compared to the omniscient sender
+        bounds = {each.name: each.omniscient for each in plan.networks}
+        found["bounds"] = {name: asdict(bound) for name, bound in bounds.items() if bound}
+    return found
 
 
 def _common_constants(planned: Sequence[PlannedRun]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from common.files import write_whole
 from experiments.job import Job
 from experiments.pipeline import Plan, Steps
-from experiments.planners.logged import run_logged
+from experiments.planners.example import run_logged
 from experiments.workflow import FLOW_LOG, LOG
 from search.study import plan_of, search
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from experiments.ray_cluster import import_ray
-from experiments.ray_folder import own_token, ray_folder
+from experiments.ray_cluster import import_ray, own_token, ray_folder
 from tests.conftest import ROOT
 
 

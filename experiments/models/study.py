@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from common.config_file import ConfigModel
 from common.errors import suggestion
@@ -159,140 +159,6 @@ class Setting(ConfigModel):
     constants: Mapping[str, float] = Field(default={}, description="its parameters")
 
 
-class WorstCase(ConfigModel):
-    """The network on which a controller does worst, relative to another sender."""
-
-    against: Setting | None = Field(
-        default=None, description="the other sender; null: the omniscient sender"
-    )
-
-
-def _has_a_value(text: str) -> str:
-    """Refuses an expression without a value for a failed run, which must be worse than others."""
-    expression = Expression(text)
-    try:
-        expression.of_failed_run()
-    except ValueError as error:
-        raise ValueError(f"it has no value for a run that delivers nothing: {error}") from None
-    return text
-
-
-class Objective(ConfigModel):
-    """What a study optimises: power, throughput, a front, or the misfit to published tables."""
-
-    power: Over | None = Field(
-        default=None,
-        description="maximise power over networks: its mean, worst case, mean log, or mean over "
-        "the worst runs (cvar)",
-    )
-    throughput: Over | None = Field(
-        default=None, description="maximise throughput over networks; needs delay_ms"
-    )
-    delay_ms: float | None = Field(
-        default=None, gt=0, description="with throughput: bound of the signal delay"
-    )
-    expression: Annotated[str, AfterValidator(_has_a_value)] | None = Field(
-        default=None,
-        description="maximise an expression over a run's metrics, such as log(throughput_mbps) - "
-        "0.5 * log(signal_delay_p95_ms)",
-    )
-    over: Literal["mean", "worst"] | None = Field(
-        default=None,
-        description="with expression: its mean over networks (null), or its worst network's",
-    )
-    front: Literal["mean", "worst", "mean_log"] | None = Field(
-        default=None,
-        description="maximise throughput and minimise signal delay over networks: a Pareto front",
-    )
-    tail: float | None = Field(
-        default=None, gt=0, le=1, description="with cvar: share of the worst runs; null: 0.25"
-    )
-    flows: Literal["sum_log", "worst", "share"] | None = Field(
-        default=None,
-        description="maximise over the flows of the traffic: the sum of the logarithms of their "
-        "goodputs, the least goodput, or the share of the controller under study",
-    )
-    least: str | None = Field(
-        default=None, description="minimise this searched parameter, which needs keeping"
-    )
-    keeping: Mapping[Literal["utilization", "throughput_mbps", "power"], float] = Field(
-        default={}, description="with least: metrics and the means that they must reach"
-    )
-    worst_case: WorstCase | None = Field(
-        default=None,
-        description="search the network: minimise the power of the controller relative to that of "
-        "the omniscient sender, or of another setting",
-    )
-    fit: Names = Field(
-        default=(), description="minimise the misfit to one published table, or jointly to several"
-    )
-    on: Mapping[Name, Name] = Field(
-        default={},
-        description="with fit and several networks: for each table the network of its rows",
-    )
-    robust: bool = Field(default=True, description="with fit: bound the influence of outlier rows")
-
-    @field_validator("fit", mode="before", json_schema_input_type=Name | tuple[Name, ...])
-    @classmethod
-    def _one_table_needs_no_list(cls, value: Any) -> Any:
-        if not isinstance(value, str | list | tuple):
-            raise ValueError(f"{value!r} is not a table name; name one or more files of published/")
-        return (value,) if isinstance(value, str) else value
-
-    @model_validator(mode="after")
-    def _is_one(self) -> Self:
-        kinds = (
-            "power",
-            "throughput",
-            "expression",
-            "front",
-            "flows",
-            "least",
-            "worst_case",
-            "fit",
-        )
-        if sum(getattr(self, kind) not in (None, ()) for kind in kinds) != 1:
-            raise ValueError(
-                f"needs exactly one of {', '.join(kinds[:-1])} and {kinds[-1]}; give one"
-            )
-        if (self.throughput is None) != (self.delay_ms is None):
-            raise ValueError("throughput and delay_ms belong together; give both or neither")
-        if self.over is not None and not self.expression:
-            raise ValueError("over applies to expression only; remove it")
-        if self.tail is not None and "cvar" not in (self.power, self.throughput):
-            raise ValueError("tail applies to cvar only; remove it")
-        if (self.least is None) != (not self.keeping):
-            raise ValueError("least and keeping belong together; give both or neither")
-        return self
-
-    @property
-    def minimises(self) -> bool:
-        """Whether a smaller value is better."""
-        return bool(self.fit) or self.least is not None or self.worst_case is not None
-
-    @property
-    def opponent(self) -> Setting | None:
-        """The setting that a worst case is relative to; None: the omniscient sender."""
-        return self.worst_case.against if self.worst_case else None
-
-    def __str__(self) -> str:
-        """Returns its name in results."""
-        if self.fit:
-            return "fit"
-        if self.flows:
-            return f"{self.flows} goodput"
-        if self.worst_case:
-            beside = self.opponent.controller if self.opponent else "the omniscient sender"
-            return f"power relative to {beside}"
-        if self.front:
-            return f"{self.front} front"
-        if self.expression:
-            return f"{self.over or 'mean'} of {self.expression}"
-        if self.throughput:
-            return f"{self.throughput} throughput"
-        return f"least {self.least}" if self.least else f"{self.power} power"
-
-
 Engine = Literal["emulator", "mahimahi", "kernel"]
 """emulator: virtual time. mahimahi: real time, on hosts with mahimahi installed. kernel: the
 kernel's own TCP on a link of constant rate, in real time."""
@@ -321,6 +187,262 @@ MAHIMAHI: Literal["mahimahi"] = "mahimahi"
 
 
 KERNEL: Literal["kernel"] = "kernel"
+
+
+Direction = Literal["maximize", "minimize"]
+
+
+class Goal(ConfigModel):
+    """What a study optimises: each kind has a key of its own.
+
+    `search.plan` scores trials by it.
+    """
+
+    directions: ClassVar[tuple[Direction, ...]] = ("maximize",)
+    columns: ClassVar[tuple[str, ...]] = ()
+    """Of trials.parquet, beside the value."""
+    words: ClassVar[str]
+    """Its name in results, with its own values."""
+
+    def __str__(self) -> str:
+        return self.words.format(**dict(self))
+
+    @property
+    def minimises(self) -> bool:
+        """Whether a smaller value is better."""
+        return self.directions == ("minimize",)
+
+    def check(self, study: "Study") -> None:
+        """Raises ValueError if a study cannot optimise it."""
+
+
+def _check_tail(over: Over, tail: float | None) -> None:
+    if tail is not None and over != "cvar":
+        raise ValueError("tail applies to cvar only; remove it")
+
+
+class Power(Goal):
+    """The greatest power over networks."""
+
+    words = "{power} power"
+
+    power: Over = Field(
+        description="maximise power over networks: its mean, worst case, mean log, or mean over "
+        "the worst runs (cvar)"
+    )
+    tail: float | None = Field(
+        default=None, gt=0, le=1, description="with cvar: share of the worst runs; null: 0.25"
+    )
+
+    @model_validator(mode="after")
+    def _has_a_tail(self) -> Self:
+        _check_tail(self.power, self.tail)
+        return self
+
+
+class Bounded(Goal):
+    """The greatest throughput under a bound of the delay."""
+
+    columns = ("violation",)
+    words = "{throughput} throughput"
+
+    throughput: Over = Field(description="maximise throughput over networks; needs delay_ms")
+    delay_ms: float = Field(gt=0, description="bound of the signal delay")
+    tail: float | None = Field(
+        default=None, gt=0, le=1, description="with cvar: share of the worst runs; null: 0.25"
+    )
+
+    @model_validator(mode="after")
+    def _has_a_tail(self) -> Self:
+        _check_tail(self.throughput, self.tail)
+        return self
+
+
+def _has_a_value(text: str) -> str:
+    """Refuses an expression without a value for a failed run, which must be worse than others."""
+    expression = Expression(text)
+    try:
+        expression.of_failed_run()
+    except ValueError as error:
+        raise ValueError(f"it has no value for a run that delivers nothing: {error}") from None
+    return text
+
+
+class Formula(Goal):
+    """The greatest value of an expression."""
+
+    words = "{over} of {expression}"
+
+    expression: Annotated[str, AfterValidator(_has_a_value)] = Field(
+        description="maximise an expression over a run's metrics, such as log(throughput_mbps) - "
+        "0.5 * log(signal_delay_p95_ms)"
+    )
+    over: Literal["mean", "worst"] = Field(
+        default="mean", description="its mean over networks, or its worst network's"
+    )
+
+    def check(self, study: "Study") -> None:
+        """Raises ValueError for a grid."""
+        if study.sampler.kind == "grid":
+            raise ValueError("sampler grid compares power; give another for an expression")
+
+
+class Front(Goal):
+    """Throughput against delay: a Pareto front."""
+
+    directions = ("maximize", "minimize")
+    columns = ("objective_throughput_mbps", "objective_signal_delay_p95_ms")
+    words = "{front} front"
+
+    front: Literal["mean", "worst", "mean_log"] = Field(
+        description="maximise throughput and minimise signal delay over networks: a Pareto front"
+    )
+
+    def check(self, study: "Study") -> None:
+        """Raises ValueError for a sampler of one objective."""
+        kind = study.sampler.kind
+        if kind in ("ternary", "golden", "cmaes"):
+            raise ValueError(
+                f"sampler {kind} supports one objective only; use tpe, nsga2 or nsga3 for a front"
+            )
+
+
+class Flows(Goal):
+    """The goodput of several flows."""
+
+    words = "{flows} goodput"
+
+    flows: Literal["sum_log", "worst", "share"] = Field(
+        description="maximise over the flows of the traffic: the sum of the logarithms of their "
+        "goodputs, the least goodput, or the share of the controller under study"
+    )
+
+    def check(self, study: "Study") -> None:
+        """Raises ValueError without traffic."""
+        if study.traffic is None:
+            raise ValueError("objective: flows needs traffic; add it")
+
+
+class Least(Goal):
+    """The least value of a parameter that suffices."""
+
+    directions = ("minimize",)
+    words = "least {least}"
+
+    least: str = Field(description="minimise this searched parameter, which needs keeping")
+    keeping: Mapping[Literal["utilization", "throughput_mbps", "power"], float] = Field(
+        min_length=1, description="metrics and the means that they must reach"
+    )
+
+    def check(self, study: "Study") -> None:
+        """Raises ValueError for a parameter that is not searched."""
+        if self.least not in study.space:
+            raise ValueError(
+                f"objective: least is {self.least!r}, which space does not search; add it"
+            )
+
+
+class Rival(ConfigModel):
+    """The sender to which a worst case is relative."""
+
+    against: Setting | None = Field(
+        default=None, description="the other sender; null: the omniscient sender"
+    )
+
+
+class WorstCase(Goal):
+    """The network on which a controller does worst, relative to another sender."""
+
+    directions = ("minimize",)
+
+    worst_case: Rival = Field(
+        description="search the network: minimise the power of the controller relative to that of "
+        "the omniscient sender, or of another setting"
+    )
+
+    def __str__(self) -> str:
+        against = self.worst_case.against
+        return f"power relative to {against.controller if against else 'the omniscient sender'}"
+
+    def check(self, study: "Study") -> None:
+        """Raises ValueError for anything but a search of one network."""
+        if of_controller := [name for name in study.space if not name.startswith(NETWORK)]:
+            raise ValueError(
+                f"worst_case searches the network, but space has {', '.join(of_controller)}; move "
+                "that to constants"
+            )
+        if len(study.networks) != 1 or study.traffic or study.table or study.engine != EMULATOR:
+            raise ValueError(
+                "worst_case needs one network of the emulator, without traffic and table"
+            )
+
+
+class Fit(Goal):
+    """The least misfit to published tables."""
+
+    directions = ("minimize",)
+    words = "fit"
+
+    fit: Names = Field(
+        min_length=1, description="minimise the misfit to one published table, or to several"
+    )
+    on: Mapping[Name, Name] = Field(
+        default={}, description="with several networks: for each table the network of its rows"
+    )
+    robust: bool = Field(default=True, description="bound the influence of outlier rows")
+
+    @field_validator("fit", mode="before", json_schema_input_type=Name | tuple[Name, ...])
+    @classmethod
+    def _one_table_needs_no_list(cls, value: Any) -> Any:
+        if not isinstance(value, str | list | tuple):
+            raise ValueError(f"{value!r} is not a table name; name one or more files of published/")
+        return (value,) if isinstance(value, str) else value
+
+    def check(self, study: "Study") -> None:
+        """Raises ValueError if tables have no network, or nothing is to be compared."""
+        several = len(study.networks) > 1
+        if several and (
+            set(self.on) != set(self.fit) or set(self.on.values()) != set(study.networks)
+        ):
+            raise ValueError(
+                f"a fit on {len(study.networks)} networks needs to know where each table ran; give "
+                f"objective.on a network for each of {', '.join(self.fit)}, and use all networks"
+            )
+        if self.on and not several:
+            raise ValueError("objective.on applies to a fit on several networks; remove it")
+        for name, fitted in study.searched.items():
+            if len(fitted.values or (0, 1)) == 1:
+                raise ValueError(
+                    f"a fit compares values, and {name} has a single one; give several, or set "
+                    f"it in {'the network' if name in study.host else 'constants'}"
+                )
+
+
+Objective = Power | Bounded | Formula | Front | Flows | Least | WorstCase | Fit
+_GOALS: Mapping[str, type[Goal]] = {
+    "power": Power,
+    "throughput": Bounded,
+    "expression": Formula,
+    "front": Front,
+    "flows": Flows,
+    "least": Least,
+    "worst_case": WorstCase,
+    "fit": Fit,
+}
+"""The kinds of objectives by their keys."""
+
+
+def _of_its_kind(value: Any) -> Any:
+    """Reads an objective as the kind whose key it has."""
+    if isinstance(value, Goal):
+        return value
+    given = {"power": "mean"} if value == "power" else value
+    given = {k: v for k, v in given.items() if v is not None} if isinstance(given, dict) else {}
+    kinds = [key for key in _GOALS if key in given]
+    if len(kinds) != 1:
+        *others, last = _GOALS
+        raise ValueError(f"needs exactly one of {', '.join(others)} and {last}; give one")
+    return _GOALS[kinds[0]].model_validate(given)
 
 
 class Study(ConfigModel):
@@ -353,9 +475,10 @@ class Study(ConfigModel):
     sampler: Sampler = Field(
         default=Sampler(kind="grid"), description="how the study chooses trials"
     )
-    objective: Objective = Field(
-        default=Objective(power="mean"), description="what the study optimises"
-    )
+    objective: Annotated[
+        Objective,
+        BeforeValidator(_of_its_kind, json_schema_input_type=Objective | Literal["power"]),
+    ] = Field(default=Power(power="mean"), description="what the study optimises")
     race: Race | None = Field(
         default=None,
         description="run all trials on the same pairs of network and seed, in the same shuffled "
@@ -372,17 +495,10 @@ class Study(ConfigModel):
         default=(), description="published tables that reports compare with this study"
     )
 
-    @field_validator(
-        "objective", mode="before", json_schema_input_type=Objective | Literal["power"]
-    )
-    @classmethod
-    def _objective_may_be_a_word(cls, value: Any) -> Any:
-        return {"power": "mean"} if value == "power" else value
-
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
         if self.table is not None:
-            if self.space or self.host or self.sampler.kind != "grid" or self.objective.fit:
+            if self.space or self.host or self.sampler.kind != "grid" or self.fit:
                 raise ValueError(
                     "table defines every trial; remove space, host, sampler and objective.fit"
                 )
@@ -401,80 +517,36 @@ class Study(ConfigModel):
             ):
                 near = suggestion(name, (NETWORK + each for each in (*parameters, "queue.NAME")))
                 raise ValueError(f"{name!r} is not a network parameter; {near}")
-        if self.objective.least is not None and self.objective.least not in self.space:
+        self.objective.check(self)
+        if self.sampler.is_genetic and not isinstance(self.objective, Front):
             raise ValueError(
-                f"objective: least is {self.objective.least!r}, which space does not search; add it"
+                f"sampler {self.sampler.kind} is for several objectives; give objective front"
             )
-        self._check_front()
         self._check_race()
-        self._check_worst_case()
-        self._check_fit()
         if self.start and (self.table or self.sampler.kind in ("grid", "ternary", "golden")):
             raise ValueError(f"sampler {self.sampler.kind} chooses every trial; remove start")
-        if self.objective.flows and self.traffic is None:
-            raise ValueError("objective: flows needs traffic; add it")
+        if self.traffic and not LIMITS[self.engine].runs_traffic:
+            raise ValueError("traffic runs in the emulator only; remove it")
         if self.host and LIMITS[self.engine].real_host:
             raise ValueError("only the emulator has a host model; remove host or use that engine")
-        if self.host and not self.objective.fit:
+        if self.host and not self.fit:
             raise ValueError("host needs the objective fit; remove host or add fit")
-        for name, fitted in {**self.space, **self.host}.items() if self.objective.fit else ():
-            if len(fitted.values or (0, 1)) == 1:
-                raise ValueError(
-                    f"a fit compares values, and {name} has a single one; give several, or set "
-                    f"it in {'the network' if name in self.host else 'constants'}"
-                )
-        if self.sampler.kind in ("ternary", "golden"):
-            searched = [*self.space.values(), *self.host.values()]
-            if len(searched) != 1 or searched[0].values is not None:
-                raise ValueError(
-                    f"sampler {self.sampler.kind} needs exactly one parameter with low and high"
-                )
-        for name, searched_range in {**self.space, **self.host}.items():
-            if self.sampler.kind == "grid" and searched_range.values is None:
+        ranges = [each.values for each in self.searched.values()]
+        if self.sampler.kind in ("ternary", "golden") and ranges != [None]:
+            raise ValueError(
+                f"sampler {self.sampler.kind} needs exactly one parameter with low and high"
+            )
+        for name, searched in self.searched.items():
+            if self.sampler.kind == "grid" and searched.values is None:
                 raise ValueError(f"sampler grid needs values for {name}, not low and high")
-            if self.sampler.kind == "cmaes" and searched_range.values is not None:
+            if self.sampler.kind == "cmaes" and searched.values is not None:
                 raise ValueError(f"sampler cmaes needs low and high for {name}, not values")
         return self
-
-    def _check_front(self) -> None:
-        kind = self.sampler.kind
-        if self.objective.expression and kind == "grid":
-            raise ValueError("sampler grid compares power; give another for an expression")
-        if self.sampler.is_genetic and not self.objective.front:
-            raise ValueError(f"sampler {kind} is for several objectives; give objective front")
-        if self.objective.front and kind in ("ternary", "golden", "cmaes"):
-            raise ValueError(
-                f"sampler {kind} supports one objective only; use tpe, nsga2 or nsga3 for a front"
-            )
-
-    def _check_fit(self) -> None:
-        on, fit = self.objective.on, self.objective.fit
-        several = bool(fit) and len(self.networks) > 1
-        if several and (set(on) != set(fit) or set(on.values()) != set(self.networks)):
-            raise ValueError(
-                f"a fit on {len(self.networks)} networks needs to know where each table ran; give "
-                f"objective.on a network for each of {', '.join(fit)}, and use all networks"
-            )
-        if on and not several:
-            raise ValueError("objective.on applies to a fit on several networks; remove it")
-
-    def _check_worst_case(self) -> None:
-        if self.objective.worst_case is None:
-            return
-        if of_controller := [name for name in self.space if not name.startswith(NETWORK)]:
-            raise ValueError(
-                f"worst_case searches the network, but space has {', '.join(of_controller)}; move "
-                "that to constants"
-            )
-        if len(self.networks) != 1 or self.traffic or self.table or self.engine != "emulator":
-            raise ValueError(
-                "worst_case needs one network of the emulator, without traffic and table"
-            )
 
     def _check_race(self) -> None:
         if self.race is None:
             return
-        if not self.objective.power:
+        if not isinstance(self.objective, Power):
             raise ValueError("race needs one objective, a power; remove race")
         if self.table or self.sampler.kind in ("ternary", "golden"):
             raise ValueError(
@@ -488,6 +560,22 @@ class Study(ConfigModel):
             )
 
     @property
+    def searched(self) -> Mapping[str, Range]:
+        """The ranges of all that it searches, by name."""
+        return {**self.space, **self.host}
+
+    @property
+    def fit(self) -> tuple[str, ...]:
+        """The published tables that it fits."""
+        return self.objective.fit if isinstance(self.objective, Fit) else ()
+
+    @property
+    def opponent(self) -> Setting | None:
+        """The setting that a worst case is relative to; None: the omniscient sender."""
+        goal = self.objective
+        return goal.worst_case.against if isinstance(goal, WorstCase) else None
+
+    @property
     def is_grid_search(self) -> bool:
         """Whether its grid is a search: over too many parameters for one figure.
 
@@ -495,13 +583,13 @@ class Study(ConfigModel):
         """
         varied = [each for each in self.space.values() if each.values and len(each.values) > 1]
         is_grid = self.sampler.kind == "grid" and self.table is None and not self.compare
-        return is_grid and not self.objective.fit and len(varied) >= LEAST_OF_GRID_SEARCH
+        return is_grid and not self.fit and len(varied) >= LEAST_OF_GRID_SEARCH
 
     @property
     def tunes(self) -> bool:
         """Whether it searches for the greatest power instead of following a given list."""
         is_alone = self.traffic is None and not any(name.startswith(NETWORK) for name in self.space)
-        wants_power = self.objective.power is not None and is_alone
+        wants_power = isinstance(self.objective, Power) and is_alone
         learns = self.sampler.kind != "grid" or self.is_grid_search
         return wants_power and not self.table and learns
 
@@ -510,17 +598,16 @@ class Study(ConfigModel):
         if self.table:
             trials: int | None = rows
         elif self.sampler.kind == "grid":
-            searched = [*self.space.values(), *self.host.values()]
-            trials = math.prod(len(each.values or ()) for each in searched)
+            trials = math.prod(len(each.values or ()) for each in self.searched.values())
         else:
             trials = self.sampler.trials
-        pairs = rows if self.objective.fit else len(self.networks)
+        pairs = rows if self.fit else len(self.networks)
         each = pairs * self.runs_per_trial
-        each *= 2 if self.objective.opponent else 1
+        each *= 2 if self.opponent else 1
         return None if trials is None else trials * each
 
     @property
     def tables(self) -> tuple[str, ...]:
         """The published tables that this study reads or is compared with, without duplicates."""
-        needed = (self.table, *self.objective.fit, *self.compare, *self.start.tables)
+        needed = (self.table, *self.fit, *self.compare, *self.start.tables)
         return tuple(dict.fromkeys(name for name in needed if name is not None))

@@ -1,6 +1,6 @@
-"""Runs the settings that matter in real mahimahi.
+"""Runs the settings that matter in real mahimahi, and again where the emulator disagrees.
 
-Besides its runs, whose trial numbers count the settings, it writes settings.parquet.
+The trial numbers of all runs count the settings, which settings.parquet lists.
 """
 
 import json
@@ -14,7 +14,7 @@ from pydantic import Field
 from common.errors import unusable
 from common.tables import read_rows
 from engines.base import EngineSettings, canonical_json
-from experiments.exchanged import AUDIT, CONTRADICTED, REPORTS
+from experiments.exchanged import AGREEMENT, AUDIT, CONTRADICTED, REPORTS, UNEXPLAINED
 from experiments.job import Job
 from experiments.models.settings import Confirm
 from experiments.models.study import Setting
@@ -60,14 +60,62 @@ def plan(job: Job, name: str) -> Plan:
     """
     wanted = configured(job)
     engine = job.engine("mahimahi")
-    settings = list_settings(job, wanted)
+    settings = list_settings(job)
     network = engine.place(job.network(wanted.network))
+    rows = [
+        {
+            "trial": trial,
+            "controller": setting.controller,
+            "constants": canonical_json(dict(setting.constants)),
+            "origins": ",".join(setting.origins),
+            "rows": ",".join(setting.rows),
+        }
+        for trial, setting in enumerate(settings)
+    ]
     return plan_list(
         engine,
         plan_settings(job, settings, engine, network, wanted.repeats, name),
         f"{len(settings)} settings, {wanted.repeats} real runs each",
-        {"settings.parquet": settings_table(settings)},
+        {"settings.parquet": make_table(rows, SETTINGS_SCHEMA)},
     )
+
+
+def plan_agreement(job: Job, name: str) -> Plan:
+    """Plans runs of every confirmed setting in the emulator, on the host of search.calibration.
+
+    Raises:
+        KneepointError: nothing was confirmed, or no host was fitted.
+    """
+    repeats = configured(job).emulated
+    settings, _ = read_confirmed(job)
+    network = PreparedNetwork.load(job.workflow.results / "calibration" / "network.json")
+    engine = job.engine()
+    planned = plan_settings(job, settings, engine, network, repeats, name)
+    return plan_list(engine, planned, f"{len(settings)} settings, {repeats} emulated runs each")
+
+
+def plan_further_runs(job: Job, _name: str) -> Plan:
+    """Plans further real runs of the settings that results/agreement.parquet cannot explain.
+
+    Such a mean may be due to chance or a transient of the host; only fresh runs can tell. They
+    continue the run numbers of the setting in results/confirm.
+
+    Raises:
+        KneepointError: nothing was confirmed, the table is damaged, or mahimahi is missing.
+    """
+    wanted = configured(job)
+    engine = job.engine("mahimahi")
+    settings, _ = read_confirmed(job)
+    outside = _outside(job.workflow.results / "agreement.parquet", len(settings))
+    network = engine.place(job.network(wanted.network))
+    repeats = wanted.repeats + wanted.again
+    planned = [
+        run
+        for run in plan_settings(job, settings, engine, network, repeats, NAME)
+        if run.trial in outside and run.run >= wanted.repeats
+    ]
+    message = f"{len(outside)} settings, {wanted.again} further real runs each"
+    return plan_list(engine, planned, message)
 
 
 def configured(job: Job) -> Confirm:
@@ -76,14 +124,14 @@ def configured(job: Job) -> Confirm:
     return job.workflow.settings.confirm
 
 
-def list_settings(job: Job, wanted: Confirm) -> list[ConfirmedSetting]:
+def list_settings(job: Job) -> list[ConfirmedSetting]:
     """Returns the settings, each once, in the order of their controllers' first studies.
 
     Raises:
         KneepointError: required results are missing.
     """
     found: dict[tuple[str, str], ConfirmedSetting] = {}
-    for given, origin, row in _candidates(job, wanted):
+    for given, origin, row in _candidates(job, configured(job)):
         constants = job.controller(given.controller).complete(given.constants, "confirm")
         new = ConfirmedSetting(controller=given.controller, constants=constants)
         setting = found.setdefault((given.controller, canonical_json(constants)), new)
@@ -132,21 +180,6 @@ def plan_settings(
     ]
 
 
-def settings_table(settings: list[ConfirmedSetting]) -> pa.Table:
-    """Returns one row per setting."""
-    rows = [
-        {
-            "trial": trial,
-            "controller": setting.controller,
-            "constants": canonical_json(dict(setting.constants)),
-            "origins": ",".join(setting.origins),
-            "rows": ",".join(setting.rows),
-        }
-        for trial, setting in enumerate(settings)
-    ]
-    return make_table(rows, SETTINGS_SCHEMA)
-
-
 def _candidates(job: Job, wanted: Confirm) -> Iterator[tuple[Setting, str, str]]:
     """Yields the settings to confirm, each with its origin and its row of a published table."""
     results = job.workflow.results
@@ -159,11 +192,8 @@ def _candidates(job: Job, wanted: Confirm) -> Iterator[tuple[Setting, str, str]]
             if found["best"]:
                 place = "" if found["table"] is None else f"{found['table']} {found['row']}"
                 constants = json.loads(found["constants"])
-                yield (
-                    Setting(controller=found["controller"], constants=constants),
-                    found["origin"],
-                    place,
-                )
+                setting = Setting(controller=found["controller"], constants=constants)
+                yield setting, found["origin"], place
     if wanted.contradicted:
         for table, row in _contradicted(results / "audit.parquet", job.workflow.tables):
             if row.has_all_constants:
@@ -183,3 +213,12 @@ def _contradicted(
         ]
     except KeyError as error:
         raise unusable(path, f"unknown published table or row {error}") from None
+
+
+def _outside(path: Path, settings: int) -> set[int]:
+    """Returns the settings that the agreement leaves unexplained (see analysis.agreement)."""
+    rows = read_rows(path, AGREEMENT)
+    outside = {row["trial"] for row in rows if row["why"] == UNEXPLAINED}
+    if not outside <= set(range(settings)):
+        raise unusable(path, f"it lists settings beyond the {settings} of confirm")
+    return outside

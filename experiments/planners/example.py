@@ -1,12 +1,15 @@
 """Runs the configured example once and keeps the logs of its uplink and of its sender."""
 
+from collections.abc import Generator, Iterator
+
 from common.errors import KneepointError
+from engines.base import EngineSettings
 from experiments.job import Job
 from experiments.pipeline import Outcome, Plan, Steps
-from experiments.planners.logged import run_logged
-from experiments.results import PlannedRun
+from experiments.results import FinishedRun, PlannedRun
+from experiments.runner import Batch
 from experiments.seeds import run_seed, study_seed
-from experiments.workflow import REAL_SHOWCASE
+from experiments.workflow import FLOW_LOG, LOG, REAL_SHOWCASE
 
 
 def plan(job: Job, name: str) -> Plan:
@@ -29,3 +32,18 @@ def plan(job: Job, name: str) -> Plan:
         return Outcome([run], "one run, with its logs")
 
     return Plan(engine, 1, steps())
+
+
+def run_logged(
+    job: Job, engine: EngineSettings, run: PlannedRun
+) -> Generator[Batch, Iterator[FinishedRun], FinishedRun]:
+    """Repeats one run, and writes the logs into the results folder, unless the run fails."""
+    temporary, told = (job.out_dir / f".{name}" for name in (LOG, FLOW_LOG))
+    keeping = engine.keeping(temporary, told)
+    # A log exists only if the run was just made.
+    (finished,) = yield Batch([run], engine=keeping, anew=True)
+    if finished.record.status != "failed":
+        temporary.replace(job.out_dir / LOG)
+        if told.exists():  # real runs have none
+            told.replace(job.out_dir / FLOW_LOG)
+    return finished

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from common.errors import unusable
 from common.study_record import StudyRecord
-from engines.base import EngineSettings, canonical_json
+from engines.base import canonical_json
 from experiments.job import Job
 from experiments.models.settings import HoldOut
 from experiments.models.study import Setting
@@ -76,26 +76,38 @@ def plan(job: Job, name: str) -> Plan:
     Raises:
         KneepointError: a study or a network has no results.
     """
-    held = job.workflow.settings.hold_out
-    assert held is not None
+    held = configured(job)
+    bounds = {
+        network: PreparedNetwork.load(job.networks / network / "network.json").omniscient
+        for network in (held.training, *held.networks)
+    }
+    settings = find_settings(job)
     networks = [
-        PreparedNetwork.load(job.networks / name / "network.json")
-        for name in (held.training, *held.networks)
+        {"network": name, "is_training": name == held.training, **vars(bound)}
+        for name, bound in bounds.items()
     ]
-    settings = find_settings(job, held)
-    engine = job.engine()
+    rows = [
+        {**vars(found), "trial": trial, "constants": canonical_json(dict(found.constants))}
+        for trial, found in enumerate(settings)
+    ]
     return plan_list(
-        engine,
-        list_runs(job, engine, held, settings, study_seed(job.workflow.settings.seed, name)),
-        f"{len(settings)} settings on {len(networks)} networks",
+        job.engine(),
+        list_runs(job, settings, study_seed(job.workflow.settings.seed, name)),
+        f"{len(settings)} settings on {len(bounds)} networks",
         {
-            "networks.parquet": _networks_table(held, networks),
-            "settings.parquet": _settings_table(settings),
+            "networks.parquet": make_table(networks, NETWORKS_SCHEMA),
+            "settings.parquet": make_table(rows, SETTINGS_SCHEMA),
         },
     )
 
 
-def find_settings(job: Job, held: HoldOut) -> list[FoundSetting]:
+def configured(job: Job) -> HoldOut:
+    """Returns the configured networks, which this experiment requires."""
+    assert job.workflow.settings.hold_out is not None
+    return job.workflow.settings.hold_out
+
+
+def find_settings(job: Job) -> list[FoundSetting]:
     """Returns what studies ran or found on the training network.
 
     Controllers come in the order of the studies, published settings before tuned ones.
@@ -103,7 +115,7 @@ def find_settings(job: Job, held: HoldOut) -> list[FoundSetting]:
     Raises:
         KneepointError: a study has no results.
     """
-    workflow = job.workflow
+    workflow, held = job.workflow, configured(job)
     rows = [row for name in workflow.replays for row in _replayed_rows(job, name, held.training)]
     tuned = [_tuned(job, name, held.training) for name in workflow.tunings]
     best: dict[str, FoundSetting] = {}
@@ -117,15 +129,14 @@ def find_settings(job: Job, held: HoldOut) -> list[FoundSetting]:
     return sorted([*published, *tuned], key=lambda found: order.index(found.controller))
 
 
-def list_runs(
-    job: Job, engine: EngineSettings, held: HoldOut, settings: Iterable[FoundSetting], seed: int
-) -> list[PlannedRun]:
+def list_runs(job: Job, settings: Iterable[FoundSetting], seed: int) -> list[PlannedRun]:
     """Returns all runs: every setting on every network, the training network first.
 
     A seed depends only on the network and the number of the replicate. So all settings meet the
     same random events, and an additional setting leaves the runs of the others as they are. Rows of
     several tables with equal parameters share one run.
     """
+    held, engine = configured(job), job.engine()
     networks = [job.network(name) for name in (held.training, *held.networks)]
     planned = []
     for trial, found in enumerate(settings):
@@ -190,19 +201,3 @@ def _runs(job: Job, study: str, network: str) -> list[dict[str, Any]]:
     columns = ["network", "trial", "row", "constants", "status", "power"]
     runs: list[dict[str, Any]] = read_table(path).select(columns).to_pylist()
     return [run for run in runs if run["network"] == network]
-
-
-def _settings_table(settings: Iterable[FoundSetting]) -> pa.Table:
-    rows = [
-        {**vars(found), "trial": trial, "constants": canonical_json(dict(found.constants))}
-        for trial, found in enumerate(settings)
-    ]
-    return make_table(rows, SETTINGS_SCHEMA)
-
-
-def _networks_table(held: HoldOut, networks: Iterable[PreparedNetwork]) -> pa.Table:
-    rows = [
-        {"network": each.name, "is_training": each.name == held.training, **vars(each.omniscient)}
-        for each in networks
-    ]
-    return make_table(rows, NETWORKS_SCHEMA)

@@ -1,9 +1,11 @@
-"""Runs settings many times with fresh seeds: trials count the settings, runs the replicates."""
+"""Runs listed settings many times with fresh seeds: trials count the settings."""
 
 from experiments.job import Job
+from experiments.models.comparison import Comparison
 from experiments.pipeline import Plan, plan_list
 from experiments.results import PlannedRun
-from experiments.seeds import run_seed, study_seed
+from experiments.seeds import derive_seed, run_seed, study_seed
+from experiments.workflow import FOLDERS
 
 
 def plan(job: Job, name: str) -> Plan:
@@ -16,5 +18,31 @@ def plan(job: Job, name: str) -> Plan:
     for trial, setting in enumerate(wanted.settings):
         for run in range(wanted.repeats):
             spec = job.spec(engine, setting, network, run_seed(seed, trial, run), name)
+            planned.append(PlannedRun(trial, run, None, spec))
+    return plan_list(engine, planned, f"{len(planned)} runs")
+
+
+def plan_comparison(job: Job, name: str) -> Plan:
+    """Plans the runs of comparisons/NAME.yaml: on several networks, under the same traffics.
+
+    Seeds depend on the network and the replicate only (common random numbers).
+    """
+    folder, _, file = name.partition("/")
+    wanted: Comparison = job.workflow.comparisons[file]
+    kind = next(engine for engine, of in FOLDERS.items() if of == folder)
+    engine = job.engine(kind)
+    networks = [engine.place(job.network(network)) for network in wanted.networks_on(kind)]
+    seed = study_seed(job.workflow.settings.seed, f"comparisons/{file}")
+    places = [
+        (job.traffic(traffic), network, repeat)
+        for traffic in wanted.traffic
+        for network in networks
+        for repeat in range(wanted.engines[kind].repeats)
+    ]
+    planned = []
+    for trial, setting in enumerate(wanted.settings):
+        for run, (traffic, network, repeat) in enumerate(places):
+            own_seed = derive_seed(seed, network.name, repeat)
+            spec = job.spec(engine, setting, network, own_seed, name, traffic)
             planned.append(PlannedRun(trial, run, None, spec))
     return plan_list(engine, planned, f"{len(planned)} runs")

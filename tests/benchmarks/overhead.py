@@ -12,7 +12,7 @@ import optuna
 
 from experiments.executor import RayExecutor
 from experiments.journal import RunJournal
-from experiments.ray_cluster import own_ray
+from experiments.ray_cluster import open_cluster
 from tests.experiments.fakes import FakeSettings, run_spec
 
 _BATCH = 64
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=1000, help="of TPE (%(default)s)")
     arguments = parser.parse_args()
     specs = [run_spec(1 + i % 50, i) for i in range(arguments.runs)]
-    with own_ray(arguments.workers) as cluster:
+    with open_cluster(arguments.workers, None) as cluster:
         executor = RayExecutor(cluster, FakeSettings())
         list(executor.execute(specs[:_BATCH]))
         began_s = time.perf_counter()

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from common.files import sha256_of
@@ -13,6 +14,7 @@ from engines.base import (
     RunRecord,
     RunSpec,
 )
+from experiments.config import load_workflow
 from experiments.executor import Executor
 from experiments.job import Job
 from experiments.models.study import Study
@@ -25,6 +27,7 @@ from networks.scenario import PreparedLink, PreparedNetwork
 from search.plan import StudyPlan, plan_study
 from tests.conftest import ROOT
 from tests.experiments.listing import CATALOGUE
+from tests.experiments.wire import write
 
 NETWORK = PreparedNetwork(
     name="wire",
@@ -143,6 +146,25 @@ class FakeJob(Job):
     ) -> Executor:
         del engine, total, batch, stack
         return self.fake
+
+
+def job_of(
+    folder: Path,
+    name: str,
+    configuration: Mapping[str, Any],
+    executor: Executor | None = None,
+) -> FakeJob:
+    """Returns a job on a folder's networks, by its configuration's main file and its folder."""
+    content = {"seed": 5, "results": str(folder / "results"), **configuration}
+    write(folder / "config/config.yaml", content)
+    return FakeJob(
+        workflow=load_workflow(folder / "config/config.yaml"),
+        catalogue=CATALOGUE,
+        build=folder,
+        networks=folder / "networks",
+        out_dir=folder / "results" / name,
+        fake=executor or ShuffledExecutor(FakeEngine()),
+    )
 
 
 def perform(job: Job) -> None:

@@ -36,15 +36,6 @@ def test_unknown_parameter_is_found_before_anything_is_valid(config: Path) -> No
         assert part in str(caught.value)
 
 
-@pytest.mark.usefixtures("built_before")
-def test_printed_name_of_nothing_is_refused(config: Path) -> None:
-    content = {"seed": 1, "results": str(config.parent), "studies": ["windows"]}
-    write(config, {**content, "report": {"title": "T", "names": {"windw": "w"}}})
-    with pytest.raises(KneepointError) as caught:
-        check(config, "all")
-    assert all(part in str(caught.value) for part in ("config.yaml", "'windw'", "'window'"))
-
-
 def test_own_controller_must_not_have_a_shipped_name(config: Path) -> None:
     own = config.parent / "controllers/timely.cc"
     own.parent.mkdir()

@@ -17,17 +17,14 @@ from common import tables
 from common.errors import KneepointError
 from common.tables import Column, Table
 from engines.base import RunRecord, RunSpec
-from experiments.config import load_workflow
 from experiments.exchanged import AGREEMENT, AUDIT
 from experiments.executor import Executor
 from experiments.job import Job
-from experiments.models.settings import Confirm
 from experiments.planners.confirmation import list_settings
 from experiments.planners.held_out import SETTINGS_SCHEMA as FOUND_SCHEMA
 from experiments.results import read_frame, read_table, write_table
 from tests.analysis import synthetic, synthetic_real
-from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, perform
-from tests.experiments.listing import CATALOGUE
+from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, perform
 from tests.experiments.wire import prepare_wire, write
 
 NETWORK = {
@@ -105,21 +102,11 @@ def open_job(tmp_path: Path) -> Open:
 
     def configured(executor: Executor | None = None, **changes: Any) -> Job:
         content = {
-            "seed": 5,
-            "results": str(results),
             "studies": list(STUDIES),
             "hold_out": {"training": "wire", "networks": ["far"]},
             "confirm": {**CONFIRM, **changes},
         }
-        write(tmp_path / "config/config.yaml", content)
-        return FakeJob(
-            workflow=load_workflow(tmp_path / "config/config.yaml"),
-            catalogue=CATALOGUE,
-            build=tmp_path,
-            networks=tmp_path / "networks",
-            out_dir=results / "confirm",
-            fake=executor or ShuffledExecutor(FakeEngine()),
-        )
+        return job_of(tmp_path, "confirm", content, executor)
 
     configured()
     prepare_wire(tmp_path, tmp_path / "networks/wire")
@@ -143,16 +130,11 @@ def miss(results: Path, trials: list[int]) -> None:
     tables.write(results / "agreement.parquet", schema, pd.DataFrame(rows))
 
 
-def wanted(job: Job) -> Confirm:
-    assert job.workflow.settings.confirm is not None
-    return job.workflow.settings.confirm
-
-
 def test_settings_stand_once_with_everything_that_they_are_here_for(open_job: Open) -> None:
     job = open_job()
     listed = [
         (each.controller, each.constants.get("window"), each.origins, each.rows)
-        for each in list_settings(job, wanted(job))
+        for each in list_settings(job)
     ]
     assert listed == [
         ("fixed_window", 5, ["calibration", "listed"], []),
@@ -165,7 +147,7 @@ def test_settings_stand_once_with_everything_that_they_are_here_for(open_job: Op
 
 def test_settings_have_all_their_constants(open_job: Open) -> None:
     job = open_job()
-    first, *_, last = list_settings(job, wanted(job))
+    first, *_, last = list_settings(job)
     assert first.constants == {"keepalive_ms": 1000, "window": 5}
     assert last.constants == {"alpha": 2.0, "beta": 1.0, "rtt_threshold_ms": 1.0}
 
@@ -174,34 +156,35 @@ def test_what_is_not_wanted_is_not_read(open_job: Open, tmp_path: Path) -> None:
     (tmp_path / "results/hold_out/settings.parquet").unlink()
     (tmp_path / "results/audit.parquet").unlink()
     job = open_job(best=False, contradicted=False, settings=[])
-    assert [each.origins for each in list_settings(job, wanted(job))] == [["calibration"]] * 2
+    assert [each.origins for each in list_settings(job)] == [["calibration"]] * 2
 
 
 @pytest.mark.parametrize(
-    ("missing", "message"),
+    ("file", "content", "message"),
     [
-        ("hold_out/settings.parquet", "(No such file or directory); rebuild it"),
-        ("audit.parquet", "No such file or directory; `snakemake "),
+        ("hold_out/settings.parquet", None, "(No such file or directory); rebuild it"),
+        ("audit.parquet", None, "No such file or directory; `snakemake "),
+        ("audit.parquet", "{", "; rebuild it"),
+        ("audit.parquet", ["windows", 9], "; rebuild it"),
+        ("audit.parquet", ["windows", -1], "; rebuild it"),
+        ("audit.parquet", ["tables", 0], "; rebuild it"),
     ],
 )
-def test_results_that_are_missing_are_named(
-    open_job: Open, tmp_path: Path, missing: str, message: str
+def test_results_that_are_missing_damaged_or_of_other_tables_are_named(
+    open_job: Open, tmp_path: Path, file: str, content: Any, message: str
 ) -> None:
     job = open_job()
-    path = tmp_path / "results" / missing
+    path = tmp_path / "results" / file
     path.unlink()
+    if isinstance(content, str):
+        path.write_text(content)
+    elif content:
+        contradict(tmp_path / "results", [content])
     with pytest.raises(KneepointError) as caught:
-        list_settings(job, wanted(job))
+        list_settings(job)
     assert str(caught.value).startswith(f"{path}: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_damaged_audit_is_named(open_job: Open, tmp_path: Path) -> None:
-    job = open_job()
-    (tmp_path / "results/audit.parquet").write_text("{")
-    with pytest.raises(KneepointError, match=r"audit.parquet: cannot be used .*; rebuild it"):
-        list_settings(job, wanted(job))
 
 
 @pytest.mark.parametrize(
@@ -226,14 +209,6 @@ def test_what_a_stage_writes_is_what_the_planner_reads(
     tables.write(path, less, made.drop(columns=names[-1]))
     with pytest.raises(KneepointError, match=f"column {names[-1]} is missing; remove it"):
         tables.read_rows(path, columns)
-
-
-@pytest.mark.parametrize("row", [["windows", 9], ["windows", -1], ["tables", 0]])
-def test_audit_of_other_tables_is_named(open_job: Open, tmp_path: Path, row: list[object]) -> None:
-    job = open_job()
-    contradict(tmp_path / "results", [row])
-    with pytest.raises(KneepointError, match=r"audit.parquet: .*; rebuild it"):
-        list_settings(job, wanted(job))
 
 
 class InterruptedExecutor(ShuffledExecutor):
@@ -309,15 +284,8 @@ def test_where_nothing_lies_outside_nothing_runs_again(open_job: Open) -> None:
     miss(job.workflow.results, [])
     perform(further)
     assert engine.ran == []
-    found = with_constants(read_frame(further.out_dir / "runs.parquet"))
-    assert found.empty
-
-
-@pytest.mark.parametrize("trials", [[5], [-1]])
-def test_agreement_of_other_settings_is_named(open_job: Open, trials: list[int]) -> None:
-    job = open_job()
-    perform(job)
-    further = replace(job, out_dir=job.workflow.results / "again")
-    miss(job.workflow.results, trials)
-    with pytest.raises(KneepointError, match=r"agreement.parquet: cannot be used .*; rebuild it"):
-        perform(further)
+    assert with_constants(read_frame(further.out_dir / "runs.parquet")).empty
+    for trial in (5, -1):  # none of these settings
+        miss(job.workflow.results, [trial])
+        with pytest.raises(KneepointError, match=r"agreement.parquet: cannot be used .*; rebuild"):
+            perform(further)

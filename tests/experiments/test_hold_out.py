@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,12 @@ import pytest
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
-from experiments.config import load_workflow
 from experiments.job import Job
 from experiments.planners.held_out import find_settings, list_runs
-from experiments.results import PlannedRun, read_frame, read_table
+from experiments.results import PlannedRun, read_frame
 from experiments.seeds import study_seed
+from tests.experiments import fakes
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
-from tests.experiments.listing import CATALOGUE
 from tests.experiments.wire import prepare_named, write
 from tests.study_json import study_json
 
@@ -80,40 +79,18 @@ def open_job(studied: Path, tmp_path: Path) -> Open:
     return partial(job_of, tmp_path)
 
 
-def job_of(
-    folder: Path, engine: FakeEngine | None = None, seed: int = 0, **changes: Any
-) -> FakeJob:
-    content = {
-        "seed": 5,
-        "results": str(folder / "results"),
-        "studies": list(STUDIES),
-        "hold_out": {**HOLD_OUT, **changes},
-    }
-    write(folder / "config/config.yaml", content)
-    return FakeJob(
-        workflow=load_workflow(folder / "config/config.yaml"),
-        catalogue=CATALOGUE,
-        build=folder,
-        networks=folder / "networks",
-        out_dir=folder / "results/hold_out",
-        fake=ShuffledExecutor(engine or FakeEngine(), seed),
-    )
-
-
-def held_out(job: Job) -> Any:
-    held = job.workflow.settings.hold_out
-    assert held is not None
-    return held
+def job_of(folder: Path, engine: FakeEngine | None = None, **changes: Any) -> FakeJob:
+    content = {"studies": list(STUDIES), "hold_out": {**HOLD_OUT, **changes}}
+    return fakes.job_of(folder, "hold_out", content, ShuffledExecutor(engine or FakeEngine()))
 
 
 def listed(job: Job) -> list[PlannedRun]:
-    held = held_out(job)
-    return list_runs(job, job.engine(), held, find_settings(job, held), study_seed(5, "hold_out"))
+    return list_runs(job, find_settings(job), study_seed(5, "hold_out"))
 
 
 def test_settings_are_replayed_rows_and_best_trials(open_job: Open) -> None:
     job = open_job()
-    found = find_settings(job, held_out(job))
+    found = find_settings(job)
     assert [
         (s.controller, s.origin, s.best, s.study, s.table, s.row, s.published_power) for s in found
     ] == [
@@ -140,14 +117,14 @@ def test_the_best_of_a_grid_over_three_parameters_is_held_out(
     shutil.rmtree(tmp_path / "results/swept")
     job = open_job()
     perform(dataclasses.replace(job, out_dir=tmp_path / "results/swept"))
-    found = find_settings(job, held_out(job))
+    found = find_settings(job)
     (best,) = [setting for setting in found if setting.study == "swept"]
     assert (best.origin, best.best, best.constants["alpha"]) == ("tuned", True, 1.5)
 
 
 def test_settings_may_be_the_best_rows_only(open_job: Open) -> None:
     job = open_job(published="best")
-    found = find_settings(job, held_out(job))
+    found = find_settings(job)
     assert [(s.origin, s.row) for s in found] == [
         ("published", 1),
         ("tuned", None),
@@ -164,7 +141,7 @@ def test_a_failed_run_counts_as_no_power(open_job: Open) -> None:
     job = open_job(FakeEngine(fails_at_14))
     (job.workflow.results / "replayed/runs.jsonl").unlink()
     perform(dataclasses.replace(job, out_dir=job.workflow.results / "replayed"))
-    found = find_settings(job, held_out(job))
+    found = find_settings(job)
     assert [s.study_power > 0 for s in found[:3]] == [True, False, True]
     assert [s.best for s in found[:3]] == [False, False, True]
 
@@ -206,38 +183,6 @@ def test_hold_out_writes_runs_settings_and_bounds(open_job: Open) -> None:
     assert networks["network"].tolist() == ["wire", "far", "farther"]
     assert networks["is_training"].tolist() == [True, False, False]
     assert networks["power"].tolist() == pytest.approx([12032] * 3)
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_results_do_not_depend_on_the_order_of_runs(open_job: Open, seed: int) -> None:
-    job = open_job()
-    perform(job)
-    names = ("runs.parquet", "settings.parquet", "networks.parquet")
-    before = [(job.out_dir / name).read_bytes() for name in names]
-    (job.out_dir / "runs.jsonl").unlink()
-    perform(open_job(seed=seed))
-    assert [(job.out_dir / name).read_bytes() for name in names] == before
-
-
-def test_hold_out_goes_on_where_it_was_killed(open_job: Open) -> None:
-    engine = FakeEngine()
-
-    class Dies(ShuffledExecutor):
-        def execute(self, specs: Sequence[RunSpec]) -> Iterator[list[RunRecord]]:
-            for done, records in enumerate(super().execute(specs)):
-                if done == 7:
-                    raise KeyboardInterrupt
-                yield records
-
-    with pytest.raises(KeyboardInterrupt):
-        perform(dataclasses.replace(open_job(), fake=Dies(engine)))
-    assert not (open_job().out_dir / "runs.parquet").exists()
-    perform(open_job(engine))
-    assert len(engine.ran) == len(set(engine.ran)) + 1  # the one that was lost on its way
-    assert len(read_table(open_job().out_dir / "runs.parquet")) == 33
-    again = FakeEngine()
-    perform(open_job(again))
-    assert again.ran == []
 
 
 def test_another_setting_leaves_the_runs_of_the_others(open_job: Open) -> None:

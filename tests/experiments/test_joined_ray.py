@@ -16,8 +16,7 @@ from engines.base import RunRecord, RunSpec
 from engines.emulator import EmulatorSettings
 from experiments.config import load_workflow
 from experiments.executor import LocalExecutor, RayExecutor
-from experiments.ray_cluster import joined_ray, require_answer
-from experiments.worker import Worker, difference
+from experiments.ray_cluster import Worker, difference, open_cluster, require_answer
 from tests.conftest import ROOT
 from tests.experiments.fakes import built_spec, network
 from tests.ray_node import Nodes
@@ -81,8 +80,8 @@ def test_node_that_dies_in_mid_study_changes_no_record(
         nodes.add()
         nodes.add()
         token.setenv("RAY_AUTH_TOKEN_PATH", nodes.environment["RAY_AUTH_TOKEN_PATH"])
-        with joined_ray(nodes.address) as cluster:
-            assert len(cluster.workers) == 3
+        with open_cluster(1, nodes.address) as cluster:
+            assert cluster.workers == 3
             executor = RayExecutor(cluster, study.settings)
             answers = executor.execute(study.specs)
             got = [next(answers)]
@@ -102,7 +101,7 @@ def test_node_that_differs_is_refused_by_name(token: pytest.MonkeyPatch, tmp_pat
     with Nodes(before=("setarch", "linux32")) as nodes:
         token.setenv("RAY_AUTH_TOKEN_PATH", nodes.environment["RAY_AUTH_TOKEN_PATH"])
         refusal = r"^node .* \(127.0.0.1\): the architecture is \w+, but \w+ on the machine"
-        with pytest.raises(KneepointError, match=refusal), joined_ray(nodes.address):
+        with pytest.raises(KneepointError, match=refusal), open_cluster(1, nodes.address):
             pass
         # Whoever shows another token, or none, comes no further.
         other = tmp_path / "other"
@@ -110,18 +109,21 @@ def test_node_that_differs_is_refused_by_name(token: pytest.MonkeyPatch, tmp_pat
         token.setenv("RAY_AUTH_TOKEN_PATH", str(other))
         with (
             pytest.raises(KneepointError, match=r"refuses the token in .*other; name"),
-            joined_ray(nodes.address),
+            open_cluster(1, nodes.address),
         ):
             pass
         token.setenv("RAY_AUTH_TOKEN_PATH", str(other.with_name("none")))
-        with pytest.raises(KneepointError, match="get-auth-token"), joined_ray(nodes.address):
+        with pytest.raises(KneepointError, match="get-auth-token"), open_cluster(1, nodes.address):
             pass
 
 
 def test_ray_without_a_token_is_refused(token: pytest.MonkeyPatch) -> None:
     with Nodes(environment={"RAY_AUTH_MODE": "disabled"}) as nodes:
         token.setenv("RAY_AUTH_TOKEN_PATH", nodes.environment["RAY_AUTH_TOKEN_PATH"])
-        with pytest.raises(KneepointError, match="RAY_AUTH_MODE=token"), joined_ray(nodes.address):
+        with (
+            pytest.raises(KneepointError, match="RAY_AUTH_MODE=token"),
+            open_cluster(1, nodes.address),
+        ):
             pass
 
 
@@ -144,7 +146,7 @@ def test_full_disk_of_a_node_is_an_error_that_names_it(
     def fail(path: Path, _: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    monkeypatch.setattr("experiments.worker.write_whole", fail)
+    monkeypatch.setattr("experiments.ray_cluster.write_whole", fail)
     monkeypatch.setattr("ray.get", lambda content: content)
     sent = {"emulate": (sha256_of(b"content"), b"content")}
     answer = Worker({}).run(study.settings, study.specs[:1], sent)

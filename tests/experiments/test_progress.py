@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from experiments.progress import Progress, RealTimeProgress, Status, statuses
+from experiments.progress import Progress, Status, statuses
 
 
 class Clock:
@@ -61,7 +61,7 @@ def test_log_hears_whenever_the_runs_have_doubled(capsys: pytest.CaptureFixture[
 def test_runs_in_real_time_come_with_an_estimate(
     tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    progress = RealTimeProgress("confirm", 10, tmp_path)
+    progress = Progress("confirm", 10, is_real_time=True, running=tmp_path)
     progress.add(2)  # from the journal: they say nothing of how long the others take
     clock.now_s += 140
     progress.add(1)
@@ -83,7 +83,7 @@ def test_runs_in_real_time_come_with_an_estimate(
 def test_search_whose_end_nobody_knows_gives_no_estimate(
     tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    progress = RealTimeProgress("probe", None, tmp_path)
+    progress = Progress("probe", None, is_real_time=True, running=tmp_path)
     progress.add(0)
     clock.now_s += 140
     progress.add(1)
@@ -93,7 +93,7 @@ def test_search_whose_end_nobody_knows_gives_no_estimate(
 def test_log_hears_of_runs_in_progress_every_ten_seconds(
     tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    progress = RealTimeProgress("confirm", 4, tmp_path)
+    progress = Progress("confirm", 4, is_real_time=True, running=tmp_path)
     progress.add(0)
     write(tmp_path, "older", elapsed_s=99)
     write(tmp_path, "last")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments import ray_folder as module
-from experiments.ray_folder import ray_folder, write_token
+from experiments import ray_cluster as module
+from experiments.ray_cluster import ray_folder, write_token
 from tests.conftest import ROOT
 
 KILLED = """
 import os, pathlib, signal
-from experiments import ray_folder as module
+from experiments import ray_cluster as module
 module._PARENT = pathlib.Path({parent!r})
 with module.ray_folder() as folder:
     (folder / "ray").mkdir()
@@ -60,7 +60,7 @@ def test_ray_folder_of_a_killed_owner_is_removed(parent: Path) -> None:
 
 MANY = """
 import pathlib
-from experiments import ray_folder as module
+from experiments import ray_cluster as module
 module._PARENT = pathlib.Path({parent!r})
 for _ in range(100):
     with module.ray_folder() as folder:

@@ -24,23 +24,11 @@ from tests.engines.live_run import (
 )
 from tests.engines.real import real_engine, write_traces
 from tests.experiments.fakes import built_spec, network
-from tests.experiments.test_executor import Workflow, end, is_gone
+from tests.experiments.test_executor import Workflow, end, is_gone, start_workflow
 
 pytestmark = pytest.mark.real_time
 
-START_S = 300
-"""What Ray's start may take on a busy machine."""
 MARGIN_S = 30
-
-# What a Snakefile does.
-OWNER = """
-import sys, time
-from pathlib import Path
-from experiments.cluster import start_cluster
-folder = Path(sys.argv[1])
-start_cluster(folder / "cluster.json", 1, folder / "cluster.log")
-time.sleep(600)
-"""
 
 # What a study does.
 DRIVER = """
@@ -56,14 +44,10 @@ list(SlotExecutor(settings, 1, Path(sys.argv[1]).parent).execute(specs))
 
 @pytest.fixture(scope="module")
 def workflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workflow]:
-    folder = tmp_path_factory.mktemp("workflow")
-    owner = subprocess.Popen([sys.executable, "-c", OWNER, folder], cwd=ROOT)
-    file = folder / "cluster.json"
-    wait_until(file.exists, START_S)
-    started = Workflow(owner, file)
+    started = start_workflow(tmp_path_factory.mktemp("workflow"))
     pid = started.cluster_pid
     yield started
-    end(owner)
+    end(started.owner)
     wait_until(lambda: is_gone(pid))
 
 

@@ -197,7 +197,7 @@ def test_run_does_not_begin_once_nobody_waits_for_it(tmp_path: Path) -> None:
             crew.stop()
             return engine
 
-    crew = slots._Crew(Stopping(), slots._Slots(tmp_path, 1), ())
+    crew = slots._Crew(Stopping(), [tmp_path / "0.lock"], ())
     with pytest.raises(slots._StoppedError):
         crew.run(SPECS[0], is_next=False)
     assert engine.ran == []

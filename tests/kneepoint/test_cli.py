@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import chdir, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -231,13 +231,15 @@ def test_status_follows_an_experiment(workspace: Path) -> None:
     (waiting,) = answer(workspace, "status")
     assert (waiting["name"], waiting["state"]) == ("windows", "waiting")
     with hold_lock(folder / ".lock"):
-        progress = Progress("windows", 30, workspace / "build/progress")
-        progress.add(6)
+        with chdir(workspace):
+            progress = Progress("windows", 30)
+            progress.add(6)
         (running,) = answer(workspace, "status")
         assert (running["state"], running["runs"], running["total"]) == ("running", 6, 30)
         assert running["rate"] is None  # they were there already
         assert "6 of 30" in ask(workspace, "status").stdout
-        progress.end("30 runs")
+        with chdir(workspace):
+            progress.end("30 runs")
     (folder / "made_by.json").write_text("{}")
     assert ask(workspace, "status").stdout == "1 done, 0 running, 0 waiting\n"
     (folder / "made_by.json").unlink()

@@ -13,13 +13,11 @@ import pytest
 
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
-from experiments.config import load_workflow
 from experiments.job import Job
 from experiments.planners.confirmation import ConfirmedSetting, read_confirmed
 from experiments.results import read_frame
 from search.calibration import measured_table, pooled_delays, pooled_deviation
-from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
-from tests.experiments.listing import CATALOGUE
+from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, measure, perform
 from tests.experiments.wire import prepare_wire, write
 
 PLANTED_US = 150
@@ -62,20 +60,11 @@ def on_planted_host(spec: RunSpec) -> RunRecord:
 def open_job(tmp_path: Path) -> Open:
     """Gives jobs by the folder of their results."""
     write(tmp_path / "config/networks/wire.yaml", NETWORK)
-    content = {"seed": 5, "results": str(tmp_path / "results"), "confirm": CONFIRM}
-    write(tmp_path / "config/config.yaml", content)
-    config = tmp_path / "config/config.yaml"
     prepare_wire(tmp_path, tmp_path / "networks/wire")
 
     def job_in(folder: str, behaviour: Callable[[RunSpec], RunRecord] = on_planted_host) -> Job:
-        return FakeJob(
-            workflow=load_workflow(config),
-            catalogue=CATALOGUE,
-            build=tmp_path,
-            networks=tmp_path / "networks",
-            out_dir=tmp_path / "results" / folder,
-            fake=ShuffledExecutor(FakeEngine(behaviour)),
-        )
+        executor = ShuffledExecutor(FakeEngine(behaviour))
+        return job_of(tmp_path, folder, {"confirm": CONFIRM}, executor)
 
     return job_in
 

@@ -1,6 +1,5 @@
 """The loop's promises: any order, any interruption, the same bytes; no run twice, none dropped."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from search.loop import ask_and_tell
 from search.objective import find_best
 from search.plan import StudyPlan
 from search.samplers import make_asker
-from search.study import further_columns
 from search.study import runs_of as runs_of_trial
 from tests.experiments.fakes import (
     FakeEngine,
@@ -58,6 +56,13 @@ STUDIES: dict[str, dict[str, Any]] = {
         "sampler": {"kind": "tpe", "trials": 24, "startup_trials": 8},
         "runs_per_trial": 4,
         "race": {},
+    },
+    "hyperband": {
+        "controller": "delay_threshold",
+        "space": {"alpha": {"low": 0.1, "high": 10}},
+        "sampler": {"kind": "random", "trials": 12},
+        "runs_per_trial": 9,
+        "race": {"pruner": "hyperband", "first": 1},
     },
     "front": {
         "controller": "delay_threshold",
@@ -112,7 +117,7 @@ def tables(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> tup
     runs = runs_of(folder, planned, trials)
     write_table(folder / "runs.parquet", runs_table(planned.name, runs))
     columns = dict.fromkeys(planned.space, float)
-    further = further_columns(planned)
+    further = planned.study.objective.columns
     write_table(folder / "trials.parquet", trials_table(planned.name, columns, trials, further))
     return (folder / "runs.parquet").read_bytes(), (folder / "trials.parquet").read_bytes()
 
@@ -281,48 +286,30 @@ def test_machine_that_lets_nothing_end_is_not_asked_for_everything(tmp_path: Pat
     assert len(set(engine.ran)) <= 6
 
 
-def test_fault_that_passes_is_not_noticed() -> None:
-    tries: Iterator[int] = iter(range(9))
-    pauses_s: list[float] = []
-
+@pytest.mark.parametrize(
+    ("faults", "fault_is", "status", "pauses_s", "tries"),
+    [
+        (2, {}, "ok", [0.5, 2], 3),  # it passes
+        (9, {}, "fault", [0.5, 2, 8], 4),
+        (9, {"blames_controller": True}, "failed", [], 4),  # nobody waits for it to mend
+        (9, {"is_final": True}, "fault", [], 1),  # the engine has tried often enough
+    ],
+)
+def test_only_faults_that_may_pass_are_waited_out(
+    faults: int, fault_is: dict[str, bool], status: str, pauses_s: list[float], tries: int
+) -> None:
     def behaviour(spec: RunSpec) -> RunRecord:
-        return fault(spec) if next(tries) < 2 else measure(spec)
+        if len(engine.ran) <= faults:
+            raise MachineFaultError("crashed", **fault_is)
+        return measure(spec)
 
     engine = FakeEngine(behaviour)
     spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
-    assert run_reliably(engine, spec, sleep=pauses_s.append) == measure(spec)
-    assert len(engine.ran) == 3
-    assert pauses_s == [0.5, 2.0]
-
-
-def test_faults_that_the_controller_is_blamed_for_are_not_waited_out() -> None:
-    def crash(_: RunSpec) -> RunRecord:
-        raise MachineFaultError("crashed: SIGSEGV", blames_controller=True)
-
-    spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
-    pauses_s: list[float] = []
-    assert run_reliably(FakeEngine(crash), spec, sleep=pauses_s.append).status == "failed"
-    assert pauses_s == []
-
-
-@pytest.mark.parametrize(("blames", "status"), [(True, "failed"), (False, "fault")])
-def test_only_what_happens_every_time_is_the_controllers_fault(blames: bool, status: str) -> None:
-    def behaviour(_: RunSpec) -> RunRecord:
-        raise MachineFaultError("crashed", blames_controller=blames)
-
-    spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
-    record = run_reliably(FakeEngine(behaviour), spec, sleep=lambda _: None)
-    assert (record.status, record.reason) == (status, "crashed")
-
-
-def test_what_an_engine_has_tried_often_enough_is_not_tried_again() -> None:
-    def behaviour(_: RunSpec) -> RunRecord:
-        raise MachineFaultError("busy", is_final=True)
-
-    engine = FakeEngine(behaviour)
-    spec = study("grid").runs_of(0, {"constant_window": 5})[0].spec
-    assert run_reliably(engine, spec) == RunRecord(spec.run_id, "fault", "busy")
-    assert len(engine.ran) == 1
+    paused_s: list[float] = []
+    record = run_reliably(engine, spec, sleep=paused_s.append)
+    assert (record.status, paused_s) == (status, pauses_s)
+    assert record == measure(spec) if status == "ok" else record.reason == "crashed"
+    assert len(engine.ran) == tries
 
 
 def test_race_stops_losers_and_runs_all_pairs_of_the_winner(tmp_path: Path) -> None:

@@ -17,13 +17,10 @@ from optuna.study import Study
 from optuna.trial import TrialState
 
 from experiments.models.study import Sampler
-from search.samplers import (
-    Asker,
-    BracketSampler,
-    GoldenSectionSampler,
-    TernarySampler,
-    make_asker,
-)
+from search.samplers import Asker, make_asker
+from search.samplers.bracket import BracketSampler
+from search.samplers.golden import GoldenSectionSampler
+from search.samplers.ternary import TernarySampler
 
 BRACKETS = pytest.mark.parametrize("kind", [TernarySampler, GoldenSectionSampler])
 LEARNING = {

@@ -78,28 +78,17 @@ def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
 
 # Inputs, and the jobs that read them; a network is prepared on the host that a study fits.
 HELD = "Running published and tuned settings on held-out networks: hold_out"
-INPUTS = {
-    "study": ("config/studies/grid.yaml", "40", "41", {"Searching: grid"}),
-    "network": (
-        "config/networks/held.yaml",
-        "constant_mbps: 5",
-        "constant_mbps: 6",
-        {"Preparing the network held", HELD},
-    ),
-    "trace": ("build/networks/held/uplink.trace", "3\n", "4\n", {HELD}),
-    "published table": (
-        "config/published/printed.csv",
-        "5,60",
-        "5,61",
-        {"Searching: fit", "Searching: table", "Preparing the network fitted", HELD},
-    ),
-    "host fit": (
-        "results/one/fit/study.json",
-        '"host_latency_us": ',
-        '"host_latency_us": 1',
-        {"Preparing the network fitted", HELD},
-    ),
-}
+STUDY = ("config/studies/grid.yaml", "40", "41")
+NETWORK = ("config/networks/held.yaml", "constant_mbps: 5", "constant_mbps: 6")
+TRACE = ("build/networks/held/uplink.trace", "3\n", "4\n")
+TABLE = ("config/published/printed.csv", "5,60", "5,61")
+HOST_FIT = ("results/one/fit/study.json", '"host_latency_us": ', '"host_latency_us": 1')
+INPUTS = [
+    ([STUDY, NETWORK], {"Searching: grid", "Preparing the network held", HELD}),
+    ([TRACE], {HELD}),
+    ([TABLE], {"Searching: fit", "Searching: table", "Preparing the network fitted", HELD}),
+    ([HOST_FIT], {"Preparing the network fitted", HELD}),
+]
 
 
 def messages_of(checkout: Checkout, command: list[str]) -> set[str]:
@@ -114,28 +103,29 @@ def verify(checkout: Checkout) -> str:
     return run_kneepoint(*words, cwd=checkout.folder).stdout
 
 
-@pytest.mark.parametrize("changed_input", INPUTS)
+@pytest.mark.parametrize(("changes", "jobs"), INPUTS)
 def test_input_that_looks_older_than_results_reruns_what_reads_it(
-    checkout: Checkout, finished: list[str], changed_input: str
+    checkout: Checkout,
+    finished: list[str],
+    changes: list[tuple[str, str, str]],
+    jobs: set[str],
 ) -> None:
     """As after `cp -p`, `rsync -t` or a restored backup."""
-    path, old, new, jobs = INPUTS[changed_input]
     assert "has changed" not in verify(checkout)
     results = [each for each in (checkout.folder / "results/one").rglob("*") if each.is_file()]
     before_ns = min(each.stat().st_mtime_ns for each in results) - 1
-    with changed(checkout, (path, old, new), times_ns=before_ns):
+    with changed(checkout, *changes, times_ns=before_ns):
         assert messages_of(checkout, finished) == jobs
-        named = path.removeprefix("config/").removeprefix("results/one/fit/")
-        assert f"{named} has changed" in verify(checkout)
+        for path, _, _ in changes:
+            named = path.removeprefix("config/").removeprefix("results/one/fit/")
+            assert f"{named} has changed" in verify(checkout)
 
 
 def test_inputs_that_look_newer_rerun_what_reads_them(
     checkout: Checkout, finished: list[str]
 ) -> None:
-    with changed(checkout, *((path, old, new) for path, old, new, _ in INPUTS.values())):
-        assert messages_of(checkout, finished) == set().union(
-            *(each[3] for each in INPUTS.values())
-        )
+    with changed(checkout, STUDY, NETWORK, TRACE, TABLE, HOST_FIT):
+        assert messages_of(checkout, finished) == set().union(*(jobs for _, jobs in INPUTS))
 
 
 def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: list[str]) -> None:
@@ -146,7 +136,7 @@ def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: li
         ("config/published/printed.csv", "5,60\n", "5,60\r\n"),
         ("config/one.yaml", "seed: ", "# A comment\nseed:  "),
     ]
-    touched = (INPUTS["trace"][0], INPUTS["host fit"][0], "results/one/tpe/trials.parquet")
+    touched = (TRACE[0], HOST_FIT[0], "results/one/tpe/trials.parquet")
     with changed(checkout, *same):
         for path in (*touched, "build/emulate"):
             (checkout.folder / path).touch()
@@ -158,11 +148,8 @@ def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: li
     ("path", "old", "new", "jobs"),
     [
         ("search/objective.py", "LEAST_POWER = 1e-3", "LEAST_POWER = 1e-4", FITTED),
-        ("experiments/seeds.py", ">> 11", ">> 12", RUNS | {"prepare_network"}),
-        ("experiments/run.py", "(arguments.config)", "((arguments.config))", set()),
         ("experiments/run.py", "name: str = ", "SPARE = name = ", RUNS | {"prepare_network"}),
         (HELD_OUT, "\n\n\n", "\n\nSPARE = 1\n\n", {"hold_out_settings"}),
-        ("networks/omniscient.py", "int(0.95", "int(0.96", RUNS | {"prepare_network"}),
         ("requirements.txt", "optuna==", "optuna==9", RUNS | {"prepare_network"}),
         ("controllers/algorithms/timely.cc", *TIMELY, {"build_controller", "run_example"}),
         ("controllers/algorithms/delay_threshold.cc", "{", "{ ;", STUDIES | {"build_controller"}),
@@ -174,6 +161,7 @@ def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: li
 def test_change_reruns_what_it_can_change(
     checkout: Checkout, finished: list[str], path: str, old: str, new: str, jobs: set[str]
 ) -> None:
+    """Which modules a step computes with is tested without a workflow: tests/common/test_code."""
     with changed(checkout, (path, old, new)):
         assert jobs_of(checkout, finished) == jobs
 
@@ -186,6 +174,7 @@ def test_changes_that_no_result_depends_on_rerun_nothing(
         checkout,
         ("experiments/executor.py", "# ", "# Well: "),
         ("experiments/seeds.py", '"""Returns', '"""Gives'),
+        ("experiments/run.py", "(arguments.config)", "((arguments.config))"),
         ("controllers/algorithms/fast_tcp.cc", "{", "{ ;"),
         ("analysis/statistics.py", "0.975", "0.995"),
     ):
