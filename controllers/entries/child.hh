@@ -38,7 +38,7 @@ class NoCycleCounter {
 class EntryChild {
  public:
   // Starts the program `entry`, which stands beside this one, or the interpreter, on the entry.
-  // `cpu_s`: what it may use in all. Throws as check_entry does, and MachineFault where no process
+  // `cpu_s`: what it may use in all. Throws as EntryWorker does, and MachineFault where no process
   // can be started and confined.
   EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s);
 
@@ -58,7 +58,6 @@ class EntryChild {
 
   OneProcessor one_processor_{};
   NoCycleCounter no_cycle_counter_;
-  uint64_t cpu_s_;
   EntryWorker worker_;
   Patience patience_;
   double start_s_;
