@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <string>
 
 #include "apps/runner.hh"
@@ -32,8 +31,9 @@ void tick(int) {
   ticks_without_progress = now == last_progress ? ticks_without_progress + 1 : 0;
   last_progress = now;
   if (ticks_without_progress >= ticks_in_limit) {
-    const ssize_t written = write(STDOUT_FILENO, last_words.data(), last_words.size());
-    _exit(written < 0 ? EXIT_FAILURE : status_of_exit);
+    [[maybe_unused]] const ssize_t written =
+        write(STDOUT_FILENO, last_words.data(), last_words.size());
+    _exit(status_of_exit);
   }
   errno = saved_errno;
 }

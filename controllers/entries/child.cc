@@ -33,7 +33,8 @@ int confined_children = 0;
 
 }  // namespace
 
-OneProcessor::OneProcessor() {
+CheapTurns::CheapTurns(bool is_confined) : is_confined_(is_confined) {
+  if (is_confined and confined_children++ == 0) prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
   if (children++ > 0) return;
   sched_getaffinity(0, sizeof processors_before, &processors_before);
   cpu_set_t here;
@@ -42,20 +43,13 @@ OneProcessor::OneProcessor() {
   sched_setaffinity(0, sizeof here, &here);
 }
 
-OneProcessor::~OneProcessor() {
+CheapTurns::~CheapTurns() {
+  if (is_confined_ and --confined_children == 0) prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
   if (--children == 0) sched_setaffinity(0, sizeof processors_before, &processors_before);
 }
 
-NoCycleCounter::NoCycleCounter(bool is_wanted) : is_wanted_(is_wanted) {
-  if (is_wanted and confined_children++ == 0) prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
-}
-
-NoCycleCounter::~NoCycleCounter() {
-  if (is_wanted_ and --confined_children == 0) prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
-}
-
 EntryChild::EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s)
-    : no_cycle_counter_(not is_trusted),
+    : cheap_turns_(not is_trusted),
       worker_(settings, {.is_trusted = is_trusted, .cpu_s = cpu_s}),
       patience_(cpu_s),
       start_s_(idle_s()) {

@@ -62,7 +62,7 @@ struct Descriptors {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   setsid();
-  prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);  // for the loader; NoCycleCounter is inherited
+  prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);  // for the loader; what CheapTurns does is inherited
   personality(ADDR_NO_RANDOMIZE);             // or what depends on addresses differs between runs
   const int nowhere = open("/dev/null", O_RDWR);
   // Clear of the numbers that they will get.
