@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.controllers.emulator import EMULATE, Link
+from tests.controllers.emulator import EMULATE, Link, emulate
 
 NO_NAMESPACES = (
     *("unshare", "--user", "--map-root-user", "sh", "-c"),
@@ -38,6 +38,24 @@ def scenario_of(
         "flows": [{"entry": {"object": str(entry), "environment": environment or {}}}],
         **settings,
     }
+
+
+def check_twins(
+    link: Link, rule: str, constants: dict[str, float], scenario: Callable[..., dict[str, Any]]
+) -> None:
+    """Fails unless an entry's runs are those of a controller, to the last digit.
+
+    Args:
+        link: the links of both.
+        rule: the controller, with these constants.
+        scenario: makes the entry's scenario with further settings.
+    """
+    seeds = range(8)
+    entries = run_batch([scenario(seed=seed, host_latency_us=600) for seed in seeds])
+    assert entries == [
+        emulate(link, rule, constants, "--seed", str(seed), "--host-latency-us", "600")
+        for seed in seeds
+    ]
 
 
 def can_refuse_namespaces() -> bool:

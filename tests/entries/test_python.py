@@ -2,22 +2,23 @@
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.controllers.emulator import Link, emulate
+from tests.controllers.emulator import Link
 from tests.entries.building import (
     NO_NAMESPACES,
     SOURCES,
     can_refuse_namespaces,
+    check_twins,
     run_batch,
     scenario_of,
 )
 
 PYTHON = SOURCES / "python"
-_SEEDS = 8
 _TWINS: dict[str, dict[str, float]] = {
     "fixed_window": {"window": 50, "keepalive_ms": 1000},
     "aimd_timeout": {"initial_window": 10, "alpha": 0.1, "beta": 1.5, "keepalive_ms": 80},
@@ -41,17 +42,7 @@ def test_class_is_its_built_in_twin(rule: str, contest: Link) -> None:
         "BETA": str(constants.get("beta", 1)),
         "KEEPALIVE_MS": str(constants["keepalive_ms"]).removesuffix(".0"),
     }
-    entries = run_batch(
-        [
-            _scenario(contest, "controller", environment, seed=seed, host_latency_us=600)
-            for seed in range(_SEEDS)
-        ]
-    )
-    twins = [
-        emulate(contest, rule, constants, "--seed", str(seed), "--host-latency-us", "600")
-        for seed in range(_SEEDS)
-    ]
-    assert entries == twins
+    check_twins(contest, rule, constants, partial(_scenario, contest, "controller", environment))
 
 
 _HONEST = {"WINDOW": "5", "KEEPALIVE_MS": "1000"}

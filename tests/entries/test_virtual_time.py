@@ -2,13 +2,14 @@
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.controllers.emulator import Link, emulate
-from tests.entries.building import SOURCES, build_entry, run_batch, scenario_of
+from tests.controllers.emulator import Link
+from tests.entries.building import SOURCES, build_entry, check_twins, run_batch, scenario_of
 
 _CHECKS = sorted(
     re.findall(r'^    {"(\w+)",$', (SOURCES / "shim_probe.cc").read_text(), re.MULTILINE)
@@ -145,29 +146,13 @@ _TWINS: dict[str, tuple[dict[str, str], dict[str, float]]] = {
         {"alpha": 0.1, "beta": 1.5, "keepalive_ms": 80},
     ),
 }
-_SEEDS = 8
 
 
 @pytest.mark.parametrize("rule", sorted(_TWINS))
 def test_twins_are_the_same(rule: str, objects: dict[str, Path], contest: Link) -> None:
     environment, constants = _TWINS[rule]
-    entries = run_batch(
-        [
-            scenario_of(
-                contest,
-                objects["kit_sender"],
-                {"RULE": rule, **environment},
-                seed=seed,
-                host_latency_us=600,
-            )
-            for seed in range(_SEEDS)
-        ]
-    )
-    twins = [
-        emulate(contest, rule, constants, "--seed", str(seed), "--host-latency-us", "600")
-        for seed in range(_SEEDS)
-    ]
-    assert entries == twins
+    entry = partial(scenario_of, contest, objects["kit_sender"], {"RULE": rule, **environment})
+    check_twins(contest, rule, constants, entry)
 
 
 _NO_LANDLOCK = """
