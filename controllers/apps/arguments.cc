@@ -1,17 +1,20 @@
 #include "apps/arguments.hh"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
+#include "apps/entry_options.hh"
 #include "apps/options.hh"
 #include "common/input_file.hh"
 #include "common/program_folder.hh"
 #include "common/text.hh"
 #include "entries/date.hh"
-#include "entries/dialect.hh"
 
 namespace kneepoint {
 
@@ -53,6 +56,8 @@ constexpr uint64_t longest_delay_ms = 60'000;
 constexpr uintmax_t most_scenario_bytes = 10'000'000;
 constexpr uintmax_t most_network_bytes = 1'000'000;
 constexpr double longest_latency_us = 1e6;
+constexpr std::array<std::string_view, 4> trace_options{"--uplink", "--downlink", "--uplink-sha256",
+                                                        "--downlink-sha256"};
 
 std::filesystem::path network_file(const std::string& wanted) {
   if (wanted.find('/') != std::string::npos or wanted.ends_with(".json")) return wanted;
@@ -147,12 +152,6 @@ const std::map<std::string, Parser::Option>& Parser::options() {
          p.flow().controller_sha256 = to_sha256(text, "--controller-sha256");
        }},
       {"--set", [](Parser& p, Text text) { add_constant(p.flow().constants, text); }},
-      {"--entry", [](Parser& p, Text text) { p.entry.object = text; }},
-      {"--entry-sha256",
-       [](Parser& p, Text text) { p.entry.sha256 = to_sha256(text, "--entry-sha256"); }},
-      {"--argument", [](Parser& p, Text text) { p.entry.arguments.push_back(text); }},
-      {"--env", [](Parser& p, Text text) { p.entry.environment.push_back(to_variable(text)); }},
-      {"--entry-interpreter", [](Parser& p, Text text) { p.entry.interpreter = text; }},
       {"--entry-lookahead-us",
        [](Parser& p, Text text) {
          p.run.scenario.entry_lookahead_us = to_whole(text, "--entry-lookahead-us", 0, 1000);
@@ -161,7 +160,6 @@ const std::map<std::string, Parser::Option>& Parser::options() {
        [](Parser& p, Text text) {
          p.entry.clock_epoch_ms = to_whole(text, "--entry-clock-epoch-ms", 0, first_date_s * 1000);
        }},
-      {"--dialect", [](Parser& p, Text text) { p.entry.dialect = find_dialect(text).name; }},
       {"--uplink", [](Parser& p, Text text) { p.run.scenario.uplink.trace = text; }},
       {"--downlink", [](Parser& p, Text text) { p.run.scenario.downlink.trace = text; }},
       {"--uplink-sha256",
@@ -208,20 +206,27 @@ RunArguments parse_run_arguments(const std::vector<std::string>& words) {
       parser.entry_option = words[i--];
       continue;
     }
-    const auto option = Parser::options().find(words[i]);
-    if (option == Parser::options().end()) {
-      throw std::invalid_argument("unknown option '" + words[i] + "'; emulate --help lists them");
+    const std::string& option = words[i];
+    const auto of_run = Parser::options().find(option);
+    const auto of_entry = entry_options().find(option);
+    const bool is_of_entry = of_entry != entry_options().end();
+    if (of_run == Parser::options().end() and not is_of_entry) {
+      throw std::invalid_argument("unknown option '" + option + "'; emulate --help lists them");
     }
-    if (i + 1 == words.size()) throw std::invalid_argument(words[i] + " needs a value");
-    option->second(parser, words[i + 1]);
-    if (words[i].ends_with("-sha256") or words[i] == "--uplink" or words[i] == "--downlink") {
-      if (words[i] != "--controller-sha256") parser.trace_option = words[i];
+    if (i + 1 == words.size()) throw std::invalid_argument(option + " needs a value");
+    if (is_of_entry) {
+      of_entry->second(parser.entry, words[i + 1]);
+    } else {
+      of_run->second(parser, words[i + 1]);
     }
-    const bool is_shared = words[i] == "--scenario" or words[i].ends_with("-log");
+    if (std::ranges::find(trace_options, option) != trace_options.end()) {
+      parser.trace_option = option;
+    }
+    const bool is_shared = option == "--scenario" or option.ends_with("-log");
     parser.has_run = parser.has_run or not is_shared;
-    const bool is_entrys = words[i].starts_with("--entry-") or words[i] == "--argument" or
-                           words[i] == "--env" or words[i] == "--dialect";
-    if (is_entrys) parser.entry_option = words[i];
+    if (option != "--entry" and (is_of_entry or option.starts_with("--entry-"))) {
+      parser.entry_option = option;
+    }
   }
   RunArguments run = parser.finish();
   for (const std::string& word : words) run.request += (run.request.empty() ? "" : " ") + word;

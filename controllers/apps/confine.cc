@@ -10,7 +10,6 @@
 #include "common/text.hh"
 #include "entries/confined_command.hh"
 #include "entries/namespaces.hh"
-#include "entries/sandbox.hh"
 
 namespace {
 
@@ -41,9 +40,10 @@ size_t options_end(const Words& words) {
 
 Confinement parse(const Words& words, size_t end) {
   Confinement confinement;
-  const std::map<std::string, std::vector<std::string>*> paths{{"--read", &confinement.readable},
-                                                               {"--write", &confinement.writable},
-                                                               {"--run", &confinement.runnable}};
+  const std::map<std::string, std::vector<std::string>*> paths{
+      {"--read", &confinement.files.readable},
+      {"--write", &confinement.files.writable},
+      {"--run", &confinement.files.runnable}};
   const std::map<std::string, uint64_t*> numbers{{"--cpu-s", &confinement.cpu_s},
                                                  {"--memory-mb", &confinement.memory_mb},
                                                  {"--processes", &confinement.processes},

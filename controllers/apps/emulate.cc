@@ -5,7 +5,6 @@
 #include <iostream>
 #include <new>
 #include <string>
-#include <string_view>
 
 #include "apps/arguments.hh"
 #include "apps/program.hh"
@@ -27,15 +26,6 @@ constexpr int exit_controller_failed = 3;
 // Of CPU time, so generous for any machine: a controller's call takes nanoseconds.
 constexpr std::chrono::seconds longest_call{30};
 
-std::string answer(std::string_view status, std::string_view reason) {
-  return JsonWriter()
-      .begin_object()
-      .field("status", status)
-      .field("reason", reason)
-      .end_object()
-      .text();
-}
-
 // Runs one line of a batch. Running out of memory is a fault, not the controller's failure.
 std::string run_line(Runner& runner, const std::string& line) {
   try {
@@ -43,11 +33,11 @@ std::string run_line(Runner& runner, const std::string& line) {
     const Watchdog watchdog(longest_call, exit_controller_failed);
     return runner.run(arguments).json;
   } catch (const std::bad_alloc&) {
-    return answer("fault", out_of_memory);
+    return describe_failure("fault", out_of_memory);
   } catch (const MachineFault& fault) {
-    return answer("fault", fault.what());
+    return describe_failure("fault", fault.what());
   } catch (const std::exception& error) {
-    return answer("error", error.what());
+    return describe_failure("error", error.what());
   }
 }
 

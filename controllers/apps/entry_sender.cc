@@ -7,20 +7,19 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
+#include "apps/entry_options.hh"
 #include "apps/options.hh"
 #include "apps/program.hh"
 #include "common/json.hh"
 #include "common/machine_fault.hh"
 #include "common/system_call.hh"
 #include "common/text.hh"
-#include "entries/dialect.hh"
 #include "entries/loading.hh"
 #include "entries/process.hh"
 #include "entries/realtime_exports.hh"
@@ -33,8 +32,6 @@ using namespace kneepoint;
 
 constexpr int exit_failed = 3;
 constexpr int exit_fault = 4;
-constexpr const char* inside = "--inside";
-constexpr int socket_descriptor = EntryWorker::first_descriptor + 1;
 constexpr uint64_t longest_cpu_s = 3600;
 constexpr std::chrono::milliseconds check_interval{20};
 
@@ -68,18 +65,8 @@ Arguments parse(const Words& words) {
     }
     if (++i == words.size()) throw std::invalid_argument(option + " needs a value");
     const std::string& value = words[i];
-    if (option == "--entry") {
-      arguments.entry.object = value;
-    } else if (option == "--entry-sha256") {
-      arguments.entry.sha256 = to_sha256(value, option);
-    } else if (option == "--entry-interpreter") {
-      arguments.entry.interpreter = value;
-    } else if (option == "--argument") {
-      arguments.entry.arguments.push_back(value);
-    } else if (option == "--env") {
-      arguments.entry.environment.push_back(to_variable(value));
-    } else if (option == "--dialect") {
-      arguments.entry.dialect = find_dialect(value).name;
+    if (const auto known = entry_options().find(option); known != entry_options().end()) {
+      known->second(arguments.entry, value);
     } else if (option == "--duration-s") {
       arguments.duration_us = to_duration_ms(value) * 1000;
     } else {
@@ -99,29 +86,12 @@ int connected_socket(const Arguments& arguments) {
   return descriptor;
 }
 
-// The confined process, whose arguments come from the process outside.
+// The confined process, which the one outside starts.
 [[noreturn]] void become_entry(int argc, char* argv[]) {
-  const uint64_t bytes = std::strtoull(argv[2], nullptr, 10);
-  EntryLoader loader(argv + 3, argc - 3);
-  const RealSocket socket{.descriptor = socket_descriptor, .datagram_bytes = bytes};
-  replace_socket(socket.descriptor, loader.page());
-  loader.confine(&socket);
+  EntryLoader loader(argc, argv, 2);
+  replace_socket(loader.page());
+  loader.confine();
   loader.run();
-}
-
-EntryCommand inner_command(const Arguments& arguments) {
-  const std::string bytes = std::to_string(find_dialect(arguments.entry.dialect).datagram_bytes);
-  std::vector<std::string> words = words_for_entry(arguments.entry, arguments.is_trusted,
-                                                   longest_cpu_s, arguments.host, arguments.port);
-  if (arguments.entry.is_python()) {
-    EntryCommand command =
-        python_command(arguments.entry, arguments.is_trusted, "python_entry_real.so", words);
-    command.environment.push_back("KNEEPOINT_DATAGRAM_BYTES=" + bytes);
-    return command;
-  }
-  words.insert(words.begin(), {"entry", inside, bytes});
-  return {
-      std::filesystem::read_symlink("/proc/self/exe"), std::move(words), {}, arguments.is_trusted};
 }
 
 int report(const std::optional<EntryEnd>& end, const EntryPage& page) {
@@ -148,11 +118,14 @@ int report(const std::optional<EntryEnd>& end, const EntryPage& page) {
 
 int run(const Words& words) {
   const Arguments arguments = parse(words);
-  check_entry(arguments.entry, arguments.is_trusted);
   const int socket = connected_socket(arguments);
   catch_stop_signals();
   if (arguments.ends_with_parent) stop_with_parent();
-  EntryWorker worker(inner_command(arguments), {socket});
+  EntryWorker worker(arguments.entry, {.is_trusted = arguments.is_trusted,
+                                       .cpu_s = longest_cpu_s,
+                                       .host = arguments.host,
+                                       .port = arguments.port,
+                                       .socket = socket});
   const auto start = std::chrono::steady_clock::now();
   const auto is_over = [&] {
     const auto passed = std::chrono::steady_clock::now() - start;
@@ -162,7 +135,7 @@ int run(const Words& words) {
   std::optional<EntryEnd> end;
   while (not end and not is_over()) {
     std::this_thread::sleep_for(check_interval);
-    end = worker.end(longest_cpu_s);
+    end = worker.end();
     // Time passes for a stopped process: its run is spoilt at once.
     if (not end and worker.state() == 'T') end = {"the sender's process was stopped", true};
   }
@@ -173,6 +146,6 @@ int run(const Words& words) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  if (argc > 3 and std::string(argv[1]) == inside) become_entry(argc, argv);
+  if (argc > 1 and std::string(argv[1]) == "--inside") become_entry(argc, argv);
   return run_program(argc, argv, usage, run);
 }

@@ -9,25 +9,9 @@ namespace kneepoint {
 
 namespace {
 
-void write(JsonWriter& json, const RunResult& result) {
-  write_metrics(json, result.metrics)
-      .field("packets_sent", result.packets_sent)
-      .field("packets_delivered", result.packets_delivered)
-      .field("packets_dropped", result.packets_dropped);
-}
-
 const Offer& offer_to(const FlowSettings& flow) {
   if (flow.transport == Transport::datagrams) return offer_of_datagrams;
   return flow.tcp.ecn ? offer_of_tcp_with_ecn : offer_of_tcp;
-}
-
-std::string describe_failure(const std::string& reason) {
-  return JsonWriter()
-      .begin_object()
-      .field("status", "failed")
-      .field("reason", reason)
-      .end_object()
-      .text();
 }
 
 // A log does not say where it lies: it would differ between two folders.
@@ -39,22 +23,28 @@ std::string without_folder(std::string text, const std::optional<std::filesystem
 
 }  // namespace
 
-std::shared_ptr<const Trace> Runner::trace(const std::filesystem::path& path,
-                                           const std::string& sha256) {
-  KnownTrace& known = traces_[path];
-  // A trace with this digest is right even if the file has changed meanwhile.
-  if (not sha256.empty() and sha256 == known.sha256) return known.trace;
-  const FileState file = state_of(path);
-  if (known.trace == nullptr or not sha256.empty() or file != known.file) {
-    known = {};
-    known = {std::make_shared<const Trace>(Trace::load(path, sha256)), sha256, file};
-    note_progress();
-  }
-  return known.trace;
+std::string describe_failure(std::string_view status, std::string_view reason) {
+  return JsonWriter()
+      .begin_object()
+      .field("status", status)
+      .field("reason", reason)
+      .end_object()
+      .text();
 }
 
 std::shared_ptr<const Trace> Runner::trace_of(const LinkSettings& link) {
-  return link.trace.empty() ? nullptr : trace(link.trace, link.trace_sha256);
+  if (link.trace.empty()) return nullptr;
+  const std::string& sha256 = link.trace_sha256;
+  KnownTrace& known = traces_[link.trace];
+  // A trace with this digest is right even if the file has changed meanwhile.
+  if (not sha256.empty() and sha256 == known.sha256) return known.trace;
+  const FileState file = state_of(link.trace);
+  if (known.trace == nullptr or not sha256.empty() or file != known.file) {
+    known = {};
+    known = {std::make_shared<const Trace>(Trace::load(link.trace, sha256)), sha256, file};
+    note_progress();
+  }
+  return known.trace;
 }
 
 RunReport Runner::run(const RunArguments& arguments) {
@@ -91,15 +81,18 @@ RunReport Runner::run(const RunArguments& arguments) {
     if (link_log) link_log->finish();
     if (flow_log) flow_log->finish();
     if (result.packets_delivered == 0) {
-      return {RunStatus::failed, describe_failure("no datagram was delivered")};
+      return {RunStatus::failed, describe_failure("failed", "no datagram was delivered")};
     }
     JsonWriter json;
     json.begin_object().field("status", "ok");
-    write(json, result);
+    write_metrics(json, result.metrics)
+        .field("packets_sent", result.packets_sent)
+        .field("packets_delivered", result.packets_delivered)
+        .field("packets_dropped", result.packets_dropped);
     if (arguments.measures_flows) rig.write(json);
     return {RunStatus::ok, json.end_object().text()};
   } catch (const ControllerFailure& failure) {
-    return {RunStatus::failed, describe_failure(failure.what())};
+    return {RunStatus::failed, describe_failure("failed", failure.what())};
   }
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "apps/arguments.hh"
 #include "common/input_file.hh"
@@ -24,6 +25,9 @@ struct RunReport {
   std::string json;
 };
 
+// The answer of a run without a result.
+std::string describe_failure(std::string_view status, std::string_view reason);
+
 // Executes runs one after the other. Caches every trace, until its file changes, and every
 // controller.
 class Runner {
@@ -40,7 +44,6 @@ class Runner {
   };
 
   std::shared_ptr<const Trace> trace_of(const LinkSettings& link);
-  std::shared_ptr<const Trace> trace(const std::filesystem::path& path, const std::string& sha256);
 
   Controllers controllers_{};
   std::map<std::filesystem::path, KnownTrace> traces_{};

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <string>
 
-#include "common/json.hh"
+#include "apps/runner.hh"
 #include "common/progress.hh"
 #include "common/system_call.hh"
 #include "common/text.hh"
@@ -24,18 +24,6 @@ int status_of_exit = 0;
 int ticks_without_progress = 0;
 uint64_t last_progress = 0;
 
-void write_last_words() {
-  const char* text = last_words.data();
-  size_t left = last_words.size();
-  while (left > 0) {
-    const ssize_t written = write(STDOUT_FILENO, text, left);
-    if (written < 0 and errno != EINTR) return;
-    if (written < 0) continue;
-    text += written;
-    left -= static_cast<size_t>(written);
-  }
-}
-
 // Calls only async-signal-safe functions.
 void tick(int) {
   const int saved_errno = errno;
@@ -43,7 +31,8 @@ void tick(int) {
   ticks_without_progress = now == last_progress ? ticks_without_progress + 1 : 0;
   last_progress = now;
   if (ticks_without_progress >= ticks_in_limit) {
-    write_last_words();
+    [[maybe_unused]] const ssize_t written =
+        write(STDOUT_FILENO, last_words.data(), last_words.size());
     _exit(status_of_exit);
   }
   errno = saved_errno;
@@ -61,13 +50,8 @@ void set_timer(std::chrono::microseconds interval) {
 
 Watchdog::Watchdog(std::chrono::milliseconds limit, int exit_status) {
   const double limit_s = std::chrono::duration<double>(limit).count();
-  last_words = JsonWriter()
-                   .begin_object()
-                   .field("status", "failed")
-                   .field("reason", "hangs: the controller used " + to_text(limit_s) +
-                                        " s of CPU time in one call")
-                   .end_object()
-                   .text() +
+  last_words = describe_failure("failed", "hangs: the controller used " + to_text(limit_s) +
+                                              " s of CPU time in one call") +
                "\n";
   status_of_exit = exit_status;
   ticks_without_progress = 0;

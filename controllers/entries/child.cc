@@ -6,13 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <string>
-#include <system_error>
-#include <vector>
 
 #include "common/machine_fault.hh"
-#include "common/program_folder.hh"
 #include "loader/handle.hh"
 
 namespace kneepoint {
@@ -20,16 +16,6 @@ namespace kneepoint {
 namespace {
 
 constexpr uint64_t turns_between_readings = 256;
-
-EntryCommand command(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s) {
-  check_entry(settings, is_trusted);
-  std::vector<std::string> words =
-      words_for_entry(settings, is_trusted, cpu_s, "100.64.0.2", "9090");
-  if (settings.is_python())
-    return python_command(settings, is_trusted, "python_entry.so", std::move(words));
-  words.insert(words.begin(), "entry");
-  return {program_folder() / "entry", std::move(words), {}, is_trusted};
-}
 
 // Of this process: what the clock shows less what it has computed.
 double idle_s() {
@@ -47,7 +33,8 @@ int confined_children = 0;
 
 }  // namespace
 
-OneProcessor::OneProcessor() {
+CheapTurns::CheapTurns(bool is_confined) : is_confined_(is_confined) {
+  if (is_confined and confined_children++ == 0) prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
   if (children++ > 0) return;
   sched_getaffinity(0, sizeof processors_before, &processors_before);
   cpu_set_t here;
@@ -56,22 +43,14 @@ OneProcessor::OneProcessor() {
   sched_setaffinity(0, sizeof here, &here);
 }
 
-OneProcessor::~OneProcessor() {
+CheapTurns::~CheapTurns() {
+  if (is_confined_ and --confined_children == 0) prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
   if (--children == 0) sched_setaffinity(0, sizeof processors_before, &processors_before);
 }
 
-NoCycleCounter::NoCycleCounter(bool is_wanted) : is_wanted_(is_wanted) {
-  if (is_wanted and confined_children++ == 0) prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
-}
-
-NoCycleCounter::~NoCycleCounter() {
-  if (is_wanted_ and --confined_children == 0) prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
-}
-
 EntryChild::EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s)
-    : no_cycle_counter_(not is_trusted),
-      cpu_s_(cpu_s),
-      worker_(command(settings, is_trusted, cpu_s)),
+    : cheap_turns_(not is_trusted),
+      worker_(settings, {.is_trusted = is_trusted, .cpu_s = cpu_s}),
       patience_(cpu_s),
       start_s_(idle_s()) {
   take_turn();
@@ -92,7 +71,7 @@ void EntryChild::take_turn() {
 }
 
 void EntryChild::look_after() {
-  if (const auto end = worker_.end(cpu_s_)) give_up(end->reason, end->is_a_fault);
+  if (const auto end = worker_.end()) give_up(end->reason, end->is_a_fault);
   const char state = worker_.state();
   // Asleep it may be because it has just handed its turn back.
   if (worker_.page().turn.load(std::memory_order_acquire) == EntryPage::emulators) return;

@@ -11,34 +11,26 @@
 
 namespace kneepoint {
 
-// While one exists, this process stays on its processor: a turn that wakes another
-// processor takes several times as long.
-class OneProcessor {
+// While one exists, this process stays on its processor: a turn that wakes another processor takes
+// several times as long. While one of a confined entry exists, this thread cannot read the
+// processor's cycle counter, as such entries cannot: a switch between processes of which only one
+// can costs some virtual machines microseconds. Clocks are read by system calls then, not through
+// the vDSO.
+class CheapTurns {
  public:
-  OneProcessor();
-  ~OneProcessor();
-  OneProcessor(const OneProcessor&) = delete;
-  OneProcessor& operator=(const OneProcessor&) = delete;
-};
-
-// While one exists, this thread cannot read the processor's cycle counter, as confined entries
-// cannot: a switch between processes of which only one can costs some virtual machines
-// microseconds. Clocks are read by system calls then, not through the vDSO.
-class NoCycleCounter {
- public:
-  explicit NoCycleCounter(bool is_wanted);
-  ~NoCycleCounter();
-  NoCycleCounter(const NoCycleCounter&) = delete;
-  NoCycleCounter& operator=(const NoCycleCounter&) = delete;
+  explicit CheapTurns(bool is_confined);
+  ~CheapTurns();
+  CheapTurns(const CheapTurns&) = delete;
+  CheapTurns& operator=(const CheapTurns&) = delete;
 
  private:
-  bool is_wanted_;
+  bool is_confined_;
 };
 
 class EntryChild {
  public:
   // Starts the program `entry`, which stands beside this one, or the interpreter, on the entry.
-  // `cpu_s`: what it may use in all. Throws as check_entry does, and MachineFault where no process
+  // `cpu_s`: what it may use in all. Throws as EntryWorker does, and MachineFault where no process
   // can be started and confined.
   EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s);
 
@@ -56,9 +48,7 @@ class EntryChild {
   [[noreturn]] void give_up(const std::string& reason, bool is_a_fault);
   double waited_s() const;
 
-  OneProcessor one_processor_{};
-  NoCycleCounter no_cycle_counter_;
-  uint64_t cpu_s_;
+  CheapTurns cheap_turns_;
   EntryWorker worker_;
   Patience patience_;
   double start_s_;

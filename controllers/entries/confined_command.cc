@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -23,8 +22,8 @@
 #include <system_error>
 
 #include "common/cpu_time.hh"
+#include "common/system_call.hh"
 #include "entries/namespaces.hh"
-#include "entries/sandbox.hh"
 #include "realtime/stop_signal.hh"
 
 namespace kneepoint {
@@ -37,14 +36,7 @@ constexpr uint64_t megabyte = 1'000'000;
 constexpr int tick_ms = 50;
 constexpr int exit_not_started = 127;
 
-const char* const null_device = "/dev/null";
-constexpr std::array other_devices{"/dev/zero", "/dev/urandom"};
-
 bool has_namespaces() { return why_no_namespaces().empty(); }
-
-[[noreturn]] void fail(const char* call) {
-  throw std::system_error(errno, std::system_category(), call);
-}
 
 void send_descriptor(int channel, int descriptor) {
   char byte = 0;
@@ -171,8 +163,8 @@ int enter_filter(bool has_network, bool keeps_signals) {
   return filter.enter(true);
 }
 
-[[noreturn]] void become(const Confinement& confinement, const std::vector<std::string>& command,
-                         int channel) {
+[[noreturn]] void become(const Confinement& confinement, const Files& files,
+                         const std::vector<std::string>& command, int channel) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -185,14 +177,7 @@ int enter_filter(bool has_network, bool keeps_signals) {
                 .file_mb = confinement.file_mb,
                 .descriptors = most_descriptors});
     drop_privileges();
-    FileRules files;
-    for (const std::string& path : confinement.readable) files.read(path);
-    for (const std::string& path : confinement.runnable) files.run(path);
-    for (const std::string& path : confinement.writable) files.write(path);
-    files.write(null_device);
-    for (const char* const device : other_devices) files.read(device);
-    files.enter();
-    const bool keeps_signals = has_namespaces() or files.keeps_signals();
+    const bool keeps_signals = allow_only(files) or has_namespaces();
     send_descriptor(channel, enter_filter(confinement.has_network, keeps_signals));
     execvp(words[0], words.data());
     dprintf(STDERR_FILENO, "%s: %s\n", words[0], std::strerror(errno));
@@ -210,21 +195,17 @@ int enter_filter(bool has_network, bool keeps_signals) {
   close(ends[0]);
   const int channel = ends[1];
   if (not end_with_parent(channel)) _exit(exit_not_started);
+  Files files = confinement.files;
+  files.readable.insert(files.readable.end(), {"/dev/zero", "/dev/urandom"});
+  files.writable.push_back("/dev/null");
   try {
-    if (has_namespaces()) {
-      View view{.readable = confinement.readable, .writable = confinement.writable};
-      view.readable.insert(view.readable.end(), confinement.runnable.begin(),
-                           confinement.runnable.end());
-      view.readable.insert(view.readable.end(), other_devices.begin(), other_devices.end());
-      view.writable.push_back(null_device);
-      enter_view(view);
-    }
+    if (has_namespaces()) show_only(files);
   } catch (const std::exception& error) {
     dprintf(STDERR_FILENO, "%s\n", error.what());
     _exit(exit_not_started);
   }
   const pid_t process = fork();
-  if (process == 0) become(confinement, command, channel);
+  if (process == 0) become(confinement, files, command, channel);
   if (process < 0) _exit(exit_not_started);
   int status = 0;
   while (waitpid(-1, &status, 0) != process) {
@@ -312,7 +293,7 @@ CommandEnd explain(int status, const rusage& used, const Confinement& confinemen
 // Waits for the command's end, or for a reason to end it.
 CommandEnd supervise(const Confinement& confinement, pid_t host, int channel, int listener) {
   const auto end = Clock::now() + std::chrono::seconds(confinement.wall_s);
-  const uint64_t before = bytes_in(confinement.writable);
+  const uint64_t before = bytes_in(confinement.files.writable);
   uint64_t started = 1;
   while (true) {
     int status = 0;
@@ -326,7 +307,7 @@ CommandEnd supervise(const Confinement& confinement, pid_t host, int channel, in
     if (Clock::now() >= end) {
       return {128 + SIGKILL, "more than " + std::to_string(confinement.wall_s) + " s"};
     }
-    if (bytes_in(confinement.writable) > before + confinement.file_mb * megabyte) {
+    if (bytes_in(confinement.files.writable) > before + confinement.file_mb * megabyte) {
       return {128 + SIGXFSZ, "wrote more than " + std::to_string(confinement.file_mb) + " MB"};
     }
     pollfd waits{.fd = listener, .events = POLLIN, .revents = 0};

@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "entries/sandbox.hh"
+
 namespace kneepoint {
 
 struct Confinement {
-  std::vector<std::string> readable{};  // files, and folders with all that is in them
-  std::vector<std::string> writable{};  // may be read, too
-  std::vector<std::string> runnable{};  // likewise
-  uint64_t cpu_s = 60;                  // of each process
-  uint64_t memory_mb = 2048;            // of each process
-  uint64_t processes = 256;             // started in all, threads included
-  uint64_t file_mb = 256;               // of what it writes, in all
-  uint64_t wall_s = 600;                // of the whole
+  Files files{};
+  uint64_t cpu_s = 60;        // of each process
+  uint64_t memory_mb = 2048;  // of each process
+  uint64_t processes = 256;   // started in all, threads included
+  uint64_t file_mb = 256;     // of what it writes, in all
+  uint64_t wall_s = 600;      // of the whole
   bool has_network = true;
   bool ends_with_parent = false;
 };

@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <sstream>
@@ -150,13 +149,12 @@ void refuse_files(CallFilter& filter) {
 #endif
 }
 
-void allow_socket(CallFilter& filter, const RealSocket& socket) {
+void allow_socket(CallFilter& filter, uint64_t datagram_bytes) {
   constexpr auto allow = CallFilter::allow;
   // Whole datagrams, to the receiver only.
-  filter.rule(SYS_sendto, allow,
-              {{0, as_int, static_cast<uint64_t>(socket.descriptor)},
-               {2, whole, socket.datagram_bytes},
-               {4, whole, 0}});
+  filter.rule(
+      SYS_sendto, allow,
+      {{0, as_int, EntryPage::socket_descriptor}, {2, whole, datagram_bytes}, {4, whole, 0}});
   for (const uint64_t option : {SO_TIMESTAMP, SO_TIMESTAMPNS, SO_RCVTIMEO, SO_RCVBUF, SO_SNDBUF}) {
     filter.rule(SYS_setsockopt, allow, {{1, as_int, SOL_SOCKET}, {2, as_int, option}});
   }
@@ -228,7 +226,7 @@ void hide_clocks() {
     const uint64_t bytes = std::strtoull(end + 1, nullptr, 16) - from;
     const long failed =
         is_code ? syscall(SYS_mprotect, from, bytes, PROT_READ) : syscall(SYS_munmap, from, bytes);
-    if (failed != 0) throw SandboxError(line + ": " + std::strerror(errno));
+    if (failed != 0) refuse_sandbox(line);
   }
 }
 
@@ -249,34 +247,30 @@ void allow_mapping(CallFilter& filter, std::optional<int> descriptor) {
 }
 
 // All but the filter of calls.
-void deny_all_but(EntryPage& page, const std::vector<std::string>& readable, const Limits& limits,
-                  bool in_virtual_time, Answer answer) {
+void deny_all_but(EntryPage& page, const Files& files, const Limits& limits, Answer answer) {
   told = &page;
-  if (in_virtual_time) hide_clocks();
-  if (is_first_process()) enter_view({.readable = readable});
+  if (page.datagram_bytes == 0) hide_clocks();
+  if (is_first_process()) show_only(files);
   set_limits(limits);
   drop_privileges();
-  FileRules files;
-  for (const std::string& each : readable) files.read(each);
-  files.enter();
+  allow_only(files);
   answer_trapped_calls(answer);
 }
 
 void open_object() {
   const long opened = syscall(SYS_openat, AT_FDCWD, the_object.c_str(), O_RDONLY | O_CLOEXEC);
   if (opened < 0 or syscall(SYS_dup3, opened, object_descriptor, O_CLOEXEC) < 0) {
-    throw SandboxError(the_object + ": " + std::strerror(errno));
+    refuse_sandbox(the_object);
   }
   syscall(SYS_close, opened);
 }
 
 }  // namespace
 
-void confine_sender(EntryPage& page, const std::string& object, const Limits& limits,
-                    const RealSocket* socket) {
+void confine_sender(EntryPage& page, const std::string& object, const Limits& limits) {
   the_object = object;
   open_object();
-  deny_all_but(page, {}, limits, socket == nullptr, answer_sender);
+  deny_all_but(page, {}, limits, answer_sender);
   CallFilter filter(CallFilter::trap);
   allow_computing(filter);
   allow_memory(filter);
@@ -285,17 +279,17 @@ void confine_sender(EntryPage& page, const std::string& object, const Limits& li
     filter.rule(call, CallFilter::allow, {{0, as_int, object_descriptor}});
   }
   refuse_files(filter);
-  if (socket != nullptr) allow_socket(filter, *socket);
+  if (page.datagram_bytes != 0) allow_socket(filter, page.datagram_bytes);
   filter.enter();
 }
 
 void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
-                         const Limits& limits, const RealSocket* socket) {
+                         const Limits& limits) {
   const auto prefix = std::filesystem::path(interpreter.file).parent_path().parent_path();
   deny_all_but(page,
-               {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache",
-                prefix / "lib", interpreter.program, object},
-               limits, socket == nullptr, answer_interpreter);
+               {.readable = {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib",
+                             "/etc/ld.so.cache", prefix / "lib", interpreter.program, object}},
+               limits, answer_interpreter);
   CallFilter filter(CallFilter::trap);
   allow_computing(filter);
   allow_memory(filter);
@@ -325,7 +319,7 @@ void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const 
   filter.rules({SYS_stat, SYS_lstat, SYS_access}, CallFilter::trap);
 #endif
   refuse_files(filter);
-  if (socket != nullptr) allow_socket(filter, *socket);
+  if (page.datagram_bytes != 0) allow_socket(filter, page.datagram_bytes);
   filter.enter();
 }
 

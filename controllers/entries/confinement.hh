@@ -9,19 +9,12 @@
 
 namespace kneepoint {
 
-// Where the one socket of an entry in real time stands, and what it may send.
-struct RealSocket {
-  int descriptor;
-  uint64_t datagram_bytes;
-};
-
 // All of this holds from before the entry's object is loaded to the end of the process. A call that
-// is denied is told on the page and ends it. `socket` is null in virtual time.
+// is denied is told on the page and ends it.
 //
 // A sender has no file but its object, which can be loaded and mapped, and the libraries that its
 // program has loaded.
-void confine_sender(EntryPage& page, const std::string& object, const Limits& limits,
-                    const RealSocket* socket);
+void confine_sender(EntryPage& page, const std::string& object, const Limits& limits);
 
 // An interpreter, and its program, which runs the entry.
 struct Interpreter {
@@ -31,6 +24,6 @@ struct Interpreter {
 
 // An interpreter loads modules as it runs.
 void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
-                         const Limits& limits, const RealSocket* socket);
+                         const Limits& limits);
 
 }  // namespace kneepoint

@@ -9,23 +9,22 @@ namespace kneepoint {
 
 namespace {
 
-DatagramHeader acknowledge_datagram(const DatagramHeader& datagram, uint64_t number,
-                                    Milliseconds received_ms) {
-  return acknowledge(*ContestHeader::decode(datagram), number, static_cast<uint64_t>(received_ms),
-                     contest_payload_bytes)
-      .encode();
-}
-
 // Datagrump, the kit before sourdough (packet.{cc,hh}, timestamp.hh, datagrump-receiver.cc): the
 // first five of the six numbers, and milliseconds since the epoch. The sixth is padding there.
 constexpr size_t bytes_2013 = ContestHeader::bytes - 8;
 
 constexpr Dialect dialects[]{
-    {"sourdough", ContestHeader::bytes + contest_payload_bytes, ContestHeader::bytes, false,
-     acknowledge_datagram},
-    {"2013", ContestHeader::bytes + contest_payload_bytes, bytes_2013, true, acknowledge_datagram}};
+    {"sourdough", ContestHeader::bytes + contest_payload_bytes, ContestHeader::bytes, false},
+    {"2013", ContestHeader::bytes + contest_payload_bytes, bytes_2013, true}};
 
 }  // namespace
+
+DatagramHeader acknowledge(const DatagramHeader& datagram, uint64_t number,
+                           Milliseconds received_ms) {
+  return acknowledge(*ContestHeader::decode(datagram), number, static_cast<uint64_t>(received_ms),
+                     contest_payload_bytes)
+      .encode();
+}
 
 const Dialect& find_dialect(const std::string& name) {
   for (const Dialect& dialect : dialects) {

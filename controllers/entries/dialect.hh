@@ -19,10 +19,11 @@ struct Dialect {
   size_t datagram_bytes;        // of every data datagram, IP and UDP apart
   size_t acknowledgment_bytes;  // likewise
   bool dates;  // whether its receiver's clock counts from the epoch, not from its first datagram
-  // What its receiver answers to a datagram that arrives at `received_ms` of its own clock.
-  DatagramHeader (*acknowledge)(const DatagramHeader& datagram, uint64_t number,
-                                Milliseconds received_ms);
 };
+
+// What a receiver answers to a datagram that arrives at `received_ms` of its own clock.
+DatagramHeader acknowledge(const DatagramHeader& datagram, uint64_t number,
+                           Milliseconds received_ms);
 
 // Throws std::invalid_argument for an unknown name.
 const Dialect& find_dialect(const std::string& name);

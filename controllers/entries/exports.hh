@@ -6,11 +6,19 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
+
 #include "entries/virtual_host.hh"
 
 #define KNEEPOINT_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace kneepoint {
+
+// What a call returns that fails.
+inline int fail(int error) {
+  errno = error;
+  return -1;
+}
 
 // The host of this process. There is one, from before the entry is loaded.
 VirtualHost& virtual_host();
@@ -31,13 +39,11 @@ void begin_run_with(const char* file);
 // their random numbers with it.
 int64_t epoch_ns();
 
-// Whether a descriptor is the virtual socket's or an epoll's, of which the kernel knows nothing.
-bool is_virtual(int descriptor);
-// What the kernel opens has other numbers.
+// Whether a descriptor is that of the one socket, in either kind of time.
+bool is_the_socket(int descriptor);
+// What the kernel opens has other numbers than what is virtual.
 void reserve_descriptors();
-// Set errno and return -1 where they fail.
-int close_virtual(int descriptor);
-int control_virtual(int descriptor, int command, int argument);
+// Sets errno and returns -1 where it fails.
 ssize_t read_file(int descriptor, void* content, size_t bytes);
 
 }  // namespace kneepoint

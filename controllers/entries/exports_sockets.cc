@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
@@ -46,13 +45,6 @@ struct Epoll {
   bool has_socket = false;
   epoll_event wanted{};
 } the_epoll;
-
-int fail(int error) {
-  errno = error;
-  return -1;
-}
-
-bool is_socket(int descriptor) { return descriptor == socket_descriptor and the_socket.is_open; }
 
 void give_address(const sockaddr_storage& address, socklen_t bytes, sockaddr* place,
                   socklen_t* room) {
@@ -139,7 +131,7 @@ int wait_for(pollfd* descriptors, nfds_t count, int64_t limit_ns) {
   for (nfds_t i = 0; i < count; ++i) {
     pollfd& each = descriptors[i];
     each.revents = 0;
-    if (is_socket(each.fd)) {
+    if (is_the_socket(each.fd)) {
       for_reading = for_reading or (each.events & (POLLIN | POLLRDNORM)) != 0;
       for_writing = for_writing or (each.events & (POLLOUT | POLLWRNORM)) != 0;
     } else if (each.fd >= 0) {  // output, which is always ready; input, of which there is none
@@ -154,7 +146,7 @@ int wait_for(pollfd* descriptors, nfds_t count, int64_t limit_ns) {
   int found = others;
   for (nfds_t i = 0; i < count; ++i) {
     pollfd& each = descriptors[i];
-    if (not is_socket(each.fd)) continue;
+    if (not is_the_socket(each.fd)) continue;
     int events = 0;
     if (ready.readable) events |= each.events & (POLLIN | POLLRDNORM);
     if (ready.writable) events |= each.events & (POLLOUT | POLLWRNORM);
@@ -205,28 +197,45 @@ void reserve_descriptors() {
   for (const int each : {socket_descriptor, epoll_descriptor}) dup2(STDOUT_FILENO, each);
 }
 
-bool is_virtual(int descriptor) {
-  return is_socket(descriptor) or (descriptor == epoll_descriptor and the_epoll.is_open);
+bool is_the_socket(int descriptor) {
+  return descriptor == socket_descriptor and the_socket.is_open;
 }
 
-int close_virtual(int descriptor) {
-  if (descriptor == socket_descriptor) {
+}  // namespace kneepoint
+
+KNEEPOINT_EXPORT int close(int descriptor) {
+  if (is_the_socket(descriptor)) {
     the_socket = {};
     the_epoll.has_socket = false;
-  } else {
+  } else if (descriptor == epoll_descriptor and the_epoll.is_open) {
     the_epoll = {};
+  } else {
+    return static_cast<int>(syscall(SYS_close, descriptor));
   }
   return 0;
 }
 
-int control_virtual(int descriptor, int command, int argument) {
-  if (descriptor != socket_descriptor) return 0;
-  if (command == F_GETFL) return the_socket.flags;
-  if (command == F_SETFL) the_socket.flags = O_RDWR | (argument & O_NONBLOCK);
-  return 0;
+KNEEPOINT_EXPORT int fcntl(int descriptor, int command, ...) {
+  va_list arguments;
+  va_start(arguments, command);
+  const int argument = va_arg(arguments, int);
+  va_end(arguments);
+  if (is_the_socket(descriptor)) {
+    if (command == F_GETFL) return the_socket.flags;
+    if (command == F_SETFL) the_socket.flags = O_RDWR | (argument & O_NONBLOCK);
+    return 0;
+  }
+  if (descriptor == epoll_descriptor and the_epoll.is_open) return 0;
+  return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
 }
 
-}  // namespace kneepoint
+KNEEPOINT_EXPORT int fcntl64(int descriptor, int command, ...) {
+  va_list arguments;
+  va_start(arguments, command);
+  const int argument = va_arg(arguments, int);
+  va_end(arguments);
+  return fcntl(descriptor, command, argument);
+}
 
 KNEEPOINT_EXPORT int socket(int domain, int type, int) noexcept {
   constexpr int kind = ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -241,22 +250,22 @@ KNEEPOINT_EXPORT int socket(int domain, int type, int) noexcept {
 }
 
 KNEEPOINT_EXPORT int bind(int descriptor, const sockaddr*, socklen_t) noexcept {
-  return is_socket(descriptor) ? 0 : fail(EBADF);
+  return is_the_socket(descriptor) ? 0 : fail(EBADF);
 }
 
 KNEEPOINT_EXPORT int connect(int descriptor, const sockaddr* address, socklen_t bytes) {
-  if (not is_socket(descriptor)) return fail(EBADF);
+  if (not is_the_socket(descriptor)) return fail(EBADF);
   take_peer(address, bytes);
   return 0;
 }
 
 KNEEPOINT_EXPORT int shutdown(int descriptor, int) noexcept {
-  return is_socket(descriptor) ? 0 : fail(EBADF);
+  return is_the_socket(descriptor) ? 0 : fail(EBADF);
 }
 
 KNEEPOINT_EXPORT int setsockopt(int descriptor, int level, int name, const void* value,
                                 socklen_t bytes) noexcept {
-  if (not is_socket(descriptor)) return fail(EBADF);
+  if (not is_the_socket(descriptor)) return fail(EBADF);
   if (level != SOL_SOCKET) return 0;
   int number = 0;
   std::memcpy(&number, value, std::min<size_t>(bytes, sizeof number));
@@ -273,7 +282,7 @@ KNEEPOINT_EXPORT int setsockopt(int descriptor, int level, int name, const void*
 
 KNEEPOINT_EXPORT int getsockopt(int descriptor, int level, int name, void* value,
                                 socklen_t* bytes) noexcept {
-  if (not is_socket(descriptor)) return fail(EBADF);
+  if (not is_the_socket(descriptor)) return fail(EBADF);
   int number = 0;
   if (level == SOL_SOCKET) {
     constexpr int buffer_bytes = 212'992;
@@ -288,14 +297,14 @@ KNEEPOINT_EXPORT int getsockopt(int descriptor, int level, int name, void* value
 }
 
 KNEEPOINT_EXPORT int getpeername(int descriptor, sockaddr* place, socklen_t* room) noexcept {
-  if (not is_socket(descriptor)) return fail(EBADF);
+  if (not is_the_socket(descriptor)) return fail(EBADF);
   if (the_socket.peer_bytes == 0) return fail(ENOTCONN);
   give_address(the_socket.peer, the_socket.peer_bytes, place, room);
   return 0;
 }
 
 KNEEPOINT_EXPORT int getsockname(int descriptor, sockaddr* place, socklen_t* room) noexcept {
-  if (not is_socket(descriptor)) return fail(EBADF);
+  if (not is_the_socket(descriptor)) return fail(EBADF);
   sockaddr_storage local{};
   if (the_socket.family == AF_INET) {
     const sockaddr_in address{.sin_family = AF_INET,
@@ -317,7 +326,7 @@ KNEEPOINT_EXPORT int getsockname(int descriptor, sockaddr* place, socklen_t* roo
 }
 
 KNEEPOINT_EXPORT ssize_t sendmsg(int descriptor, const msghdr* message, int) {
-  if (not is_socket(descriptor)) return fail(EBADF);
+  if (not is_the_socket(descriptor)) return fail(EBADF);
   if (message->msg_name != nullptr and the_socket.peer_bytes == 0) {
     take_peer(static_cast<const sockaddr*>(message->msg_name), message->msg_namelen);
   }
@@ -336,30 +345,13 @@ KNEEPOINT_EXPORT ssize_t sendto(int descriptor, const void* content, size_t byte
   return sendmsg(descriptor, &message, flags);
 }
 
-KNEEPOINT_EXPORT ssize_t send(int descriptor, const void* content, size_t bytes, int flags) {
-  return sendto(descriptor, content, bytes, flags, nullptr, 0);
-}
-
-KNEEPOINT_EXPORT ssize_t write(int descriptor, const void* content, size_t bytes) {
-  if (is_socket(descriptor)) return send(descriptor, content, bytes, 0);
-  return syscall(SYS_write, descriptor, content, bytes);
-}
-
-KNEEPOINT_EXPORT ssize_t writev(int descriptor, const iovec* parts, int count) {
-  if (not is_socket(descriptor)) return syscall(SYS_writev, descriptor, parts, count);
-  msghdr message{};
-  message.msg_iov = const_cast<iovec*>(parts);
-  message.msg_iovlen = static_cast<size_t>(count);
-  return sendmsg(descriptor, &message, 0);
-}
-
 KNEEPOINT_EXPORT ssize_t recvmsg(int descriptor, msghdr* message, int flags) {
-  return is_socket(descriptor) ? receive_message(*message, flags) : fail(EBADF);
+  return is_the_socket(descriptor) ? receive_message(*message, flags) : fail(EBADF);
 }
 
 KNEEPOINT_EXPORT ssize_t recvfrom(int descriptor, void* content, size_t bytes, int flags,
                                   sockaddr* address, socklen_t* address_bytes) {
-  if (not is_socket(descriptor)) return fail(EBADF);
+  if (not is_the_socket(descriptor)) return fail(EBADF);
   iovec part{content, bytes};
   msghdr message{};
   message.msg_name = address;
@@ -371,12 +363,8 @@ KNEEPOINT_EXPORT ssize_t recvfrom(int descriptor, void* content, size_t bytes, i
   return received;
 }
 
-KNEEPOINT_EXPORT ssize_t recv(int descriptor, void* content, size_t bytes, int flags) {
-  return recvfrom(descriptor, content, bytes, flags, nullptr, nullptr);
-}
-
 KNEEPOINT_EXPORT ssize_t read(int descriptor, void* content, size_t bytes) {
-  if (is_socket(descriptor)) return recv(descriptor, content, bytes, 0);
+  if (is_the_socket(descriptor)) return recv(descriptor, content, bytes, 0);
   return descriptor == STDIN_FILENO ? 0 : read_file(descriptor, content, bytes);
 }
 
@@ -413,7 +401,7 @@ KNEEPOINT_EXPORT int epoll_create(int) noexcept { return epoll_create1(0); }
 
 KNEEPOINT_EXPORT int epoll_ctl(int descriptor, int operation, int wanted,
                                epoll_event* event) noexcept {
-  if (descriptor != epoll_descriptor or not is_socket(wanted)) return fail(EPERM);
+  if (descriptor != epoll_descriptor or not is_the_socket(wanted)) return fail(EPERM);
   the_epoll.has_socket = operation != EPOLL_CTL_DEL;
   if (the_epoll.has_socket) the_epoll.wanted = *event;
   return 0;
@@ -434,9 +422,9 @@ KNEEPOINT_EXPORT int ioctl(int descriptor, unsigned long request, ...) noexcept 
   va_start(arguments, request);
   void* const place = va_arg(arguments, void*);
   va_end(arguments);
-  if (not is_socket(descriptor)) return fail(ENOTTY);
+  if (not is_the_socket(descriptor)) return fail(ENOTTY);
   if (request == FIONBIO) {
-    return control_virtual(descriptor, F_SETFL, *static_cast<int*>(place) != 0 ? O_NONBLOCK : 0);
+    return fcntl(descriptor, F_SETFL, *static_cast<int*>(place) != 0 ? O_NONBLOCK : 0);
   }
   if (request == FIONREAD) {
     const auto waiting =

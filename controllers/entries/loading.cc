@@ -13,49 +13,48 @@ namespace kneepoint {
 
 namespace {
 
-constexpr int page_descriptor = 3;
-
 [[noreturn]] void fail(const std::string& reason) {
   std::fprintf(stderr, "%s\n", reason.c_str());
   std::_Exit(EXIT_FAILURE);
 }
 
 EntryPage& shared_page() {
-  void* const place =
-      mmap(nullptr, sizeof(EntryPage), PROT_READ | PROT_WRITE, MAP_SHARED, page_descriptor, 0);
+  void* const place = mmap(nullptr, sizeof(EntryPage), PROT_READ | PROT_WRITE, MAP_SHARED,
+                           EntryPage::descriptor, 0);
   if (place == MAP_FAILED) fail("this program is started by emulate");
-  syscall(SYS_close, page_descriptor);
+  syscall(SYS_close, EntryPage::descriptor);
   return *static_cast<EntryPage*>(place);
 }
 
 }  // namespace
 
-EntryLoader::EntryLoader(char* words[], int count)
-    : page_(shared_page()),
-      object_(words[0]),
-      is_confined_(std::strcmp(words[1], "confined") == 0),
-      limits_{.cpu_s = std::strtoull(words[2], nullptr, 10),
-              .memory_mb = std::strtoull(words[3], nullptr, 10),
-              .file_mb = 0,
-              .descriptors = 32} {
-  int next = 4;
-  for (; next < count and std::strcmp(words[next], "--") != 0; ++next) {
-    environment_.emplace_back(words[next]);
-  }
+EntryLoader::EntryLoader(int count, char* words[], int before) : page_(shared_page()) {
+  constexpr int least = 6;
+  if (count < before + least) fail("this program is started by emulate");
+  if (before == words_of_interpreter) interpreter_ = {words[0], words[before - 1]};
+  char** next = words + before;
+  object_ = *next++;
+  is_confined_ = std::strcmp(*next++, "confined") == 0;
+  limits_ = {.cpu_s = std::strtoull(next[0], nullptr, 10),
+             .memory_mb = std::strtoull(next[1], nullptr, 10),
+             .file_mb = 0,
+             .descriptors = 32};
+  next += 2;
+  for (; std::strcmp(*next, "--") != 0; ++next) environment_.emplace_back(*next);
   static char name[] = "sender";
   words_.push_back(name);
-  words_.insert(words_.end(), words + next + 1, words + count);
+  words_.insert(words_.end(), next + 1, words + count);
 }
 
-void EntryLoader::confine(const RealSocket* socket, const Interpreter* interpreter) {
+void EntryLoader::confine() {
   try {
     exit_at_cpu_limit();
     if (not is_confined_) {
       set_limits(limits_);
-    } else if (interpreter != nullptr) {
-      confine_interpreter(page_, *interpreter, object_, limits_, socket);
+    } else if (interpreter_) {
+      confine_interpreter(page_, *interpreter_, object_, limits_);
     } else {
-      confine_sender(page_, object_, limits_, socket);
+      confine_sender(page_, object_, limits_);
     }
   } catch (const SandboxError& error) {
     fail(error.what());
@@ -63,6 +62,7 @@ void EntryLoader::confine(const RealSocket* socket, const Interpreter* interpret
 }
 
 void EntryLoader::give_environment() const {
+  clearenv();
   for (const std::string& assignment : environment_) {
     const size_t equals = assignment.find('=');
     setenv(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1).c_str(), 1);

@@ -1,6 +1,7 @@
 // The process of an entry: it confines itself, loads the entry, and runs it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,19 +10,22 @@
 
 namespace kneepoint {
 
+// What stands before an entry's own words: the interpreter, three options, and its program.
+constexpr int words_of_interpreter = 5;
+
 class EntryLoader {
  public:
-  // Takes the page of this process, and the words that words_for_entry() made. Ends the process
-  // where there is none.
-  EntryLoader(char* words[], int count);
+  // Takes the page of this process, and the words that EntryWorker has made, which come after
+  // `before` others. Ends the process where there are none.
+  EntryLoader(int count, char* words[], int before);
 
   EntryPage& page() { return page_; }
+  const std::string& object() const { return object_; }
 
-  // `socket` is null in virtual time, `interpreter` unless this process is one. Ends the process,
-  // with a reason, where it cannot.
-  void confine(const RealSocket* socket, const Interpreter* interpreter = nullptr);
+  // Ends the process, with a reason, where it cannot.
+  void confine();
 
-  // The entry's whole environment.
+  // The entry's, in place of what the process was started with.
   void give_environment() const;
 
   // Runs the entry as its own program would run, to the end of the process.
@@ -29,9 +33,10 @@ class EntryLoader {
 
  private:
   EntryPage& page_;
-  std::string object_;
-  bool is_confined_;
-  Limits limits_;
+  std::optional<Interpreter> interpreter_{};  // that this process is
+  std::string object_{};
+  bool is_confined_ = true;
+  Limits limits_{};
   std::vector<std::string> environment_{};
   std::vector<char*> words_{};  // of the sender
 };

@@ -20,8 +20,6 @@
 #include <map>
 #include <system_error>
 
-#include "entries/sandbox.hh"
-
 namespace kneepoint {
 
 namespace {
@@ -41,10 +39,6 @@ struct MountAttributes {
 constexpr uint64_t read_only = 1;
 constexpr uint64_t no_set_user_id = 2;
 constexpr uint64_t no_devices = 4;
-
-[[noreturn]] void fail(const std::string& what) {
-  throw SandboxError(what + ": " + std::strerror(errno));
-}
 
 // Nothing here may allocate.
 bool write_all(const char* file, const char* text) {
@@ -67,7 +61,7 @@ Map only_root_is(unsigned id) {
 void restrict_mount(const std::string& place, int flags, uint64_t attributes) {
   const MountAttributes all{.set = attributes};
   if (syscall(SYS_mount_setattr, AT_FDCWD, place.c_str(), flags, &all, sizeof all) != 0) {
-    fail("mount_setattr " + place);
+    refuse_sandbox("mount_setattr " + place);
   }
 }
 
@@ -78,7 +72,7 @@ void show(const std::filesystem::path& source, bool is_writable) {
   std::filesystem::create_directories(S_ISDIR(state.st_mode) ? target : target.parent_path());
   if (not S_ISDIR(state.st_mode)) mknod(target.c_str(), S_IFREG | 0444, 0);
   if (mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
-    fail("mount " + source.string());
+    refuse_sandbox("mount " + source.string());
   }
   // Access times do not change on what is read-only.
   restrict_mount(
@@ -93,7 +87,7 @@ const std::string& why_no_namespaces() {
     const pid_t child = fork_into_namespaces();
     if (child == 0) {
       try {
-        enter_view({});
+        show_only({});
         _exit(EXIT_SUCCESS);
       } catch (const std::exception&) {
         _exit(errno == 0 ? EPERM : errno);
@@ -135,21 +129,23 @@ bool end_with_parent(int channel) {
 
 bool is_first_process() { return syscall(SYS_getpid) == 1; }
 
-void enter_view(const View& view) {
+void show_only(const Files& files) {
   std::map<std::filesystem::path, bool> paths;  // and whether it is writable; folders come first
-  for (const std::string& path : view.readable) paths[std::filesystem::absolute(path)] = false;
-  for (const std::string& path : view.writable) paths[std::filesystem::absolute(path)] = true;
+  for (const std::string& path : files.readable) paths[std::filesystem::absolute(path)] = false;
+  for (const std::string& path : files.runnable) paths[std::filesystem::absolute(path)] = false;
+  for (const std::string& path : files.writable) paths[std::filesystem::absolute(path)] = true;
   std::error_code lost;
   const std::filesystem::path folder = std::filesystem::current_path(lost);
   if (mount("none", workplace.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") != 0) {
-    fail("mount tmpfs");
+    refuse_sandbox("mount tmpfs");
   }
   for (const auto& [path, is_writable] : paths) show(path, is_writable);
   restrict_mount(workplace, 0, read_only);
-  if (chdir(workplace.c_str()) != 0) fail("chdir");
-  if (syscall(SYS_pivot_root, ".", ".") != 0) fail("pivot_root");  // the old root lies on the new
-  if (umount2(".", MNT_DETACH) != 0) fail("umount");
-  if (chdir(folder.c_str()) != 0 and chdir("/") != 0) fail("chdir");
+  if (chdir(workplace.c_str()) != 0) refuse_sandbox("chdir");
+  if (syscall(SYS_pivot_root, ".", ".") != 0)
+    refuse_sandbox("pivot_root");  // the old root lies on the new
+  if (umount2(".", MNT_DETACH) != 0) refuse_sandbox("umount");
+  if (chdir(folder.c_str()) != 0 and chdir("/") != 0) refuse_sandbox("chdir");
 }
 
 }  // namespace kneepoint

@@ -6,7 +6,8 @@
 #include <sys/types.h>
 
 #include <string>
-#include <vector>
+
+#include "entries/sandbox.hh"
 
 namespace kneepoint {
 
@@ -24,12 +25,7 @@ bool is_first_process();
 // end of the channel. False if it has ended already. It allocates nothing.
 bool end_with_parent(int channel);
 
-struct View {
-  std::vector<std::string> readable{};  // files, and folders with all that is in them
-  std::vector<std::string> writable{};
-};
-
-// By such a child: all files but these vanish. What is not there is not shown. Throws SandboxError.
-void enter_view(const View& view);
+// By such a child: all files but these vanish. Throws SandboxError.
+void show_only(const Files& files);
 
 }  // namespace kneepoint

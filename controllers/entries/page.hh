@@ -15,6 +15,9 @@ namespace kneepoint {
 
 // Times on the page are nanoseconds of virtual time.
 struct EntryPage {
+  // Where an entry's process finds its page, and in real time its socket.
+  static constexpr int descriptor = 3;
+  static constexpr int socket_descriptor = 4;
   static constexpr size_t header_bytes = 48;
   static constexpr size_t most_datagrams = 29;  // that one turn carries in each direction
   static constexpr int64_t never_ns = std::numeric_limits<int64_t>::max();
@@ -70,7 +73,9 @@ struct EntryPage {
   std::atomic<uint32_t> turn;
   std::array<std::atomic<uint32_t>, 2> sleeps;  // whether a side must be woken for its turn
   int32_t denied_call;                          // the system call that ended the entry; -1: none
-  // In real time, where there are no turns: datagrams.
+  // In real time, where there are no turns: what each of its datagrams must have, and their
+  // numbers.
+  uint64_t datagram_bytes;  // 0: this is virtual time
   std::atomic<uint64_t> sent;
   std::atomic<uint64_t> received;
   Order order;

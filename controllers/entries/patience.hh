@@ -30,9 +30,16 @@ class Patience {
   }
 
   // `waited_s`: for the entry, in the whole run.
-  Verdict wait(double waited_s);
+  Verdict wait(double waited_s) {
+    is_late_ = waited_s > static_cast<double>(cpu_s_);
+    return waited_s > static_cast<double>(most_s()) ? Verdict::late : Verdict::wait;
+  }
   // `state`: of its process, a letter of proc(5).
-  Verdict look(char state, double waited_s);
+  Verdict look(char state, double waited_s) {
+    if (state == 'S' and ++asleep_ >= most_looks) return Verdict::sleeps;
+    if ((state == 'T' or state == 't') and ++stopped_ >= most_looks) return Verdict::stopped;
+    return wait(waited_s);
+  }
 
   uint64_t most_s() const { return 30 * cpu_s_; }
 

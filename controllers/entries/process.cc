@@ -16,7 +16,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "common/cpu_time.hh"
 #include "common/input_file.hh"
@@ -24,6 +24,7 @@
 #include "common/program_folder.hh"
 #include "common/sha256.hh"
 #include "common/text.hh"
+#include "entries/dialect.hh"
 #include "entries/namespaces.hh"
 #include "entries/sandbox.hh"
 
@@ -39,41 +40,46 @@ constexpr size_t most_said = 4096;
   throw MachineFault("an entry cannot be started: " + call + ": " + std::strerror(errno));
 }
 
-// Between fork and exec, so that nothing here may allocate.
+// What becomes of a new process, made before there is one: between fork and exec nothing may
+// allocate.
+struct Command {
+  std::string program;
+  std::vector<std::string> words;
+  std::string environment{};  // at most one variable
+};
+
+struct Descriptors {
+  int page;
+  int socket;  // -1: none
+  int errors;
+};
+
 [[noreturn]] void become(const char* path, char* const* words, char* const* environment,
-                         const int* descriptors, int count, const int* error_ends) {
-  close(error_ends[0]);
-  const int errors = error_ends[1];
-  if (not end_with_parent(errors)) _exit(EXIT_FAILURE);
+                         const Descriptors& given) {
+  if (not end_with_parent(given.errors)) _exit(EXIT_FAILURE);
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   setsid();
-  prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);  // for the loader; NoCycleCounter is inherited
+  prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);  // for the loader; what CheapTurns does is inherited
   personality(ADDR_NO_RANDOMIZE);             // or what depends on addresses differs between runs
   const int nowhere = open("/dev/null", O_RDWR);
   // Clear of the numbers that they will get.
   constexpr int out_of_the_way = 64;
-  for (int i = 0; i < count; ++i) fcntl(descriptors[i], F_DUPFD, out_of_the_way + i);
-  const int high_errors = fcntl(errors, F_DUPFD, out_of_the_way + count);
+  const int page = fcntl(given.page, F_DUPFD, out_of_the_way);
+  const int socket = fcntl(given.socket, F_DUPFD, out_of_the_way);
+  const int errors = fcntl(given.errors, F_DUPFD, out_of_the_way);
   dup2(nowhere, STDIN_FILENO);
   dup2(nowhere, STDOUT_FILENO);
-  dup2(high_errors, STDERR_FILENO);
-  for (int i = 0; i < count; ++i) dup2(out_of_the_way + i, EntryWorker::first_descriptor + i);
-  close_range(static_cast<unsigned>(EntryWorker::first_descriptor + count), ~0U, 0);
+  dup2(errors, STDERR_FILENO);
+  dup2(page, EntryPage::descriptor);
+  dup2(socket, EntryPage::socket_descriptor);
+  close_range(socket < 0 ? EntryPage::socket_descriptor : EntryPage::socket_descriptor + 1, ~0U, 0);
   execve(path, words, environment);
   constexpr std::string_view lost = "its program is missing: make build";
   if (write(STDERR_FILENO, lost.data(), lost.size()) < 0) _exit(EXIT_FAILURE);
   _exit(EXIT_FAILURE);
-}
-
-// As exec takes them.
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 std::string name_of_signal(int number) {
@@ -111,8 +117,6 @@ EntryEnd explain(int status, const rusage& used, int32_t denied_call, uint64_t c
           true};
 }
 
-}  // namespace
-
 void check_entry(const EntrySettings& settings, bool is_trusted) {
   const std::string content = read_file(settings.object, "entry", most_object_bytes);
   const std::string digest = settings.sha256.empty() ? "" : sha256(content);
@@ -129,35 +133,46 @@ void check_entry(const EntrySettings& settings, bool is_trusted) {
   }
 }
 
-std::vector<std::string> words_for_entry(const EntrySettings& settings, bool is_trusted,
-                                         uint64_t cpu_s, const std::string& host,
-                                         const std::string& port) {
-  std::vector<std::string> words{std::filesystem::absolute(settings.object),
-                                 is_trusted ? "trusted" : "confined", std::to_string(cpu_s),
-                                 std::to_string(most_memory_mb)};
-  for (const auto& [name, value] : settings.environment) words.push_back(name + "=" + value);
-  words.insert(words.end(), {"--", host, port});
-  words.insert(words.end(), settings.arguments.begin(), settings.arguments.end());
-  return words;
-}
-
-EntryCommand python_command(const EntrySettings& settings, bool is_trusted,
-                            const std::string& preloaded, std::vector<std::string> words) {
-  std::error_code error;
-  // The interpreter finds its library from where it really is.
-  const auto interpreter = std::filesystem::canonical(settings.interpreter, error);
-  if (error) {
-    throw std::invalid_argument("interpreter " + settings.interpreter.string() + ": " +
-                                error.message() + "; name one of Python 3.11 or later");
-  }
+// The object and its limits, its environment, and the sender's own words: what every program is
+// told that an entry is started in. An interpreter is preloaded with what confines it.
+Command command_for(const EntrySettings& settings, const EntryStart& start) {
   const auto here = program_folder();
-  // Isolated from the user's settings and packages, and nothing is written beside a module.
-  std::vector<std::string> all{interpreter, "-I", "-S", "-B", here / "python_sender.py"};
-  all.insert(all.end(), words.begin(), words.end());
-  return {interpreter, std::move(all), {"LD_PRELOAD=" + (here / preloaded).string()}, is_trusted};
+  Command command;
+  std::vector<std::string>& words = command.words;
+  if (settings.is_python()) {
+    std::error_code error;
+    // The interpreter finds its library from where it really is.
+    command.program = std::filesystem::canonical(settings.interpreter, error);
+    if (error) {
+      throw std::invalid_argument("interpreter " + settings.interpreter.string() + ": " +
+                                  error.message() + "; name one of Python 3.11 or later");
+    }
+    // Isolated from the user's settings and packages, and nothing is written beside a module.
+    words = {command.program, "-I", "-S", "-B", here / "python_sender.py"};
+    const char* const library = start.socket ? "python_entry_real.so" : "python_entry.so";
+    command.environment = "LD_PRELOAD=" + (here / library).string();
+  } else if (start.socket) {
+    command.program = here / "entry-sender";
+    words = {"entry", "--inside"};
+  } else {
+    command.program = here / "entry";
+    words = {"entry"};
+  }
+  words.insert(words.end(), {std::filesystem::absolute(settings.object),
+                             start.is_trusted ? "trusted" : "confined", std::to_string(start.cpu_s),
+                             std::to_string(most_memory_mb)});
+  for (const auto& [name, value] : settings.environment) words.push_back(name + "=" + value);
+  words.insert(words.end(), {"--", start.host, start.port});
+  words.insert(words.end(), settings.arguments.begin(), settings.arguments.end());
+  return command;
 }
 
-EntryWorker::EntryWorker(EntryCommand command, const std::vector<int>& descriptors) {
+}  // namespace
+
+EntryWorker::EntryWorker(const EntrySettings& settings, const EntryStart& start)
+    : cpu_s_(start.cpu_s) {
+  check_entry(settings, start.is_trusted);
+  Command command = command_for(settings, start);
   const int page = memfd_create("entry", MFD_CLOEXEC);
   if (page < 0) fault("memfd_create");
   if (ftruncate(page, sizeof(EntryPage)) != 0) fault("ftruncate");
@@ -165,19 +180,21 @@ EntryWorker::EntryWorker(EntryCommand command, const std::vector<int>& descripto
   if (place == MAP_FAILED) fault("mmap");
   page_ = new (place) EntryPage{};
   page_->denied_call = -1;
+  if (start.socket) page_->datagram_bytes = find_dialect(settings.dialect).datagram_bytes;
   int ends[2];
   // An entry that prints endlessly must not block for a reader.
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) fault("pipe2");
   errors_ = ends[0];
-  std::vector<int> given{page};
-  given.insert(given.end(), descriptors.begin(), descriptors.end());
-  const std::vector<char*> words = pointers_to(command.words);
-  const std::vector<char*> environment = pointers_to(command.environment);
-  process_ =
-      command.is_trusted or not why_no_namespaces().empty() ? fork() : fork_into_namespaces();
+  std::vector<char*> words;
+  for (std::string& word : command.words) words.push_back(word.data());
+  words.push_back(nullptr);
+  char* const environment[]{command.environment.empty() ? nullptr : command.environment.data(),
+                            nullptr};
+  process_ = start.is_trusted or not why_no_namespaces().empty() ? fork() : fork_into_namespaces();
   if (process_ == 0) {
-    become(command.program.c_str(), words.data(), environment.data(), given.data(),
-           static_cast<int>(given.size()), ends);
+    close(ends[0]);
+    become(command.program.c_str(), words.data(), environment,
+           {.page = page, .socket = start.socket.value_or(-1), .errors = ends[1]});
   }
   const int error = errno;
   close(page);
@@ -200,12 +217,12 @@ void EntryWorker::stop() {
   process_ = -1;
 }
 
-std::optional<EntryEnd> EntryWorker::end(uint64_t cpu_s) {
+std::optional<EntryEnd> EntryWorker::end() {
   int status = 0;
   rusage used{};
   if (wait4(process_, &status, WNOHANG, &used) != process_) return std::nullopt;
   process_ = -1;
-  EntryEnd end = explain(status, used, page_->denied_call, cpu_s);
+  EntryEnd end = explain(status, used, page_->denied_call, cpu_s_);
   if (const std::string words = last_words(); not words.empty()) {
     end.reason += "; its last words: " + words;
   }

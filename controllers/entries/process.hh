@@ -6,35 +6,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "entries/page.hh"
 #include "entries/settings.hh"
 
 namespace kneepoint {
 
-// Throws std::invalid_argument for an object that is missing or has another digest, or, unless
-// entries are trusted, where this kernel cannot confine them.
-void check_entry(const EntrySettings& settings, bool is_trusted);
-
-// What every program that an entry is started in is told: the object, whether it is confined, and
-// its limits, what it gives as environment, and the sender's own words.
-std::vector<std::string> words_for_entry(const EntrySettings& settings, bool is_trusted,
-                                         uint64_t cpu_s, const std::string& host,
-                                         const std::string& port);
-
-struct EntryCommand {
-  std::string program;
-  std::vector<std::string> words;
-  std::vector<std::string> environment{};
-  bool is_trusted = false;  // and shares our namespaces
+// What an entry is started with, beside its own settings.
+struct EntryStart {
+  bool is_trusted;
+  uint64_t cpu_s;  // that it may use in all
+  // Its receiver's, in virtual time numbers that mean nothing.
+  std::string host = "100.64.0.2";
+  std::string port = "9090";
+  std::optional<int> socket{};  // that is connected to it, in real time
 };
-
-// Starts the interpreter in place of a program of ours, with the same words for the entry. The
-// library `preloaded`, which stands beside this program, confines it before it has begun. Throws
-// std::invalid_argument where there is no interpreter.
-EntryCommand python_command(const EntrySettings& settings, bool is_trusted,
-                            const std::string& preloaded, std::vector<std::string> words);
 
 // How an entry's process ended.
 struct EntryEnd {
@@ -44,11 +30,10 @@ struct EntryEnd {
 
 class EntryWorker {
  public:
-  static constexpr int first_descriptor = 3;
-
-  // Starts a program with a page and these descriptors, from 3 on; the page comes first. Its output
-  // is discarded. Throws MachineFault.
-  explicit EntryWorker(EntryCommand command, const std::vector<int>& descriptors = {});
+  // Starts it, and discards its output. Throws std::invalid_argument for an object that is missing
+  // or has another digest, where there is no interpreter, and, unless entries are trusted, where
+  // this kernel cannot confine them; MachineFault where no process can be started.
+  EntryWorker(const EntrySettings& settings, const EntryStart& start);
   // Ends it.
   ~EntryWorker();
   EntryWorker(const EntryWorker&) = delete;
@@ -59,8 +44,8 @@ class EntryWorker {
   // Afterwards nothing changes the page.
   void stop();
 
-  // `cpu_s`: what it may use in all.
-  std::optional<EntryEnd> end(uint64_t cpu_s);
+  // How it has ended, if it has.
+  std::optional<EntryEnd> end();
 
   // Of its process, a letter of proc(5); ' ' where there is none.
   char state() const;
@@ -69,6 +54,7 @@ class EntryWorker {
   std::string last_words();
 
  private:
+  uint64_t cpu_s_;
   EntryPage* page_ = nullptr;
   pid_t process_ = -1;
   int errors_ = -1;

@@ -1,9 +1,6 @@
 // Preloaded into an interpreter in virtual time: what the program `entry` is for shared objects.
-#include <cstdlib>
-
 #include "entries/exports.hh"
 #include "entries/loading.hh"
-#include "entries/python_words.hh"
 
 namespace {
 
@@ -11,13 +8,10 @@ using namespace kneepoint;
 
 // Before the interpreter's own code, so that nothing of it reads the host's clocks or randomness.
 [[gnu::constructor]] void become_entry(int argc, char* argv[]) {
-  const PythonWords words(argc, argv);
-  static EntryLoader loader(words.entry(), words.entry_count());
+  static EntryLoader loader(argc, argv, words_of_interpreter);
   make_virtual_host(loader.page());
-  const Interpreter interpreter = words.interpreter();
-  loader.confine(nullptr, &interpreter);
-  begin_run_with(words.object());
-  unsetenv("LD_PRELOAD");
+  loader.confine();
+  begin_run_with(loader.object().c_str());
   loader.give_environment();
 }
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "entries/exports.hh"
@@ -18,13 +17,8 @@ namespace {
 int the_socket = -1;
 EntryPage* the_counts = nullptr;
 
-int fail(int error) {
-  errno = error;
-  return -1;
-}
-
 ssize_t counted(int descriptor, ssize_t received) {
-  if (descriptor == the_socket and received >= 0) {
+  if (is_the_socket(descriptor) and received >= 0) {
     the_counts->received.fetch_add(1, std::memory_order_relaxed);
   }
   return received;
@@ -53,10 +47,12 @@ ssize_t send_parts(const iovec* parts, size_t count, int flags) {
 
 }  // namespace
 
-void kneepoint::replace_socket(int descriptor, EntryPage& counts) {
-  the_socket = descriptor;
-  the_counts = &counts;
+void kneepoint::replace_socket(EntryPage& page) {
+  the_socket = EntryPage::socket_descriptor;
+  the_counts = &page;
 }
+
+bool kneepoint::is_the_socket(int descriptor) { return descriptor == the_socket; }
 
 KNEEPOINT_EXPORT int socket(int domain, int type, int protocol) noexcept {
   if (the_socket < 0) return static_cast<int>(syscall(SYS_socket, domain, type, protocol));
@@ -65,17 +61,17 @@ KNEEPOINT_EXPORT int socket(int domain, int type, int protocol) noexcept {
 }
 
 KNEEPOINT_EXPORT int connect(int descriptor, const sockaddr* address, socklen_t bytes) {
-  if (descriptor == the_socket) return 0;
+  if (is_the_socket(descriptor)) return 0;
   return static_cast<int>(syscall(SYS_connect, descriptor, address, bytes));
 }
 
 KNEEPOINT_EXPORT int bind(int descriptor, const sockaddr* address, socklen_t bytes) noexcept {
-  if (descriptor == the_socket) return 0;
+  if (is_the_socket(descriptor)) return 0;
   return static_cast<int>(syscall(SYS_bind, descriptor, address, bytes));
 }
 
 KNEEPOINT_EXPORT int shutdown(int descriptor, int how) noexcept {
-  if (descriptor == the_socket) return 0;
+  if (is_the_socket(descriptor)) return 0;
   return static_cast<int>(syscall(SYS_shutdown, descriptor, how));
 }
 
@@ -84,33 +80,19 @@ KNEEPOINT_EXPORT int setsockopt(int descriptor, int level, int name, const void*
   const bool is_harmless =
       level == SOL_SOCKET and (name == SO_TIMESTAMP or name == SO_TIMESTAMPNS or
                                name == SO_RCVTIMEO or name == SO_RCVBUF or name == SO_SNDBUF);
-  if (descriptor == the_socket and not is_harmless) return 0;
+  if (is_the_socket(descriptor) and not is_harmless) return 0;
   return static_cast<int>(syscall(SYS_setsockopt, descriptor, level, name, value, bytes));
 }
 
 KNEEPOINT_EXPORT ssize_t sendto(int descriptor, const void* content, size_t bytes, int flags,
                                 const sockaddr* address, socklen_t address_bytes) {
-  if (descriptor == the_socket) return send_whole(content, bytes, flags);
+  if (is_the_socket(descriptor)) return send_whole(content, bytes, flags);
   return syscall(SYS_sendto, descriptor, content, bytes, flags, address, address_bytes);
 }
 
-KNEEPOINT_EXPORT ssize_t send(int descriptor, const void* content, size_t bytes, int flags) {
-  return sendto(descriptor, content, bytes, flags, nullptr, 0);
-}
-
 KNEEPOINT_EXPORT ssize_t sendmsg(int descriptor, const msghdr* message, int flags) {
-  if (descriptor != the_socket) return syscall(SYS_sendmsg, descriptor, message, flags);
+  if (not is_the_socket(descriptor)) return syscall(SYS_sendmsg, descriptor, message, flags);
   return send_parts(message->msg_iov, message->msg_iovlen, flags);
-}
-
-KNEEPOINT_EXPORT ssize_t write(int descriptor, const void* content, size_t bytes) {
-  if (descriptor == the_socket) return send_whole(content, bytes, 0);
-  return syscall(SYS_write, descriptor, content, bytes);
-}
-
-KNEEPOINT_EXPORT ssize_t writev(int descriptor, const iovec* parts, int count) {
-  if (descriptor == the_socket) return send_parts(parts, static_cast<size_t>(count), 0);
-  return syscall(SYS_writev, descriptor, parts, count);
 }
 
 KNEEPOINT_EXPORT ssize_t recvmsg(int descriptor, msghdr* message, int flags) {
@@ -121,10 +103,6 @@ KNEEPOINT_EXPORT ssize_t recvfrom(int descriptor, void* content, size_t bytes, i
                                   sockaddr* address, socklen_t* address_bytes) {
   return counted(descriptor,
                  syscall(SYS_recvfrom, descriptor, content, bytes, flags, address, address_bytes));
-}
-
-KNEEPOINT_EXPORT ssize_t recv(int descriptor, void* content, size_t bytes, int flags) {
-  return recvfrom(descriptor, content, bytes, flags, nullptr, nullptr);
 }
 
 KNEEPOINT_EXPORT ssize_t read(int descriptor, void* content, size_t bytes) {

@@ -6,7 +6,7 @@
 
 namespace kneepoint {
 
-// From now on this process is an entry's, and its socket this. Before, nothing is replaced.
-void replace_socket(int descriptor, EntryPage& counts);
+// From now on this process is an entry's, with this page. Before, nothing is replaced.
+void replace_socket(EntryPage& page);
 
 }  // namespace kneepoint

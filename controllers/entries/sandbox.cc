@@ -53,13 +53,23 @@ int landlock_version() {
       syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
 }
 
-[[noreturn]] void fail(const std::string& what) {
-  throw SandboxError(what + ": " + std::strerror(errno));
-}
-
 void limit(__rlimit_resource what, uint64_t soft, uint64_t hard) {
   const rlimit limits{.rlim_cur = soft, .rlim_max = hard};
-  if (setrlimit(what, &limits) != 0) fail("setrlimit");
+  if (setrlimit(what, &limits) != 0) refuse_sandbox("setrlimit");
+}
+
+void allow(int ruleset, const std::string& path, uint64_t access) {
+  const int place =
+      static_cast<int>(syscall(SYS_openat, AT_FDCWD, path.c_str(), O_PATH | O_CLOEXEC));
+  if (place < 0) return;
+  struct stat state{};
+  const bool is_folder = fstat(place, &state) == 0 and S_ISDIR(state.st_mode);
+  const landlock_path_beneath_attr rule{.allowed_access = is_folder ? access : access & of_files,
+                                        .parent_fd = place};
+  if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) {
+    refuse_sandbox("landlock_add_rule " + path);
+  }
+  syscall(SYS_close, place);
 }
 
 #if defined(__x86_64__)
@@ -194,6 +204,10 @@ constexpr struct {
 
 }  // namespace
 
+void refuse_sandbox(const std::string& call) {
+  throw SandboxError(call + ": " + std::strerror(errno));
+}
+
 void require_sandbox() {
   if (landlock_version() < 1) {
     throw SandboxError("this kernel has no Landlock, which denies an entry files");
@@ -218,51 +232,36 @@ void drop_privileges() {
   prctl(PR_SET_SECUREBITS, no_root);  // of root only; others have nothing to lose
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   const __user_cap_data_struct none[2]{};
-  if (syscall(SYS_capset, &header, none) != 0) fail("capset");
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
+  if (syscall(SYS_capset, &header, none) != 0) refuse_sandbox("capset");
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) refuse_sandbox("no_new_privs");
 }
 
-FileRules::FileRules() : version_(landlock_version()) {
-  handled_ = of_version_1;
-  if (version_ >= 2) handled_ |= refer;
-  if (version_ >= 3) handled_ |= truncate_file;
-  if (version_ >= 5) handled_ |= device_control;
-  const RulesetAttributes attributes{handled_, all_of_network, all_scopes};
-  const size_t bytes = version_ >= version_with_scopes    ? sizeof attributes
-                       : version_ >= version_with_network ? offsetof(RulesetAttributes, scopes)
-                                                          : offsetof(RulesetAttributes, network);
-  ruleset_ = static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, bytes, 0));
-  if (ruleset_ < 0) fail("landlock_create_ruleset");
-}
-
-FileRules::~FileRules() { syscall(SYS_close, ruleset_); }
-
-void FileRules::read(const std::string& path) { allow(path, to_read); }
-void FileRules::run(const std::string& path) { allow(path, to_run); }
-void FileRules::write(const std::string& path) {
-  constexpr uint64_t devices = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
-  allow(path, handled_ & ~(LANDLOCK_ACCESS_FS_EXECUTE | devices | device_control));
-}
-
-bool FileRules::keeps_signals() const { return version_ >= version_with_scopes; }
-
-void FileRules::allow(const std::string& path, uint64_t access) {
-  const int place =
-      static_cast<int>(syscall(SYS_openat, AT_FDCWD, path.c_str(), O_PATH | O_CLOEXEC));
-  if (place < 0) return;
-  struct stat state{};
-  const bool is_folder = fstat(place, &state) == 0 and S_ISDIR(state.st_mode);
-  const landlock_path_beneath_attr rule{
-      .allowed_access = handled_ & (is_folder ? access : access & of_files), .parent_fd = place};
-  const long added = syscall(SYS_landlock_add_rule, ruleset_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-  const int error = errno;
-  syscall(SYS_close, place);
-  errno = error;
-  if (added != 0) fail("landlock_add_rule " + path);
-}
-
-void FileRules::enter() {
-  if (syscall(SYS_landlock_restrict_self, ruleset_, 0) != 0) fail("landlock_restrict_self");
+bool allow_only(const Files& files) {
+  const int version = landlock_version();
+  uint64_t handled = of_version_1;
+  if (version >= 2) handled |= refer;
+  if (version >= 3) handled |= truncate_file;
+  if (version >= 5) handled |= device_control;
+  const bool has_scopes = version >= version_with_scopes;
+  const RulesetAttributes attributes{handled, all_of_network, all_scopes};
+  const size_t bytes = has_scopes                        ? sizeof attributes
+                       : version >= version_with_network ? offsetof(RulesetAttributes, scopes)
+                                                         : offsetof(RulesetAttributes, network);
+  const auto ruleset =
+      static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, bytes, 0));
+  if (ruleset < 0) refuse_sandbox("landlock_create_ruleset");
+  constexpr uint64_t never_written =
+      LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
+  for (const std::string& path : files.readable) allow(ruleset, path, handled & to_read);
+  for (const std::string& path : files.runnable) allow(ruleset, path, handled & to_run);
+  for (const std::string& path : files.writable) {
+    allow(ruleset, path, handled & ~(never_written | device_control));
+  }
+  if (syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) {
+    refuse_sandbox("landlock_restrict_self");
+  }
+  syscall(SYS_close, ruleset);
+  return has_scopes;
 }
 
 CallFilter::CallFilter(uint32_t otherwise) : otherwise_(otherwise), program_() {
@@ -309,7 +308,7 @@ int CallFilter::enter(bool listens) {
   const sock_fprog whole{static_cast<unsigned short>(program.size()), program.data()};
   const unsigned flags = listens ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
   const long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &whole);
-  if (result < 0) fail("seccomp");
+  if (result < 0) refuse_sandbox("seccomp");
   return listens ? static_cast<int>(result) : -1;
 }
 

@@ -21,6 +21,9 @@ class SandboxError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Throws it for what errno says of a call.
+[[noreturn]] void refuse_sandbox(const std::string& call);
+
 // Throws SandboxError where this kernel has no Landlock or no seccomp.
 void require_sandbox();
 
@@ -42,31 +45,17 @@ void exit_at_cpu_limit();
 // No program gives privileges, neither a set-uid one nor, to root, any other.
 void drop_privileges();
 
-// Landlock: from now on only these files, no TCP, and, if the kernel supports that, no
-// signals to others.
-class FileRules {
- public:
-  FileRules();
-  ~FileRules();
-  FileRules(const FileRules&) = delete;
-  FileRules& operator=(const FileRules&) = delete;
-
-  // A file, or a folder with all that is in it. One that is not there is not given.
-  void read(const std::string& path);
-  void run(const std::string& path);    // and read
-  void write(const std::string& path);  // and read, make and remove
-  void enter();
-
-  // Whether this kernel's Landlock keeps signals from others' processes.
-  bool keeps_signals() const;
-
- private:
-  void allow(const std::string& path, uint64_t access);
-
-  int version_;
-  int ruleset_;
-  uint64_t handled_ = 0;
+// What a process may use: files, and folders with all that is in them. One that is not there is not
+// given.
+struct Files {
+  std::vector<std::string> readable{};
+  std::vector<std::string> runnable{};  // and readable
+  std::vector<std::string> writable{};  // and readable; files can be made and removed
 };
+
+// Landlock: from now on only these files, no TCP, and, if the kernel supports that, no signals to
+// others. Returns whether it does.
+bool allow_only(const Files& files);
 
 // A filter of system calls (seccomp). The first matching rule decides.
 class CallFilter {

@@ -21,7 +21,4 @@ struct EntrySettings {
   bool is_python() const { return object.extension() == ".py"; }
 };
 
-// NAME=VALUE, as --env takes it. Throws std::invalid_argument for another text.
-std::pair<std::string, std::string> to_variable(const std::string& text);
-
 }  // namespace kneepoint

@@ -183,10 +183,9 @@ EntryReceiver::EntryReceiver(const Dialect& dialect, uint64_t epoch_ms, const Ho
 
 void EntryReceiver::arrive(Microseconds time_us, const Packet& packet) {
   if (packets_received_ == 0 and not dialect_.dates) clock_zero_ms_ = whole_ms(time_us);
-  mails_.acknowledgments.post(
-      packet.sequence_number,
-      dialect_.acknowledge(mails_.datagrams.collect(packet.sequence_number), packets_received_,
-                           whole_ms(time_us) - clock_zero_ms_));
+  mails_.acknowledgments.post(packet.sequence_number,
+                              acknowledge(mails_.datagrams.collect(packet.sequence_number),
+                                          packets_received_, whole_ms(time_us) - clock_zero_ms_));
   ++packets_received_;
   if (meter_ != nullptr) {
     meter_->received(sent_us(packet), time_us, contest_payload_bytes, packets_received_);

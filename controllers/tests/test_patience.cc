@@ -11,16 +11,19 @@ using Verdict = Patience::Verdict;
 constexpr uint64_t cpu_s = 2;
 
 // The verdict after the same look so many times, in a run that does not take longer meanwhile.
-Verdict after_looks(Patience& patience, char state, int looks) {
+Verdict after_looks(char state, int looks) {
+  Patience patience(cpu_s);
   Verdict verdict = Verdict::wait;
   for (int i = 0; i < looks and verdict == Verdict::wait; ++i) verdict = patience.look(state, 0);
   return verdict;
 }
 
-TEST(patience_ends_with_one_who_sleeps) {
-  Patience patience(cpu_s);
-  EXPECT_EQUAL(after_looks(patience, 'S', 99) == Verdict::wait, true);
-  EXPECT_EQUAL(after_looks(patience, 'S', 1) == Verdict::sleeps, true);
+TEST(patience_ends_with_one_who_sleeps_and_blames_nobody_else) {
+  EXPECT_EQUAL(after_looks('S', 99) == Verdict::wait, true);
+  EXPECT_EQUAL(after_looks('S', 100) == Verdict::sleeps, true);
+  EXPECT_EQUAL(after_looks('T', 1000) == Verdict::stopped, true);
+  EXPECT_EQUAL(after_looks('R', 10'000) == Verdict::wait, true);  // it computes
+  EXPECT_EQUAL(after_looks('D', 10'000) == Verdict::wait, true);  // it reads the disk
 }
 
 TEST(patience_counts_the_naps_of_all_turns) {
@@ -31,17 +34,6 @@ TEST(patience_counts_the_naps_of_all_turns) {
     EXPECT_EQUAL(patience.look('R', 1) == Verdict::wait, true);
   }
   EXPECT_EQUAL(patience.look('S', 1) == Verdict::sleeps, true);
-}
-
-TEST(patience_blames_nobody_for_being_stopped) {
-  Patience patience(cpu_s);
-  EXPECT_EQUAL(after_looks(patience, 'T', 1000) == Verdict::stopped, true);
-}
-
-TEST(patience_waits_for_one_that_computes_or_reads_the_disk) {
-  Patience patience(cpu_s);
-  EXPECT_EQUAL(after_looks(patience, 'R', 10'000) == Verdict::wait, true);
-  EXPECT_EQUAL(after_looks(patience, 'D', 10'000) == Verdict::wait, true);
 }
 
 TEST(patience_looks_often_in_a_run_that_takes_long_and_ends_one_that_takes_too_long) {

@@ -11,14 +11,6 @@ TEST(numbers_read_back_the_same) {
   }
 }
 
-TEST(numbers_are_read_whole_or_not_at_all) {
-  expect_refused([] { to_real("1x", "--set alpha"); }, "--set alpha: '1x' is not a number");
-  expect_refused([] { to_real("", "x"); }, "is not a number");
-  expect_refused([] { to_real("nan", "x"); }, "is not a number");
-  expect_refused([] { to_whole("-1", "x"); }, "is not a whole number");
-  expect_refused([] { to_whole("1.5", "x"); }, "is not a whole number");
-}
-
 TEST(words_are_split_as_a_shell_splits_them) {
   const auto words = split_words("  --uplink \"a b\"/c  --seed 1 \"\"");
   EXPECT_EQUAL(words.size(), 5u);

@@ -59,8 +59,10 @@ TEST(virtual_cpu_clock_advances_by_1_to_20_us) {
   }
 }
 
-TEST(virtual_sleep_ends_late_as_a_timer_does) {
+TEST(virtual_sleep_ends_late_as_a_timer_does_and_takes_no_turn_into_the_past) {
   Emulator emulator;
+  emulator.host.sleep_until(0);
+  EXPECT_EQUAL(emulator.reports.size(), 0u);
   emulator.host.sleep_until(3 * ms);
   EXPECT_EQUAL(emulator.reports.size(), 1u);
   EXPECT_EQUAL(emulator.reports[0].wish, EntryPage::sleep);
@@ -68,26 +70,15 @@ TEST(virtual_sleep_ends_late_as_a_timer_does) {
   EXPECT_EQUAL(emulator.host.read_clock_ns(), 3 * ms + 100 * us + 50);
 }
 
-TEST(virtual_sleep_into_the_past_takes_no_turn) {
+TEST(virtual_poll_is_at_once_ready_for_writing_and_for_both_in_one_turn) {
   Emulator emulator;
-  emulator.host.sleep_until(0);
-  EXPECT_EQUAL(emulator.reports.size(), 0u);
-}
-
-TEST(virtual_poll_is_at_once_ready_for_writing) {
-  Emulator emulator;
-  const auto ready = emulator.host.wait(true, true, -1);
-  EXPECT_EQUAL(ready.writable, true);
-  EXPECT_EQUAL(ready.readable, false);
+  const auto writable = emulator.host.wait(true, true, -1);
+  EXPECT_EQUAL(writable.writable and not writable.readable, true);
   EXPECT_EQUAL(emulator.host.read_clock_ns(), 50);
-}
-
-TEST(virtual_poll_is_ready_for_both_in_one_turn) {
-  Emulator emulator;
   emulator.answer = [](EntryPage::Order& order) { Emulator::deliver(order, 2 * ms); };
   EXPECT_EQUAL(emulator.host.wait(true, false, -1).readable, true);
-  const auto ready = emulator.host.wait(true, true, -1);
-  EXPECT_EQUAL(ready.writable and ready.readable, true);
+  const auto both = emulator.host.wait(true, true, -1);
+  EXPECT_EQUAL(both.writable and both.readable, true);
 }
 
 TEST(virtual_poll_asks_before_it_says_that_nothing_has_arrived) {
