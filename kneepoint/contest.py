@@ -104,17 +104,16 @@ def command(
     contest_run = replace(contest_run, key=names)
 
     def score() -> None:
-        found = contest_run.score(entries, lambda line: click.echo(line, err=True))
-        print_result(found, csv_of(found) if as_csv else text_of(found, folder / PAGE), as_json)
-
-    def score_what_there_is() -> None:
         try:
-            score()
-        except KneepointError as error:  # the next submission may fix it
-            click.echo(f"error: {error}", err=True)
+            found = contest_run.score(entries, lambda line: click.echo(line, err=True))
+            print_result(found, csv_of(found) if as_csv else text_of(found, folder / PAGE), as_json)
+        except KneepointError as error:
+            if not is_watching:
+                raise
+            click.echo(f"error: {error}", err=True)  # the next submission may fix it
 
     if is_watching:
-        watch(entries, score_what_there_is, interval_s=2, is_over=lambda: False)
+        watch(entries, score, interval_s=2, is_over=lambda: False)
     score()
 
 
@@ -162,7 +161,7 @@ def _name_of(baseline: Setting, contest: Contest) -> str:
 
 def programs_for(*, is_trusting: bool) -> list[Path]:
     """Returns the programs that building and running entries needs, beside the emulator."""
-    return [RUNNER, *PYTHON] if is_trusting else [RUNNER, *PYTHON, CONFINE]
+    return [RUNNER, *PYTHON, *([] if is_trusting else [CONFINE])]
 
 
 def open_builder(*, is_trusting: bool, is_real_time: bool = False) -> EntryBuilder:
@@ -202,16 +201,8 @@ def text_of(found: Json, page: Path) -> str:
     for row in sorted(found["ranking"] + found["baselines"], key=lambda row: -row["score"]):
         ranks = f"{row['best_rank']}-{row['worst_rank']}" if "rank" in row else ""
         interval = "" if row["low"] is None else f"{row['low']:.4g} to {row['high']:.4g}"
-        rows.append(
-            (
-                str(row.get("rank", "-")),
-                ranks,
-                row["name"],
-                f"{row['score']:.4g}",
-                interval,
-                f"{row['public_score']:.4g}",
-            )
-        )
+        score, public = (f"{row[name]:.4g}" for name in ("score", "public_score"))
+        rows.append((str(row.get("rank", "-")), ranks, row["name"], score, interval, public))
     lines = [columns(rows)]
     lines += [f"not ranked: {row['name']}, {row['score']:.4g}" for row in found["apart"]]
     lines += [f"not scored: {row['name']}: {row['reason']}" for row in found["failed"]]

@@ -22,8 +22,7 @@ from experiments.progress import progress_of
 from experiments.runner import Runner
 from kneepoint.cli import PATH, config_option, examples, json_option, print_result, seed_option
 from kneepoint.contest import open_builder, programs_for, trust_option
-from kneepoint.runs import description_of, make_what_is_missing
-from networks.scenario import PreparedNetwork
+from kneepoint.runs import make_what_is_missing, prepared_network
 from search.study import search
 
 
@@ -76,7 +75,7 @@ def command(
         take(submission, place, builder.compiler.confined)
         tree = recognize(place)
         declared = load_entry_file(tree.root)
-        prepared = [PreparedNetwork.load(description_of(name)) for name in networks]
+        prepared = [prepared_network(name) for name in networks]
         tuned = TunedEntry(submission.name, tree, declared, builder)
         plan = tuned.plan(prepared, engine, trials, seed)
         runner = Runner(journal, lambda _: LocalExecutor(engine, os.cpu_count() or 1), progress.add)
