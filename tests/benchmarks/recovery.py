@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.frames import CONSTANT, records
+from analysis.frames import records
 from analysis.metrics import METRICS
 from analysis.recovery import fitted_rows, recovered, row_losses
 from analysis.results import Results, StudyRuns
@@ -23,6 +23,7 @@ from engines.base import RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from networks.scenario import PreparedNetwork
+from tests.benchmarks.planted import stated
 
 EMULATE = Path("build/emulate")
 
@@ -51,12 +52,7 @@ class Planter:
             for table in range(count):
                 lines = []
                 for row in records(self.rows):
-                    printed = {
-                        name.removeprefix(CONSTANT): value
-                        for name, value in row.items()
-                        if name.startswith(CONSTANT) and value == value
-                    }
-                    complete = controller.complete({**printed, **constants}, "planted")
+                    complete = controller.complete({**stated(row), **constants}, "planted")
                     runs = [
                         engine.run(RunSpec.on(settings, controller, complete, network, seed))
                         for seed in self._seeds(table, int(row["row"]), str(row["table"]))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.frames import CONSTANT, records, with_constants
+from analysis.frames import records, with_constants
 from analysis.results import Results
 from engines.base import RunSpec, canonical_json
 from engines.catalogue import load_catalogue
@@ -42,14 +42,7 @@ def printable(results: Results) -> pd.DataFrame:
     rows = published.merge(single[["table", "row"]], on=["table", "row"])
     controllers = load_catalogue(EMULATE).controllers
     constants = [
-        controllers[row["controller"]].complete(
-            {
-                name.removeprefix(CONSTANT): value
-                for name, value in row.items()
-                if name.startswith(CONSTANT) and value == value
-            },
-            "planted",
-        )
+        controllers[row["controller"]].complete(planted.stated(row), "planted")
         for row in records(rows)
     ]
     return rows.assign(constants=[canonical_json(dict(each)) for each in constants])
