@@ -39,10 +39,9 @@ def test_page_violates_no_rule_of_axe(page: str, tmp_path: Path, options: tuple[
     assert chromium.ask(with_axe, VIOLATIONS, tmp_path, *options) == []
 
 
-def test_axe_would_find_a_fault(page: str, tmp_path: Path) -> None:
-    faulty = page.replace("<html lang=", "<html data-lang=")
-    with_axe = faulty.replace("</body>", f"<script>{chromium.axe()}</script></body>")
-    found = chromium.ask(with_axe, VIOLATIONS, tmp_path, *WIDE)
+def test_axe_would_find_a_fault(tmp_path: Path) -> None:
+    faulty = f"<html><body><p>A page.</p><script>{chromium.axe()}</script></body></html>"
+    found = chromium.ask(faulty, VIOLATIONS, tmp_path, *WIDE)
     assert "html-has-lang" in [name for name, _ in found]
 
 

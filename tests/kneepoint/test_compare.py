@@ -14,10 +14,8 @@ from kneepoint.comparison import COMPARABLE, Comparison, Pair
 from kneepoint.workflow import NotMadeError
 from networks.scenario import PreparedLink, PreparedNetwork
 from tests.experiments.wire import prepare_named, write
-from tests.kneepoint.test_cli import ENVIRONMENT, NETWORK, answer, ask, refused, workspace
+from tests.kneepoint.conftest import ENVIRONMENT, NETWORK, answer, ask, refused
 from tests.programs import run_module
-
-__all__ = ["workspace"]  # the fixture
 
 WINDOWS = ("compare", "fixed_window:window=4", "fixed_window:window=12")
 
