@@ -4,6 +4,7 @@ import csv
 import io
 import platform
 import shutil
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from kneepoint.cli import PATH, columns, config_option, examples, json_option, p
 from kneepoint.runs import description_of, engine_of, make_what_is_missing
 
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
-REAL_TIME = Path("build/entry-sender")
+REAL_TIME = [Path("build") / name for name in ("entry-sender", "receiver", "measure")]
 PYTHON = tuple(Path("build") / name for name in PYTHON_RUNNER)
 _COLUMNS = (
     "table rank best_rank worst_rank name author score low high first other_host_score "
@@ -125,13 +126,15 @@ def open_contest(
     Raises:
         KneepointError: a network or a baseline is unknown, or something cannot be made.
     """
-    programs = programs_for(is_trusting=is_trusting)
-    if LIMITS[contest.engine].is_real_time:
-        programs += [REAL_TIME, *(Path("build") / name for name in ("receiver", "measure"))]
-    baselines = list(dict.fromkeys(each.controller for each in contest.baselines))
-    make_what_is_missing(config, contest.networks, baselines, programs, where=where)
+    builder = open_builder(
+        config,
+        contest.networks,
+        list(dict.fromkeys(each.controller for each in contest.baselines)),
+        is_trusting=is_trusting,
+        is_real_time=LIMITS[contest.engine].is_real_time,
+        where=where,
+    )
     engine = engine_of(contest.engine, config)
-    builder = open_builder(is_trusting=is_trusting, is_real_time=engine.is_real_time)
     catalogue = load_catalogue(EMULATE)
     ours = []
     for each in contest.baselines:
@@ -159,23 +162,30 @@ def _name_of(baseline: Setting, contest: Contest) -> str:
     return f"{baseline.controller} {values} (ours)"
 
 
-def programs_for(*, is_trusting: bool) -> list[Path]:
-    """Returns the programs that building and running entries needs, beside the emulator."""
-    return [RUNNER, *PYTHON, *([] if is_trusting else [CONFINE])]
-
-
-def open_builder(*, is_trusting: bool, is_real_time: bool = False) -> EntryBuilder:
-    """Returns what builds entries.
+def open_builder(
+    config: Path,
+    networks: Collection[str],
+    baselines: Collection[str] = (),
+    *,
+    is_trusting: bool,
+    is_real_time: bool = False,
+    where: str = "the command line",
+) -> EntryBuilder:
+    """Makes the networks, baselines and programs that are missing; returns what builds entries.
 
     Raises:
-        KneepointError: there is no compiler, or this host has no sandbox.
+        KneepointError: `where` names what is unknown, something cannot be made, there is no
+            compiler, or this host has no sandbox.
     """
+    programs = [RUNNER, *PYTHON, *([] if is_trusting else [CONFINE])]
+    programs += REAL_TIME if is_real_time else []
+    make_what_is_missing(config, networks, baselines, programs, where=where)
     if shutil.which("c++") is None:
         raise KneepointError("c++: no compiler; install g++")
     confined = Confined(None if is_trusting else CONFINE.resolve())
     confined.check()
     compiler = Compiler(KEPT.resolve(), confined)
-    runner = REAL_TIME if is_real_time else RUNNER
+    runner = REAL_TIME[0] if is_real_time else RUNNER
     return EntryBuilder(compiler, sha256_of(runner.read_bytes()), python_digest(), is_trusting)
 
 

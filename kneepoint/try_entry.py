@@ -19,9 +19,9 @@ from kneepoint.cli import (
     print_result,
     seed_option,
 )
-from kneepoint.contest import open_builder, programs_for, trust_option
+from kneepoint.contest import open_builder, trust_option
 from kneepoint.run import described, text_of
-from kneepoint.runs import make_what_is_missing, prepared_network, without_fault
+from kneepoint.runs import prepared_network, without_fault
 from reports.over_time import run_and_draw
 
 
@@ -56,8 +56,7 @@ def command(
     """Build ENTRY, a tree, archive or file in Python, run it once and draw the run."""
     submission = submission_at(entry)
     plot = plot or Path(f"{submission.name}.svg")
-    make_what_is_missing(config, [network], [], programs_for(is_trusting=trust_entries))
-    made = open_builder(is_trusting=trust_entries).make(submission)
+    made = open_builder(config, [network], is_trusting=trust_entries).make(submission)
     if made.built is None:
         if made.message:
             click.echo(made.message, err=True)

@@ -21,8 +21,8 @@ from experiments.pipeline import follow
 from experiments.progress import progress_of
 from experiments.runner import Runner
 from kneepoint.cli import PATH, config_option, examples, json_option, print_result, seed_option
-from kneepoint.contest import open_builder, programs_for, trust_option
-from kneepoint.runs import make_what_is_missing, prepared_network
+from kneepoint.contest import open_builder, trust_option
+from kneepoint.runs import prepared_network
 from search.study import search
 
 
@@ -61,8 +61,7 @@ def command(
     again.
     """
     submission = submission_at(entry)
-    make_what_is_missing(config, networks, [], programs_for(is_trusting=trust_entries))
-    builder = open_builder(is_trusting=trust_entries)
+    builder = open_builder(config, networks, is_trusting=trust_entries)
     engine = EmulatorSettings.of(EMULATE)
     folder = folder_of(load_workflow(config).results, submission.name)
     progress = progress_of(f"tune {submission.name}", engine, trials * len(networks))
