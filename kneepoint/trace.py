@@ -198,13 +198,8 @@ def _write(times_ms: list[int], into: Path, as_json: bool) -> None:
     content = format_trace(times_ms)
     parse_trace(content, str(into))
     write_whole(into, content)
-    digest = sha256_of(content)
+    summary, digest = summarise(times_ms), sha256_of(content)
     listed = f"{into.name}: {{sha256: {digest}}}"
-    found = {
-        "file": str(into),
-        "sha256": digest,
-        "traces_yaml": listed,
-        **asdict(summarise(times_ms)),
-    }
-    text = f"{into}\n{_text(summarise(times_ms), 1, digest)}\n\nIn traces.yaml: {listed}"
+    found = {"file": str(into), "sha256": digest, "traces_yaml": listed, **asdict(summary)}
+    text = f"{into}\n{_text(summary, 1, digest)}\n\nIn traces.yaml: {listed}"
     print_result(found, text, as_json)

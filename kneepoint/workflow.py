@@ -60,7 +60,8 @@ def make(
         environment = {**os.environ, "PATH": path, PASSED_LOCK: str(lock.fileno())}
         start = partial(subprocess.Popen, command, env=environment, pass_fds=[lock.fileno()])
         if os.environ.get(VERBOSE) and not quiet:
-            status = start().wait()
+            with start() as process:
+                status = process.wait()
         else:
             status = _run_quietly(start, None if quiet else config)
     if status != 0:
