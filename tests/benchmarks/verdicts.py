@@ -8,6 +8,7 @@ emulator's runs of the same settings: see tests/benchmarks/planted.py. Nothing c
 
 import argparse
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -52,9 +53,8 @@ def make_pool(rows: pd.DataFrame) -> Pool:
     """POOL fresh runs of the setting of each row."""
     engine = EmulatorSettings.of(EMULATE)
     controllers = load_catalogue(EMULATE).controllers
-    emulator = engine.open()
     pool: dict[Setting, pd.DataFrame] = {}
-    try:
+    with closing(engine.open()) as emulator:
         for row in records(rows):
             setting = planted.setting_of(row)
             if setting in pool:
@@ -67,8 +67,6 @@ def make_pool(rows: pd.DataFrame) -> Pool:
                 spec = RunSpec.on(engine, controller, constants, network, seed)
                 finished.append(FinishedRun(PlannedRun(0, run, None, spec), emulator.run(spec)))
             pool[setting] = with_constants(runs_table("planted", finished).to_pandas())
-    finally:
-        emulator.close()
     return pool
 
 

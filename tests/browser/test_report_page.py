@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from reports import draw, render
+from reports.figures import style
 from tests.analysis import synthetic
 from tests.browser import chromium
 from tests.reports.told import told_by
@@ -27,9 +28,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     chromium.program()
     folder = tmp_path_factory.mktemp("figures")
     tables = synthetic.analysed(synthetic.results())
+    figures = {}
     for name, drawing in draw.available(tables).items():
-        draw.save(drawing, folder / name)
-    figures = {path.stem: path for path in folder.glob("*.svg")}
+        with style.house():
+            figure = drawing()
+            style.lay_out(figure)
+            figures[name] = folder / f"{name}.svg"
+            style.write(figure, figures[name], 150)
     return render.to_html(told_by(tables).document, figures)
 
 
