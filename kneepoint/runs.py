@@ -1,6 +1,6 @@
 """What commands that run something share: making and describing a run's inputs."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -83,8 +83,10 @@ def make_what_is_missing(
         make(config, wanted, quiet=True, keep_going=keep_going)
 
 
-def build_and_check(workflow: Workflow, cores: str, *, quiet: bool) -> None:
-    """Builds the controllers of a configuration and checks it against what they declare.
+def make_checked(workflow: Workflow, targets: Sequence[Path], cores: str, *, quiet: bool) -> None:
+    """Builds controllers, checks the configuration against what they declare, makes targets.
+
+    No targets stand for everything.
 
     Raises:
         KneepointError: something cannot be built; a parameter is unknown, or a value or a unit of
@@ -95,6 +97,7 @@ def build_and_check(workflow: Workflow, cores: str, *, quiet: bool) -> None:
     catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
     assert catalogue is not None
     workflow.check_against(catalogue)
+    make(workflow.path, targets, cores, quiet)
 
 
 def spec_of(
