@@ -1,8 +1,6 @@
 """`kneepoint again`: repeats a run of the results and compares it with the recorded metrics."""
 
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +17,12 @@ from experiments.models.study import EMULATOR
 from experiments.results import read_table
 from experiments.workflow import Workflow
 from kneepoint.cli import columns, config_option, examples, json_option, print_result
-from kneepoint.runs import make_what_is_missing, run_once
+from kneepoint.runs import NETWORKS, make_what_is_missing, run_once
 from networks.scenario import ALONE, PreparedNetwork
 from search.plan import network_of_trial
 
 SHORTEST = 6
 """Fewer digits of an id could match several runs."""
-NETWORKS = Path("build/networks")
 COMPARED = (*METRICS, *COUNTS)
 
 Row = dict[str, Any]
@@ -59,11 +56,12 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
     make_what_is_missing(
         config, [recorded["network"]], [recorded["controller"]], where=f"run {run_id}"
     )
-    job = _job(workflow)
+    build = EMULATE.parent
+    job = Job(workflow, load_catalogue(EMULATE), build, NETWORKS, workflow.results, cores=1)
     spec = _spec(job, recorded)
     record = run_once(job.engine(recorded["engine"]), spec)
     pairs = {name: (recorded[name], getattr(record, name)) for name in COMPARED}
-    same = record.status == recorded["status"] and all(_is_same(*pair) for pair in pairs.values())
+    same = record.status == recorded["status"] and all(a == b for a, b in pairs.values())
     described = {
         "run_id": spec.run_id,
         **{name: recorded[name] for name in ("study", "trial", "run", "engine", "seed")},
@@ -75,8 +73,8 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
         "again": {"status": record.status, **{k: v for k, (_, v) in pairs.items()}},
         "same": same,
     }
-    print_result(described, _text(spec, recorded, pairs, same=same), as_json)
-    raise SystemExit(0 if same or spec.engine != EMULATOR else 1)
+    text = _text(spec, recorded, pairs, same=same)
+    print_result(described, text, as_json, ok=same or spec.engine != EMULATOR)
 
 
 def _find(workflow: Workflow, run_id: str) -> Row:
@@ -85,31 +83,17 @@ def _find(workflow: Workflow, run_id: str) -> Row:
     Raises:
         KneepointError: there is none, or there are several.
     """
-    found = {row["run_id"]: row for row in _matching(workflow.results, run_id)}
+    found: dict[str, Row] = {}
+    for path in sorted(workflow.results.glob("**/runs.parquet")):
+        table = read_table(path)
+        rows = table.filter(pc.starts_with(table["run_id"], run_id)).to_pylist()
+        found |= {row["run_id"]: row for row in rows}
     if not found:
         raise KneepointError(f"{workflow.results}: no run has an id that begins with {run_id}")
     if len(found) > 1:
         ids = ", ".join(sorted(each[:16] for each in found))
         raise KneepointError(f"{run_id}: several runs have such an id; give more digits: {ids}")
-    return next(iter(found.values()))
-
-
-def _matching(results: Path, run_id: str) -> Iterator[Row]:
-    for path in sorted(results.glob("**/runs.parquet")):
-        table = read_table(path)
-        chosen = pc.starts_with(table["run_id"], run_id)
-        yield from table.filter(chosen).to_pylist()
-
-
-def _job(workflow: Workflow) -> Job:
-    return Job(
-        workflow=workflow,
-        catalogue=load_catalogue(EMULATE),
-        build=EMULATE.parent,
-        networks=NETWORKS,
-        out_dir=workflow.results,
-        cores=os.cpu_count() or 1,
-    )
+    return found.popitem()[1]
 
 
 def _spec(job: Job, row: Row) -> RunSpec:
@@ -146,11 +130,6 @@ def _network(job: Job, row: Row) -> PreparedNetwork:
     trials = read_table(job.workflow.results / row["study"] / "trials.parquet").to_pylist()
     searched = job.searched_networks(row["study"])
     return network_of_trial(study, network, trials[row["trial"]], searched)
-
-
-def _is_same(recorded: float | None, again: float | None) -> bool:
-    is_none = again is None and (recorded is None or recorded != recorded)
-    return is_none or recorded == again
 
 
 def _text(spec: RunSpec, row: Row, pairs: dict[str, tuple[Any, Any]], *, same: bool) -> str:

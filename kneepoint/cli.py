@@ -6,6 +6,7 @@ reason.
 """
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -40,12 +41,6 @@ _COMMANDS = {
 }
 
 
-def _module_of(name: str) -> str:
-    return (
-        "try_entry" if name == "try" else name.replace("-", "_")
-    )  # a keyword is not a module name
-
-
 class _Commands(click.Group):
     """Imports a subcommand only when it is called, so that each starts fast."""
 
@@ -55,7 +50,8 @@ class _Commands(click.Group):
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"kneepoint.{_module_of(name)}").command
+        module = "try_entry" if name == "try" else name.replace("-", "_")  # try is a keyword
+        command: click.Command = import_module(f"kneepoint.{module}").command
         command.name = name
         return command
 
@@ -100,27 +96,21 @@ PATH = click.Path(path_type=Path)
 FIGURE = _FigurePath(path_type=Path)
 
 
-def _existing(_: click.Context, __: click.Parameter, config: Path) -> Path:
-    if not config.is_file():
+def _existing(context: click.Context, _: click.Parameter, config: Path) -> Path:
+    if not config.is_file() and context.info_name != "doctor":  # which says what is wrong with it
         near = suggestion(config.stem, names_in(config.parent))
         raise KneepointError(f"--config {config}: no such configuration; {near}")
     return config
 
 
-def _config_option(callback: Callable[..., Path] | None) -> Callable[[F], F]:
-    return click.option(
-        "--config",
-        type=PATH,
-        default=Path("config/config.yaml"),
-        show_default=True,
-        callback=callback,
-        help="Configuration file of the workflow.",
-    )
-
-
-config_option = _config_option(_existing)
-any_config_option = _config_option(None)
-"""For a command that itself says what is wrong with the configuration."""
+config_option = click.option(
+    "--config",
+    type=PATH,
+    default=Path("config/config.yaml"),
+    show_default=True,
+    callback=_existing,
+    help="Configuration file of the workflow.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 seed_option = click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 cores_option = click.option(
@@ -128,9 +118,11 @@ cores_option = click.option(
 )
 
 
-def print_result(content: object, text: str, as_json: bool) -> None:
-    """Prints `content` as JSON if `as_json`, otherwise `text`."""
+def print_result(content: object, text: str, as_json: bool, *, ok: bool = True) -> None:
+    """Prints `content` as JSON if `as_json`, otherwise `text`; exits with status 1 if not `ok`."""
     click.echo(json.dumps(content, indent=2, ensure_ascii=False) if as_json else text)
+    if not ok:
+        sys.exit(1)
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> str:

@@ -17,13 +17,12 @@ from engines.emulator import EmulatorSettings
 from experiments.executor import LocalExecutor
 from experiments.models.settings import Settings
 from kneepoint.cli import FIGURE, config_option, examples, json_option, print_result
-from kneepoint.comparison import METRICS, Comparison, Pair
+from kneepoint.comparison import COMPARABLE, Comparison, Pair
 from kneepoint.runs import (
     constants_of,
-    description_of,
     is_prepared,
     make_what_is_missing,
-    require_networks,
+    prepared_network,
     spec_of,
     without_fault,
 )
@@ -62,7 +61,7 @@ LEAST_RUNS = 8
 @click.option(
     "--seed", type=click.IntRange(0), default=1, show_default=True, help="The first run's seed."
 )
-@click.option("--metric", type=click.Choice(list(METRICS)), default="power", show_default=True)
+@click.option("--metric", type=click.Choice(list(COMPARABLE)), default="power", show_default=True)
 @click.option(
     "--plot",
     type=FIGURE,
@@ -90,7 +89,7 @@ def command(
     """
     wanted = [_setting(text) for text in (a, b)]
     names, left_out = _networks(config, networks, [controller for controller, _ in wanted])
-    prepared = [PreparedNetwork.load(description_of(name)) for name in names]
+    prepared = [prepared_network(name) for name in names]
     settings = EmulatorSettings.of(EMULATE)
     specs = [
         spec_of(settings, controller, constants, prepared[0], seed, "kneepoint compare")
@@ -99,16 +98,14 @@ def command(
     if specs[0].run_id == specs[1].run_id:
         raise KneepointError(f"{a} and {b} are the same setting; change one of them")
     runs = runs or max(LEAST_RUNS, least_pairs(len(names)))
-    seeds = range(seed, seed + runs)
-    pairs = _run(settings, specs, prepared, seeds)
+    pairs = _run(settings, specs, prepared, range(seed, seed + runs))
     given = [constants for _, constants in wanted]
-    comparison = Comparison.of(specs, given, METRICS[metric], pairs, left_out)
+    comparison = Comparison.of(specs, given, COMPARABLE[metric], pairs, left_out)
     if plot:
-        from kneepoint.ratios import draw  # matplotlib takes a second
+        from kneepoint.drawings import draw_ratios  # matplotlib takes a second
 
-        draw(comparison, plot)
-    print_result(comparison.described(), comparison.text(), as_json)
-    raise SystemExit(1 if comparison.failures() else 0)
+        draw_ratios(comparison, plot)
+    print_result(comparison.described(), comparison.text(), as_json, ok=not comparison.failures())
 
 
 def _setting(text: str) -> tuple[str, Mapping[str, float]]:
@@ -131,28 +128,26 @@ def _networks(
     if held_out is None:
         raise KneepointError(f"{config}: has no hold_out; name networks: --network NAME")
     names = [held_out.training, *held_out.networks]
-    require_networks(config, names)
+    for name in names:
+        load_network(config, name)
     make_what_is_missing(config, [], controllers)
     try:
         make_what_is_missing(config, names, [], keep_going=True)
+        return names, []
     except (KneepointError, NotMadeError):
         made = [name for name in names if _is_made(config, name)]
         if not made:
             raise
         return made, [name for name in names if name not in made]
-    return names, []
 
 
 def _is_made(config: Path, network: str) -> bool:
-    """Whether a network is as this configuration describes it, after an attempt to make all.
-
-    Only Snakemake knows whether a host that a study finds is up to date.
-    """
+    """Whether a network is as this configuration describes it, after an attempt to make all."""
     if load_network(config, network).host_from is None:
         return is_prepared(config, network)
-    try:
+    try:  # only Snakemake knows whether a host that a study finds is up to date
         make_what_is_missing(config, [network], [])
-    except KneepointError:
+    except (KneepointError, NotMadeError):
         return False
     return True
 

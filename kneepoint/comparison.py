@@ -7,37 +7,15 @@ from pathlib import Path
 from typing import Any, Self
 
 from analysis.enough import Enough, enough_runs
+from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.paired import Ratio, holm, least_pairs, paired_ratio
 from engines.base import RunRecord, RunSpec
 from kneepoint.cli import columns
 from kneepoint.runs import is_path
 
 SIGNIFICANT = 0.05
-WITHIN = 0.01
-"""Precision of a ratio at which its runs are enough."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """The metric compared, and which of two values is better."""
-
-    field: str
-    noun: str
-    unit: str
-    greater_is_better: bool = True
-
-    def better(self, found: Ratio | None, p: float) -> str | None:
-        """Returns A or B if it is shown to be better, otherwise None."""
-        if found is None or not p <= SIGNIFICANT or not (found.low > 1 or found.high < 1):
-            return None
-        return "A" if (found.ratio > 1) == self.greater_is_better else "B"
-
-
-METRICS = {
-    "power": Metric("power", "power", "Mbit/s/s"),
-    "throughput": Metric("throughput_mbps", "throughput", "Mbit/s"),
-    "signal-delay": Metric("signal_delay_p95_ms", "signal delay", "ms", greater_is_better=False),
-}
+COMPARABLE = {"power": POWER, "throughput": THROUGHPUT, "signal-delay": SIGNAL_DELAY}
+"""Metrics by their names on the command line."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +29,8 @@ class Pair:
     @property
     def failures(self) -> dict[str, str]:
         """The reasons by the settings, A and B, that failed."""
-        records = (("A", self.a), ("B", self.b))
-        return {name: each.reason for name, each in records if each.status != "ok"}
+        records = {"A": self.a, "B": self.b}
+        return {name: each.reason for name, each in records.items() if each.status != "ok"}
 
 
 @dataclass(frozen=True)
@@ -77,7 +55,7 @@ class Comparison:
 
     specs: Sequence[RunSpec]
     given: Sequence[Mapping[str, float]]
-    metric: Metric
+    metric: str
     networks: Sequence[OnNetwork]
     overall: Ratio | None
     left_out: Sequence[str]
@@ -87,7 +65,7 @@ class Comparison:
         cls,
         specs: Sequence[RunSpec],
         given: Sequence[Mapping[str, float]],
-        metric: Metric,
+        metric: str,
         pairs: Mapping[str, Sequence[Pair]],
         left_out: Sequence[str],
     ) -> Self:
@@ -96,7 +74,7 @@ class Comparison:
         Args:
             specs: a run of A, and one of B.
             given: the parameters that the user set of them.
-            metric: to compare.
+            metric: to compare, a field of a run's record.
             pairs: by network.
             left_out: networks that cannot be prepared.
         """
@@ -107,6 +85,22 @@ class Comparison:
         known = [(each.a, each.b) for each in networks if each.found]
         overall = paired_ratio(known, seed) if known else None
         return cls(specs, given, metric, networks, overall, left_out)
+
+    @property
+    def noun(self) -> str:
+        """What is compared, in a sentence."""
+        return METRICS[self.metric].title.lower()
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether A is better where the ratio is above 1."""
+        return self.metric != SIGNAL_DELAY
+
+    def better(self, found: Ratio | None, p: float) -> str | None:
+        """Returns A or B if it is shown to be better, otherwise None."""
+        if found is None or not p <= SIGNIFICANT or not (found.low > 1 or found.high < 1):
+            return None
+        return "A" if (found.ratio > 1) == self.greater_is_better else "B"
 
     def failures(self) -> list[str]:
         """Returns a line for each setting and network that failed, with the first reason."""
@@ -121,11 +115,11 @@ class Comparison:
 
     def verdict(self) -> str:
         """Returns one or two sentences about all networks together."""
-        found, noun = self.overall, self.metric.noun
+        found, noun = self.overall, self.noun
         if found is None:
             return "No pair of runs succeeded: there is nothing to compare."
         caveat = " Pairs with a failed run are excluded." if self.failures() else ""
-        better = self.metric.better(found, found.p)
+        better = self.better(found, found.p)
         if better is not None:
             gain = found.ratio if better == "A" else 1 / found.ratio
             change, word = (gain - 1, "more") if gain > 1 else (1 - gain, "less")
@@ -154,13 +148,13 @@ class Comparison:
             **_figures(self.overall),
             "networks": self.overall.networks if self.overall else 0,
             "pairs": self.overall.pairs if self.overall else 0,
-            "better": self.metric.better(self.overall, self.overall.p) if self.overall else None,
+            "better": self.better(self.overall, self.overall.p) if self.overall else None,
             "verdict": self.verdict(),
         }
         return {
             **settings,
-            "metric": self.metric.field,
-            "unit": self.metric.unit,
+            "metric": self.metric,
+            "unit": METRICS[self.metric].unit,
             "networks": [self._network_described(each) for each in self.networks],
             "overall": overall,
             "left_out": list(self.left_out),
@@ -174,11 +168,11 @@ class Comparison:
             "b": _mean(each.b),
             **_figures(each.found),
             "p_holm": _known(each.p),
-            "better": self.metric.better(each.found, each.p),
+            "better": self.better(each.found, each.p),
             "enough_runs": each.enough.runs,
             "runs": [
                 {"seed": pair.seed}
-                | {name: getattr(getattr(pair, name), self.metric.field) for name in ("a", "b")}
+                | {name: getattr(getattr(pair, name), self.metric) for name in ("a", "b")}
                 | {f"reason_{name.lower()}": why for name, why in pair.failures.items()}
                 for pair in each.pairs
             ],
@@ -211,20 +205,20 @@ class Comparison:
                 *("-" if mean is None else f"{mean:.4g}" for mean in means),
                 str(each.found) if each.found else "-",
                 _p_text(each.p),
-                self.metric.better(each.found, each.p) or "-",
+                self.better(each.found, each.p) or "-",
                 str(each.enough),
             )
         if self.overall is not None and len(self.networks) > 1:
             found = self.overall
-            better = self.metric.better(found, found.p) or "-"
+            better = self.better(found, found.p) or "-"
             yield "all", str(found.pairs), "", "", str(found), _p_text(found.p), better, ""
 
     def _remarks(self, seeds: Sequence[int]) -> Iterator[str]:
         yield (
-            f"A and B are means of {self.metric.noun} in {self.metric.unit}; pairs share a seed, "
+            f"A and B are means of {self.noun} in {METRICS[self.metric].unit}; pairs share a seed, "
             + (f"{seeds[0]} to {seeds[-1]}." if len(seeds) > 1 else f"{seeds[0]}.")
         )
-        better = [self.metric.better(each.found, each.p) for each in self.networks]
+        better = [self.better(each.found, each.p) for each in self.networks]
         if len(better) > 1:
             yield (
                 f"By network, A is better on {better.count('A')}, B on {better.count('B')}; no "
@@ -246,14 +240,14 @@ class Comparison:
             yield f"{_count(most, 'pair')} per network would be enough to know A/B within 1 %."
 
 
-def _on_network(name: str, pairs: Sequence[Pair], metric: Metric, seed: int) -> OnNetwork:
+def _on_network(name: str, pairs: Sequence[Pair], metric: str, seed: int) -> OnNetwork:
     complete = [pair for pair in pairs if not pair.failures]
-    a = [getattr(pair.a, metric.field) for pair in complete]
-    b = [getattr(pair.b, metric.field) for pair in complete]
+    a = [getattr(pair.a, metric) for pair in complete]
+    b = [getattr(pair.b, metric) for pair in complete]
     found = paired_ratio([(a, b)], seed) if complete else None
     ratios = [one / other for one, other in zip(a, b, strict=True)]
     p = found.p if found else math.nan
-    return OnNetwork(name, pairs, a, b, found, p, enough_runs(ratios, seed, WITHIN))
+    return OnNetwork(name, pairs, a, b, found, p, enough_runs(ratios, seed))
 
 
 def _figures(found: Ratio | None) -> dict[str, float | None]:

@@ -4,6 +4,7 @@ import csv
 import io
 import platform
 import shutil
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from kneepoint.runs import description_of, engine_of, make_what_is_missing
 from networks.scenario import PreparedNetwork
 
 CONFINE, RUNNER = Path("build/confine"), Path("build/entry")
-REAL_TIME = Path("build/entry-sender")
+REAL_TIME = [Path("build") / name for name in ("entry-sender", "receiver", "measure")]
 PYTHON = tuple(Path("build") / name for name in PYTHON_RUNNER)
 _COLUMNS = (
     "table rank best_rank worst_rank name author score low high first other_host_score "
@@ -105,17 +106,16 @@ def command(
     contest_run = replace(contest_run, key=names)
 
     def score() -> None:
-        found = contest_run.score(entries, lambda line: click.echo(line, err=True))
-        print_result(found, csv_of(found) if as_csv else text_of(found, folder / PAGE), as_json)
-
-    def score_what_there_is() -> None:
         try:
-            score()
-        except KneepointError as error:  # the next submission may fix it
-            click.echo(f"error: {error}", err=True)
+            found = contest_run.score(entries, lambda line: click.echo(line, err=True))
+            print_result(found, csv_of(found) if as_csv else text_of(found, folder / PAGE), as_json)
+        except KneepointError as error:
+            if not is_watching:
+                raise
+            click.echo(f"error: {error}", err=True)  # the next submission may fix it
 
     if is_watching:
-        watch(entries, score_what_there_is, interval_s=2, is_over=lambda: False)
+        watch(entries, score, interval_s=2, is_over=lambda: False)
     score()
 
 
@@ -127,13 +127,15 @@ def open_contest(
     Raises:
         KneepointError: a network or a baseline is unknown, or something cannot be made.
     """
-    programs = programs_for(is_trusting=is_trusting)
-    if LIMITS[contest.engine].is_real_time:
-        programs += [REAL_TIME, *(Path("build") / name for name in ("receiver", "measure"))]
-    baselines = list(dict.fromkeys(each.controller for each in contest.baselines))
-    make_what_is_missing(config, contest.networks, baselines, programs, where=where)
+    builder = open_builder(
+        config,
+        contest.networks,
+        list(dict.fromkeys(each.controller for each in contest.baselines)),
+        is_trusting=is_trusting,
+        is_real_time=LIMITS[contest.engine].is_real_time,
+        where=where,
+    )
     engine = engine_of(contest.engine, config)
-    builder = open_builder(is_trusting=is_trusting, is_real_time=engine.is_real_time)
     catalogue = load_catalogue(EMULATE)
     ours = []
     for each in contest.baselines:
@@ -161,23 +163,30 @@ def _name_of(baseline: Setting, contest: Contest) -> str:
     return f"{baseline.controller} {values} (ours)"
 
 
-def programs_for(*, is_trusting: bool) -> list[Path]:
-    """Returns the programs that building and running entries needs, beside the emulator."""
-    return [RUNNER, *PYTHON] if is_trusting else [RUNNER, *PYTHON, CONFINE]
-
-
-def open_builder(*, is_trusting: bool, is_real_time: bool = False) -> EntryBuilder:
-    """Returns what builds entries.
+def open_builder(
+    config: Path,
+    networks: Collection[str],
+    baselines: Collection[str] = (),
+    *,
+    is_trusting: bool,
+    is_real_time: bool = False,
+    where: str = "the command line",
+) -> EntryBuilder:
+    """Makes the networks, baselines and programs that are missing; returns what builds entries.
 
     Raises:
-        KneepointError: there is no compiler, or this host has no sandbox.
+        KneepointError: `where` names what is unknown, something cannot be made, there is no
+            compiler, or this host has no sandbox.
     """
+    programs = [RUNNER, *PYTHON, *([] if is_trusting else [CONFINE])]
+    programs += REAL_TIME if is_real_time else []
+    make_what_is_missing(config, networks, baselines, programs, where=where)
     if shutil.which("c++") is None:
         raise KneepointError("c++: no compiler; install g++")
     confined = Confined(None if is_trusting else CONFINE.resolve())
     confined.check()
     compiler = Compiler(KEPT.resolve(), confined)
-    runner = REAL_TIME if is_real_time else RUNNER
+    runner = REAL_TIME[0] if is_real_time else RUNNER
     return EntryBuilder(compiler, sha256_of(runner.read_bytes()), python_digest(), is_trusting)
 
 
@@ -203,16 +212,8 @@ def text_of(found: Json, page: Path) -> str:
     for row in sorted(found["ranking"] + found["baselines"], key=lambda row: -row["score"]):
         ranks = f"{row['best_rank']}-{row['worst_rank']}" if "rank" in row else ""
         interval = "" if row["low"] is None else f"{row['low']:.4g} to {row['high']:.4g}"
-        rows.append(
-            (
-                str(row.get("rank", "-")),
-                ranks,
-                row["name"],
-                f"{row['score']:.4g}",
-                interval,
-                f"{row['public_score']:.4g}",
-            )
-        )
+        score, public = (f"{row[name]:.4g}" for name in ("score", "public_score"))
+        rows.append((str(row.get("rank", "-")), ranks, row["name"], score, interval, public))
     lines = [columns(rows)]
     lines += [f"not ranked: {row['name']}, {row['score']:.4g}" for row in found["apart"]]
     lines += [f"not scored: {row['name']}: {row['reason']}" for row in found["failed"]]

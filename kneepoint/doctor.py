@@ -5,7 +5,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,7 +19,7 @@ from engines.catalogue import own_sources
 from engines.kernel import diagnosis as kernel_tcp
 from engines.mahimahi import diagnosis as mahimahi
 from experiments.config import load_workflow
-from kneepoint.cli import any_config_option, columns, examples, json_option, print_result
+from kneepoint.cli import columns, config_option, examples, json_option, print_result
 from networks.config import FetchSettings, load_trace_catalogue
 from networks.fetch import TraceCache, cache_folder_of
 
@@ -42,7 +42,7 @@ class Finding:
     kneepoint doctor
     kneepoint doctor --json
 """)
-@any_config_option
+@config_option
 @json_option
 def command(config: Path, as_json: bool) -> None:
     """Check everything that the workflow needs and suggest a remedy for what is missing.
@@ -52,8 +52,8 @@ def command(config: Path, as_json: bool) -> None:
     findings = list(examine(config))
     signs = {"good": "ok", "could": "--", "lacks": "!!"}
     rows = [(signs[each.verdict], each.what, each.found, each.remedy) for each in findings]
-    print_result([asdict(each) for each in findings], columns(rows), as_json)
-    raise SystemExit(1 if any(each.verdict == "lacks" for each in findings) else 0)
+    ok = all(each.verdict != "lacks" for each in findings)
+    print_result([asdict(each) for each in findings], columns(rows), as_json, ok=ok)
 
 
 def examine(config: Path) -> Iterator[Finding]:
@@ -66,8 +66,20 @@ def examine(config: Path) -> Iterator[Finding]:
     yield _configuration(config)
     yield _built(config)
     yield from _traces(config)
-    yield _real_time("mahimahi", mahimahi.diagnose)
-    yield _real_time("the kernel's TCP", kernel_tcp.diagnose)
+    for what, diagnose in (
+        ("mahimahi", mahimahi.diagnose),
+        ("the kernel's TCP", kernel_tcp.diagnose),
+    ):
+        try:
+            diagnose()
+            yield Finding(what, "good", "works; run: make confirm")
+        except KneepointError as error:
+            yield _problem(what, "could", str(error))
+
+
+def _problem(what: str, verdict: Literal["could", "lacks"], message: str) -> Finding:
+    problem, _, remedy = message.partition("; ")
+    return Finding(what, verdict, problem, remedy)
 
 
 def _python() -> Finding:
@@ -81,8 +93,7 @@ def _compiler() -> Finding:
     done = subprocess.run(["rules/check_compiler.sh"], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return Finding("C++ compiler", "good", "supports C++20")
-    problem, _, remedy = done.stderr.strip().removeprefix("error: ").partition("; ")
-    return Finding("C++ compiler", "lacks", problem, remedy)
+    return _problem("C++ compiler", "lacks", done.stderr.strip().removeprefix("error: "))
 
 
 def _amount(what: str, gib: float, least: float, remedy: str) -> Finding:
@@ -131,12 +142,3 @@ def _traces(config: Path) -> Iterator[Finding]:
         yield Finding("traces", "could", found, "the workflow downloads them")
     else:
         yield Finding("traces", "good", f"{len(named)} in {folder}")
-
-
-def _real_time(what: str, diagnose: Callable[[], None]) -> Finding:
-    try:
-        diagnose()
-    except KneepointError as error:
-        problem, _, remedy = str(error).partition("; ")
-        return Finding(what, "could", problem, remedy)
-    return Finding(what, "good", "works; run: make confirm")

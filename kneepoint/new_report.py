@@ -73,14 +73,10 @@ def _controller_of(name: str) -> str:
 
 def _require_own_names(name: str) -> None:
     """Raises KneepointError if Kneepoint has a controller or a network of such a name."""
-    if (ROOT / SOURCES / f"{_controller_of(name)}.cc").exists():
-        raise KneepointError(
-            f"new-report {name!r}: Kneepoint has a controller {_controller_of(name)}, the name of "
-            "its controller; choose another"
-        )
-    for network in NAMED_AFTER_THE_REPORT.values():
-        shipped = Path("config/networks") / f"{network.format(name)}.yaml"
-        if (ROOT / shipped).exists():
+    networks = [each.format(name) for each in NAMED_AFTER_THE_REPORT.values()]
+    shipped = [Path("config/networks") / f"{each}.yaml" for each in networks]
+    for path in (SOURCES / f"{_controller_of(name)}.cc", *shipped):
+        if (ROOT / path).exists():
             raise KneepointError(
-                f"new-report {name!r}: {shipped} has the name of its network; choose another"
+                f"new-report {name!r}: Kneepoint has {path} already; choose another name"
             )

@@ -6,8 +6,7 @@ import click
 
 from experiments.config import load_workflow
 from kneepoint.cli import config_option, cores_option, examples, json_option, print_result
-from kneepoint.runs import build_and_check
-from kneepoint.workflow import make
+from kneepoint.runs import make_checked
 
 
 @click.command()
@@ -27,7 +26,6 @@ def command(cores: str, config: Path, as_json: bool) -> None:
     """
     workflow = load_workflow(config)
     results = workflow.results
-    build_and_check(workflow, cores, quiet=as_json)
-    make(config, [], cores, quiet=as_json)
+    make_checked(workflow, [], cores, quiet=as_json)
     paths = [str(results / f"report.{suffix}") for suffix in ("html", "pdf")]
     print_result(paths, "\n".join(paths), as_json)

@@ -21,15 +21,14 @@ from kneepoint.cli import (
 )
 from kneepoint.runs import (
     constants_of,
-    description_of,
     engine_of,
     is_path,
     make_what_is_missing,
+    prepared_network,
     run_once,
     spec_of,
     without_fault,
 )
-from networks.scenario import PreparedNetwork
 
 
 @click.command()
@@ -85,7 +84,7 @@ def command(
     programs = [Path("build") / name for name in LIMITS[engine].programs]
     make_what_is_missing(config, [network], [controller], programs)
     settings = engine_of(engine, config)
-    prepared = PreparedNetwork.load(description_of(network))
+    prepared = prepared_network(network)
     prepared = settings.place(replace(prepared, duration_s=duration_s or prepared.duration_s))
     constants: dict[str, float] = {}
     for text in sets:
@@ -99,8 +98,8 @@ def command(
         record = without_fault(run_and_draw(settings, spec, title, plot))
     else:
         record = run_once(settings, spec)
-    print_result(described(spec, record), text_of(spec, record), as_json)
-    raise SystemExit(0 if record.status == "ok" else 1)
+    ok = record.status == "ok"
+    print_result(described(spec, record), text_of(spec, record), as_json, ok=ok)
 
 
 def described(spec: RunSpec, record: RunRecord) -> dict[str, Any]:

@@ -1,21 +1,23 @@
-"""What `kneepoint run` and `kneepoint compare` share: making and describing a run's inputs."""
+"""What commands that run something share: making and describing a run's inputs."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from common.config_file import read_config
-from common.errors import KneepointError, suggestion
+from common.errors import KneepointError
 from common.files import sha256_of
 from engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from engines.built import EMULATE, current_catalogue, out_of_date
-from engines.catalogue import Catalogue, load_catalogue, own_sources, require_sources
+from engines.catalogue import load_catalogue, own_sources, require_sources
 from engines.named import settings_of
 from experiments.models.settings import Settings
 from experiments.workflow import Workflow
 from kneepoint.workflow import make
-from networks.config import known_networks, load_network, network_file
+from networks.config import load_network
 from networks.scenario import PreparedNetwork
+
+NETWORKS = Path("build/networks")
 
 
 def is_path(controller: str) -> bool:
@@ -25,22 +27,21 @@ def is_path(controller: str) -> bool:
 
 def description_of(network: str) -> Path:
     """Returns the path of a prepared network's description."""
-    return Path("build/networks") / network / "network.json"
+    return NETWORKS / network / "network.json"
 
 
-def require_networks(config: Path, networks: Collection[str]) -> None:
-    """Raises KneepointError unless each network is a file of config/networks."""
-    for name in networks:
-        source = network_file(config, name)
-        if not source.is_file():
-            near = suggestion(name, known_networks(config))
-            raise KneepointError(f"{source}: unknown network {name!r}; {near}")
+def prepared_network(network: str) -> PreparedNetwork:
+    """Reads a prepared network."""
+    return PreparedNetwork.load(description_of(network))
 
 
 def is_prepared(config: Path, network: str) -> bool:
     """Whether a network is prepared as this configuration describes it.
 
     One whose host a study finds is left to Snakemake, which knows whether the study is up to date.
+
+    Raises:
+        KneepointError: the configuration has no such network.
     """
     source = load_network(config, network)
     prepared = description_of(network).with_name("description.json")
@@ -73,40 +74,30 @@ def make_what_is_missing(
     Raises:
         KneepointError: a network or a controller is unknown, or something cannot be made.
     """
-    require_networks(config, networks)
-    wanted = [program for program in programs if not program.exists()]
-    wanted += [description_of(name) for name in networks if not is_prepared(config, name)]
+    wanted = [description_of(name) for name in networks if not is_prepared(config, name)]
     named = [name for name in controllers if not is_path(name)]
     require_sources(dict.fromkeys(named, where), own_sources(config))
-    _build(config, named, "all", wanted, quiet=True, keep_going=keep_going)
+    wanted += out_of_date(named, own_sources(config))
+    wanted += [program for program in programs if not program.exists()]
+    if wanted:
+        make(config, wanted, quiet=True, keep_going=keep_going)
 
 
-def build_and_check(workflow: Workflow, cores: str, *, quiet: bool) -> None:
-    """Builds the controllers of a configuration and checks it against what they declare.
+def make_checked(workflow: Workflow, targets: Sequence[Path], cores: str, *, quiet: bool) -> None:
+    """Builds controllers, checks the configuration against what they declare, makes targets.
+
+    No targets stand for everything.
 
     Raises:
         KneepointError: something cannot be built; a parameter is unknown, or a value or a unit of
             it is wrong.
     """
-    _build(workflow.path, workflow.controllers, cores, quiet=quiet)
+    if wanted := out_of_date(workflow.controllers, workflow.own_sources):
+        make(workflow.path, wanted, cores, quiet)
     catalogue = current_catalogue(workflow.controllers, workflow.own_sources)
     assert catalogue is not None
     workflow.check_against(catalogue)
-
-
-def _build(
-    config: Path,
-    controllers: Collection[str],
-    cores: str,
-    further: Collection[Path] = (),
-    *,
-    quiet: bool,
-    keep_going: bool = False,
-) -> None:
-    """Makes the emulator and controllers that are out of date, and further files."""
-    wanted = [*out_of_date(controllers, own_sources(config)), *further]
-    if wanted:
-        make(config, wanted, cores, quiet, keep_going=keep_going)
+    make(workflow.path, targets, cores, quiet)
 
 
 def spec_of(
@@ -123,17 +114,17 @@ def spec_of(
         KneepointError: the controller or a parameter is unknown, or a value is invalid.
     """
     if not is_path(controller):
-        known = Catalogue.controller(load_catalogue(EMULATE), controller, where)
+        known = load_catalogue(EMULATE).controller(controller, where)
         return RunSpec.on(settings, known, known.complete(constants, where), network, seed)
-    return RunSpec(
-        engine=settings.engine,
-        engine_sha256=settings.sha256,
-        controller=str(Path(controller).resolve()),
-        controller_sha256=_digest(Path(controller)),
-        constants=constants,
-        network=network,
-        seed=seed,
-    )
+    path = Path(controller)
+    try:
+        digest = sha256_of(path.read_bytes())
+    except OSError as error:
+        raise KneepointError(
+            f"{path}: {error.strerror}; give the path of a shared object"
+        ) from None
+    name = str(path.resolve())
+    return RunSpec(settings.engine, settings.sha256, name, digest, constants, network, seed)
 
 
 def constants_of(given: Mapping[str, str], where: str) -> dict[str, float]:
@@ -142,15 +133,6 @@ def constants_of(given: Mapping[str, str], where: str) -> dict[str, float]:
         return {name: float(value) for name, value in given.items()}
     except ValueError:
         raise KneepointError(f"{where}: not NAME=VALUE with a numeric VALUE; correct it") from None
-
-
-def _digest(path: Path) -> str:
-    try:
-        return sha256_of(path.read_bytes())
-    except OSError as error:
-        raise KneepointError(
-            f"{path}: {error.strerror}; give the path of a shared object"
-        ) from None
 
 
 def run_once(settings: EngineSettings, spec: RunSpec) -> RunRecord:

@@ -1,9 +1,9 @@
 """`kneepoint status`: the progress of a running workflow, experiment by experiment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,9 +15,6 @@ from experiments.progress import read_counted
 from experiments.registry import experiments_of
 from experiments.workflow import Workflow
 from kneepoint.cli import columns, config_option, examples, json_option, print_result
-
-_Best = tuple[int, float | None]
-"""Number of trials, and the best value."""
 
 
 @dataclass(frozen=True)
@@ -56,61 +53,53 @@ class State:
 @json_option
 def command(all_: bool, config: Path, as_json: bool) -> None:
     """Show which experiments are done, running and waiting, and their progress."""
-    states = Watch(load_workflow(config), all_).look()
+    states = states_of(load_workflow(config), all_)
     print_result([asdict(each) for each in states], _text(states), as_json)
 
 
-class Watch:
-    """Polls the experiments of a workflow.
+def states_of(workflow: Workflow, with_real: bool = False) -> list[State]:
+    """Returns the current state of each experiment.
 
     Args:
         workflow: the configuration.
         with_real: whether to include real-time experiments without results.
     """
-
-    def __init__(self, workflow: Workflow, with_real: bool = False) -> None:
-        self._results = workflow.results
-        self._experiments = {
-            name: experiment.is_real and not with_real
-            for name, experiment in experiments_of(workflow).items()
-        }
-        self._known: dict[str, tuple[float, _Best]] = {}
-
-    def look(self) -> list[State]:
-        """Returns the current state of each experiment."""
-        return [
-            self._state_of(name, *self._searched(name))
-            for name, is_optional in self._experiments.items()
-            if not is_optional or (self._results / name).exists()
-        ]
-
-    def _state_of(self, name: str, trials: int | None, best: float | None) -> State:
-        folder = self._results / name
-        if _is_running(folder):
-            counted = read_counted(name)
-            if counted is None:
-                return State(name, "running", trials, best)
-            figures = counted.done, counted.total, counted.rate, counted.left_s
-            return State(name, "running", trials, best, *figures)
-        is_done = (folder / made_by.NAME).exists()
-        return State(name, "done" if is_done else "waiting", trials, best)
-
-    def _searched(self, name: str) -> tuple[int | None, float | None]:
-        """Number of trials and best value of a study; None for no study or several objectives."""
-        from search.trial_log import LOG, read_trials  # pyarrow takes a quarter of a second
-
-        path = self._results / name / LOG
-        if not path.exists():
-            return None, None
-        changed_s = path.stat().st_mtime
-        if self._known.get(name, (None,))[0] != changed_s:
-            self._known[name] = changed_s, _best_of(*read_trials(path.parent))
-        return self._known[name][1]
+    return [
+        _state_of(name, workflow.results / name)
+        for name, experiment in experiments_of(workflow).items()
+        if with_real or not experiment.is_real or (workflow.results / name).exists()
+    ]
 
 
-def _best_of(study: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> _Best:
+def _state_of(name: str, folder: Path) -> State:
+    trials, best = _searched(folder)
+    if _is_running(folder):
+        counted = read_counted(name)
+        if counted is None:
+            return State(name, "running", trials, best)
+        figures = counted.done, counted.total, counted.rate, counted.left_s
+        return State(name, "running", trials, best, *figures)
+    is_done = (folder / made_by.NAME).exists()
+    return State(name, "done" if is_done else "waiting", trials, best)
+
+
+def _searched(folder: Path) -> tuple[int | None, float | None]:
+    """Number of trials and best value of a study; None for no study or several objectives."""
+    from search.trial_log import LOG  # pyarrow takes a quarter of a second
+
+    try:
+        changed_s = (folder / LOG).stat().st_mtime
+    except FileNotFoundError:
+        return None, None
+    return _read_searched(folder, changed_s)
+
+
+@cache
+def _read_searched(folder: Path, _changed_s: float) -> tuple[int, float | None]:
     from experiments.results import OBJECTIVES
+    from search.trial_log import read_trials
 
+    study, rows = read_trials(folder)
     if not rows or OBJECTIVES[0] in rows[0]:
         return len(rows), None
     choose = min if study["direction"] == "minimize" else max

@@ -10,8 +10,7 @@ from common.study_record import StudyRecord
 from experiments.config import load_workflow
 from experiments.registry import experiments_of
 from kneepoint.cli import config_option, cores_option, examples, json_option, print_result
-from kneepoint.runs import build_and_check
-from kneepoint.workflow import make
+from kneepoint.runs import make_checked
 
 
 @click.command()
@@ -34,9 +33,8 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
         near = suggestion(name, workflow.studies)
         raise KneepointError(f"{config}: lists no study {name!r}; {near}")
     folder = workflow.results / name
-    experiment = experiments_of(workflow)[name]
-    build_and_check(workflow, cores, quiet=as_json)
-    make(config, [folder / file for file in experiment.files], cores, quiet=as_json)
+    files = [folder / file for file in experiments_of(workflow)[name].files]
+    make_checked(workflow, files, cores, quiet=as_json)
     path = folder / "study.json"
     found = StudyRecord.load(path)
     best, fresh = found.best, found.fresh

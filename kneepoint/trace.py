@@ -64,8 +64,8 @@ def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
     """
     checked = [_checked(path, outage_s) for path in files]
     texts = [f"{found['file']}\n{found.pop('text')}" for found in checked]
-    print_result(checked, "\n\n".join(texts), as_json)
-    raise SystemExit(0 if all(found["problem"] is None for found in checked) else 1)
+    ok = all(found["problem"] is None for found in checked)
+    print_result(checked, "\n\n".join(texts), as_json, ok=ok)
 
 
 @command.command()
@@ -81,9 +81,9 @@ def plot(files: tuple[Path, ...], bin_s: float, into: Path, as_json: bool) -> No
     """Plot the capacity of each FILE over time, in bins."""
     bin_ms = round(1000 * bin_s)
     series = {str(path): capacity_over_time(read_trace(path), bin_ms) for path in files}
-    from kneepoint.capacity import draw  # matplotlib takes a second
+    from kneepoint.drawings import draw_capacity  # matplotlib takes a second
 
-    draw(series, bin_ms, into)
+    draw_capacity(series, bin_ms, into)
     found = [{"file": name, "capacity_mbps": rates} for name, rates in series.items()]
     print_result({"bin_ms": bin_ms, "traces": found, "into": str(into)}, str(into), as_json)
 
@@ -198,13 +198,8 @@ def _write(times_ms: list[int], into: Path, as_json: bool) -> None:
     content = format_trace(times_ms)
     parse_trace(content, str(into))
     write_whole(into, content)
-    digest = sha256_of(content)
+    summary, digest = summarise(times_ms), sha256_of(content)
     listed = f"{into.name}: {{sha256: {digest}}}"
-    found = {
-        "file": str(into),
-        "sha256": digest,
-        "traces_yaml": listed,
-        **asdict(summarise(times_ms)),
-    }
-    text = f"{into}\n{_text(summarise(times_ms), 1, digest)}\n\nIn traces.yaml: {listed}"
+    found = {"file": str(into), "sha256": digest, "traces_yaml": listed, **asdict(summary)}
+    text = f"{into}\n{_text(summary, 1, digest)}\n\nIn traces.yaml: {listed}"
     print_result(found, text, as_json)

@@ -19,10 +19,9 @@ from kneepoint.cli import (
     print_result,
     seed_option,
 )
-from kneepoint.contest import open_builder, programs_for, trust_option
+from kneepoint.contest import open_builder, trust_option
 from kneepoint.run import described, text_of
-from kneepoint.runs import description_of, make_what_is_missing, without_fault
-from networks.scenario import PreparedNetwork
+from kneepoint.runs import prepared_network, without_fault
 from reports.over_time import run_and_draw
 
 
@@ -57,15 +56,13 @@ def command(
     """Build ENTRY, a tree, archive or file in Python, run it once and draw the run."""
     submission = submission_at(entry)
     plot = plot or Path(f"{submission.name}.svg")
-    make_what_is_missing(config, [network], [], programs_for(is_trusting=trust_entries))
-    made = open_builder(is_trusting=trust_entries).make(submission)
+    made = open_builder(config, [network], is_trusting=trust_entries).make(submission)
     if made.built is None:
         if made.message:
             click.echo(made.message, err=True)
         raise KneepointError(f"{entry}: {made.reason}")
-    prepared = PreparedNetwork.load(description_of(network))
     settings = EmulatorSettings.of(EMULATE)
-    spec = RunSpec.on(settings, made.built, {}, prepared, seed)
+    spec = RunSpec.on(settings, made.built, {}, prepared_network(network), seed)
     title = f"{made.name} on {network}"
     record = without_fault(run_and_draw(settings, spec, title, plot, IN_FLIGHT))
     remarks = [f"note: it {remark}" for remark in made.remarks]
@@ -73,10 +70,11 @@ def command(
         remarks.append(
             "note: the entry's own receiver is not used; a contest does not rank the entry"
         )
-    drawn = [str(plot)] if record.status == "ok" else []
+    ok = record.status == "ok"
+    drawn = [str(plot)] if ok else []
     print_result(
         described(spec, record) | {"remarks": made.remarks, "plot": drawn[0] if drawn else None},
         "\n".join([text_of(spec, record), "", *remarks, *drawn]),
         as_json,
+        ok=ok,
     )
-    raise SystemExit(0 if record.status == "ok" else 1)

@@ -21,9 +21,8 @@ from experiments.pipeline import follow
 from experiments.progress import Progress
 from experiments.runner import Runner
 from kneepoint.cli import PATH, config_option, examples, json_option, print_result, seed_option
-from kneepoint.contest import open_builder, programs_for, trust_option
-from kneepoint.runs import description_of, make_what_is_missing
-from networks.scenario import PreparedNetwork
+from kneepoint.contest import open_builder, trust_option
+from kneepoint.runs import prepared_network
 from search.study import search
 
 
@@ -62,8 +61,7 @@ def command(
     again.
     """
     submission = submission_at(entry)
-    make_what_is_missing(config, networks, [], programs_for(is_trusting=trust_entries))
-    builder = open_builder(is_trusting=trust_entries)
+    builder = open_builder(config, networks, is_trusting=trust_entries)
     engine = EmulatorSettings.of(EMULATE)
     folder = load_workflow(config).results / "contests/tuned" / submission.name
     progress = Progress(f"tune {submission.name}", trials * len(networks))
@@ -76,7 +74,7 @@ def command(
         take(submission, place, builder.compiler.confined)
         tree = recognize(place)
         declared = load_entry_file(tree.root)
-        prepared = [PreparedNetwork.load(description_of(name)) for name in networks]
+        prepared = [prepared_network(name) for name in networks]
         tuned = TunedEntry(submission.name, tree, declared, builder)
         plan = tuned.plan(prepared, engine, trials, seed)
         runner = Runner(journal, lambda _: LocalExecutor(engine, os.cpu_count() or 1), progress.add)

@@ -1,6 +1,7 @@
 """`kneepoint verify`: checks every folder of results against what made it."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -55,10 +56,9 @@ def command(clear: bool, config: Path, as_json: bool) -> None:
     workflow = load_workflow(config)
     folders = [path.parent for path in sorted(workflow.results.glob(f"**/{NAME}"))]
     found = [verify(folder, workflow, clear) for folder in folders]
-    print_result(
-        [asdict(each) for each in found], "\n".join(map(_text, found)) or "no results", as_json
-    )
-    raise SystemExit(1 if any(each.complaints for each in found) else 0)
+    text = "\n".join(map(_text, found)) or "no results"
+    ok = not any(each.complaints for each in found)
+    print_result([asdict(each) for each in found], text, as_json, ok=ok)
 
 
 def verify(folder: Path, workflow: Workflow, clear: bool) -> Verified:
@@ -88,12 +88,10 @@ def changed_inputs(name: str, made: MadeBy, workflow: Workflow) -> Iterator[str]
     experiment = experiments_of(workflow).get(name)
     now = inputs_of(workflow, experiment) if experiment else {}
     for file, digest in now.items():
-        if not digest and Path(file).is_relative_to(NETWORKS):
-            continue  # nothing to compare with: the workflow prepares it again
-        if not digest:
-            yield f"the input {file} is missing"
-        elif made.inputs.get(file) != digest:
+        if digest and made.inputs.get(file) != digest:
             yield f"the input {file} has changed"
+        if not digest and not Path(file).is_relative_to(NETWORKS):  # which are prepared again
+            yield f"the input {file} is missing"
 
 
 def unbuilt(names: Iterable[str], own: Path) -> Iterator[str]:
@@ -121,9 +119,11 @@ def complaints(folder: Path, made: MadeBy, build: Path, keeps_awake: bool) -> It
         yield f"the code of {made.step} has changed"
     if digest_of_packages() != made.packages_sha256:
         yield "the package versions in requirements.txt have changed"
-    engine_sha256 = _engine_sha256(made.engine, build, keeps_awake) if made.engine else ""
-    if engine_sha256 not in ("", made.engine_sha256):
-        yield f"the programs of engine {made.engine} have changed"
+    if made.engine:
+        with suppress(KneepointError):  # they are not installed: nothing to compare with
+            now = settings_of(made.engine, build, keep_awake=keeps_awake)
+            if now.sha256 != made.engine_sha256:
+                yield f"the programs of engine {made.engine} have changed"
     for name, digest in made.controllers.items():
         path = build / "controllers" / f"{name}.so"
         if path.is_file() and sha256_of(path.read_bytes()) != digest:
@@ -136,13 +136,11 @@ def void_runs(folder: Path) -> tuple[int, int]:
     Returns:
     The numbers of runs removed and kept.
     """
-    tables = [read_table(path) for path in sorted(folder.glob("*.parquet"))]
-    held = {
-        run_id
-        for table in tables
-        if "run_id" in table.column_names
-        for run_id in table.column("run_id").to_pylist()
-    }
+    held = set[str]()
+    for path in sorted(folder.glob("*.parquet")):
+        table = read_table(path)
+        if "run_id" in table.column_names:
+            held |= set(table["run_id"].to_pylist())
     with (
         hold_lock_patiently(folder / ".lock", patience_s=0),
         RunJournal(folder / "runs.jsonl") as journal,
@@ -150,11 +148,3 @@ def void_runs(folder: Path) -> tuple[int, int]:
         before = len(journal)
         journal.keep(held)
         return before - len(journal), len(journal)
-
-
-def _engine_sha256(engine: str, build: Path, keeps_awake: bool) -> str:
-    """The current digest of an engine's programs; "" if they are not installed."""
-    try:
-        return settings_of(engine, build, keep_awake=keeps_awake).sha256
-    except KneepointError:
-        return ""

@@ -14,7 +14,7 @@ from typing import Any
 from common.complaints import errors_in
 from common.locks import PASSED_LOCK, hold_workflow_lock
 from experiments.config import load_workflow
-from kneepoint.status import Watch
+from kneepoint.status import states_of
 from kneepoint.view import follow
 
 LOG = Path("logs/workflow.log")
@@ -56,11 +56,10 @@ def make(
     command += ["--keep-going"] if keep_going else []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     command += ["--", *map(str, targets)]
-    is_verbose = bool(os.environ.get(VERBOSE)) and not quiet
     with hold_workflow_lock() as lock:
         environment = {**os.environ, "PATH": path, PASSED_LOCK: str(lock.fileno())}
         start = partial(subprocess.Popen, command, env=environment, pass_fds=[lock.fileno()])
-        if is_verbose:
+        if os.environ.get(VERBOSE) and not quiet:
             with start() as process:
                 status = process.wait()
         else:
@@ -73,7 +72,7 @@ def _run_quietly(start: Callable[..., "subprocess.Popen[Any]"], shown: Path | No
     """Returns the exit status of Snakemake, logged to a file; shows errors of a configuration."""
     path = LOG if shown else Path(PREPARATION.format(os.getpid()))
     path.parent.mkdir(parents=True, exist_ok=True)
-    watch = Watch(load_workflow(shown)) if shown else None
+    look = partial(states_of, load_workflow(shown)) if shown else None
     with path.open("wb") as log:
         # It would continue if this process were killed.
         process = start(stdout=log, stderr=log, preexec_fn=_end_with_parent)
@@ -84,8 +83,8 @@ def _run_quietly(start: Callable[..., "subprocess.Popen[Any]"], shown: Path | No
         return process.returncode is not None
 
     try:
-        if watch:
-            follow(watch.look, path, is_over)
+        if look:
+            follow(look, path, is_over)
         status = process.wait()
     except KeyboardInterrupt:  # Snakemake receives it, too, and ends its jobs
         process.wait()

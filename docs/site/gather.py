@@ -14,7 +14,6 @@ from common.errors import KneepointError
 from common.files import write_whole
 
 DOCS = ROOT / "docs"
-REFERENCE = ("controllers", "configuration", "tables", "commands")
 CONTENTS: Mapping[str, tuple[str, ...]] = {
     "First hour": ("tutorial", "own-report"),
     "How to": ("how-to/*",),
@@ -39,7 +38,7 @@ def gather(into: Path, reference: Mapping[str, str]) -> list[Path]:
 
     Args:
         into: folder; what it held is gone afterwards.
-        reference: the text of each page of REFERENCE.
+        reference: the text of each page of the reference, by its name.
 
     Raises:
         KneepointError: a link leads nowhere, or a page has the name of one of the generator's own.
@@ -55,9 +54,10 @@ def gather(into: Path, reference: Mapping[str, str]) -> list[Path]:
     texts[Path("index.md")] = converted(ROOT / "README.md") + "".join(
         _toctree(names, title) for title, names in CONTENTS.items()
     )
-    texts[Path("decisions/index.md")] = _decisions() + _toctree(["0*"])
-    texts[Path("reference.md")] += _toctree([f"reference/{name}" for name in REFERENCE])
-    texts |= {Path(f"reference/{name}.md"): reference[name] for name in REFERENCE}
+    why = "Why the design is as it is. Numbers that are missing were never published."
+    texts[Path("decisions/index.md")] = f"# Decisions\n\n{why}\n{_toctree(['0*'])}"
+    texts[Path("reference.md")] += _toctree([f"reference/{name}" for name in reference])
+    texts |= {Path(f"reference/{name}.md"): text for name, text in reference.items()}
     for place, text in texts.items():
         write_whole(into / place, text)
     return [into / place for place in texts]
@@ -94,11 +94,6 @@ def _link(link: "re.Match[str]", page: Path) -> str:
     here = DOCS if page == ROOT / "README.md" else page.parent
     to = Path(*[".."] * len(here.relative_to(DOCS).parts)) / place.relative_to(DOCS)
     return f"{mark}[{words}]({to}{f'#{anchor}' if anchor else ''})"
-
-
-def _decisions() -> str:
-    text = "Why the design is as it is. Numbers that are missing were never published."
-    return f"# Decisions\n\n{text}\n"
 
 
 def _toctree(names: "list[str] | tuple[str, ...]", title: str = "") -> str:

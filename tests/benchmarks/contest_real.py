@@ -8,7 +8,6 @@ and that of 2017, the median of the absolute errors and the median error.
 """
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
@@ -81,7 +80,7 @@ def main() -> None:
         confined = Confined(Path("build/confine").resolve())
         builder = EntryBuilder(Compiler(Path("build/contest").resolve(), confined))
         made = [builder.make(submission_at(path)) for path in write_entries(Path(work))]
-    entries = [replace(each.built) for each in made if each.built is not None]
+    entries = [each.built for each in made if each.built is not None]
     assert len(entries) == len(made), [each.reason for each in made]
     emulator = EmulatorSettings.of(Path("build/emulate"))
     real = MahimahiSettings.of(Path("build"), BUSY_US, keep_awake=True)

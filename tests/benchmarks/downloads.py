@@ -10,7 +10,6 @@ mean of each with its 95 % interval, and Welch's p value that they differ only b
 
 import argparse
 import json
-import math
 import os
 import random
 import statistics
@@ -20,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from scipy.special import stdtr, stdtrit
+from scipy import stats
 
 from common.errors import KneepointError, run_command_line
 from engines.base import MachineFaultError
@@ -93,23 +92,9 @@ def times_s(answers: Iterator[dict[str, Any]]) -> list[float]:
 
 def told(values: Sequence[float]) -> str:
     """Returns a mean with its 95 % interval."""
-    half = stdtrit(len(values) - 1, 0.975) * _error(values)
     mean = statistics.fmean(values)
-    return f"{mean:.2f} [{mean - half:.2f}, {mean + half:.2f}] of {len(values)}"
-
-
-def welch_p(a: Sequence[float], b: Sequence[float]) -> float:
-    """Returns the two-sided p value of Welch's t test."""
-    variances = [_error(a) ** 2, _error(b) ** 2]
-    freedom = sum(variances) ** 2 / sum(
-        v**2 / (len(each) - 1) for v, each in zip(variances, (a, b), strict=True)
-    )
-    statistic = (statistics.fmean(a) - statistics.fmean(b)) / math.sqrt(sum(variances))
-    return 2 * float(stdtr(int(freedom), -abs(statistic)))
-
-
-def _error(values: Sequence[float]) -> float:
-    return statistics.stdev(values) / math.sqrt(len(values))
+    low, high = stats.t.interval(0.95, len(values) - 1, mean, stats.sem(values))
+    return f"{mean:.2f} [{low:.2f}, {high:.2f}] of {len(values)}"
 
 
 def main() -> None:
@@ -129,9 +114,10 @@ def main() -> None:
             kernels = times_s(real(wanted[: given.runs], given.busy_us))
             if len(kernels) < 2:
                 raise KneepointError("the host was too busy; use fewer runs or reduce other load")
+            welch = stats.ttest_ind(kernels, ours, equal_var=False)
             print(
                 f"{controller:6}{packets:4} packets   kernel {told(kernels)}   "
-                f"emulator {told(ours)}   p {welch_p(kernels, ours):.3f}",
+                f"emulator {told(ours)}   p {welch.pvalue:.3f}",
                 flush=True,
             )
 

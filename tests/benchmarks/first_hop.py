@@ -11,9 +11,9 @@ runs did; the last column is the median scheduling delay of these.
 """
 
 import argparse
-import shutil
 import statistics
 import tempfile
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,13 +109,11 @@ class Bench:
     ) -> RunRecord:
         constants = {"window": float(window), "keepalive_ms": 10_000.0}
         spec = RunSpec.on(engine, self._controller, constants, engine.place(network), seed)
-        opened = engine.open()
         try:
-            record = opened.run(spec)
+            with closing(engine.open()) as opened:
+                record = opened.run(spec)
         except MachineFaultError as error:
             raise KneepointError(f"window {window}: {error}") from None
-        finally:
-            opened.close()
         if record.status != "ok":
             raise KneepointError(f"window {window}: {record.reason}")
         return record
@@ -145,13 +143,10 @@ def main() -> None:
     head = ["window", "joined the queue", "Mbit/s", "signal delay, ms", "scheduling delay, ms"]
     print(" | ".join(["", *head, ""]).strip())
     print("|---" * len(head) + "|")
-    folder = Path(tempfile.mkdtemp())
-    try:
-        bench = Bench(folder, arguments.duration_s, arguments.busy_us)
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder), arguments.duration_s, arguments.busy_us)
         for window in arguments.windows:
             print(f"| {' | '.join(bench.measure(window, arguments.runs))} |", flush=True)
-    finally:
-        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

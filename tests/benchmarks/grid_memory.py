@@ -7,7 +7,6 @@ work in the workflow's folder, Snakemake and Ray included; the peak of samples e
 """
 
 import argparse
-import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -73,11 +72,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--runs", type=int, default=100_000, help="in hundreds (%(default)s)")
     runs = parser.parse_args().runs // len(KEEPALIVES) * len(KEEPALIVES)
-    folder = Path(tempfile.mkdtemp(prefix="kneepoint-grid-"))
-    try:
-        peak, took_s = measure(make_checkout(folder), runs)
-    finally:
-        shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(prefix="kneepoint-grid-") as folder:
+        peak, took_s = measure(make_checkout(Path(folder)), runs)
     for name, size in sorted(peak.items(), key=lambda each: -each[1]):
         print(f"{name:24}{size / 2**20:8.0f} MiB")
     print(f"{runs} runs: {sum(peak.values()) / 2**20:.0f} MiB at the peak, {took_s:.0f} s")

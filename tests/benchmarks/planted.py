@@ -14,7 +14,7 @@ import pandas as pd
 
 from analysis import audit
 from analysis.checks import resolution
-from analysis.frames import STEP, Record, records
+from analysis.frames import CONSTANT, STEP, Record, records
 from analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from analysis.results import Source
 from analysis.spread import Selection
@@ -56,6 +56,15 @@ class Fault:
 def setting_of(row: Record) -> Setting:
     """The setting of a published row, which has a column constants."""
     return row["controller"], row["constants"], row["network"]
+
+
+def stated(row: Record) -> dict[str, float]:
+    """The constants that a published row prints."""
+    return {
+        name.removeprefix(CONSTANT): value
+        for name, value in row.items()
+        if name.startswith(CONSTANT) and value == value
+    }
 
 
 def verdicts(published: pd.DataFrame, pool: Pool, seed: int, wrong: bool) -> pd.DataFrame:

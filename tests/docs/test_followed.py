@@ -1,6 +1,5 @@
-"""The tutorial and the how-tos do what they say: every command, file and change of them."""
+"""The how-tos do what they say: every command, file and change of them."""
 
-import json
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -17,33 +16,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.pages]
 
 DOCS = ROOT / "docs"
 HOW_TO = [DOCS / "own-report.md", *sorted((DOCS / "how-to").glob("*.md"))]
-
-
-def test_the_tutorial_ends_in_a_report_on_a_network_that_no_search_has_seen(
-    repository: Path, environment: Mapping[str, str], tmp_path: Path
-) -> None:
-    del repository
-    for step in follow(DOCS / "tutorial.md", tmp_path, environment):
-        clone = tmp_path / "kneepoint"
-        if clone.exists() and not (clone / ".venv").exists():
-            set_up(clone)
-        del step
-    results = clone / "lab/results"
-    held = pd.read_parquet(results / "held_out_settings.parquet")
-    assert "small_queue" in set(held["controller"])
-    networks = pd.read_parquet(results / "hold_out/networks.parquet")
-    assert set(networks["network"]) == {
-        "lab",
-        "lab-held-out",
-        "synthetic-fast",
-        "lab-commute",
-    }
-    html = (results / "report.html").read_text()
-    assert "A commute" in html
-    assert "Small queue, tuned" in html
-    assert (clone / "first.svg").read_text().startswith("<?xml")
-    found = json.loads((results / "tune-small-queue/study.json").read_text())
-    assert found["n_trials"] == 40
 
 
 @pytest.mark.parametrize("page", HOW_TO, ids=lambda page: page.stem)

@@ -81,7 +81,6 @@ def test_what_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
         (tmp_path / name).rmdir() if (tmp_path / name).is_dir() else (tmp_path / name).unlink()
 
 
-@pytest.mark.parametrize("first", [0, 1_000_000])
-def test_mutations_are_accepted_or_refused(tmp_path: Path, first: int) -> None:
-    _, sound = fuzz(tmp_path, itertools.count(first), lambda tried: tried < 250)
+def test_mutations_are_accepted_or_refused(tmp_path: Path) -> None:
+    _, sound = fuzz(tmp_path, itertools.count(), lambda tried: tried < 250)
     assert 20 < sound < 200

@@ -1,29 +1,23 @@
 """`kneepoint again`: a run of the results repeats to the last digit, or says why it cannot."""
 
 import shutil
-import subprocess
-import sys
+from contextlib import chdir
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from experiments.results import read_table, write_table
-from tests.conftest import ROOT
-from tests.kneepoint.test_cli import answer, ask, refused, workspace
-
-__all__ = ["workspace"]  # the fixture
+from kneepoint import experiment
+from tests.kneepoint.conftest import answer, ask, refused
 
 
 @pytest.fixture(scope="module")
 def results(workspace: Path) -> Path:
     """The study of the workspace, carried out."""
-    subprocess.run(
-        [sys.executable, "-m", "kneepoint.experiment", "--config", "config/config.yaml", "windows"],
-        cwd=workspace,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
-        check=True,
-        capture_output=True,
-    )
+    words = ["experiment", "--config", "config/config.yaml", "windows"]
+    with chdir(workspace), patch("sys.argv", words):
+        experiment.main()
     return workspace / "results/windows"
 
 

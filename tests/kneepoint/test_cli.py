@@ -3,12 +3,9 @@
 import json
 import os
 import re
-import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import chdir, nullcontext
+from contextlib import chdir
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,54 +16,9 @@ from experiments.progress import Progress
 from kneepoint import trace
 from kneepoint.cli import _COMMANDS
 from kneepoint.runs import is_prepared
-from kneepoint.workflow import NotMadeError, make
 from reports import over_time
-from tests.conftest import ROOT
-from tests.experiments.wire import NETWORK as WIRE
-from tests.experiments.wire import STUDY, prepare_named, prepare_wire, write
-from tests.programs import run_kneepoint
-
-ENVIRONMENT = {"PYTHONPATH": str(ROOT), "COLUMNS": "100"}
-NETWORK = {**WIRE, "title": "Two seconds of a wire", "duration_s": 2}
-
-
-@pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with a configuration of its own, and our programs."""
-    if not (ROOT / "build/emulate").exists():
-        pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
-    folder = tmp_path_factory.mktemp("workspace")
-    for name in ("controllers", "rules"):
-        (folder / name).symlink_to(ROOT / name)
-    (folder / "build").mkdir()
-    for name in ("controllers", "sources"):
-        shutil.copytree(ROOT / "build" / name, folder / "build" / name)
-    for name in ("emulate", "check_trace"):
-        shutil.copy(ROOT / "build" / name, folder / "build" / name)
-    write(folder / "config/config.yaml", {"seed": 1, "studies": ["windows"]})
-    write(folder / "config/networks/wire.yaml", NETWORK)
-    write(folder / "config/studies/windows.yaml", STUDY)
-    prepare_wire(folder, folder / "build/networks/wire")
-    yield folder
-
-
-def ask(workspace: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return run_kneepoint(*words, cwd=workspace, **ENVIRONMENT)
-
-
-def answer(workspace: Path, *words: str) -> Any:
-    result = ask(workspace, *words, "--json")
-    assert result.stderr == ""
-    return json.loads(result.stdout)
-
-
-def refused(workspace: Path, *words: str) -> str:
-    """Returns the one line with which a command refuses what it is given."""
-    result = ask(workspace, *words)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
-    return result.stderr
-
+from tests.experiments.wire import prepare_named, write
+from tests.kneepoint.conftest import NETWORK, answer, ask, refused
 
 RUN = ("run", "fixed_window", "--network", "wire", "--set", "window=12")
 
@@ -181,24 +133,6 @@ def test_run_that_fails_says_why(workspace: Path) -> None:
 )
 def test_mistake_is_one_line(workspace: Path, words: tuple[str, ...], message: str) -> None:
     assert message in refused(workspace, *words)
-
-
-@pytest.mark.parametrize("status", [0, 1])
-def test_quiet_snakemake_speaks_only_if_it_fails(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    status: int,
-) -> None:
-    lines = f"print('a profile')\nprint('a rule failed')\nraise SystemExit({status})\n"
-    (tmp_path / "snakemake.py").write_text(lines)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(NotMadeError) if status else nullcontext():
-        make(Path("config.yaml"), ["file"], quiet=True)
-    result = capfd.readouterr().err.splitlines()
-    assert result[:2] == (["a profile", "a rule failed"] if status else [])
-    for log in result[2:]:  # no error to read above: the line says where all is
-        assert log.startswith("error: ") and Path(log.split()[-1]).exists()
 
 
 @pytest.mark.parametrize("words", [("run", "timely"), ("list",), ("plot",), ("status",)])

@@ -10,14 +10,12 @@ from analysis.enough import Enough
 from common.errors import KneepointError
 from engines.base import RunRecord, RunSpec
 from kneepoint import compare
-from kneepoint.comparison import METRICS, Comparison, Pair
+from kneepoint.comparison import COMPARABLE, Comparison, Pair
 from kneepoint.workflow import NotMadeError
 from networks.scenario import PreparedLink, PreparedNetwork
 from tests.experiments.wire import prepare_named, write
-from tests.kneepoint.test_cli import ENVIRONMENT, NETWORK, answer, ask, refused, workspace
+from tests.kneepoint.conftest import ENVIRONMENT, NETWORK, answer, ask, refused
 from tests.programs import run_module
-
-__all__ = ["workspace"]  # the fixture
 
 WINDOWS = ("compare", "fixed_window:window=4", "fixed_window:window=12")
 
@@ -154,7 +152,7 @@ def planted(
     def record(value: float | None) -> RunRecord:
         if value is None:
             return RunRecord("id", "failed", "no datagram was delivered")
-        return RunRecord("id", "ok", **{METRICS[metric].field: value})  # type: ignore[arg-type]
+        return RunRecord("id", "ok", **{COMPARABLE[metric]: value})  # type: ignore[arg-type]
 
     pairs = {
         network: [Pair(seed, record(a), record(b)) for seed, (a, b) in enumerate(runs, 1)]
@@ -162,7 +160,7 @@ def planted(
     }
     network = PreparedNetwork("wire", LINK, LINK, 1, "ideal", 0)
     spec = RunSpec("emulator", "", "timely", "", {}, network, 1)
-    return Comparison.of([spec, spec], [{}, {}], METRICS[metric], pairs, [])
+    return Comparison.of([spec, spec], [{}, {}], COMPARABLE[metric], pairs, [])
 
 
 CLEAR: list[tuple[float | None, float | None]] = [(2 + k / 100, 1.0) for k in range(8)]

@@ -1,5 +1,8 @@
 """`kneepoint plot`: figures from made-up tables, and what it refuses."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,8 +13,7 @@ from common.tables import write
 from tests.analysis import synthetic
 from tests.experiments.wire import NETWORK, STUDY
 from tests.experiments.wire import write as write_yaml
-from tests.kneepoint.test_cli import ENVIRONMENT, answer, ask, refused
-from tests.programs import run_module
+from tests.kneepoint.conftest import ENVIRONMENT, answer, ask, refused
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +35,24 @@ def test_all_figures_are_listed(folder: Path) -> None:
     assert ask(folder, "plot").stdout.split() == names
 
 
-@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
-def test_figure_is_drawn_and_again_the_same(folder: Path, tmp_path: Path, suffix: str) -> None:
-    first, second = (tmp_path / f"{n}.{suffix}" for n in (1, 2))
-    assert answer(folder, "plot", "plane", "--out", str(first))["file"] == str(first)
-    words = ("plot", "plane", "--out", str(second))
-    assert run_module("kneepoint", *words, cwd=folder, **ENVIRONMENT).returncode == 0
-    assert first.read_bytes() == second.read_bytes()
+DRAW_AGAIN = """
+import sys
+from kneepoint.cli import kneepoint
+
+for path in sys.argv[1:]:
+    kneepoint.main(["plot", "plane", "--out", path], standalone_mode=False)
+"""
+
+
+def test_figure_is_drawn_and_in_another_process_the_same(folder: Path, tmp_path: Path) -> None:
+    first, second = ([tmp_path / f"{n}.{kind}" for kind in ("svg", "png", "pdf")] for n in (1, 2))
+    for path in first:
+        assert answer(folder, "plot", "plane", "--out", str(path))["file"] == str(path)
+    environment = {**os.environ, **ENVIRONMENT}
+    subprocess.run(
+        [sys.executable, "-c", DRAW_AGAIN, *second], cwd=folder, env=environment, check=True
+    )
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
 def test_file_is_named_after_the_figure(folder: Path) -> None:

@@ -124,7 +124,9 @@ def test_errors_are_whole_and_name_the_file(
     assert capfd.readouterr().err.splitlines() == errors
 
 
-def test_what_a_command_prepares_leaves_the_workflows_log_alone(workflow: Path) -> None:
+def test_what_a_command_prepares_speaks_and_logs_only_if_it_fails(
+    workflow: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     LOG.parent.mkdir()
     LOG.write_text("of a workflow that runs")
     for rest in ("", "sys.exit(1)"):
@@ -132,8 +134,10 @@ def test_what_a_command_prepares_leaves_the_workflows_log_alone(workflow: Path) 
         with pytest.raises(NotMadeError) if rest else nullcontext():
             make(Path("config.yaml"), [], quiet=True)
         assert LOG.read_text() == "of a workflow that runs"
+        said = capfd.readouterr().err.splitlines()
+        assert bool(said) == bool(rest)
     (kept,) = set(LOG.parent.iterdir()) - {LOG}
-    assert "rule search_study:" in kept.read_text()
+    assert said == [*kept.read_text().splitlines(), f"error: Snakemake failed; see {kept}"]
 
 
 def test_snakemake_ends_with_the_command(workflow: Path, tmp_path: Path) -> None:

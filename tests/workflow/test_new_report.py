@@ -123,7 +123,7 @@ def test_nothing_is_overwritten(report: Path) -> None:
     [
         (("My",), "new-report 'My': invalid name; use lower-case letters, digits, - and _ only"),
         (("../x",), "invalid name"),
-        (("contest",), "config/networks/contest.yaml has the name of its network; choose another"),
+        (("contest",), "Kneepoint has config/networks/contest.yaml already; choose another"),
         (("fixed",), "fixed_window"),
         (("mine", "--into", "{{x}}"), "it must not begin with - or contain a brace"),
         (("mine", "--into", "file"), "file"),
