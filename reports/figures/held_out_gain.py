@@ -22,7 +22,9 @@ def draw(_: Record, tables: Tables) -> Figure:
         rows.assign(
             **(100 * rows[_SCORES]),
             name=rows["controller"].map(labels.sentence),
-            from_=(rows["table"] + " row " + (rows["row"] + 1).astype(str)).fillna(TUNED),
+            from_=(rows["table"] + " row " + (rows["row"] + 1).astype(str)).where(
+                rows["origin"] == PUBLISHED, TUNED
+            ),
         )
         for rows in (tables["held_out_settings"], tables["held_out_standings"])
     )
