@@ -55,7 +55,7 @@ def draw(_: Record, tables: Tables) -> Figure:
 def _ranges(rows: pd.DataFrame) -> pd.DataFrame:
     """Middle, low and high of predictions and of real means, in per cent of the real mean."""
     rows = rows.dropna(subset="real_mean")
-    is_fitted = rows["origins"].map(lambda origins: set(origins) <= {CALIBRATION}).astype(bool)
+    is_fitted = rows["origins"].map(lambda origins: CALIBRATION in origins).astype(bool)
     outside_or_fitted = [rows["inside"].eq(False), is_fitted]
     what = np.select(outside_or_fitted, ["emulator, outside", "emulator, fitted"], "emulator")
     found = []

@@ -49,9 +49,11 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, settings: pd.DataFrame) -> None:
     rows = rows.assign(height=line + apart)
     for kind, (verdicts, marker, colour, size) in _KINDS.items():
         part = rows[rows["verdict"].isin(verdicts)]
-        look: Record = {"marker": marker, "color": colour, "markersize": size, "zorder": 4}
-        look |= {"markeredgewidth": 0.9 if marker == "x" else 0, "linestyle": "none"}
-        style.plot(axes, part, "off", "height", label=f"{kind} ({len(part)})", **look)
+        look: Record = {"color": colour, "markersize": size, "zorder": 4}
+        look |= {"markeredgewidth": 0.9 if marker == "x" else 0}
+        if len(part):
+            look["label"] = f"{kind} ({len(part)})"
+            style.plot(axes, part, "off", "height", marker, **look)
     runs = style.runs_of(settings, table=rows["table"], row=rows["row"])
     style.tell(axes, rows, "off", "height", "{name}: {off:+.1f} %, {verdict}", runs)
     tolerance = 100 * METRICS[POWER].relative

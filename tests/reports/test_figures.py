@@ -257,15 +257,12 @@ def level(lines: list[list[tuple[float, float]]]) -> list[list[tuple[float, floa
     return [[one, other] for one, other in lines if one[1] == other[1]]
 
 
-def test_rate_over_time_has_bins_of_half_a_second(tables: Tables) -> None:
+def test_run_over_time_has_bins_of_half_a_second_and_every_packet(tables: Tables) -> None:
     figure = drawn(tables, "run-over-time-fixed_window")
     ingress = line(figure, "ingress")
     assert np.array_equal(x_of(ingress)[:3], [0.0, 0.5, 1.0])
     assert len(figure.axes[0].collections) == 1
-
-
-def test_delay_over_time_shows_every_packet_and_millisecond(tables: Tables) -> None:
-    signal, packets, *_ = drawn(tables, "run-over-time-fixed_window").axes[1].lines
+    signal, packets, *_ = figure.axes[1].lines
     assert len(x_of(signal)) == (tables["series"]["quantity"] == over_time.SIGNAL).sum()
     assert len(x_of(packets)) == (tables["series"]["quantity"] == over_time.QUEUEING).sum()
 
@@ -357,6 +354,8 @@ def test_ranks_join_both_places_of_every_setting(tables: Tables) -> None:
     assert joined(figure.axes[0]) == [[(0, n), (1, at)] for n, at in enumerate((3, 0, 2, 1))]
     assert "Delay threshold, tuned  1" in texts(figure, 0)
     assert "4  Delay threshold, tuned" in texts(figure, 0)
+    few = {**tables, "held_out_standings": tables["held_out_standings"][:2]}
+    assert not draw.available(few, ["held-out-ranks"])
 
 
 def test_profiles_draw_each_setting_with_its_interval(tables: Tables) -> None:
@@ -374,12 +373,6 @@ def test_profiles_draw_each_setting_with_its_interval(tables: Tables) -> None:
     bands = [band.get_datalim(axes.transData) for axes in figure.axes for band in axes.collections]
     assert [(band.ymin, band.ymax) for band in bands] == [(0.1, 0.9)] * len(standings)
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["Published", "Tuned"]
-
-
-def test_two_settings_have_no_figure_of_ranks(tables: Tables) -> None:
-    few = {**tables, "held_out_standings": tables["held_out_standings"][:2]}
-    names = [name for name in draw.available(few) if name.startswith("held-out")]
-    assert "held-out-ranks-all" not in names
 
 
 def test_thirty_reports_look_different() -> None:
