@@ -82,4 +82,7 @@ def _column(
 def _columns(*heads: str) -> Markup:
     """The heads of columns, each `Group: Title (unit)`; < before one aligns its column left."""
     found = [match.groupdict() for head in heads if (match := _HEAD.fullmatch(head))]
-    return Markup("").join(_column(**{**each, "left": bool(each["left"])}) for each in found)
+    return Markup("").join(
+        _column(each["title"], each["unit"], each["group"], left=bool(each["left"]))
+        for each in found
+    )
